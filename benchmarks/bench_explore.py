@@ -95,9 +95,7 @@ def speed(inputs, labels):
         slow = one_by_one(model, inputs)
         rounds = 12 if slow > 100 else 3
         fast, default = (lock_step(model, inputs, rounds, refine) for refine in ("bisect", "auto"))
-        print(
-            f"  {name:<30}{slow:>12,.1f}{fast:>12,.0f}{fast / slow:>8,.0f}{default:>12,.0f}{default / slow:>8,.0f}"
-        )
+        print(f"  {name:<30}{slow:>12,.1f}{fast:>12,.0f}{fast / slow:>8,.0f}{default:>12,.0f}{default / slow:>8,.0f}")
 
 
 def scores(inputs, labels):
@@ -116,8 +114,7 @@ def scores(inputs, labels):
     for name, (learner, target) in learners.items():
         model = learner.fit(inputs, target)
         plain, guided, auto = (
-            dm.explore(model, inputs, "random_target", 600, refine=refine)
-            for refine in ("bisect", "score", "auto")
+            dm.explore(model, inputs, "random_target", 600, refine=refine) for refine in ("bisect", "score", "auto")
         )
         median = np.median(guided.pair_runs)
         told = auto.notes[-1].rpartition(": ")[2]

@@ -80,11 +80,7 @@ def _candidates(rng, executed):
 
 
 def _nearest(points, executed):
-    return (
-        np.sqrt(((points[:, None] - executed[None]) ** 2).sum(axis=2).min(axis=1))
-        if len(executed)
-        else np.zeros(K)
-    )
+    return np.sqrt(((points[:, None] - executed[None]) ** 2).sum(axis=2).min(axis=1)) if len(executed) else np.zeros(K)
 
 
 def _apart(groups):
@@ -105,9 +101,7 @@ def _pooled(groups):
 
 
 def _placed(points, parts, high):
-    return np.ravel_multi_index(
-        tuple(np.minimum((points / high * parts).astype(int), np.array(parts) - 1).T), parts
-    )
+    return np.ravel_multi_index(tuple(np.minimum((points / high * parts).astype(int), np.array(parts) - 1).T), parts)
 
 
 def _cells(groups):

@@ -29,9 +29,5 @@ def main():
     line("distance scaled, points", f"{seconds(lambda: space.distance(a, b, scaled=True)):.2f} s")
     line("up, points", f"{seconds(lambda: space.up(a, 'n1')):.2f} s")
     left, right = a.frame, b.frame
-    line(
-        "midpoint, frames of text and numbers", f"{seconds(lambda: space.midpoint(left, right)):.2f} s", "goal 1 s"
-    )
-    line(
-        "distance, frames of text and numbers", f"{seconds(lambda: space.distance(left, right)):.2f} s", "goal 1 s"
-    )
+    line("midpoint, frames of text and numbers", f"{seconds(lambda: space.midpoint(left, right)):.2f} s", "goal 1 s")
+    line("distance, frames of text and numbers", f"{seconds(lambda: space.distance(left, right)):.2f} s", "goal 1 s")

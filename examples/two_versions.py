@@ -31,9 +31,7 @@ front.save(folder / "front.parquet")
 print(front.describe())
 
 print("\nBefore the new one is released, the two are compared.")
-difference = dm.Front.load(folder / "front.parquet", model=old).diff(
-    dm.explore(new, inputs, walks=300, name="new")
-)
+difference = dm.Front.load(folder / "front.parquet", model=old).diff(dm.explore(new, inputs, walks=300, name="new"))
 print(difference.describe())
 print("\nThe cases to look at first:")
 print(difference.first(3).to_string(index=False))

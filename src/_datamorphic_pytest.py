@@ -47,9 +47,7 @@ class PytestRun:
         try:
             self.seed = None if seed is None else _parse_seed(seed)
         except ValueError:
-            raise pytest.UsageError(
-                f"datamorphic_seed must be a whole number, at least 0. Got {seed!r}."
-            ) from None
+            raise pytest.UsageError(f"datamorphic_seed must be a whole number, at least 0. Got {seed!r}.") from None
         self.profiles: list[str] = config.getini("datamorphic_profiles")
         self.update: bool = config.getoption("datamorphic_update")
         worker = getattr(config, "workerinput", {})
@@ -129,9 +127,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="N",
         help="Seed of the assertions of datamorphic.",
     )
-    group.addoption(
-        "--datamorphic-budget", metavar="TIME", help="Budget of each assertion: '30s', '2m', '10000 runs'."
-    )
+    group.addoption("--datamorphic-budget", metavar="TIME", help="Budget of each assertion: '30s', '2m', '10000 runs'.")
     group.addoption(
         "--datamorphic-profile",
         metavar="NAME",

@@ -172,6 +172,7 @@ def test_every_room_has_a_place_in_the_order():
     assert rooms <= set(ORDER), "add the room to ORDER and to ARCHITECTURE.md"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", [module for module in find_modules() if module != PACKAGE])
 def test_imports_point_to_earlier_rooms(module):
     here = find_room(module)
@@ -202,6 +203,7 @@ def test_the_import_reader_sees_lazy_and_typing_imports():
     assert f"{PACKAGE}.reporting.document" in find_imports(f"{PACKAGE}.reporting.export")  # for types
 
 
+@pytest.mark.slow
 def test_class_names_are_unique():
     places = defaultdict(list)
     for module, path in find_modules().items():
@@ -213,9 +215,7 @@ def test_class_names_are_unique():
 
 
 def test_no_folder_is_named_like_a_public_function():
-    functions = {
-        name for name in datamorphic.__all__ if not isinstance(getattr(datamorphic, name), type(datamorphic))
-    }
+    functions = {name for name in datamorphic.__all__ if not isinstance(getattr(datamorphic, name), type(datamorphic))}
     assert not functions & {path.name for path in ROOT.iterdir() if path.is_dir()}
 
 
@@ -223,6 +223,7 @@ def test_modules_have_clear_names():
     assert not {path.stem for path in find_modules().values()} & UNCLEAR_MODULES
 
 
+@pytest.mark.slow
 def test_no_formatting_is_skipped_and_no_loop_variable_is_called_each():
     for path in find_modules().values():
         assert "fmt: skip" not in path.read_text(encoding="utf-8"), path
@@ -231,6 +232,7 @@ def test_no_formatting_is_skipped_and_no_loop_variable_is_called_each():
         assert "each" not in names, path
 
 
+@pytest.mark.slow
 def test_few_parameters_are_untyped():
     arguments = [
         argument
@@ -240,17 +242,14 @@ def test_few_parameters_are_untyped():
         for argument in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
         if argument.arg not in ("self", "cls")
     ]
-    untyped = [
-        argument for argument in arguments if argument.annotation and ast.unparse(argument.annotation) == "Any"
-    ]
+    untyped = [argument for argument in arguments if argument.annotation and ast.unparse(argument.annotation) == "Any"]
     assert len(untyped) < 0.04 * len(arguments), f"{len(untyped)} of {len(arguments)} parameters are Any"
 
 
+@pytest.mark.slow
 def test_every_module_is_reached_by_a_test_of_its_room():
     """A module counts as reached if a test of its room imports it, or a module that imports it, directly or not."""
-    public = {
-        name: f"{PACKAGE}.{home}" if home else f"{PACKAGE}.{name}" for name, home in datamorphic._MODULES.items()
-    }
+    public = {name: f"{PACKAGE}.{home}" if home else f"{PACKAGE}.{name}" for name, home in datamorphic._MODULES.items()}
     missing = []
     for room in (name for name in ORDER if (ROOT / name).is_dir()):
         reached = set()
@@ -264,9 +263,7 @@ def test_every_module_is_reached_by_a_test_of_its_room():
                 if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(PACKAGE):
                     reached.add(node.module)
                     reached.update(f"{node.module}.{alias.name}" for alias in node.names)
-                elif (
-                    isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "dm"
-                ):
+                elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "dm":
                     reached.add(public.get(node.attr, ""))
             if "datamorphic" in text and room == "cli":
                 reached.add(f"{PACKAGE}.cli.main")

@@ -72,6 +72,7 @@ def test_every_block_has_a_language():
         assert not bare or page.name == "README.md", page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in PAGES if page.name not in EXECUTED], ids=format_page_id)
 @pytest.mark.filterwarnings("ignore::datamorphic.errors.AmbiguousData")
 def test_the_code_runs(page, capsys, tmp_path, monkeypatch):
@@ -122,6 +123,7 @@ def parse_command(words):
         command, rest = below[rest[0]], rest[1:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=format_page_id)
 def test_commands_parse(page):
     for block in find_blocks(page):
@@ -136,9 +138,7 @@ def test_commands_parse(page):
 
 def test_commands_of_the_ci_workflow_parse():
     yaml = pytest.importorskip("yaml", reason="no YAML: pip install pyyaml")
-    (block,) = (
-        block for block in find_blocks(DOCS / "guides" / "ci.md") if (block.title or "").startswith(".github")
-    )
+    (block,) = (block for block in find_blocks(DOCS / "guides" / "ci.md") if (block.title or "").startswith(".github"))
     steps = yaml.safe_load(block.text)["jobs"]["test"]["steps"]
     runs = [shlex.split(step["run"]) for step in steps if step.get("run", "").startswith("datamorphic")]
     assert runs
@@ -152,6 +152,7 @@ def test_an_invalid_command_is_noticed():
             parse_command(line.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXECUTED)
 @pytest.mark.filterwarnings("default")  # as for a reader
 def test_the_tutorial_prints_what_it_shows(name, tmp_path, monkeypatch):
@@ -169,13 +170,9 @@ def test_the_tutorial_prints_what_it_shows(name, tmp_path, monkeypatch):
                     code, printed = run_program(*words)
                     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
                     same = (
-                        doctest.OutputChecker().check_output(expected + "\n", printed, flags)
-                        if expected
-                        else code == 0
+                        doctest.OutputChecker().check_output(expected + "\n", printed, flags) if expected else code == 0
                     )
-                    assert same, (
-                        f"$ {shlex.join(words)}\nThe page shows:\n{expected}\nIt printed ({code}):\n{printed}"
-                    )
+                    assert same, f"$ {shlex.join(words)}\nThe page shows:\n{expected}\nIt printed ({code}):\n{printed}"
 
 
 # -- expectations in files -----------------------------------------------------------------------------------------
@@ -242,9 +239,7 @@ def test_pictures_exist_and_suit_dark_screens():
 
 
 def test_all_extras_are_documented():
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
-        "optional-dependencies"
-    ]
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     table = (DOCS / "reference" / "index.md").read_text(encoding="utf-8").partition("## Extras")[2]
     listed = [
         name

@@ -30,6 +30,7 @@ def _in_empty_folder(monkeypatch, tmp_path):
     monkeypatch.setenv("DATAMORPHIC_STORE", "none")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
 def test_script_runs(script, tmp_path):
     _, printed = run_program("python", str(script))
@@ -39,6 +40,7 @@ def test_script_runs(script, tmp_path):
     }  # nothing else is written to the current folder
 
 
+@pytest.mark.slow
 def test_example_suite_passes():
     suite = EXAMPLES / "test_loans.py"
     few = ("-o", "datamorphic_profiles=few: cases=1, seed=0", "--datamorphic-profile", "few")
@@ -47,6 +49,7 @@ def test_example_suite_passes():
     assert re.search(r"^\d+ passed", printed, flags=re.MULTILINE), printed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.stem)
 def test_notebook_runs(notebook):
     names = {"__name__": "notebook"}

@@ -161,17 +161,13 @@ def monotone():
     parts = [words(left, 26, "one applicant, every income: what the model makes of it", weight=600)]
     for share in (0, 0.5, 1):
         y = top + (1 - share) * height
-        parts.append(
-            f'<line x1="{left}" y1="{y}" x2="{left + width}" y2="{y}" class="thin" stroke-dasharray="2 4"/>'
-        )
+        parts.append(f'<line x1="{left}" y1="{y}" x2="{left + width}" y2="{y}" class="thin" stroke-dasharray="2 4"/>')
         parts.append(words(left - 8, y + 4, f"{share:g}", "soft", "end", 12))
     parts.append(f'<polyline points="{line}" class="line" stroke-width="2"/>')
     falls = np.flatnonzero(np.diff(scores) < -1e-9)
     for at in falls:
         (x1, y1), (x2, y2) = place(values[at], scores[at]), place(values[at + 1], scores[at + 1])
-        parts.append(
-            f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" class="no" stroke-width="4"/>'
-        )
+        parts.append(f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" class="no" stroke-width="4"/>')
     start = 0
     bar = top + height + 14
     answers = scores >= 0.5

@@ -11,9 +11,7 @@ _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 
 
-def deprecated(
-    since: str, remedy: str
-) -> Callable[[Callable[_Parameters, _Result]], Callable[_Parameters, _Result]]:
+def deprecated(since: str, remedy: str) -> Callable[[Callable[_Parameters, _Result]], Callable[_Parameters, _Result]]:
     """Return a decorator that warns on every call.
 
     Examples

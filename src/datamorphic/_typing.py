@@ -92,7 +92,8 @@ ModelLike: TypeAlias = (
 LearnerLike: TypeAlias = SupportsFit | Callable[..., Any] | str
 
 #: rows: a frame, a matrix, a list of dicts, one case as a dict or sequence, `Points`, or a `Space` to draw from
-DataLike: TypeAlias = "pd.DataFrame | pd.Series[Any] | npt.NDArray[Any] | Sequence[Any] | Mapping[str, Any] | SupportsFrame | SupportsSample"
+Rows: TypeAlias = "pd.DataFrame | pd.Series[Any] | npt.NDArray[Any] | Sequence[Any] | Mapping[str, Any]"
+DataLike: TypeAlias = "Rows | SupportsFrame | SupportsSample"
 
 #: what starts a random number generator; None for a different start each time
 SeedLike: TypeAlias = int | np.random.Generator | np.random.SeedSequence | None

@@ -28,6 +28,7 @@ def outcome(result, check):
 # -- whatever it is given ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_fitted_classifier_with_labels():
     from sklearn.naive_bayes import GaussianNB
 
@@ -42,6 +43,7 @@ def test_a_fitted_classifier_with_labels():
     assert [each.check for each in result.outcomes] == [check.name for check in CHECKS]
 
 
+@pytest.mark.slow
 def test_a_learner_is_fitted_first():
     from sklearn.tree import DecisionTreeClassifier
 
@@ -128,6 +130,7 @@ def test_clusterers_and_arrays():
 # -- what it says ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_findings_are_ranked_and_reproducible():
     result = dm.test(LooksAtGender(PEOPLE), PEOPLE, "decision", protected="gender", expect=PROMISES, seed=3)
     ranks = [LEVELS.index(finding.level) for finding in result.findings]
@@ -175,6 +178,7 @@ def test_a_regressors_dependence_on_a_protected_number():
     assert ways == {("any", "higher", "any", "lower"), ("any", "lower", "any", "higher")}
 
 
+@pytest.mark.slow
 def test_results_survive_json_with_any_names():
     frame = PEOPLE.rename(columns={"income": "kind", "debt": "kind_", "age": "\u202e<b>"})
     model = SilentInACorner(PEOPLE)
@@ -277,6 +281,7 @@ def test_expectations_from_files(tmp_path):
         read_expectations(yaml)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("expect", "says"),
     [
@@ -315,6 +320,7 @@ def test_relations_of_the_user():
     assert result.findings[0].title == "A relation is violated: richer"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "says"),
     [
@@ -347,6 +353,7 @@ def test_invalid_data_are_reported():
 # -- systems that misbehave ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_system_without_any_answer_fails():
     def broken(frame):
         raise RuntimeError("no weights")
@@ -371,9 +378,7 @@ def test_a_check_that_breaks_does_not_stop_the_others(monkeypatch):
     broken = [
         c
         if c.name != "classes"
-        else health.Check(
-            name="classes", question=c.question, weight=1, find_skip_reason=lambda given: "", run=breaks
-        )
+        else health.Check(name="classes", question=c.question, weight=1, find_skip_reason=lambda given: "", run=breaks)
         for c in CHECKS
     ]
     monkeypatch.setattr("datamorphic.audit.runner.CHECKS", broken)
@@ -384,6 +389,7 @@ def test_a_check_that_breaks_does_not_stop_the_others(monkeypatch):
     assert outcome(result, "adequacy").state != "not run"
 
 
+@pytest.mark.slow
 def test_hanging_rows_are_reported_with_a_timeout():
     def hangs(frame):
         if (frame.income > 190).any() and len(frame) < 3:
@@ -472,6 +478,7 @@ def test_a_small_budget_goes_to_the_first_checks():
     assert silent.calls <= 11_000
 
 
+@pytest.mark.slow
 def test_a_system_that_cannot_take_a_batch():
     def one_only(frame):
         return ["a"]
@@ -505,6 +512,7 @@ def test_relations_that_were_not_tried_do_not_pass():
     assert "answers are numbers" in outcome(function, "monotone").why
 
 
+@pytest.mark.slow
 def test_a_broken_relation_does_not_hide_other_findings():
     class Short(dm.Relation):
         name = "short"
@@ -528,6 +536,7 @@ def test_unfitted_learners_are_reported():
         dm.test(MultinomialNB(), frame.assign(debt=-frame.debt), "decision")
 
 
+@pytest.mark.slow
 def test_the_command_to_reproduce_a_finding_works():
     result = dm.test(NotMonotone(PEOPLE), PEOPLE, "decision", expect=PROMISES, budget="2m", seed=4)
     finding = next(each for each in result.findings if each.check == "monotone")
@@ -538,6 +547,7 @@ def test_the_command_to_reproduce_a_finding_works():
 # -- what is kept ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_violations_are_stored_and_tried_first(tmp_path):
     store = tmp_path / "runs.sqlite"
     inputs = PEOPLE[PEOPLE.income < 100]
@@ -558,9 +568,7 @@ def test_violations_are_stored_and_tried_first(tmp_path):
     space = dm.Space.from_frame(inputs.drop(columns="decision"))
     again = dm.test(model, few, "decision", protected="gender", only="protected", store=store, space=space)
     assert again.findings  # remembered
-    mended = dm.test(
-        Lender(PEOPLE), few, "decision", protected="gender", only="protected", store=store, space=space
-    )
+    mended = dm.test(Lender(PEOPLE), few, "decision", protected="gender", only="protected", store=store, space=space)
     assert mended.passed
     with dm.Store.open(store) as opened:
         runs = opened.runs()

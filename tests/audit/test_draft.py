@@ -183,15 +183,14 @@ def enabled(text):
     lines, on = [], False
     for line in text.splitlines():
         on = (on or bool(re.search(r"Today [\d,]+ of [\d,]+ rows violate it\.", line))) and line != ""
-        lines.append(
-            line if not on or "Today" in line else line.replace("    # ", "    ", 1).replace("    #", "", 1)
-        )
+        lines.append(line if not on or "Today" in line else line.replace("    # ", "    ", 1).replace("    #", "", 1))
     return "\n".join(lines)
 
 
 # -- the drafts ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_drafts_pass_under_pytest(folder, drafts, monkeypatch):
     some = ["test_wine", "test_ridge", "test_nasty"]
     monkeypatch.chdir(folder)
@@ -202,6 +201,7 @@ def test_drafts_pass_under_pytest(folder, drafts, monkeypatch):
     assert f"{in_force + 3 * len(some)} passed" in printed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_the_code_of_a_draft_does_what_was_tried(folder, drafts, name):
     one = drafts[name]
@@ -224,6 +224,7 @@ def test_the_code_of_a_draft_does_what_was_tried(folder, drafts, name):
         assert broken == 0 or not promise.holds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_drafts_keep_the_laws_and_can_be_explored(folder, drafts, name):
     module = loaded(drafts[name].text, folder / f"{name}.py")
@@ -312,6 +313,7 @@ def test_a_violation_is_reported_with_its_row(folder, drafts):
 # -- names and values ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(st.text(max_size=30))
 def test_text_becomes_one_literal_and_one_comment(text):
     code = format_literal(text)
@@ -331,9 +333,7 @@ def test_other_values_become_literals(value):
     assert type(found) is type(value)
 
 
-@pytest.mark.parametrize(
-    "value", [pd.Timestamp("2020-01-01"), None, [1], type("Text", (str,), {})("x"), np.float64(1)]
-)
+@pytest.mark.parametrize("value", [pd.Timestamp("2020-01-01"), None, [1], type("Text", (str,), {})("x"), np.float64(1)])
 def test_values_that_cannot_be_written_are_rejected(value):
     with pytest.raises(DataError, match="cannot be written as code"):
         format_literal(value)
@@ -386,6 +386,7 @@ def test_rounded_bounds_contain_the_old_ones(low, width, scale):
         assert after.high - after.low <= 1.01 * (before.high - before.low) * (1 + 1e-9) + 1e-9 * abs(low * scale)
 
 
+@pytest.mark.slow
 def test_frames_of_many_kinds(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -420,6 +421,7 @@ def run(monkeypatch, tmp_path, folder, drafts):
     return lambda *arguments: CliRunner().invoke(app, ["init", *map(str, arguments)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -470,6 +472,7 @@ def test_a_system_without_any_answer_exits_with_3(run):
 # -- the command -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_command_says_what_to_do_next_and_it_works(run, tmp_path):
     result = run("rules_of_tests:Deep.tree", "data:iris", "--target", "target", "--out", "test_command.py")
     assert result.exit_code == 0, result.output

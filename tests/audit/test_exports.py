@@ -148,12 +148,8 @@ def test_a_terminal_gets_the_findings_worst_first():
     assert lines[0] == f"credit.skops: {example().headline}"
     heads = [line for line in lines if re.match(r"\d+\. ", line)]
     assert [head.split(":")[0] for head in heads] == ["1. FAULT", "2. CONCERN", "3. CONCERN", "4. ADVICE"]
-    assert (
-        "   288 of 300 cases tried: 96 % (95 % interval: 93.1 % to 97.7 %); certain: an example shows it" in lines
-    )
-    assert (
-        "   37 of 1,000 cases tried: 3.7 % (95 % interval: 2.7 % to 5.06 %); certain: an example shows it" in lines
-    )
+    assert "   288 of 300 cases tried: 96 % (95 % interval: 93.1 % to 97.7 %); certain: an example shows it" in lines
+    assert "   37 of 1,000 cases tried: 3.7 % (95 % interval: 2.7 % to 5.06 %); certain: an example shows it" in lines
     assert (
         "   Reproduce: datamorphic test models/credit.skops applicants.csv --target decision --protected gender --seed 7 --only protected"
         in lines
@@ -237,9 +233,7 @@ def test_markdown_has_the_verdict_findings_and_checks():
     told = format_markdown(example())
     shown = rendered(told)
     assert told.startswith(f"### ❌ credit.skops: {escape_markdown(example().headline)}\n")
-    assert (
-        "| 🔴 fault | The answer depends on the order of the columns | column order | 288 of 300 | 100 % |" in told
-    )
+    assert "| 🔴 fault | The answer depends on the order of the columns | column order | 288 of 300 | 100 % |" in told
     assert "288 of 300 cases tried: 96 % (95 % interval: 93.1 % to 97.7 %)" in shown
     assert told.count("<details>") == 4 + 2  # a finding each, the checks, the notes
     assert "--only 'column order'\n```" in told

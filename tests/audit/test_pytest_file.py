@@ -97,15 +97,14 @@ def folder(pytester, monkeypatch):
 
 
 def checked_up(words):
-    options = AuditOptions(
-        target="label", protected=words["protected"], seed=3, request=words, budget="20s", only=FEW
-    )
+    options = AuditOptions(target="label", protected=words["protected"], seed=3, request=words, budget="20s", only=FEW)
     return run_audit(ByGender(), pd.read_csv("people.csv"), options)
 
 
 # -- the whole loop --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_pinned_tests_pass_and_report_changes(folder, pytester):
     path, words = folder
     result = checked_up(words)
@@ -140,6 +139,7 @@ def test_pinned_tests_pass_and_report_changes(folder, pytester):
     )
 
 
+@pytest.mark.slow
 def test_files_of_models_and_learners(folder, pytester):
     path, words = folder
     learner = sklearn.naive_bayes.GaussianNB()
@@ -165,6 +165,7 @@ def test_subjects_are_pinned(pytester):
     pytester.runpytest_inprocess("-W", "error", str(file)).assert_outcomes(passed=4)
 
 
+@pytest.mark.slow
 def test_objects_in_memory_must_be_filled_in(pytester):
     frame = people()
     result = dm.test(ByGender(), frame, "label", ["gender"], budget="20s", only=FEW)
@@ -188,6 +189,7 @@ def test_objects_in_memory_must_be_filled_in(pytester):
     pytester.runpytest_inprocess("-W", "error", str(file)).assert_outcomes(passed=6, xfailed=1)
 
 
+@pytest.mark.slow
 def test_checks_without_time_are_skipped(folder, pytester):
     path, words = folder
     file = checked_up(words).to_pytest(path / "test_model.py")
@@ -216,6 +218,7 @@ class ByTheOthers:
         return np.where(frame.income > frame.income.mean(), "yes", "no")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "check"), [(ByChance, "repeats"), (ByTheOthers, "batches")])
 def test_no_border_is_pinned_if_answers_depend_on_the_query(folder, pytester, kind, check):
     path, words = folder
@@ -256,9 +259,7 @@ def test_each_finding_has_a_test_with_its_example(tmp_path):
     )
     silent = Example(words="income 3.0: no answer", case={"income": 3.0, "gender": None})
     order = Example(words="in another order", case={"income": 1.0}, answer="no", changed={}, becomes="yes")
-    same = Example(
-        words="the score falls", case={"income": 1.0}, answer="no", changed={"income": 2.0}, becomes="no"
-    )
+    same = Example(words="the score falls", case={"income": 1.0}, answer="no", changed={"income": 2.0}, becomes="no")
     result = result_of(
         outcome(findings=[finding(examples=(pair,))], state="found"),
         outcome("answers", "found", [finding(check="answers", about="given", examples=(silent,))]),
@@ -304,6 +305,7 @@ class Same(dm.Relation):
         return frame
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("own", [Richer, Same])
 def test_relations_in_memory_are_not_pinned(tmp_path, own):
     front = dm.test(ByIncome(), people(), "label", budget="20s", only=["borders"]).front
@@ -377,9 +379,7 @@ def test_expectations_are_written_again(tmp_path, monkeypatch):
     assert 'baseline=HERE / "../old.parquet"' in text
     assert 'dm.data.load("iris")' in text
     assert 'return HERE / "../m.onnx"' in text
-    alone = written(
-        result_of(outcome(), words=words | {"monotone": [], "invariant": [], "towards": None}), tmp_path
-    )
+    alone = written(result_of(outcome(), words=words | {"monotone": [], "invariant": [], "towards": None}), tmp_path)
     assert 'expect=HERE / "expect.toml"' in alone
     python = {"target": None, "monotone": ["a=up"], "expect": "expect.toml"}  # read from the file: said once
     assert 'expect=HERE / "expect.toml"' in written(result_of(outcome(), words=python), tmp_path)

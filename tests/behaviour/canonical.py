@@ -62,9 +62,7 @@ def digest(value: Any) -> str:
 
 def numeric_columns(frame: pd.DataFrame, *names: str) -> pd.DataFrame:
     """Return the numeric and boolean columns of a frame, and the text columns in `names`."""
-    numeric = [
-        column for column in frame.columns if column in names or pd.api.types.is_numeric_dtype(frame[column])
-    ]
+    numeric = [column for column in frame.columns if column in names or pd.api.types.is_numeric_dtype(frame[column])]
     return frame[numeric]
 
 
@@ -88,9 +86,7 @@ def _merge(structures: list[Any]) -> list[Any]:
     merged: list[Any] = sorted({structure for structure in structures if isinstance(structure, str)})
     if objects:
         names = sorted({name for structure in objects for name in structure})
-        merged.append(
-            {name: _merge([structure[name] for structure in objects if name in structure]) for name in names}
-        )
+        merged.append({name: _merge([structure[name] for structure in objects if name in structure]) for name in names})
     if lists:
         merged.append(["list", *_merge([item for structure in lists for item in structure[1:]])])
     return merged

@@ -27,9 +27,7 @@ COMMANDS = (
 VOLATILE_KEYS = re.compile(r"second|version|started|ended|pid|time|born|heartbeat")
 
 
-def run_command(
-    *arguments: str, folder: str | Path = FOLDER, store: str = "none"
-) -> subprocess.CompletedProcess[str]:
+def run_command(*arguments: str, folder: str | Path = FOLDER, store: str = "none") -> subprocess.CompletedProcess[str]:
     """Run ``datamorphic`` where it can import the planted models."""
     environment = {
         **os.environ,
@@ -140,9 +138,7 @@ def json_call(name: str) -> Any:
     try:
         document = json.loads(completed.stdout)
     except ValueError:
-        raise ValueError(
-            f"No JSON on stdout (exit code {completed.returncode}): {completed.stderr[-300:]}"
-        ) from None
+        raise ValueError(f"No JSON on stdout (exit code {completed.returncode}): {completed.stderr[-300:]}") from None
     return {"exit": completed.returncode, "numbers": stable_numbers(document), "keys": key_structure(document)}
 
 

@@ -100,9 +100,7 @@ def _brief(item: Any) -> Any:
             return f"array of shape {item['shape']}"
         return f"{len(item)} items"
     if isinstance(item, list):
-        return (
-            item if len(item) <= 4 and not any(isinstance(x, dict | list) for x in item) else f"{len(item)} items"
-        )
+        return item if len(item) <= 4 and not any(isinstance(x, dict | list) for x in item) else f"{len(item)} items"
     return item
 
 
@@ -178,7 +176,9 @@ def check(outcomes: dict[str, Outcome], only: str) -> int:
         elif record[name]["digest"] == outcome.digest:
             continue
         else:
-            line = f"differs\n    before {json.dumps(record[name]['summary'])}\n    now    {json.dumps(outcome.summary)}"
+            line = (
+                f"differs\n    before {json.dumps(record[name]['summary'])}\n    now    {json.dumps(outcome.summary)}"
+            )
             if name in whole:
                 line += "".join(f"\n    {place}" for place in differences(whole[name], outcome.value)[:40])
         wrong += 1

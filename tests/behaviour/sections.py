@@ -186,9 +186,7 @@ def explore_mixed(data: str, rows: int, **options: Any) -> dict[str, Any]:
 
 for _subject in SUBJECTS:
     for _strategy in STRATEGIES:
-        add(
-            f"explore/{_subject}/{_strategy}/seed0", partial(explore_subject, _subject, strategy=_strategy, seed=0)
-        )
+        add(f"explore/{_subject}/{_strategy}/seed0", partial(explore_subject, _subject, strategy=_strategy, seed=0))
 for _subject in ("Box 1", "Sin 2", "Triangle 1"):
     for _refine in REFINEMENTS:
         add(
@@ -245,9 +243,7 @@ add(
 def explore_threshold() -> Any:
     space = dm.Space([dm.Continuous("x", 0, 6, step=0.3), dm.Continuous("y", 0, 6, step=0.3)])
     fronts = {
-        name: dm.explore(
-            lambda f: np.sin(f.x) * f.y + (f.x > 4), space, walks=100, seeds=30, progress=False, **options
-        )
+        name: dm.explore(lambda f: np.sin(f.x) * f.y + (f.x > 4), space, walks=100, seeds=30, progress=False, **options)
         for name, options in {"threshold": {"threshold": 0.5}, "jump": {"jump": 0.4}, "middle": {}}.items()
     }
     return {name: front_numbers(front) for name, front in fronts.items()}
@@ -306,9 +302,7 @@ for _subject in ("Box 1", "Sin 2", "Line 1"):
 @section("plan/iris logistic")
 def plan_iris() -> Any:
     iris = dm.data.load("iris")
-    return plan_numbers(
-        dm.plan(fit(MODELS["logistic"](), iris), iris, target="target", walks=500, trial=40, seed=3)
-    )
+    return plan_numbers(dm.plan(fit(MODELS["logistic"](), iris), iris, target="target", walks=500, trial=40, seed=3))
 
 
 # -- fronts ----------------------------------------------------------------------------------------------------------
@@ -460,9 +454,7 @@ for _data in (*SHIPPED_DATA, "red_wine", "german_credit", "mushroom", "penguins"
 
 @section("space/hints")
 def space_hints() -> Any:
-    frame = pd.DataFrame(
-        {"age": [20, 30, 50, 70], "card": ["Blue", "Gold", "Blue", "Gold"], "x": [0.1, 0.5, 2.0, 9.0]}
-    )
+    frame = pd.DataFrame({"age": [20, 30, 50, 70], "card": ["Blue", "Gold", "Blue", "Gold"], "x": [0.1, 0.5, 2.0, 9.0]})
     space = dm.Space.from_frame(
         frame,
         kinds={"age": "integer"},
@@ -616,9 +608,7 @@ def check_lender(lender: str, relation: str = "") -> Any:
     data = planted.make_applicants(150)
     relations = MODEL_RELATIONS[relation]() if relation else "auto"
     return report_numbers(
-        dm.check(
-            LENDERS[lender](), data.drop(columns="decision"), relations, inputs=100, shrink=False, progress=False
-        )
+        dm.check(LENDERS[lender](), data.drop(columns="decision"), relations, inputs=100, shrink=False, progress=False)
     )
 
 
@@ -719,9 +709,7 @@ add("cover/options/BVA half", partial(cover_rows, "tree", "wine", "BVA", offset=
 @section("select/regression tree/tolerance")
 def select_regression() -> Any:
     wine = dm.data.load("wine").drop(columns="target")
-    tree = DecisionTreeRegressor(max_leaf_nodes=8, random_state=0).fit(
-        wine.drop(columns="proline"), wine["proline"]
-    )
+    tree = DecisionTreeRegressor(max_leaf_nodes=8, random_state=0).fit(wine.drop(columns="proline"), wine["proline"])
     return {
         tolerance: selection_numbers(dm.select(tree, wine, "DTMT", target="proline", tolerance=tolerance))
         for tolerance in (0, 100.0)
@@ -982,9 +970,7 @@ def assert_holds_outcomes() -> Any:
             call = partial(dm.assert_holds, make_model(), data, relation, target="decision", cases=60, seed=0)
             outcomes[f"{lender}, {relation}"] = raises(call)
         for name, make_relation in MODEL_RELATIONS.items():
-            call = partial(
-                dm.assert_holds, make_model(), data, make_relation(), target="decision", cases=60, seed=0
-            )
+            call = partial(dm.assert_holds, make_model(), data, make_relation(), target="decision", cases=60, seed=0)
             outcomes[f"{lender}, {name}"] = raises(call)
     return outcomes
 
@@ -1112,9 +1098,7 @@ def result_attributes() -> Any:
     tree = fit(MODELS["small tree"](), iris)
     front = iris_front(walks=60)
     report = dm.check(MODELS["knn"](), "random", ["MR-1.1"], inputs=10, progress=False)
-    test = dm.test(
-        planted.SilentLender(), planted.make_applicants(100), target="decision", only="answers", budget=None
-    )
+    test = dm.test(planted.SilentLender(), planted.make_applicants(100), target="decision", only="answers", budget=None)
     laws = dm.laws(planted.SoundSystem, examples=10, progress=False)
     tanh = dm.programs["tanh"]
     results = {

@@ -17,7 +17,5 @@ QUICK_GROUPS = ("space/", "wrap/", "surface/names", "select/iris tree", "explore
 @pytest.mark.parametrize("prefix", QUICK_GROUPS)
 def test_nothing_differs_from_the_record(prefix):
     command = [sys.executable, str(RECORD), "--check", "--only", prefix]
-    completed = subprocess.run(
-        command, env=dict(os.environ), capture_output=True, text=True, timeout=300, check=False
-    )
+    completed = subprocess.run(command, env=dict(os.environ), capture_output=True, text=True, timeout=300, check=False)
     assert completed.returncode == 0, completed.stdout + completed.stderr

@@ -87,6 +87,7 @@ def names(told):
     return [row["relation"] for row in told["relations"]]
 
 
+@pytest.mark.slow
 def test_exit_codes(folder):
     kept = run(KNN_HERE, "--param", "k=1", "--inputs", "5", "--relation", "necessary")
     assert kept.exit_code == 0, kept.output
@@ -214,6 +215,7 @@ def test_files_are_written_and_named(folder):
     assert "sample order" in page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -250,6 +252,7 @@ def test_wrong_use_is_one_line(folder, words, says):
     assert not told.stdout
 
 
+@pytest.mark.slow
 def test_kept_by_the_words_and_parameters_it_was_asked_with(folder):
     words = ("own:First", "--store", "runs.sqlite", "--inputs", "20", "--relation", "sample order")
     assert "kept as run 1" in run(*words, "--param", "k=1").stdout
@@ -267,21 +270,18 @@ def test_a_terminal_shows_what_names_say_and_obeys_none(folder, monkeypatch):
     data.to_csv("odd.csv", index=False)
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
-    told = run(
-        "own:First", "odd.csv", "--target", "y", "--inputs", "60", "--rows", "10", "--relation", "sample order"
-    )
+    told = run("own:First", "odd.csv", "--target", "y", "--inputs", "60", "--rows", "10", "--relation", "sample order")
     assert told.exit_code == 1
     assert "\x1b[31mx" not in told.stdout
     assert "[red]x�[31m=" in told.stdout or "z=" in told.stdout
     assert "\x1b[1;31m" in told.stdout  # our own colours
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not CHROMIUM, reason=WHY_NOT)
 def test_a_browser_shows_the_page(folder):
     evil = "<img src=x onerror=alert(1)>"
-    (folder / "evil.py").write_text(
-        f"from own import Backwards\nclass Evil(Backwards):\n    name = says = {evil!r}\n"
-    )
+    (folder / "evil.py").write_text(f"from own import Backwards\nclass Evil(Backwards):\n    name = says = {evil!r}\n")
     told = run(
         "own:First",
         "--relation",

@@ -136,9 +136,7 @@ def test_inputs_are_not_overwritten(folder, monkeypatch):
 
 def test_hostile_names_are_harmless(folder, monkeypatch):
     io = pytest.importorskip("skops.io", reason="pip install 'datamorphic[skops]'")
-    hostile = IRIS.rename(columns={NAMES[3]: "a\nb\x1b[31m", NAMES[2]: "[red]" + "n" * 5000}).drop(
-        columns="target"
-    )
+    hostile = IRIS.rename(columns={NAMES[3]: "a\nb\x1b[31m", NAMES[2]: "[red]" + "n" * 5000}).drop(columns="target")
     labels = np.array(["x\n\x1b]0;t\x07", "<script>", "[bold]"])[IRIS.target]
     io.dump(DecisionTreeClassifier(random_state=0).fit(hostile, labels), folder / "hostile.skops")
     hostile[:70].to_csv(folder / "hostile.csv", index=False)
@@ -159,11 +157,11 @@ def test_hostile_names_are_harmless(folder, monkeypatch):
         assert "[red]nnn" in found.stdout
         assert max(map(len, found.stdout.split("\n"))) < 2100
         assert (
-            "<script>"
-            not in (folder / "h.html").read_text(encoding="utf-8").split("</style>")[1].split("<script")[0]
+            "<script>" not in (folder / "h.html").read_text(encoding="utf-8").split("</style>")[1].split("<script")[0]
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["cover", "select"])
 def test_hints_for_columns_reach_the_space(folder, monkeypatch, command):
     words = [command, "tree.skops", "all.csv", "--target", "target"]
@@ -181,6 +179,7 @@ def test_hints_for_columns_reach_the_space(folder, monkeypatch, command):
         assert (refused.exit_code, message in refused.stderr) == (2, True), refused.output
 
 
+@pytest.mark.slow
 def test_forests_and_models_without_trees(folder, monkeypatch):
     found = run(folder, monkeypatch, "cover", "cover_models:forest", "all.csv", "--target", "target")
     assert "leaves of 3 trees reached" in found.stdout
@@ -211,6 +210,7 @@ def test_forests_and_models_without_trees(folder, monkeypatch):
     assert not any("Beware" in note for note in told["notes"])
 
 
+@pytest.mark.slow
 def test_select_writes_rows(folder, monkeypatch):
     words = ["select", "tree.skops", "all.csv", "--target", "target"]
     found = run(folder, monkeypatch, *words, "--criterion", "DTMT", "--minimal", "--out", "chosen.csv")
@@ -251,6 +251,7 @@ BAD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BAD)
 def test_bad_input_is_reported_in_one_line(folder, monkeypatch, name):
     words, told = BAD[name]
@@ -261,9 +262,7 @@ def test_bad_input_is_reported_in_one_line(folder, monkeypatch, name):
 
 
 def test_missing_values_and_extra_columns_are_accepted(folder, monkeypatch):
-    holed = run(
-        folder, monkeypatch, "cover", "tree.skops", "holed.csv", "--target", "target", "--criterion", "DTMT"
-    )
+    holed = run(folder, monkeypatch, "cover", "tree.skops", "holed.csv", "--target", "target", "--criterion", "DTMT")
     assert holed.exit_code == 0, holed.output  # this tree takes missing values
     wide = run(folder, monkeypatch, "cover", "tree.skops", "wide.csv")
     assert "Columns that are not inputs of the model were ignored: target, remark, weight." in wide.stdout
@@ -286,6 +285,7 @@ def test_tolerance_applies_to_numbers_only(model):
         dm.cover(model, IRIS[NAMES], criterion="DTMT", tolerance=-1)
 
 
+@pytest.mark.slow
 def test_a_line_has_no_trees_to_select_from():
     line = LogisticRegression(max_iter=500).fit(IRIS[NAMES], IRIS.target)
     with pytest.raises(dm.errors.ModelError, match="surrogate=True"):

@@ -37,6 +37,7 @@ def shown(folder, seeds):
     return CliRunner().invoke(app, ["demo", "--out", str(folder)])
 
 
+@pytest.mark.slow
 def test_the_demo_explains_its_findings(shown, folder):
     assert shown.exit_code == 0, shown.output
     text = " ".join(shown.stdout.split())
@@ -54,6 +55,7 @@ def test_the_demo_explains_its_findings(shown, folder):
     assert str(folder / "report.html") in shown.stdout.replace("\n", "")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not CHROMIUM, reason=WHY_NOT)
 def test_its_page_in_a_browser_at_three_widths(shown, folder):
     file = folder / "report.html"

@@ -85,6 +85,7 @@ def test_json_has_what_the_contract_names(run):
     assert (document["runs"], document["pairs"]) == (front.runs, len(front))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["random_walk", "directed_walk", "auto"])
 def test_every_strategy_by_name(run, strategy):
     moves = ["--moves", "upward,downward"] if strategy == "directed_walk" else []
@@ -115,6 +116,7 @@ def test_a_model_file_needs_trust_where_it_is_a_pickle(run, tmp_path):
     assert json.loads(result.stdout)["pairs"] > 2
 
 
+@pytest.mark.slow
 def test_a_function_of_one_case(run):
     arguments = ["data.csv", "--walks", 50, "--json"]
     found = run("talking_rules:one", *arguments, "--scalar")
@@ -126,6 +128,7 @@ def test_a_function_of_one_case(run):
     assert result.exit_code == 0, result.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["explore", "test"])
 @pytest.mark.parametrize(("rule", "hinted"), [("one", True), ("whole", True), ("broken", False)])
 def test_scalar_is_suggested_for_a_function_of_one_case(run, command, rule, hinted):
@@ -134,6 +137,7 @@ def test_scalar_is_suggested_for_a_function_of_one_case(run, command, rule, hint
     assert ("add --scalar" in result.stderr) == hinted
 
 
+@pytest.mark.slow
 def test_a_run_of_a_function_of_one_case_can_be_resumed(run, tmp_path, monkeypatch):
     monkeypatch.setenv("DATAMORPHIC_STORE", str(tmp_path / "runs.sqlite"))
     stopped = run("talking_rules:stopping", "data.csv", "--walks", 50, "--scalar")
@@ -144,6 +148,7 @@ def test_a_run_of_a_function_of_one_case_can_be_resumed(run, tmp_path, monkeypat
     assert json.loads(resumed.stdout)["pairs"] == undisturbed["pairs"] > 5
 
 
+@pytest.mark.slow
 def test_hints_for_columns(run, tmp_path, monkeypatch):
     monkeypatch.setenv("DATAMORPHIC_STORE", str(tmp_path / "runs.sqlite"))
     hints = ["--kind", "y=categorical", "--feature-step", "x=0.1", "--bounds", "x=-1:2"]
@@ -172,6 +177,7 @@ def test_text_a_report_and_a_front_are_written(run, tmp_path):
     assert len(dm.Front.load(tmp_path / "front.parquet")) > 20
 
 
+@pytest.mark.slow
 def test_comparing_with_a_saved_front_finds_a_moved_border(run):
     arguments = ["data.csv", "--walks", 100, "--strategy", "random_target"]
     assert run("talking_rules:rule", *arguments, "--save", "old.parquet").exit_code == 0
@@ -183,6 +189,7 @@ def test_comparing_with_a_saved_front_finds_a_moved_border(run):
     assert "moved" in moved.stdout
 
 
+@pytest.mark.slow
 def test_a_plan_before_a_long_run(run):
     result = run("--subject", "Box 1", "--walks", 100_000, "--plan")
     assert result.exit_code == 0
@@ -199,6 +206,7 @@ def test_the_cost_without_pairs_is_null(run):
     assert document["cost"] is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rule", "encoding"), [("loud", "ascii"), ("accents", "ascii"), ("accents", "utf-8")])
 def test_json_is_strict_for_every_encoding_and_output_of_the_model(run, tmp_path, rule, encoding):
     words = ["explore", f"talking_rules:{rule}", "data.csv", "--walks", "60", "--json"]
@@ -235,6 +243,7 @@ def test_the_only_argument_beside_a_subject_is_the_data(run, tmp_path):
     assert result.exit_code == 0, result.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [

@@ -58,6 +58,7 @@ def parse(line):
 # -- help ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", COMMANDS)
 def test_every_command_has_help_with_examples_that_can_be_copied(path):
     command = COMMANDS[path]
@@ -107,6 +108,7 @@ def usage_of(*words):
     return next(line for line in run(*words, "-h").stdout.splitlines() if "Usage:" in line)
 
 
+@pytest.mark.slow
 def test_usage_has_no_brackets_in_brackets():
     for path in COMMANDS:
         usage = usage_of(*path.split()[1:])
@@ -123,6 +125,7 @@ def test_without_arguments_it_shows_the_help():
 # -- errors ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -159,9 +162,7 @@ def test_typing_errors_are_one_line_with_a_suggestion(words, message):
 def in_terminal(*arguments, **changed):
     """Return the exit code of a command in a terminal, and its output."""
     ours, theirs = pty.openpty()
-    environment = {
-        name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR", "TERM")
-    }
+    environment = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR", "TERM")}
     process = subprocess.Popen(
         [PROGRAM, *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env=environment | changed
     )
@@ -179,6 +180,7 @@ def in_terminal(*arguments, **changed):
     return process.wait(), output.decode()
 
 
+@pytest.mark.slow
 def test_colour_in_a_terminal_unless_it_is_disabled():
     code, output = in_terminal("laws", "-h", TERM="xterm-256color")
     assert (code, "\x1b[" in output) == (0, True)
@@ -189,6 +191,7 @@ def test_colour_in_a_terminal_unless_it_is_disabled():
         assert "\x1b" not in output
 
 
+@pytest.mark.slow
 def test_results_in_a_terminal_without_escape_codes():
     code, output = in_terminal(
         "laws", "--subject", "box_1", "--examples", "5", "--store", "none", NO_COLOR="1", TERM="xterm"
@@ -198,15 +201,12 @@ def test_results_in_a_terminal_without_escape_codes():
     assert "\x1b" not in output
 
 
+@pytest.mark.slow
 def test_pipes_get_no_colour_unless_it_is_forced():
     for forced in (False, True):
-        environment = {
-            name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")
-        }
+        environment = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
         environment |= {"TERM": "xterm-256color"} | ({"FORCE_COLOR": "1"} if forced else {})
-        done = subprocess.run(
-            [PROGRAM, "study", "-h"], capture_output=True, text=True, env=environment, check=True
-        )
+        done = subprocess.run([PROGRAM, "study", "-h"], capture_output=True, text=True, env=environment, check=True)
         assert ("\x1b[" in done.stdout) is forced
 
 
@@ -232,6 +232,7 @@ def test_the_console_of_results(monkeypatch, capsys, environment, escapes):
 # -- pipes -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [["study", "--list"], ["--help"], ["laws", "--subject", "box_1", "--examples", "5", "--store", "none"]],
@@ -246,6 +247,7 @@ def test_a_closed_pipe_is_not_an_error(words):
     assert process.returncode == ExitCode.BROKEN_PIPE
 
 
+@pytest.mark.slow
 def test_the_first_line_alone_can_be_read():
     line = f"{shlex.quote(PROGRAM)} study --list | head -1"
     done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=True)
@@ -262,6 +264,7 @@ def with_streams(words, streams):
     return subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_closed_streams_do_not_change_the_exit_code():
     no_stderr = with_streams(LAWS, "2>&-")
     assert no_stderr.returncode == 0
@@ -271,14 +274,13 @@ def test_closed_streams_do_not_change_the_exit_code():
     assert with_streams(["laws"], ">&- 2>&-").returncode == 2
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is full")
 @pytest.mark.parametrize("words", [["--version"], [*LAWS, "--json"]])
 def test_a_full_disk_is_reported_in_one_line(words):
     full = with_streams(words, "> /dev/full")
     assert full.returncode == 2
-    assert full.stderr == (
-        "datamorphic: The output cannot be written: No space left on device. Send it elsewhere.\n"
-    )
+    assert full.stderr == ("datamorphic: The output cannot be written: No space left on device. Send it elsewhere.\n")
     assert with_streams(["laws"], "> /dev/full 2>&1").returncode == 2
 
 
@@ -312,6 +314,7 @@ def complete(*words, shell="bash"):
     return run(env=environment).stdout.split()
 
 
+@pytest.mark.slow
 def test_commands_options_and_values_are_completed():
     assert complete("datamorphic", "ex") == ["explore"]
     assert complete("datamorphic", "explore", "--strat") == ["--strategy"]
@@ -357,6 +360,7 @@ def test_words_that_bash_has_split_are_joined(words, at, expected):
     assert completion.join_at_colons(words, at) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs the package bash")
 def test_completion_in_a_real_shell():
     script = f"""

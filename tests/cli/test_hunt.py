@@ -81,9 +81,7 @@ def test_violation_is_printed_with_its_inputs(run):
     assert found.exit_code == 1, found.output
     assert found.stdout.startswith("tanh/emu10 violates 'tripling': 1 violation in ")
     assert "  tripling: f(" in found.stdout
-    assert (
-        found.stdout.split("calls")[0] == run("hunt", "program:TANH/emu10", "--seed", "1").stdout.split("calls")[0]
-    )
+    assert found.stdout.split("calls")[0] == run("hunt", "program:TANH/emu10", "--seed", "1").stdout.split("calls")[0]
 
 
 def test_correct_program_has_no_violation(run):
@@ -272,6 +270,7 @@ BAD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BAD)
 def test_bad_input_is_reported_in_one_line(run, name):
     words, told = BAD[name]

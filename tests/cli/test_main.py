@@ -31,6 +31,7 @@ def test_laws_of_a_subject(run):
     assert "BROKEN" not in result.stdout
 
 
+@pytest.mark.slow
 def test_broken_laws_exit_with_one(run, monkeypatch):
     monkeypatch.chdir(TESTS)
     result = run("laws", "support.faulty_systems:WineMidpoint", "--examples", "100")
@@ -40,6 +41,7 @@ def test_broken_laws_exit_with_one(run, monkeypatch):
     assert "'total sulfur dioxide' from 6 to 3.5" in line
 
 
+@pytest.mark.slow
 def test_json_is_one_document_and_nothing_else(run, monkeypatch):
     monkeypatch.chdir(TESTS)
     result = run("laws", "support.faulty_systems:BankLastCategory", "--examples", "60", "--json")
@@ -59,6 +61,7 @@ def test_laws_of_data(run, tmp_path):
         assert result.exit_code == 0, result.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -88,6 +91,7 @@ def test_wrong_use_is_one_line_and_exit_code_two(run, tmp_path, arguments, words
     assert result.stdout == ""
 
 
+@pytest.mark.slow
 def test_a_failing_system_exits_with_three(run, tmp_path):
     (tmp_path / "failing_system.py").write_text(
         "import datamorphic as dm\n"
@@ -102,6 +106,7 @@ def test_a_failing_system_exits_with_three(run, tmp_path):
     assert "ConnectionError: nobody there" in result.stderr
 
 
+@pytest.mark.slow
 def test_the_command_leaves_no_files_and_honours_no_color(tmp_path):
     command = Path(sys.executable).with_name("datamorphic")
     result = subprocess.run(
@@ -118,6 +123,7 @@ def test_the_command_leaves_no_files_and_honours_no_color(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_help_and_version(run):
     assert dm.__version__ in run("--version").stdout
     for arguments in (["--help"], ["laws", "--help"], ["demo", "-h"]):

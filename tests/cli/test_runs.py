@@ -147,6 +147,7 @@ def sha256(document, number, *more):
 # -- what explore keeps ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_run_is_kept_where_the_variable_says_and_tells_its_number(run, document):
     assert "kept as run 1: datamorphic runs show 1" in run(*BOX).stdout
     found = document(*BOX)
@@ -219,6 +220,7 @@ def test_an_empty_store_says_how_to_begin(run, document):
     assert document("runs", "list") == []
 
 
+@pytest.mark.slow
 def test_the_list_is_a_line_a_run(run, document):
     run(*BOX)
     run("explore", "kept_rules:broken", "data.csv")
@@ -256,6 +258,7 @@ def test_an_unfinished_run_says_how_to_go_on(run):
 # -- diff --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_runs_side_by_side(run, document):
     how = ["data.csv", "--walks", 100, "--strategy", "random_target"]
     run("explore", "kept_rules:rule", *how)
@@ -287,6 +290,7 @@ def test_a_run_without_a_front_cannot_be_compared(run):
 # -- export ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_run_as_files_of_every_ending(run, document, tmp_path):
     pairs = document(*BOX)["pairs"]
     for name in ("about.json", "front.parquet", "sub/pairs.csv", "page.html"):
@@ -299,6 +303,7 @@ def test_a_run_as_files_of_every_ending(run, document, tmp_path):
     assert "capability" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_run_as_a_folder(run, document, tmp_path):
     run(*BOX)
     run("explore", "kept_rules:broken", "data.csv")
@@ -311,6 +316,7 @@ def test_a_run_as_a_folder(run, document, tmp_path):
     assert document("runs", "export", 2)["files"] == [os.path.join("run-2", "run.json")]  # it has no front
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("to", "says"),
     [
@@ -339,6 +345,7 @@ def test_there_are_no_pairs_of_a_run_that_failed(run, tmp_path):
 # -- remove ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_runs_are_removed_with_their_files(run, document, tmp_path):
     for _ in range(3):
         run(*BOX)
@@ -358,6 +365,7 @@ def test_removing_tells_machines_too(run, document):
 # -- failures ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_cases_that_failed_are_listed_and_forgotten(run, document):
     run("explore", "kept_rules:faulty", "data.csv", "--walks", 20, "--strategy", "random_target")
     known = document("runs", "failures")
@@ -401,6 +409,7 @@ def test_a_run_with_a_bad_number_does_not_spoil_the_list(run, document):
 # -- resume ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_one_ctrl_c_tells_what_was_found_and_resume_finds_the_rest(run, document):
     how = ["explore", "kept_rules:stops", "data.csv", "--walks", 60, "--batch", 20]
     undisturbed = run(*how, "--store", "whole.sqlite")
@@ -424,14 +433,13 @@ def test_one_ctrl_c_tells_what_was_found_and_resume_finds_the_rest(run, document
     assert (after["state"], after["done"]) == ("finished", 1.0)
     assert after["summary"] == document("runs", "show", 1, "--store", "whole.sqlite")["summary"]
     assert after["calls"] > before["calls"]
-    assert (
-        sha256(document, 1) == sha256(document, 1, "--store", "whole.sqlite") != before["artifacts"][0]["sha256"]
-    )
+    assert sha256(document, 1) == sha256(document, 1, "--store", "whole.sqlite") != before["artifacts"][0]["sha256"]
     again = sum(map(int, Path("calls").read_text().split()))
     aside = again - rows  # what both sessions asked to say which features decide; nothing of the run itself
     assert aside < rows / 2
 
 
+@pytest.mark.slow
 def test_ctrl_c_reaches_a_run_whose_work_is_done_by_others(run, document):
     how = ["explore", "kept_rules:stops", "data.csv", "--walks", 60, "--batch", 5]
     assert run(*how, "--store", "whole.sqlite").exit_code == 0
@@ -444,6 +452,7 @@ def test_ctrl_c_reaches_a_run_whose_work_is_done_by_others(run, document):
     assert sha256(document, 1) == sha256(document, 1, "--store", "whole.sqlite")
 
 
+@pytest.mark.slow
 def test_two_ctrl_c_stop_at_once_and_resume_gives_all(run, document):
     how = ["explore", "kept_rules:stops", "data.csv", "--walks", 60, "--batch", 20]
     assert run(*how, "--store", "whole.sqlite").exit_code == 0
@@ -461,6 +470,7 @@ def test_two_ctrl_c_stop_at_once_and_resume_gives_all(run, document):
     assert sha256(document, 1) == sha256(document, 1, "--store", "whole.sqlite")
 
 
+@pytest.mark.slow
 def test_a_run_may_be_interrupted_again_and_again(run, document):
     number = interrupted(run, "--batch", 20)
     for _ in range(3):
@@ -473,6 +483,7 @@ def test_a_run_may_be_interrupted_again_and_again(run, document):
     assert sha256(document, number) == sha256(document, number + 1)
 
 
+@pytest.mark.slow
 def test_ctrl_c_while_old_failures_go_first_ends_the_run(run):
     with Store.open() as store:
         from datamorphic.runs import failures
@@ -485,6 +496,7 @@ def test_ctrl_c_while_old_failures_go_first_ends_the_run(run):
     assert result.returncode in (0, 130)
 
 
+@pytest.mark.slow
 def test_ctrl_c_when_all_is_found_promises_nothing(run):
     how = ["explore", "kept_rules:stops", "data.csv", "--walks", 40, "--strategy", "random_target"]
     assert run(*how, "--store", "none").exit_code == 0
@@ -503,6 +515,7 @@ def test_whoever_stops_a_run_does_not_hear_that_the_system_failed(run):
     assert state(1) == "finished"
 
 
+@pytest.mark.slow
 def test_the_command_that_is_told_is_the_one_to_give(run):
     stop_at(3, 1, US)
     result = in_a_process("explore", "kept_rules:stops", "data.csv", "--walks", 40, "--store", "mine.sqlite")
@@ -512,6 +525,7 @@ def test_the_command_that_is_told_is_the_one_to_give(run):
     assert run(*command).exit_code == 0
 
 
+@pytest.mark.slow
 def test_what_is_resumed_can_be_saved_and_reported(run, tmp_path):
     number = interrupted(run)
     result = run("runs", "resume", number, "--save", "front.parquet", "--html", "out/page.html")
@@ -561,6 +575,7 @@ def test_changed_code_is_noticed_and_the_run_is_left_as_it_was(run, tmp_path):
     assert run("runs", "resume", number).exit_code == 0
 
 
+@pytest.mark.slow
 def test_changed_data_are_noticed_and_the_run_is_left_as_it_was(run, tmp_path):
     number = interrupted(run)
     frame = pd.read_csv("data.csv")
@@ -602,6 +617,7 @@ def killed(store, number):
     assert state(number, store) == "killed"
 
 
+@pytest.mark.slow
 def test_a_pickle_needs_trust_again(run, pickled):
     result = run("runs", "resume", 1)
     assert result.exit_code == 2
@@ -611,6 +627,7 @@ def test_a_pickle_needs_trust_again(run, pickled):
     assert state(1) == "finished"
 
 
+@pytest.mark.slow
 def test_a_model_file_that_was_written_anew_is_noticed(run, pickled):
     pickled(1)
     result = run("runs", "resume", 1, "--trust")
@@ -669,6 +686,7 @@ def test_a_resume_that_was_refused_can_be_tried_again_in_the_same_process(run):
 # -- wrong use ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [
@@ -709,6 +727,7 @@ def foreign(path):
     connection.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [BOX, ["runs", "list"], ["runs", "resume", 1], ["runs", "failures"]])
 @pytest.mark.parametrize(
     ("make", "says"),
@@ -729,6 +748,7 @@ def test_a_store_that_is_none(run, tmp_path, command, make, says):
     assert result.stdout == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -779,6 +799,7 @@ def test_a_cluster_where_nobody_listens(run, monkeypatch):
 # -- secrets -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "url",
     [
@@ -802,6 +823,7 @@ def test_no_password_is_told(run, monkeypatch, command, url):
         assert "hunter2" not in result.output
 
 
+@pytest.mark.slow
 def test_no_password_is_told_by_a_process(run):
     result = in_a_process(*BOX, "--store", "postgresql://user:hunter2@127.0.0.1:1/x?password=hunter2")
     assert result.returncode == 2

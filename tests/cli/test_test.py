@@ -41,15 +41,12 @@ def run(*words):
     return CliRunner().invoke(app, ["test", *words])
 
 
+@pytest.mark.slow
 def test_a_good_model_exits_0_and_a_bad_one_1(folder):
-    good = run(
-        "lenders:good", "loans.csv", "--target", "decision", "--monotone", "income=up", "--towards", "approve"
-    )
+    good = run("lenders:good", "loans.csv", "--target", "decision", "--monotone", "income=up", "--towards", "approve")
     assert good.exit_code == 0, good.output
     assert "nothing wrong was found" in good.stdout
-    bad = run(
-        "lenders:bad", "loans.csv", "--target", "decision", "--monotone", "income=up", "--towards", "approve"
-    )
+    bad = run("lenders:bad", "loans.csv", "--target", "decision", "--monotone", "income=up", "--towards", "approve")
     assert bad.exit_code == 1
     assert "More income can make approve less likely" in bad.stdout
     assert "--only monotone" in bad.stdout
@@ -58,6 +55,7 @@ def test_a_good_model_exits_0_and_a_bad_one_1(folder):
     assert run("lenders:broken", "loans.csv", "--target", "decision").exit_code == 3
 
 
+@pytest.mark.slow
 def test_all_files_are_written_and_agree(folder):
     names = {
         "html": "page.html",
@@ -105,6 +103,7 @@ def test_hints_for_columns_are_part_of_the_command_that_repeats_the_test(folder)
     assert "--kind debt=integer --feature-step income=2 --bounds income=0:200" in command
 
 
+@pytest.mark.slow
 def test_a_baseline_that_moved(folder):
     first = run(
         "lenders:good", "loans.csv", "--target", "decision", "--only", "borders", "--save-front", "front.parquet"
@@ -127,6 +126,7 @@ def test_a_baseline_that_moved(folder):
     assert "The border has moved" in moved.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -150,6 +150,7 @@ def test_wrong_use_is_one_line(folder, words, says):
     assert len(result.stderr.strip().splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_hostile_names_are_harmless_everywhere(folder):
     from sklearn.tree import DecisionTreeClassifier
 
@@ -189,6 +190,7 @@ def test_the_terminal_shows_what_names_say_and_obeys_none(folder, monkeypatch):
     assert "[red]money�[31m" in result.stdout
 
 
+@pytest.mark.slow
 def test_a_new_user_with_a_model_of_their_own(folder):
     """Train on a CSV, save, test, read the page: as the README says it."""
     pytest.importorskip("skops", reason="no skops: pip install 'datamorphic[skops]'")
@@ -199,9 +201,7 @@ def test_a_new_user_with_a_model_of_their_own(folder):
 
     loans = pd.read_csv("loans.csv").drop(columns="gender")
     loans.to_csv("data.csv", index=False)
-    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(
-        loans.drop(columns="decision"), loans["decision"]
-    )
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(loans.drop(columns="decision"), loans["decision"])
     skops.io.dump(model, "model.skops")
     done = run("model.skops", "data.csv", "--target", "decision", "--html", "out.html", "--store", "none")
     assert done.exit_code == 0, done.output

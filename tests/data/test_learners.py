@@ -18,6 +18,7 @@ def score(model, rows):
     return 100 * np.mean(model.predict(rows.drop(columns="target")) == rows["target"].to_numpy())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", learners.REFERENCE_SETS)
 @pytest.mark.parametrize("model", ["DT", "NB", "NB2"])
 def test_models_are_as_accurate_as_published(real_data, name, model):
@@ -50,6 +51,7 @@ def test_mushrooms_without_a_known_root_are_answered_for(real_data):
     assert set(answers) <= {"e", "p"}
 
 
+@pytest.mark.slow
 def test_spaces_of_the_studies(real_data):
     wine = reference_space("red_wine", real_data("red_wine"))
     assert wine.kinds == {"continuous": 11, "integer": 0, "categorical": 0}

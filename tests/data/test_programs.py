@@ -98,6 +98,7 @@ def test_stored_rates_agree_with_other_inputs(name):
         assert high >= row.low
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", programs)
 def test_mutants_work_row_by_row_and_differ_from_the_program(name):
     program = programs[name]

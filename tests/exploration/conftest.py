@@ -18,9 +18,7 @@ def people():
     frame = pd.DataFrame(
         {
             "age": pd.array(rng.integers(18, 90, n), dtype="Int64"),
-            "card": pd.Categorical(
-                rng.choice(["Blue", "Silver", "Gold"], n), categories=["Blue", "Silver", "Gold"]
-            ),
+            "card": pd.Categorical(rng.choice(["Blue", "Silver", "Gold"], n), categories=["Blue", "Silver", "Gold"]),
             "income": rng.normal(50, 15, n).round(2),
             "debt": rng.uniform(0, 20, n).round(2),
         }

@@ -41,6 +41,7 @@ def blobs():
 # -- arguments ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["random_target", "directed_walk", "random_walk", "auto"])
 def test_every_strategy_finds_certified_pairs(strategy):
     front = dm.explore(three, SQUARE, strategy=strategy, walks=300)
@@ -116,6 +117,7 @@ def test_directed_walks_take_the_moves_in_turn_from_the_same_starts():
         np.testing.assert_allclose(four - centre, [[0.01, 0], [-0.01, 0], [0, 0.01], [0, -0.01]], atol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_growing_pool_finds_more():
     fixed, growing = (dm.explore(dm.subjects["Box 1"], walks=600, pool=pool) for pool in ("fixed", "growing"))
     assert len(growing) > 1.5 * len(fixed)
@@ -129,6 +131,7 @@ def test_refinement_stops_at_delta():
     assert coarse.runs < fine.runs
 
 
+@pytest.mark.slow
 def test_constraints_are_kept():
     space = dm.Space([dm.Continuous("free", 0, 10), dm.Continuous("total", 0, 10)], constraints=["free <= total"])
     for strategy in ("random_target", "random_walk", "auto"):
@@ -138,6 +141,7 @@ def test_constraints_are_kept():
         assert space.valid(front.b).all()
 
 
+@pytest.mark.slow
 def test_auto_records_its_choices_and_prefers_productive_strategies():
     front = dm.explore(dm.subjects["Sin 2"], strategy="auto", walks=1200)
     by = pd.DataFrame(front.choices).groupby("strategy")["walks"].sum()
@@ -151,15 +155,14 @@ def test_auto_records_its_choices_and_prefers_productive_strategies():
 # -- yield and cost --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_intervals_have_their_nominal_coverage():
     """Box 1 has the area 0.9 of 4 pi: the capability of random target is known."""
     p = 0.9 / (4 * np.pi)
     truth = 2 * p * (1 - p)
     held = 0
     for seed in range(60):
-        front = dm.explore(
-            dm.subjects["Box 1"], strategy="random_target", walks=200, seeds=5000, steps=2, seed=seed
-        )
+        front = dm.explore(dm.subjects["Box 1"], strategy="random_target", walks=200, seeds=5000, steps=2, seed=seed)
         low, high = front.capability_interval()
         held += low <= truth <= high
         least, most = front.cost_interval()
@@ -176,6 +179,7 @@ def test_an_estimate_agrees_with_more_walks():
     assert estimate.runs == pytest.approx(large.runs, rel=0.05)
 
 
+@pytest.mark.slow
 def test_a_plan_predicts_the_yield():
     plan = dm.plan(dm.subjects["Circle 2"], walks=4000, trial=300)
     assert plan.best == "random_target"
@@ -200,6 +204,7 @@ SMOOTH = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SMOOTH)
 def test_scores_narrow_with_few_cases_on_smooth_models(name, blobs):
     inputs, labels = blobs.drop(columns="target"), blobs["target"]
@@ -396,6 +401,7 @@ def test_no_walks_find_nothing():
     front.quality()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["random_target", "directed_walk", "random_walk", "auto"])
 @pytest.mark.parametrize(
     "space",
@@ -423,6 +429,7 @@ def test_a_system_with_one_answer_has_no_border(strategy):
     assert front.capability_interval()[1] < 0.12
 
 
+@pytest.mark.slow
 def test_walks_need_one_seed_and_random_target_needs_two():
     assert len(dm.explore(three, SQUARE, walks=100, seeds=1)) > 0
     front = dm.explore(three, SQUARE, "random_target", walks=100, seeds=1)
@@ -431,6 +438,7 @@ def test_walks_need_one_seed_and_random_target_needs_two():
     assert len(dm.explore(three, SQUARE, "auto", walks=100, seeds=1)) > 0
 
 
+@pytest.mark.slow
 def test_a_missing_answer_ends_only_its_own_walk():
     def moody(frame):
         answers = three(frame).astype(object)
@@ -460,6 +468,7 @@ def test_an_exception_loses_only_the_rows_that_cause_it():
         dm.explore(lambda frame: 1 / 0, SQUARE, walks=200)
 
 
+@pytest.mark.slow
 def test_a_spent_budget_keeps_what_was_found():
     for strategy in ("random_target", "random_walk", "directed_walk", "auto"):
         for budget in (250, 4000):
@@ -511,6 +520,7 @@ def test_a_filter_keeps_rejected_cases_in_place():
     assert front.b.codes[:, 0].max() <= 0.6
 
 
+@pytest.mark.slow
 def test_a_front_is_the_same_after_saving_and_loading(tmp_path):
     for labels in (three, lambda frame: (frame["x"] > 0.5) * 1, lambda frame: frame["x"] * 7 > 3):
         front = dm.explore(labels, SQUARE, "auto", walks=60)
@@ -582,6 +592,7 @@ def several(blobs):
     return inputs, labels
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["directed_walk", "random_walk", "auto", "random_target"])
 @pytest.mark.parametrize("walks", [1, 2, 3, 30])
 def test_several_labels_do_not_depend_on_the_batch_size(several, strategy, walks):
@@ -591,6 +602,7 @@ def test_several_labels_do_not_depend_on_the_batch_size(several, strategy, walks
         assert front.walks == walks
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "learner", [MLPClassifier((5,), solver="lbfgs", max_iter=2000, random_state=0), KNeighborsClassifier()]
 )
@@ -615,11 +627,10 @@ def test_a_case_needed_by_several_labels_is_run_once(several):
     assert front.runs == single.runs
 
 
+@pytest.mark.slow
 def test_several_labels_that_sometimes_fail():
     def rule(frame):
-        return [
-            None if x > 0.9 else (int(x > 0.3), int(y > 0.5)) for x, y in zip(frame["x"], frame["y"], strict=True)
-        ]
+        return [None if x > 0.9 else (int(x > 0.3), int(y > 0.5)) for x, y in zip(frame["x"], frame["y"], strict=True)]
 
     for strategy in ("random_walk", "random_target", "auto"):
         front = dm.explore(rule, SQUARE, strategy, walks=100)
@@ -652,6 +663,7 @@ def test_pairs_without_scores_are_bisected(blobs, everywhere):
     assert confirmed(model, front)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", [LogisticRegression(), SVC(), GaussianNB()])
 def test_narrowing_by_scores_is_as_precise_as_bisection(blobs, learner):
     inputs = blobs[list("abcd")]
@@ -665,6 +677,7 @@ def test_narrowing_by_scores_is_as_precise_as_bisection(blobs, learner):
         assert confirmed(model, guided)
 
 
+@pytest.mark.slow
 def test_a_jump_under_a_budget_is_still_a_jump(blobs):
     inputs = blobs[list("abcd")]
     model = LinearRegression().fit(inputs, inputs.a * 3)
@@ -690,6 +703,7 @@ def test_models_may_modify_their_input(blobs):
     assert front.distance.max() < 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["random_target", "directed_walk", "random_walk", "auto"])
 @pytest.mark.parametrize("budget", ["900 runs", "3000 runs"])
 def test_a_budget_of_runs_is_spent_on_finished_walks(strategy, budget):

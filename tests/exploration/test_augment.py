@@ -36,6 +36,7 @@ def tree_front(labelled):
     )
 
 
+@pytest.mark.slow
 def test_rare_classes_get_border_points_and_the_effect_is_measured(tree_front, labelled):
     Tree.fits.clear()
     more = tree_front.augment(labelled, "rating", folds=3)
@@ -119,6 +120,7 @@ def test_wrong_arguments_of_augment_are_rejected(tree_front, labelled, empty_fro
     assert len(none.frame) == 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["Int64", "boolean", "float", "category"])
 def test_nullable_and_other_labels_get_points(dtype, labelled):
     data = labelled.assign(
@@ -134,6 +136,7 @@ def test_nullable_and_other_labels_get_points(dtype, labelled):
     assert more.frame["rating"].dtype == data["rating"].dtype
 
 
+@pytest.mark.slow
 def test_rows_without_a_label_are_left_out_and_reported(tree_front, labelled):
     data = labelled.copy()
     data.loc[[3, 7], "rating"] = None

@@ -14,6 +14,7 @@ from datamorphic.exploration.page import build_front_page
 from support.fronts import credit, explore, step, without
 
 
+@pytest.mark.slow
 def test_the_same_model_explored_twice_has_not_changed(wavy, mixed_front, people):
     old, new = explore(wavy(0)), explore(wavy(0), seed=1)
     change = old.diff(new)
@@ -40,6 +41,7 @@ def test_a_tree_refitted_to_the_same_data_has_not_changed():
     assert old.diff(new).kept > 0.95
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("by", "status"), [(0.05, "kept"), (0.8, "moved"), (4.0, "vanished")])
 def test_a_shifted_threshold_is_found_with_its_size(by, status):
     change = explore(step(4.0)).diff(explore(step(4.0 + by), seed=1))
@@ -72,6 +74,7 @@ def test_a_moved_border_is_found_on_either_side_and_explained():
     assert "moved, by 0.1 of the features' ranges (median)" in change.describe()
 
 
+@pytest.mark.slow
 def test_the_tolerance_decides_what_counts_as_a_move():
     old, new = explore(step(4.0)), explore(step(4.3), seed=1)
     assert set(old.diff(new).table["status"]) == {"moved"}
@@ -94,10 +97,7 @@ def test_a_class_that_disappears_and_one_that_appears():
     gone = three.diff(two)
     assert gone.summary.loc["b | c", "vanished"] > 0
     assert gone.summary.loc["b | c", ["kept", "moved", "gained"]].sum() == 0
-    assert (
-        gone.summary.loc["a | b", "kept"]
-        == gone.summary.loc["a | b", ["kept", "moved", "gained", "vanished"]].sum()
-    )
+    assert gone.summary.loc["a | b", "kept"] == gone.summary.loc["a | b", ["kept", "moved", "gained", "vanished"]].sum()
     assert "no longer found: b | c" in gone.describe()
     new = two.diff(three)
     assert new.summary.loc["b | c", "gained"] > 0
@@ -147,6 +147,7 @@ def test_large_changes_are_detected_without_systems():
     assert half.rows is None
 
 
+@pytest.mark.slow
 def test_mixed_data_with_categories_whole_numbers_and_missing_values(mixed_front, people):
     def stricter(f):
         return credit(f.assign(income=f["income"] - 5))
@@ -178,6 +179,7 @@ def test_categories_move_by_one():
     assert change.counts["vanished"] == change.counts["gained"] == 0
 
 
+@pytest.mark.slow
 def test_regressors_are_compared_at_their_threshold():
     rng = np.random.default_rng(0)
     x = pd.DataFrame(rng.uniform(0, 10, (200, 2)), columns=["x", "y"])
@@ -232,6 +234,7 @@ def test_empty_fronts_compare(empty_front):
     assert set(without(explore(step(4.0))).diff(without(empty_front)).table["status"]) == {"vanished"}
 
 
+@pytest.mark.slow
 def test_differences_of_files_and_of_attached_systems(tmp_path):
     old, new = explore(step(4.0)), explore(step(5.0), seed=1)
     old.save(tmp_path / "old.parquet")
@@ -257,6 +260,7 @@ def raising(f):
     return (f["x"] > 5).astype(float).to_numpy()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("falls", [silent, raising])
 def test_a_model_that_stopped_answering_has_changed(falls, tmp_path):
     old, new = explore(lambda f: (f["x"] > 5).astype(float)), explore(falls, seed=1)
@@ -301,6 +305,7 @@ def many():
     return [dm.explore(dm.subjects["Sin 2"], walks=100, seed=seed, progress=False) for seed in range(8)]
 
 
+@pytest.mark.slow
 def test_the_same_model_with_another_seed_is_unchanged(many, tmp_path):
     fronts = []
     for number, front in enumerate(many):
@@ -314,6 +319,7 @@ def test_the_same_model_with_another_seed_is_unchanged(many, tmp_path):
     assert sum(alarms) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("walks", [100, 300])
 @pytest.mark.parametrize(
     "rule",
@@ -337,6 +343,7 @@ def test_files_show_changes(rule, walks, tmp_path):
         assert len(change.first(3)) == 3
 
 
+@pytest.mark.slow
 def test_the_text_has_no_python_syntax(mixed_front, people):
     new = dm.explore(
         lambda f: credit(f.assign(income=f["income"] - 5)), people, space=mixed_front.space, walks=100, seed=1
@@ -350,6 +357,7 @@ def test_the_text_has_no_python_syntax(mixed_front, people):
         assert "->" in case
 
 
+@pytest.mark.slow
 def test_labels_are_compared_by_value():
     def rule(kind):
         return lambda f: (f["x"] > 5).astype(int).to_numpy().astype(kind)
@@ -373,9 +381,7 @@ def test_borders_with_the_same_name_are_counted_separately():
         return np.where(f["y"] < 5, low, high)
 
     front = explore(rule, walks=400)
-    across = [
-        kind for kind in front.border_counts.index if kind in ("A | B | C", "'A | B' | 'C'", "'A' | 'B | C'")
-    ]
+    across = [kind for kind in front.border_counts.index if kind in ("A | B | C", "'A | B' | 'C'", "'A' | 'B | C'")]
     assert len(across) == 2
     assert front.border_counts.sum() == len(front)
     assert front.quality().loc["class pairs", "value"] == pytest.approx(len(front.border_counts) / 6)

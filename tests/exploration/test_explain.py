@@ -129,6 +129,7 @@ def test_a_system_that_fails_at_the_case_flips_nothing():
     assert np.isnan(told["flip_distance"][0])
 
 
+@pytest.mark.slow
 def test_flips_are_no_larger_than_a_single_feature_needs(mixed_front, people):
     cases = people.head(40)
     told = mixed_front.nearest(cases)

@@ -21,6 +21,7 @@ def fronts():
     return [dm.explore(make_step(value), space, walks=60, progress=False, name="step") for value in (4.0, 5.0)]
 
 
+@pytest.mark.slow
 def test_a_front_has_all_exports(fronts, tmp_path):
     front = fronts[0]
     document = json.loads(front.to_json(tmp_path / "front.json"))

@@ -29,9 +29,7 @@ def packed(values):
     import zlib
     from base64 import b64encode
 
-    return b64encode(
-        zlib.compress(values if isinstance(values, bytes) else np.asarray(values).tobytes(), 9)
-    ).decode()
+    return b64encode(zlib.compress(values if isinstance(values, bytes) else np.asarray(values).tobytes(), 9)).decode()
 
 
 DAMAGE = {

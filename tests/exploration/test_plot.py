@@ -86,9 +86,7 @@ def test_many_pairs_are_thinned_evenly(monkeypatch):
 
 
 def test_hostile_names_and_labels_are_shown_as_text():
-    space = dm.Space(
-        [dm.Continuous(EVIL, 0, 1), dm.Categorical("c" + EVIL, [EVIL, "b"]), dm.Continuous("z", 0, 1)]
-    )
+    space = dm.Space([dm.Continuous(EVIL, 0, 1), dm.Categorical("c" + EVIL, [EVIL, "b"]), dm.Continuous("z", 0, 1)])
     front = explore(lambda f: np.where((f[EVIL] > 0.5) ^ (f["c" + EVIL] == EVIL), EVIL, "fine"), space)
     assert set(front.kinds) == {f"{EVIL} | fine"}
     for figure in (front.plot(), front.plot(EVIL), front.plot("c" + EVIL, EVIL)):

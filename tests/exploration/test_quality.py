@@ -18,9 +18,7 @@ def test_plausibility_is_exact_and_nan_where_it_is_not_computed(mixed_front, mon
     from datamorphic.exploration import front_data as module
 
     space, seeds = mixed_front.space, mixed_front.seeds
-    far = np.column_stack(
-        [space.distance(mixed_front.a, seeds.take([row]), scaled=True) for row in range(len(seeds))]
-    )
+    far = np.column_stack([space.distance(mixed_front.a, seeds.take([row]), scaled=True) for row in range(len(seeds))])
     np.testing.assert_allclose(mixed_front.plausibility, far.min(axis=1))
     monkeypatch.setattr(module, "MAX_PLAUSIBILITY_DISTANCES", 20 * len(mixed_front.seeds))
     some = replace(mixed_front)
@@ -91,9 +89,7 @@ def test_quality_is_computed_once_and_counts_invalid_values(mixed_front, monkeyp
     monkeypatch.setattr(quality, "MAX_SPREAD_POINTS", 50)
     some = replace(mixed_front)
     assert f"50 of {len(some)}, evenly chosen" in some.quality().loc["spread", "meaning"]
-    assert some.quality().loc["spread", "value"] == pytest.approx(
-        mixed_front.quality().loc["spread", "value"], rel=0.3
-    )
+    assert some.quality().loc["spread", "value"] == pytest.approx(mixed_front.quality().loc["spread", "value"], rel=0.3)
     monkeypatch.setattr(quality, "measure_quality", None)
     assert len(some.quality()) == 5
 

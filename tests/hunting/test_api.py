@@ -46,6 +46,7 @@ def picked(relations, generator, count, seed, trial=0, **options):
 # -- measures -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("generator", ["MT-RT", "SFIDMT-ART", "MT-BART", "FSCS-ART", "Sobol"])
 def test_measures_against_a_plain_loop(generator):
     trials, budget, seed = 6, 150, 4
@@ -74,6 +75,7 @@ def test_f_measures_equal_those_of_a_plain_loop(generator):
     assert found.groups == found.f_measures.sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("several", [False, True])
 @pytest.mark.parametrize(
     "how",
@@ -401,6 +403,7 @@ def test_models_of_scikit_learn():
     assert model.predict(two).tolist() == [row["y1"], row["y2"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "how", [{}, {"selector": "MRGS-ART"}, {"selector": "MRGS-distance"}, {"selector": "near-miss"}]
 )
@@ -456,9 +459,7 @@ def test_systems_that_are_interrupted():
             raise KeyboardInterrupt
         return high_but_for_b3(frame)
 
-    found = dm.hunt(
-        dm.wrap(interrupted, space=SPACE), NextNumber, "MT-RT", space=SPACE, budget=1000, stop_after=None
-    )
+    found = dm.hunt(dm.wrap(interrupted, space=SPACE), NextNumber, "MT-RT", space=SPACE, budget=1000, stop_after=None)
     assert found.interrupted
     assert 0 < found.groups < 1000
     assert found.table["groups"].sum() == found.groups
@@ -470,6 +471,7 @@ def hanging(frame):
     return np.full(len(frame), "low")
 
 
+@pytest.mark.slow
 def test_systems_that_hang():
     space = dm.Space([dm.Continuous("x", 0, 20)])
     shifted = FunctionRelation(name="shifted", domain=(0, 10), follow_up=Affine.scaled(1, 1, 10))

@@ -42,6 +42,7 @@ KINDS = dm.Space([*WHOLE.features, dm.Categorical("c", ["a", "b", "c"])])
 # -- what all of them promise -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("case", ["one number", "two sources by hand", "a space"])
 def test_conformance(name, case):
@@ -99,6 +100,7 @@ CONSTANT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CONSTANT)
 @pytest.mark.parametrize("name", NAMES)
 def test_constant_follow_ups(name, case):
@@ -156,6 +158,7 @@ def test_follow_ups_that_depend_on_outputs(name):
 # -- what they refuse ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["MT-RT", "SFIDMT-ART", "BART", "RPART", "Sobol"])
 @pytest.mark.parametrize(
     ("domain", "complaint"),
@@ -250,6 +253,7 @@ def test_options(name, options, complaint):
         make_generator(name, (0, 1), **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["MT-RT", "SFIDMT-ART", "MT-BART", "BART"])
 @pytest.mark.parametrize(
     "wrong",
@@ -281,6 +285,7 @@ def test_splits_of_integers_reach_all_of_them():
 # -- how they spread ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_the_first_group_is_uniform(name):
     asked = follows(Affine.scaled(3.0, 2))
@@ -332,10 +337,7 @@ def test_groups_are_farther_apart_than_random_ones(name, nearest_of_random_ones)
 def test_fscs_keeps_inputs_apart():
     spread, chance = (
         np.array(
-            [
-                dispersion(make_generator(name, [(0, 1)] * 2, seed=seed).propose(200).sources).least
-                for seed in range(10)
-            ]
+            [dispersion(make_generator(name, [(0, 1)] * 2, seed=seed).propose(200).sources).least for seed in range(10)]
         )
         for name in ("FSCS-ART", "RT")
     )

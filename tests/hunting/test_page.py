@@ -111,9 +111,7 @@ def test_generators_are_shown_beside_each_other(d):
     assert set(strong) == set(groups)
     assert "<b>" not in render_drawing(drawing)
     if d == 2:
-        hits = [
-            item.path.count("M") for item in drawing.shapes if isinstance(item, Shape) and item.kind == "killable"
-        ]
+        hits = [item.path.count("M") for item in drawing.shapes if isinstance(item, Shape) and item.kind == "killable"]
         assert hits == [
             int(region.contains(dm.generate(domain, name, n=300).sources).sum()) for name in ("MT-RT", "IPART")
         ]
@@ -141,14 +139,13 @@ def test_a_spread_that_cannot_be_drawn(spread, domain):
 def test_charts():
     one = draw_f_measure_chart(FMeasures([5, 5, 9], [False, False, True]))
     assert "of 2 trials: from 5 to 5" in one.alt
-    flat = draw_ratio_chart(
-        [("a <b>", IntervalEstimate(1.2, np.nan, np.nan)), ("b", IntervalEstimate(0.5, 0.4, 0.6))]
-    )
+    flat = draw_ratio_chart([("a <b>", IntervalEstimate(1.2, np.nan, np.nan)), ("b", IntervalEstimate(0.5, 0.4, 0.6))])
     assert "<b>" not in render_drawing(flat)
     ended = dm.simulate("MT-RT", rate=0.001, budget=2, trials=20)
     assert build_simulation_rows([ended])[0][1:6] == ["> 2.0", "> 0.2 %", None, None, None]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason=WHY_NOT)
 def test_the_page_in_a_browser(emu10, tmp_path):
     file = tmp_path / "hunt.html"

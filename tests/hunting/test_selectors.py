@@ -29,10 +29,9 @@ BY_FUNCTION = [
 MIXED = [relation(name, dm.Space([dm.Continuous("x", 0, 1), dm.Integer("n", 0, 9)]), 1) for name in "ab"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SELECTORS)
-@pytest.mark.parametrize(
-    "relations", [AFFINE, BY_FUNCTION, MIXED], ids=["affine", "by a function", "whole numbers"]
-)
+@pytest.mark.parametrize("relations", [AFFINE, BY_FUNCTION, MIXED], ids=["affine", "by a function", "whole numbers"])
 def test_every_selector_keeps_the_contract(name, relations):
     check_selector(SELECTORS[name], relations, opens=name != "random")
 

@@ -68,6 +68,7 @@ def test_trials_of_selectors_are_those_of_a_plain_loop(selector, violating):
     assert "one of 3 relations violated" in found.describe()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("generator", ["SFIDMT-ART", "IPART"])
 def test_the_number_of_workers_changes_nothing(generator):
     one, two = (dm.simulate(generator, rate=0.02, trials=170, seed=5, workers=workers) for workers in (1, 2))
@@ -87,6 +88,7 @@ def test_trials_do_not_depend_on_how_many_there_are():
     assert dm.simulate("BART", rate=0.05, trials=10, seed=2).f_measures.tolist() != few.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("region", ["block", "strip", "point"])
 def test_random_testing_is_geometric(region):
     found = dm.simulate("MT-RT", region, rate=0.02, trials=800, seed=1)
@@ -149,9 +151,7 @@ def test_a_violated_relation_with_fewer_sources_than_others():
     one = relation("one", 1, dimension=1)
     for violating in (0, 1):
         for given in ([one, two], [two, one]):
-            found = dm.simulate(
-                relation=given, selector="MRGS-ART", violating=violating, rate=0.2, trials=20, seed=1
-            )
+            found = dm.simulate(relation=given, selector="MRGS-ART", violating=violating, rate=0.2, trials=20, seed=1)
             assert found.censored == 0
             assert found.f_measure < 30
 
@@ -174,9 +174,7 @@ def test_options_go_to_the_generator_or_the_selector():
     one, ten = (dm.simulate("FSCS-ART", rate=0.02, trials=30, seed=1, k=k).f_measures for k in (1, 10))
     assert one.tolist() != ten.tolist()
     raw, share = (
-        dm.simulate(
-            relation=THREE, selector="MRGS-ART", rate=0.02, trials=10, seed=1, published=published
-        ).f_measures
+        dm.simulate(relation=THREE, selector="MRGS-ART", rate=0.02, trials=10, seed=1, published=published).f_measures
         for published in (True, False)
     )
     assert raw.tolist() != share.tolist()

@@ -97,10 +97,7 @@ XGBOOST = [
     (xg("Regressor"), GROUPED, AMOUNT, {}),
     (xg("Regressor", booster="dart", rate_drop=0.4), HOLED, AMOUNT, {}),
     (xg("Regressor"), HOLED, np.column_stack([AMOUNT, TWO]), {}),
-    *(
-        (xg("Regressor", objective=f"reg:{name}"), HOLED, AMOUNT / 20, {})
-        for name in ("gamma", "tweedie", "logistic")
-    ),
+    *((xg("Regressor", objective=f"reg:{name}"), HOLED, AMOUNT / 20, {}) for name in ("gamma", "tweedie", "logistic")),
     (xg("Regressor", objective="reg:absoluteerror"), HOLED, AMOUNT, {}),
     (xg("Regressor", objective="reg:quantileerror", quantile_alpha=[0.2, 0.7]), HOLED, AMOUNT, {}),
     (xg("Regressor", objective="count:poisson"), HOLED, THREE, {}),

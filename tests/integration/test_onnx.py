@@ -45,9 +45,7 @@ def test_a_model_of_one_matrix(tmp_path, training, zipmap):
     sut = dm.wrap(path, space=SPACE)
     check_executor(sut, SPACE.sample(50, seed=1, points=True))
     outputs = sut.execute(frame, scores=True)
-    assert (
-        outputs.values == model.predict(frame.to_numpy())
-    ).mean() > 0.99  # 32-bit floats may differ at the border
+    assert (outputs.values == model.predict(frame.to_numpy())).mean() > 0.99  # 32-bit floats may differ at the border
     np.testing.assert_allclose(outputs.scores, model.predict_proba(frame.to_numpy()), atol=1e-5)
     with pytest.raises(dm.errors.ModelError, match="takes 2 columns, but the data have 3"):
         dm.wrap(path).execute(frame.assign(z=1.0))
@@ -72,9 +70,7 @@ def test_a_model_of_one_input_a_column(tmp_path, training):
 def test_it_can_be_isolated(tmp_path, training):
     frame, labels = training
     model = LogisticRegression().fit(frame.to_numpy(), labels)
-    sut = dm.wrap(
-        saved(model, [("input", FloatTensorType([None, 2]))], tmp_path / "m.onnx"), space=SPACE, name="mine"
-    )
+    sut = dm.wrap(saved(model, [("input", FloatTensorType([None, 2]))], tmp_path / "m.onnx"), space=SPACE, name="mine")
     again = pickle.loads(pickle.dumps(sut))
     assert again.name == "mine"
     assert again.space == SPACE

@@ -261,9 +261,7 @@ def test_data_at_the_edge(options):
 
 @runs_weka
 def test_exceptions_of_java_are_errors_in_one_line():
-    with pytest.raises(
-        SystemRaised, match=r"^weka\.core\.Unsupported\w+: .*Cannot handle numeric class!$"
-    ) as caught:
+    with pytest.raises(SystemRaised, match=r"^weka\.core\.Unsupported\w+: .*Cannot handle numeric class!$") as caught:
         Weka("NaiveBayes").fit(X, X[:, 0])
     assert caught.value.__suppress_context__
     learner = Weka("J48")
@@ -406,9 +404,7 @@ def test_files_that_are_not_weka(tmp_path):
 
 def test_a_machine_without_java_or_its_bridge(monkeypatch, fake):
     jpype = pytest.importorskip("jpype", reason="pip install 'datamorphic[weka]'")
-    monkeypatch.setattr(
-        jpype, "getDefaultJVMPath", lambda: (_ for _ in ()).throw(jpype.JVMNotFoundException("none"))
-    )
+    monkeypatch.setattr(jpype, "getDefaultJVMPath", lambda: (_ for _ in ()).throw(jpype.JVMNotFoundException("none")))
     assert "apt install default-jre-headless" in explain_missing_weka(fake)
     monkeypatch.setitem(__import__("sys").modules, "jpype", None)
     assert "pip install 'datamorphic[weka]'" in explain_missing_weka(fake)

@@ -110,6 +110,7 @@ def found(store, found_once):
 # -- found once, tried first -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("faulty", "sound", "law"), [(WrongMidpoint, Mended, "midpoint"), (WrongMove, Moving, "locality")]
 )
@@ -130,9 +131,7 @@ def test_counterexamples_are_tried_first_until_they_are_fixed(store, faulty, sou
         again = dm.laws(broken, examples=1, seed=seed, store=store)
         (told,) = (result for result in again.broken if result.law == law)
         assert told.words == words[law]
-        pd.testing.assert_frame_equal(
-            told.cases, next(result.cases for result in found.broken if result.law == law)
-        )
+        pd.testing.assert_frame_equal(told.cases, next(result.cases for result in found.broken if result.law == law))
         assert told.first == (True,)
     assert kept_cases(store, law)[0].times == 4
 
@@ -144,6 +143,7 @@ def test_counterexamples_are_tried_first_until_they_are_fixed(store, faulty, sou
     assert outcome(dm.laws(broken, examples=1, seed=1, store=store))[law] == "HOLDS"  # it is forgotten
 
 
+@pytest.mark.slow
 def test_stored_counterexamples_are_readable(found):
     (case,) = (failure.case for failure in kept_cases(found, "midpoint"))
     assert set(case) == set("xyz")
@@ -155,6 +155,7 @@ def test_stored_counterexamples_are_readable(found):
     assert case["x"]["x"] >= 7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "wrong", [lambda p: p["c"].isna(), lambda p: p["c"] == ("r", 1), lambda p: p["x"].isna() & (p["n"] > 20)]
 )
@@ -171,6 +172,7 @@ def test_missing_values_categories_and_integers_survive_the_store(store, wrong):
     assert outcome(dm.laws(Odd, examples=1, seed=1, store=store))["locality"] == "BROKEN"
 
 
+@pytest.mark.slow
 def test_short_floats_survive_the_store(store):
     low = np.float64(0.1)
     space = dm.Space([dm.Continuous("x", low, 0.7, step=0.1)], dtypes={"x": np.dtype("float32")})
@@ -187,11 +189,10 @@ def test_short_floats_survive_the_store(store):
     assert dm.laws(Short, examples=1, seed=1, store=store).tried_first["breaking"] >= 1
 
 
-CORNER = {
-    name: {"x": 10.0, "n": 40, "c": None, "y": 2.5} for name in "xyz"
-}  # breaks the law, and nothing finds it
+CORNER = {name: {"x": 10.0, "n": 40, "c": None, "y": 2.5} for name in "xyz"}  # breaks the law, and nothing finds it
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("most", "remembered"), [(2, 2), (1, 1)])
 def test_a_new_counterexample_is_reported_before_a_remembered_one(store, monkeypatch, most, remembered):
     import datamorphic.morphisms.api as verb
@@ -208,6 +209,7 @@ def test_a_new_counterexample_is_reported_before_a_remembered_one(store, monkeyp
     assert next(failure.times for failure in cases if failure.case == CORNER) == 2
 
 
+@pytest.mark.slow
 def test_the_first_check_in_a_store_equals_one_without_a_store(store):
     for faulty in (WrongMidpoint, WrongMove, Mended):
         system = called("S" + faulty.__name__, faulty)
@@ -246,14 +248,13 @@ class Stuck(Mended):
         return self.space.move(p, "down", "y")
 
 
+@pytest.mark.slow
 def test_completeness_remembers_the_row_that_is_stuck(store):
     found = dm.laws(Stuck, examples=MANY, store=store)
     assert [result.law for result in found.broken] == ["completeness"]
     (case,) = kept_cases(store)
     assert 8.5 <= case.case["x"]["x"] <= 9.5
-    assert (
-        case.case["x"]["y"] not in build_pool(Stuck.space)[build_pool(Stuck.space)[:, 0] == case.case["x"]["x"], 1]
-    )
+    assert case.case["x"]["y"] not in build_pool(Stuck.space)[build_pool(Stuck.space)[:, 0] == case.case["x"]["x"], 1]
     assert dm.laws(Stuck, examples=1, seed=1).holds
     assert outcome(dm.laws(Stuck, examples=1, seed=1, store=store))["completeness"] == "BROKEN"
 
@@ -286,6 +287,7 @@ class Moody(Mended):
         return (p["n"] < 4) & (self.rng.random(len(p)) < 0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("system", "law"), [(Crowded, "batches"), (Moody, "determinism")])
 def test_laws_about_batches_are_tried_again_with_the_pool(store, system, law):
     assert outcome(dm.laws(system, examples=MANY, store=store))[law] == "BROKEN"
@@ -305,6 +307,7 @@ def test_laws_about_batches_are_tried_again_with_the_pool(store, system, law):
 # -- what is not tried -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "features",
     [
@@ -386,6 +389,7 @@ def test_features_of_moves_are_inferred_from_many_points(store):
     assert outcome(report)["locality"] == "HOLDS"
 
 
+@pytest.mark.slow
 def test_values_that_no_store_can_hold_are_reported(store):
     days = pd.to_datetime(["2024-01-01", "2024-01-02"]).tolist()
 
@@ -405,6 +409,7 @@ def test_values_that_no_store_can_hold_are_reported(store):
 # -- the run ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_check_is_kept_as_a_run(store):
     report = dm.laws(called("S", WrongMidpoint), examples=MANY, seed=7, store=store)
     dm.laws(called("S", WrongMidpoint), examples=1, store=store)
@@ -464,21 +469,23 @@ def test_an_open_store_stays_open(store):
         assert len(opened.runs()) == 2
 
 
+@pytest.mark.slow
 def test_without_a_store_sqlalchemy_is_not_imported():
-    code = "import sys, datamorphic as dm; dm.laws(dm.subjects['Box 1'], examples=5); print('sqlalchemy' in sys.modules)"
+    code = (
+        "import sys, datamorphic as dm; dm.laws(dm.subjects['Box 1'], examples=5); print('sqlalchemy' in sys.modules)"
+    )
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert printed.split() == ["False"]
 
 
+@pytest.mark.slow
 def test_counterexamples_are_kept_in_postgresql(postgres_url, tmp_path, monkeypatch):
     monkeypatch.setenv("DATAMORPHIC_ARTIFACTS", str(tmp_path))
     broken = called("S", WrongMidpoint)
     dm.laws(broken, examples=MANY, store=postgres_url)
     again = dm.laws(broken, examples=1, seed=1, store=postgres_url)
     assert outcome(again)["midpoint"] == "BROKEN"
-    assert (
-        max(failure.times for failure in kept_cases(postgres_url, "midpoint")) == 2
-    )  # the same case to the letter
+    assert max(failure.times for failure in kept_cases(postgres_url, "midpoint")) == 2  # the same case to the letter
     after = dm.laws(called("S"), examples=1, store=postgres_url)
     assert after.tried_first["mended"] == after.tried_first["tried"] > 0
     assert kept_cases(postgres_url, "midpoint") == []
@@ -514,6 +521,7 @@ def run(store, tmp_path, monkeypatch):
     return lambda *arguments: CliRunner().invoke(app, list(arguments))
 
 
+@pytest.mark.slow
 def test_the_command_keeps_counterexamples_and_tries_them_first(run):
     first = run("laws", "cornered_system:Corner", "--examples", "120")
     assert first.exit_code == 1
@@ -528,6 +536,7 @@ def test_the_command_keeps_counterexamples_and_tries_them_first(run):
     assert {entry["law"] for entry in document["laws"] if entry["state"] == "BROKEN"} == {"midpoint"}
 
 
+@pytest.mark.slow
 def test_the_command_works_without_a_store(run, store, tmp_path):
     for _ in range(2):
         result = run("laws", "cornered_system:Corner", "--examples", "120", "--store", "none", "--json")
@@ -539,8 +548,7 @@ def test_the_command_works_without_a_store(run, store, tmp_path):
     assert not list(tmp_path.glob("*.sqlite"))
     other = str(tmp_path / "other.sqlite")
     assert (
-        json.loads(run("laws", "--subject", "Box 1", "--examples", "5", "--store", other, "--json").stdout)["run"]
-        == 1
+        json.loads(run("laws", "--subject", "Box 1", "--examples", "5", "--store", other, "--json").stdout)["run"] == 1
     )
     assert [path.name for path in tmp_path.glob("*.sqlite")] == ["other.sqlite"]
 
@@ -556,6 +564,7 @@ def test_a_terminal_shows_what_was_tried_first(run, found, monkeypatch, capsys):
     assert "still breaking, 0 fixed" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_stored_checks_can_be_listed_shown_and_exported_but_not_resumed(run, tmp_path):
     run("laws", "cornered_system:Corner", "--examples", "120", "--seed", "4")
     run("laws", "--subject", "Box 1", "--examples", "5")
@@ -587,6 +596,7 @@ def test_a_check_started_in_python_cannot_be_resumed(run, store):
     assert "Call dm.laws again" in run("runs", "resume", "1").stderr
 
 
+@pytest.mark.slow
 def test_an_interrupted_check_does_not_offer_to_resume(run):
     stopped = run("laws", "cornered_system:Stopped")
     assert stopped.exit_code == 130

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 
 import datamorphic as dm
@@ -10,6 +11,7 @@ from datamorphic.space import geometry
 from support.space_strategies import is_discrete, spaces_with_points
 
 
+@pytest.mark.slow
 @given(spaces_with_points(3))
 def test_the_distance_is_a_metric(drawn):
     space, x, y, z = drawn
@@ -24,6 +26,7 @@ def test_the_distance_is_a_metric(drawn):
         assert short_cut or direct <= round_about * (1 + 1e-12)
 
 
+@pytest.mark.slow
 @given(spaces_with_points(2))
 def test_the_midpoint_is_nearer_to_both_ends(drawn):
     space, x, y = drawn
@@ -38,6 +41,7 @@ def test_the_midpoint_is_nearer_to_both_ends(drawn):
         assert to_y < apart
 
 
+@pytest.mark.slow
 @given(spaces_with_points(2))
 def test_the_continuous_part_is_halved(drawn):
     space, x, y = drawn
@@ -46,6 +50,7 @@ def test_the_continuous_part_is_halved(drawn):
     np.testing.assert_allclose(middle.codes[:, real], (x.codes + y.codes)[:, real] / 2)
 
 
+@pytest.mark.slow
 @given(spaces_with_points(1))
 def test_moves_are_local_and_no_longer_than_their_step(drawn):
     space, x = drawn
@@ -58,6 +63,7 @@ def test_moves_are_local_and_no_longer_than_their_step(drawn):
         assert space.distance(x, moved)[0] <= step * (1 + 1e-9)
 
 
+@pytest.mark.slow
 @given(spaces_with_points(2, most=12))
 def test_the_path_reaches_its_target(drawn):
     space, x, y = drawn

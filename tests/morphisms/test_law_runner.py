@@ -130,6 +130,7 @@ SOUND = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SOUND)
 @pytest.mark.parametrize("seed", range(10 if LONG else 1))
 def test_sound_systems_break_no_law(name, seed):
@@ -142,6 +143,7 @@ def test_features_may_have_any_name(names):
     assert dm.laws(dm.Space([dm.Integer(name, 0, 5) for name in names]), examples=50).holds
 
 
+@pytest.mark.slow
 def test_only_the_faulty_move_is_blamed():
     @dm.datamorphism(feature="y")
     def up(self, p):
@@ -182,6 +184,7 @@ def constrained(**changes):
     return type("Constrained", (), {"space": CONSTRAINED, **members, "mid": mid, **changes})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "law", "words"),
     [
@@ -211,6 +214,7 @@ def test_constraints_cause_no_false_violation():
     assert dm.laws(constrained(), examples=200).holds
 
 
+@pytest.mark.slow
 def test_moves_must_lead_to_and_from_missing_values():
     space = dm.Space([dm.Continuous("x", 0, 1, step=0.1, nullable=True)])
     moves = {

@@ -15,6 +15,7 @@ def outcome(report):
     return {result.law: result.state for result in report.results}
 
 
+@pytest.mark.slow
 def test_the_wine_midpoint_is_found():
     report = dm.laws(faulty.WineMidpoint, examples=200)
     assert not report.holds
@@ -25,6 +26,7 @@ def test_the_wine_midpoint_is_found():
     assert list(broken["midpoint"].cases.index) == ["x", "y", "z"]
 
 
+@pytest.mark.slow
 def test_the_bank_moves_that_reset_other_kinds_are_found():
     broken = {result.law: result for result in dm.laws(faulty.BankReset, examples=200).broken}
     assert "locality" in broken
@@ -33,6 +35,7 @@ def test_the_bank_moves_that_reset_other_kinds_are_found():
     assert "So do 37 others" in words
 
 
+@pytest.mark.slow
 def test_the_bank_moves_that_never_reach_the_last_category_are_found():
     report = dm.laws(faulty.BankLastCategory, examples=200)
     assert [result.law for result in report.broken] == ["completeness"]
@@ -42,15 +45,18 @@ def test_the_bank_moves_that_never_reach_the_last_category_are_found():
     )
 
 
+@pytest.mark.slow
 def test_the_sound_bank_system_breaks_no_law():
     assert dm.laws(faulty.BankSound, examples=200).holds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(dm.subjects))
 def test_all_laws_hold_for_the_ten_subjects(name):
     assert set(outcome(dm.laws(dm.subjects[name], examples=150)).values()) == {"HOLDS"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["red_wine", "mushroom", "bank_churners"])
 @pytest.mark.filterwarnings("ignore::datamorphic.errors.AmbiguousData")
 def test_all_laws_hold_for_the_moves_derived_from_real_data(real_data, name):
@@ -60,6 +66,7 @@ def test_all_laws_hold_for_the_moves_derived_from_real_data(real_data, name):
     assert sum(state == "HOLDS" for state in outcome(report).values()) == 8
 
 
+@pytest.mark.slow
 def test_laws_hold_with_missing_values_steps_and_constraints():
     hybrid = dm.Space(
         [
@@ -126,6 +133,7 @@ class Moody:
         return p["x"] > p["x"].mean()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("members", "law", "words"),
     [
@@ -151,6 +159,7 @@ def test_every_law_can_be_broken_and_is_reported(members, law, words):
     assert len(broken[law].words) < 600
 
 
+@pytest.mark.slow
 def test_a_sound_system_satisfies_all_laws_and_a_seed_is_reproducible():
     assert dm.laws(Sound, examples=200).holds
     bad = variant(mid=dm.datamorphism(lambda self, a, b: a.assign(y=b["y"] + 3)))

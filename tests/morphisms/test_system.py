@@ -268,9 +268,7 @@ def test_nearest_distances_equal_a_plain_computation(monkeypatch, mixed, kind, s
 
 def test_label_balance():
     tests = TestSet.of_seeds(LINE.sample(4, points=True))
-    assert derived.label_balance(tests.with_outputs(Outputs.of(np.array(["a", "b", "a", "b"])))) == pytest.approx(
-        1
-    )
+    assert derived.label_balance(tests.with_outputs(Outputs.of(np.array(["a", "b", "a", "b"])))) == pytest.approx(1)
     assert derived.label_balance(tests.with_outputs(Outputs.of(np.array(["a", "a", "a", "a"])))) == 0
     skewed = derived.label_balance(tests.with_outputs(Outputs.of(np.array(["a", "a", "a", "b"]))))
     assert skewed == pytest.approx(0.8113, abs=1e-4)

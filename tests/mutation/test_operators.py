@@ -94,9 +94,7 @@ def test_code_that_computes_nothing_is_not_mutated():
     assert make_mutants(LEFT_ALONE) == []
     # the names alone do not do it
     text = (
-        LEFT_ALONE.replace("TYPE_CHECKING:", "CHECKING:")
-        .replace("learners()", "teachers()")
-        .replace("like", "unlike")
+        LEFT_ALONE.replace("TYPE_CHECKING:", "CHECKING:").replace("learners()", "teachers()").replace("like", "unlike")
     )
     found = {mutant.function for mutant in make_mutants(text.replace('__name__ == "__main__"', "name"))}
     assert found == {"", "A.unlike", "teachers"}
@@ -163,6 +161,7 @@ class Put(ast.NodeTransformer):
         return self.new if node is self.old else super().visit(node)
 
 
+@pytest.mark.slow
 def test_source_texts_agree_with_syntax_trees():
     """Operators change trees; what is run and shown is text. Both must be the same, on the same lines."""
     tree, found = ast.parse(AWKWARD), make_mutants(AWKWARD)
@@ -181,22 +180,19 @@ def test_source_texts_agree_with_syntax_trees():
         )
 
 
+@pytest.mark.slow
 def test_ids_do_not_depend_on_operators_or_limit():
     text = read_program(naive_bayes).text
     every = make_mutants(text)
     assert [mutant.id for mutant in every] == [f"v{number}" for number in range(1, len(every) + 1)]
     places = [(mutant.line, mutant.column) for mutant in every]
     assert places == sorted(places)
-    assert make_mutants(text.replace("\n", "\r\n"), "RSR") == [
-        mutant for mutant in every if mutant.operator == "RSR"
-    ]
+    assert make_mutants(text.replace("\n", "\r\n"), "RSR") == [mutant for mutant in every if mutant.operator == "RSR"]
     few = make_mutants(text, limit=10, seed=3)
     assert [mutant.id for mutant in every if mutant in few] == [mutant.id for mutant in few]
     assert (len(few), few) == (10, make_mutants(text, limit=10, seed=3))
     assert few != make_mutants(text, limit=10, seed=4)
-    assert [mutant.after for mutant in make_mutants("while 1: f()", "CRP", limit=9)] == [
-        "0"
-    ]  # the others are marked
+    assert [mutant.after for mutant in make_mutants("while 1: f()", "CRP", limit=9)] == ["0"]  # the others are marked
 
 
 def test_the_same_bytecode_is_found():

@@ -62,6 +62,7 @@ def planted(request):
         yield learner, KNeighborsClassifier(made(knn).k) if home is knn else GaussianNB()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("planted", "relation", "inputs"),
     [
@@ -109,6 +110,7 @@ def score(learner, data, label):
     return model.predict_proba(data.t)[0, model.classes_.tolist().index(label)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("planted", ["prior dropped"], indirect=True)
 def test_a_dropped_prior_changes_no_label(planted):
     """Labels alone cannot tell: classes without a prior are those of another, right, classifier."""
@@ -121,6 +123,7 @@ def test_a_dropped_prior_changes_no_label(planted):
     assert labels_only.passed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", [KNN(1), KNN(3), NaiveBayes()], ids=["KNN(1)", "KNN(3)", "NaiveBayes"])
 def test_a_correct_learner_has_no_violations(learner):
     report = dm.check(learner, relations="necessary", inputs=60)

@@ -66,9 +66,7 @@ def planned(table, scale="full"):
         "002-13": groups.build_spread_table,
         "002-27": group_selection.build_selection_table,
         "002-28": group_selection.build_selection_table,
-    }.get(
-        table, group_selection.build_region_table if int(table[4:]) < 27 else group_selection.build_pairing_table
-    )
+    }.get(table, group_selection.build_region_table if int(table[4:]) < 27 else group_selection.build_pairing_table)
     return make(table, bench), bench
 
 
@@ -106,10 +104,7 @@ def test_who_stands_beside_has_the_same_kind_and_the_known_two_are_known():
         program, _ = stand_ins.parse_subject(subject)
         _, relation = stand_ins.RELATIONS[program]
         regions = dm.programs[program].regions.set_index(["mutant", "relation"])
-        assert (
-            regions.loc[(beside[subject].mutant, relation), "kind"]
-            == stand_ins.find_region_kinds("002-5")[subject]
-        )
+        assert regions.loc[(beside[subject].mutant, relation), "kind"] == stand_ins.find_region_kinds("002-5")[subject]
     assert "not published" in beside["Sin mutant 1"].note
 
 

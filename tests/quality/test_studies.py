@@ -214,9 +214,7 @@ def made_mutation(subject, fates):
             errors=errors,
         )
         tried.append(MutantResult(SourceMutant(f"v{number}", operator, 1, 0, "a", "b", "", (1, 1)), state, fate))
-    learners = {
-        name: [relation for own, relation in relations if own == name] for name in mutants.LEARNERS[subject]
-    }
+    learners = {name: [relation for own, relation in relations if own == name] for name in mutants.LEARNERS[subject]}
     errors = dict.fromkeys(learners, (0.8, 0.05, 0.01))
     own = OriginalOutcome(
         relations=learners,
@@ -227,9 +225,7 @@ def made_mutation(subject, fates):
         traces={},
         errors=errors,
     )
-    return Mutation(
-        program=subject, tried=tried, original=own, inputs=10, compared=100, rules=CrossValidationRules(1)
-    )
+    return Mutation(program=subject, tried=tried, original=own, inputs=10, compared=100, rules=CrossValidationRules(1))
 
 
 @pytest.mark.parametrize("subject", ["kNN", "NBC"])
@@ -292,9 +288,7 @@ def test_a_full_study_has_every_figure_in_print():
     for table in ("001-1", "000-10", "001-5"):
         frame = published(table)
         bench = Workbench(SCALES["full"])
-        rows = (
-            coded.build_summary_table(table, bench) if table == "001-5" else coded.build_walks_table(table, bench)
-        )
+        rows = coded.build_summary_table(table, bench) if table == "001-5" else coded.build_walks_table(table, bench)
         plain = [row for row in rows if "as written" not in row.column and "mean" not in row.row]
         assert sorted(row.published for row in plain) == sorted(frame["published"])
         assert all(math.isnan(row.ours) for row in rows)

@@ -120,9 +120,7 @@ def test_the_first_tree_is_as_published(real_data, name, expected):
     assert found["tests"] == len(chosen)
 
 
-@pytest.mark.parametrize(
-    "name", ["breast_cancer", "wine", "oil_spill", "pima", "ionosphere", "sonar", "cleveland"]
-)
+@pytest.mark.parametrize("name", ["breast_cancer", "wine", "oil_spill", "pima", "ionosphere", "sonar", "cleveland"])
 def test_trees_are_about_as_large_as_published(real_data, name):
     if name not in SHIPPED:
         real_data(name)
@@ -157,9 +155,7 @@ def test_tables_of_trees_have_every_figure_in_print_and_say_what_is_left_out(fir
 
 def test_trees_as_published_are_counted(first_tables):
     equal = first_tables[first_tables["column"] == "equal, %"].set_index("row")["ours"]
-    assert set(equal.index) == {
-        f"{name}: {each.replace('_', ' ')}" for name in ("004-3", "004-4") for each in SHIPPED
-    }
+    assert set(equal.index) == {f"{name}: {each.replace('_', ' ')}" for name in ("004-3", "004-4") for each in SHIPPED}
     assert (equal[[row for row in equal.index if row.startswith("004-3")]] == 100).all()
     assert equal["004-4: iris"] > 0
 
@@ -169,9 +165,7 @@ def test_rows_that_are_tested_on_are_not_trained_on():
     model = tree_trials.fit_nearest_without(data, [0, 149])
     assert model.n_samples_fit_ == 148
     assert model.n_neighbors == 3
-    assert (
-        tree_trials.score_model(model, *tree_trials.split_inputs_and_labels(data.iloc[[0, 149]]))["accuracy"] == 1
-    )
+    assert tree_trials.score_model(model, *tree_trials.split_inputs_and_labels(data.iloc[[0, 149]]))["accuracy"] == 1
 
 
 @pytest.fixture(scope="module")

@@ -38,9 +38,7 @@ class Domain:
         return min(max(math.floor(value + 0.5), self.low[j] + 0.5), self.high[j] - 0.5)
 
     def uniform(self, rng):
-        return [
-            self.settled(j, self.low[j] + (self.high[j] - self.low[j]) * rng.random()) for j in range(self.columns)
-        ]
+        return [self.settled(j, self.low[j] + (self.high[j] - self.low[j]) * rng.random()) for j in range(self.columns)]
 
     def distances(self, points, others):
         """How far each point is from each of the others: Euclidean, and 1 for each category that differs."""
@@ -199,9 +197,7 @@ class Sequence(Plain):
         sources = np.array(
             [
                 [
-                    domain.settled(
-                        j, domain.low[j] + (domain.high[j] - domain.low[j]) * place[self.ends[slot] + j]
-                    )
+                    domain.settled(j, domain.low[j] + (domain.high[j] - domain.low[j]) * place[self.ends[slot] + j])
                     for slot, domain in enumerate(self.sources)
                     for j in range(domain.columns)
                 ]
@@ -264,9 +260,7 @@ class Shells(FSCS):
 
     def candidates(self):
         number = len(self.rows) + 1
-        self.occupied = [
-            domain.occupied(number, seen) for domain, seen in zip(self.sources, self.shares, strict=True)
-        ]
+        self.occupied = [domain.occupied(number, seen) for domain, seen in zip(self.sources, self.shares, strict=True)]
         return super().candidates()
 
     def draw(self, slot):
@@ -320,9 +314,7 @@ class MTART(Plain):
 
     def candidates(self):
         number = len(self.pool) + 1
-        self.occupied = [
-            domain.occupied(number, seen) for domain, seen in zip(self.sources, self.shares, strict=True)
-        ]
+        self.occupied = [domain.occupied(number, seen) for domain, seen in zip(self.sources, self.shares, strict=True)]
         return super().candidates()
 
     def draw(self, slot):
@@ -601,9 +593,7 @@ class Splitting(Plain):
         box = boxes.largest()
         return [
             domain.settled(j, low + (high - low) * self.rng.random())
-            for j, (low, high) in enumerate(
-                zip(boxes.low[:, box].tolist(), boxes.high[:, box].tolist(), strict=True)
-            )
+            for j, (low, high) in enumerate(zip(boxes.low[:, box].tolist(), boxes.high[:, box].tolist(), strict=True))
         ]
 
     def execute(self, row):

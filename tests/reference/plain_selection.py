@@ -182,10 +182,7 @@ class Selection:
         self.shared = Domain(relations[0].domain[0])
         self.sources = max(relation.sources for relation in relations)
         self.domains = [
-            [
-                self.domain(box, self.scaled and not published)
-                for box in (*relation.domain, *relation.follow_domains())
-            ]
+            [self.domain(box, self.scaled and not published) for box in (*relation.domain, *relation.follow_domains())]
             for relation in relations
         ]
         for domain in itertools.chain(*self.domains):
@@ -218,10 +215,7 @@ class Selection:
             best = one_of_the_greatest(scores, self.rng.random())
             chosen.append((scores[best], best, rows[best]))
         relation = one_of_the_greatest(
-            [
-                (score, 0 if self.published else -self.executed[number])
-                for number, (score, _, _) in enumerate(chosen)
-            ],
+            [(score, 0 if self.published else -self.executed[number]) for number, (score, _, _) in enumerate(chosen)],
             self.rng.random(),
         )
         least = min(self.executed)

@@ -183,8 +183,7 @@ def examined(learner, names, draw, count, cases, ties="aside", **driving):
     relations = [LEARNER_RELATIONS[name] for name in names]
     views = {name: find_stance(name, learner) for name in names}
     tested = [
-        Recorded(each.relation, each.stance, each.judging)
-        for each in prepare_outcomes(relations, views, SEED, ties)
+        Recorded(each.relation, each.stance, each.judging) for each in prepare_outcomes(relations, views, SEED, ties)
     ]
     exam = LearnerSession(
         learner=learner,
@@ -196,6 +195,7 @@ def examined(learner, names, draw, count, cases, ties="aside", **driving):
     return {each.relation.name: each.seen for each in tested}, tested, exam.counter.runs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("learner", "names", "draw", "count", "cases", "ties"),
     [
@@ -244,6 +244,7 @@ def test_all_verdicts_were_among_them():
     assert any("smoothing" in text for text in scaled.messages)
 
 
+@pytest.mark.slow
 def test_whoever_computes_and_in_whatever_portions(monkeypatch):
     how = (NaiveBayes(), ("MR-1.1", "MR-3.2 odds", "MR-4.2", "MR-NBC", "label renaming"), arrays, 31, 3)
     plain, tested, runs = examined(*how)
@@ -265,6 +266,7 @@ def test_fewer_inputs_are_the_first_of_more():
         assert few[name] == {key: verdict for key, verdict in more[name].items() if key[0] < 12}
 
 
+@pytest.mark.slow
 def test_frames_and_arrays_of_the_same_numbers():
     names = [name for name in EVERY if name != "sparse"]
     as_arrays, as_frames = (examined(KNN(3), names, draw, 8, 2)[0] for draw in (arrays, framed))

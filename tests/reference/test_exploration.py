@@ -53,14 +53,13 @@ def assert_equal(front, log):
         np.testing.assert_array_equal(points.codes, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["random_target", "directed_walk", "random_walk"])
 @given(space=spaces(most=6, bounded=True), seed=st.integers(0, 2**32 - 1), delta=st.sampled_from([None, 0.1, 3.0]))
 def test_lock_step_equals_one_walk_after_the_other(strategy, space, seed, delta):
     sut = Stripes(space, seed)
     seeds = space.sample(12, seed=seed, points=True)
-    front = dm.explore(
-        sut, seeds, strategy, WALKS, STEPS, DISTANCE, delta, refine="bisect", seed=seed, progress=False
-    )
+    front = dm.explore(sut, seeds, strategy, WALKS, STEPS, DISTANCE, delta, refine="bisect", seed=seed, progress=False)
     log = log_of(strategy, sut, seeds, seed, delta)
     assert_equal(front, log)
     assert all(sut.label(a) == out for a, out in zip(front.a.codes, front.a_output, strict=True))
@@ -84,6 +83,7 @@ def test_directed_walks_in_waves_are_the_same_walks(monkeypatch):
     assert parts.pairs.equals(whole.pairs)
 
 
+@pytest.mark.slow
 @given(space=spaces(most=6, bounded=True), seed=st.integers(0, 2**32 - 1), delta=st.sampled_from([None, 0.1, 3.0]))
 def test_multisection_ends_where_bisection_does(space, seed, delta):
     sut = Stripes(space, seed)

@@ -36,6 +36,7 @@ def drawn(space, seed):
     return sets
 
 
+@pytest.mark.slow
 @given(spaces())
 def test_distance_midpoint_and_moves_equal_the_plain_ones(space):
     a, b = drawn(space, 1)

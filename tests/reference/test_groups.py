@@ -75,6 +75,7 @@ def test_every_generator_has_a_plain_reference():
     assert sorted(PLAIN) == sorted(NAMES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", DIMENSIONS)
 @pytest.mark.parametrize("name", NAMES)
 def test_many_groups_are_those_of_plain_code(name, d):
@@ -85,6 +86,7 @@ def test_many_groups_are_those_of_plain_code(name, d):
     np.testing.assert_array_equal(fast(name, asked, count, **options), plain(name, asked, count, **options))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", range(4))
 @pytest.mark.parametrize("name", NAMES)
 def test_every_relation_with_and_without_kernels(name, place):
@@ -114,6 +116,7 @@ ODD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ODD)
 @pytest.mark.parametrize("name", GENERATORS)
 def test_odd_relations(name, case):
@@ -121,6 +124,7 @@ def test_odd_relations(name, case):
     np.testing.assert_array_equal(fast(name, ODD[case], 130, k=3, scaled=True), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_groups_known_from_earlier_runs_count(name):
     asked = relation("reflected", 2)
@@ -152,6 +156,7 @@ KINDS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", KINDS)
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in CUTTING])
 def test_whole_numbers_and_categories(name, case):
@@ -183,6 +188,7 @@ def digests():
     return {key: hashlib.sha256(fast(*wanted).tobytes()).hexdigest() for key, wanted in asked.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not COMPILED, reason="without numba (pip install 'datamorphic[fast]') nothing is compiled")
 def test_interpreted_code_makes_the_same_groups():
     told = subprocess.run(

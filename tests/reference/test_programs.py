@@ -106,6 +106,7 @@ def counts(relation, program, inputs=10_000):
     return {verdict: int((verdicts == verdict).sum()) for verdict in (HOLDS, VIOLATED, INAPPLICABLE, UNDEFINED)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("program", "name"), RELATIONS)
 def test_every_relation_of_the_appendix_holds_on_the_true_function(program, name):
     subject = programs[program]

@@ -14,6 +14,7 @@ LEARNERS = {**knn.learners(), "k = 8": KNN(8), **naive_bayes.learners(), "smooth
 LABELS = [["L0", "L1", "L2"], [7, -1, 3], [True, False], [2.0, 5.0]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LEARNERS)
 def test_labels_and_probabilities_are_those_of_scikit_learn(name):
     rng, model = np.random.default_rng(0), LEARNERS[name]
@@ -38,9 +39,7 @@ def test_classes_of_one_sample_are_those_of_scikit_learn():
         x, y, t = rng.uniform(1, 20, (n, 4)), np.arange(n) // 2, rng.uniform(1, 20, (20, 4))
         model = NaiveBayes().fit(x, y)
         np.testing.assert_array_equal(model.predict(t), model.like.fit(x, y).predict(t))
-        np.testing.assert_allclose(
-            model.predict_proba(t), model.like.fit(x, y).predict_proba(t), rtol=0, atol=1e-12
-        )
+        np.testing.assert_allclose(model.predict_proba(t), model.like.fit(x, y).predict_proba(t), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("k", [1, 2, 5])

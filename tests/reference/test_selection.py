@@ -48,17 +48,20 @@ def same_pairs(name, given, count, seed=5, k=3, data=None, **options):
     assert len(set(which)) == len(given)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dimension", PAIRS)
 @pytest.mark.parametrize("name", plain_selection.PLAIN)
 def test_affine_follow_ups(name, dimension):
     same_pairs(name, relations(dimension, lambda change: change), PAIRS[dimension])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", plain_selection.PLAIN)
 def test_as_published(name):
     same_pairs(name, relations(2, lambda change: change), 120, published=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dimension", [1, 3])
 @pytest.mark.parametrize("name", plain_selection.PLAIN)
 def test_follow_ups_by_a_function(name, dimension):
@@ -66,6 +69,7 @@ def test_follow_ups_by_a_function(name, dimension):
     same_pairs(name, relations(dimension, as_function), 90)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", plain_selection.PLAIN)
 def test_other_numbers_of_candidates_and_relations(name):
     given = relations(2, lambda change: change, several=False)
@@ -74,12 +78,14 @@ def test_other_numbers_of_candidates_and_relations(name):
     same_pairs(name, given[:1], 60)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", plain_selection.PLAIN)
 def test_candidates_from_data(name):
     data = np.random.default_rng(0).uniform(-1, 2, (37, 2)).tolist()
     same_pairs(name, relations(2, lambda change: change, several=False), 100, data=data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", plain_selection.PLAIN)
 def test_whole_numbers_and_columns_without_extent(name):
     box = dm.Box(np.array([0.0, 0.0, 2.0]), np.array([9.0, 1.0, 2.0]), np.array([1, 0, 0], dtype=np.int8))
@@ -108,9 +114,7 @@ def test_jaccard_distances():
     space = dm.Space([dm.Categorical("c", ["a", "b"]), dm.Integer("n", 0, 2), dm.Continuous("x", 0, 1)])
     given = [
         dm.FunctionRelation(name="same", domain=space, follow_up=Affine.scaled(1.0, 3)),
-        dm.FunctionRelation(
-            name="other", domain=space, follow_up=[Affine.of(np.diag([1, -1, 0]), [0, 2, 0.5])] * 2
-        ),
+        dm.FunctionRelation(name="other", domain=space, follow_up=[Affine.of(np.diag([1, -1, 0]), [0, 2, 0.5])] * 2),
     ]
     same_pairs("MRGS-distance", given, 100, metric="jaccard")
     same_pairs("MRGS-distance", given, 100)

@@ -51,6 +51,7 @@ def away(feature, a, b):
     return abs(places.index(a["c"]) - places.index(b["c"])) if places else abs(a[feature] - b[feature])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("feature", ["x", "n", "c"])
 @pytest.mark.parametrize("function", [wavy, label])
 def test_invariance_is_a_loop_over_cases_and_values(feature, function):
@@ -68,6 +69,7 @@ def test_invariance_is_a_loop_over_cases_and_values(feature, function):
             assert away(feature, case, other) == pytest.approx(min(away(feature, case, each) for each in changed))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", ["up", "down"])
 @pytest.mark.parametrize("feature", ["x", "n", "c"])
 def test_monotony_is_a_loop_over_cases_and_values(feature, direction):

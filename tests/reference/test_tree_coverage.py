@@ -145,6 +145,7 @@ def cases():
             yield pytest.param(name, 0.15, id=f"{name}, holes")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:X has feature names")
 @pytest.mark.parametrize(("name", "holes"), list(cases()))
 def test_leaves_and_answers_equal_those_of_the_library(name, holes):
@@ -206,9 +207,7 @@ def holds(text, frame):
     while rest:
         for name in NAMES:
             column, this = frame[name].to_numpy(), re.escape(name)
-            comparison = (
-                rf"(?:(?P<low>{NUMBER}) (?P<low_sign><=?) )?{this}(?: (?P<sign>[<>]=?) (?P<limit>{NUMBER}))?"
-            )
+            comparison = rf"(?:(?P<low>{NUMBER}) (?P<low_sign><=?) )?{this}(?: (?P<sign>[<>]=?) (?P<limit>{NUMBER}))?"
             found = re.match(rf"{this} is (?P<word>missing|given)(?: and |$)", rest)
             if found:
                 part = np.isnan(column) == (found["word"] == "missing")
@@ -236,8 +235,8 @@ def test_a_rule_is_true_of_the_rows_that_reach_its_leaf_and_of_no_others(name, h
     for tree in read_trees(model)[:2]:
         leaves = find_leaves(tree, data)
         for leaf in tree.leaves:
-            assert np.array_equal(holds(format_rule(tree, leaf, missing=NAMES), data), leaves == leaf), (
-                format_rule(tree, leaf)
+            assert np.array_equal(holds(format_rule(tree, leaf, missing=NAMES), data), leaves == leaf), format_rule(
+                tree, leaf
             )
 
 
@@ -272,9 +271,7 @@ def test_a_box_is_exact(name, holes):
             inside = np.ones(len(frame), dtype=bool)
             for column, range_ in find_box(tree, leaf).items():
                 values = singles[:, column].astype(float)
-                inside &= np.where(
-                    np.isnan(values), range_.missing, (values > range_.low) & (values <= range_.high)
-                )
+                inside &= np.where(np.isnan(values), range_.missing, (values > range_.low) & (values <= range_.high))
             assert np.array_equal(inside, leaves == leaf)
 
 

@@ -103,6 +103,7 @@ def trees():
     yield pytest.param(tree, 0.0, 0.4, id="numbers")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiled", [False, True], ids=["NumPy", "numba"])
 @pytest.mark.parametrize(("tree", "holes", "tolerance"), list(trees()))
 def test_kills_equal_those_of_evaluating_each_mutant(tree, holes, tolerance, compiled):
@@ -244,6 +245,7 @@ FORESTS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORESTS)
 def test_joint_kills_equal_those_of_evaluating_mutated_forests(name):
     model, tolerance = FORESTS[name]
@@ -317,9 +319,7 @@ def test_proofs_use_integers_bounds_and_categories(seed):
     )
     y = (frame.n > 3) ^ frame.flag & (frame.grade > 1) ^ (rng.random(120) < 0.15)
     model = DecisionTreeClassifier(random_state=0).fit(frame, y)
-    space = dm.Space(
-        [dm.Integer("n", 0, 5), dm.Categorical("flag", [False, True]), dm.Categorical("grade", [1, 2, 5])]
-    )
+    space = dm.Space([dm.Integer("n", 0, 5), dm.Categorical("flag", [False, True]), dm.Categorical("grade", [1, 2, 5])])
     inside = frame[frame.n <= 5]
     found = dm.cover(model, inside[:4], space=space, criterion="DTMT")
     [tree] = read_trees(model)
@@ -451,6 +451,7 @@ def test_changes_name_categories():
     assert "card <=" not in told
 
 
+@pytest.mark.slow
 def test_integer_rows_prove_nothing_about_fractions():
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.uniform(0, 4, (300, 2)).round(1), columns=["x", "y"])

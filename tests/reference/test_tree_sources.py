@@ -40,9 +40,7 @@ PLAIN = pd.DataFrame(
         "owner": RNG.random(ROWS) < 0.4,
     }
 )
-HOLED = PLAIN.assign(
-    debt=PLAIN.debt.mask(RNG.random(ROWS) < 0.2), income=PLAIN.income.mask(RNG.random(ROWS) < 0.1)
-)
+HOLED = PLAIN.assign(debt=PLAIN.debt.mask(RNG.random(ROWS) < 0.2), income=PLAIN.income.mask(RNG.random(ROWS) < 0.1))
 GROUPED = HOLED.assign(
     town=pd.Categorical(RNG.choice(["Oslo", "Rome", "Bonn", None], ROWS)),
     grade=pd.Categorical(RNG.choice([1, 2, 5], ROWS)),
@@ -102,6 +100,7 @@ def named(model):
     return type(model[-1] if hasattr(model, "steps") else model).__name__
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "X", "y"), MODELS, ids=[named(model) for model, _, _ in MODELS])
 def test_answers_equal_those_of_the_model(model, X, y):
     if X is GROUPED:

@@ -121,9 +121,7 @@ def test_given_converts_drawn_numbers_to_inputs():
 
 
 def test_given_must_make_all_sources():
-    relation = FunctionRelation(
-        name="two", domain=(0, 1), sources=2, given=lambda a, b: [a], follow_up=lambda a, b: a
-    )
+    relation = FunctionRelation(name="two", domain=(0, 1), sources=2, given=lambda a, b: [a], follow_up=lambda a, b: a)
     with pytest.raises(TestSystemError, match=r"returned 1 source input\(s\). It must return 2"):
         relation.source_inputs(np.zeros((3, 2)))
 
@@ -453,9 +451,7 @@ def test_a_matrix_and_an_offset_that_do_not_fit():
 
 
 def test_relations_as_text():
-    relation = FunctionRelation(
-        name="twice", domain=(0, 1), follow_up=Affine.scaled(2, 1), says="doubled: the same"
-    )
+    relation = FunctionRelation(name="twice", domain=(0, 1), follow_up=Affine.scaled(2, 1), says="doubled: the same")
     assert repr(relation) == "FunctionRelation('twice', 1-1)"
     assert "doubled" in str(relation)
     assert "(0, 1)" in str(relation)

@@ -101,9 +101,7 @@ def test_rejecting_another_column_order_is_no_violation():
     frame = POINTS.frame[["x", "n"]]
     model = GaussianNB().fit(frame, plain(frame))
     space = dm.Space.from_frame(frame)
-    result = run_relation_check(
-        PREDICTOR_RELATIONS["column order"], dm.wrap(model, space=space), space.points(frame)
-    )
+    result = run_relation_check(PREDICTOR_RELATIONS["column order"], dm.wrap(model, space=space), space.points(frame))
     assert (result.groups.verdicts == INAPPLICABLE).all()
     without_names = GaussianNB().fit(frame.to_numpy(), plain(frame))
     why = PREDICTOR_RELATIONS["column order"].why_not(dm.wrap(without_names, space=space), space.points(frame))

@@ -169,10 +169,7 @@ def test_a_page_that_cannot_be_written_says_so(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="cannot be written"):
         write_page(Page(title="a", lead="b"), tmp_path / "file" / "report.html")
-    assert (
-        write_page(Page(title="a", lead="b"), tmp_path / "deep" / "report.html").read_text().count("<h1>a</h1>")
-        == 1
-    )
+    assert write_page(Page(title="a", lead="b"), tmp_path / "deep" / "report.html").read_text().count("<h1>a</h1>") == 1
 
 
 def luminance(colour):
@@ -189,9 +186,7 @@ def contrast(one, other):
 def test_text_has_contrast_in_both_colour_schemes():
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
     style = files("datamorphic.reporting").joinpath("report.css").read_text()
-    schemes = [
-        dict(re.findall(r"--(\w+): (#\w{6});", block)) for block in re.findall(r":root \{(.*?)\}", style, re.S)
-    ]
+    schemes = [dict(re.findall(r"--(\w+): (#\w{6});", block)) for block in re.findall(r":root \{(.*?)\}", style, re.S)]
     assert len(schemes) == 2
     assert schemes[0]["paper"] != schemes[1]["paper"]
     for colours in schemes:
@@ -247,9 +242,7 @@ def test_the_page_shows_everything(usual_page):
     ],
 )
 def test_a_page_without_findings_lists_its_checks(outcomes, head):
-    result = AuditResult(
-        subject="m", kind="k", data="d", outcomes=outcomes, seed=0, budget="1m", seconds=1.0, calls=1
-    )
+    result = AuditResult(subject="m", kind="k", data="d", outcomes=outcomes, seed=0, budget="1m", seconds=1.0, calls=1)
     report = build_page(result)
     found = report.sections[0]
     assert report.state == ("good" if result.passed else "warn")
@@ -321,6 +314,7 @@ def large_scatter(count):
                    y=rng.random(count).tolist(), groups=names, notes=["a long note & more " * 50] * count, behind=(np.zeros(count).tolist(),) * 2)  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_large_page_is_trimmed_and_says_so():
     table = Table(columns=["n", *(f"column {i}" for i in range(99))], rows=[list(range(100))] * 1_000_000)
     steps = 100_000
@@ -489,9 +483,7 @@ def test_a_line_keeps_its_extremes():
     values = np.sin(np.arange(50_000) / 300)
     values[31_234], values[40_001] = 9.0, -9.0
     bands = np.where(values > 0, "up", "down").tolist()
-    fewer = thin_line(
-        Line(title="t", x_label="x", y_label="y", values=values.tolist(), bands=bands, notes=[]), 400, 50
-    )
+    fewer = thin_line(Line(title="t", x_label="x", y_label="y", values=values.tolist(), bands=bands, notes=[]), 400, 50)
     assert len(fewer.values) <= 400
     assert (max(fewer.values), min(fewer.values)) == (9.0, -9.0)
     assert fewer.steps[fewer.values.index(9.0)] == 31_234
@@ -557,9 +549,7 @@ def test_nan_and_infinity_are_not_drawn():
     )
     assert "3 points cannot be drawn" in fewer.subtitle
     assert len(drawn_circles(picture_to_svg(fewer))) == 2
-    line = thin_line(
-        Line(title="t", x_label="x", y_label="y", values=bad, bands=["a"] * 5, notes=["n"] * 5), 10, 10
-    )
+    line = thin_line(Line(title="t", x_label="x", y_label="y", values=bad, bands=["a"] * 5, notes=["n"] * 5), 10, 10)
     (path,) = re.findall(r'class="line" d="([^"]*)"', picture_to_svg(line))
     assert re.sub(r"[\d. ]", "", path) == "MM"  # a gap, not a line across it
     for empty in (
@@ -590,9 +580,7 @@ def test_bands_of_a_line_lie_between_its_steps():
     assert a_right == pytest.approx((steps[1] + steps[2]) / 2, abs=0.11)
 
 
-@pytest.mark.parametrize(
-    ("low", "high"), [(0, 1), (-3.7, 12), (1e-9, 2e-9), (-1e12, 1e12), (5, 5.001), (1e299, 2e299)]
-)
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (-3.7, 12), (1e-9, 2e-9), (-1e12, 1e12), (5, 5.001), (1e299, 2e299)])
 def test_ticks_are_round_few_and_within_the_range(low, high):
     marks = choose_ticks(low, high)
     assert 3 <= len(marks) <= 9
@@ -758,9 +746,7 @@ def test_tables_are_sorted_by_keyboard(browser, tmp_path):
 def test_groups_of_a_picture_can_be_hidden(usual):
     display = "getComputedStyle(document.querySelector('.drawing .real')).display"
     assert usual.run(display) != "none"
-    usual.run(
-        "[...document.querySelectorAll('.legend button')].find(b => b.textContent === 'real inputs').click()"
-    )
+    usual.run("[...document.querySelectorAll('.legend button')].find(b => b.textContent === 'real inputs').click()")
     assert usual.run(display) == "none"
     usual.look(media="print")
     assert usual.run(display) != "none"
@@ -827,6 +813,7 @@ def test_pictures_are_zoomed_and_moved(usual):
     usual.wait(f"{VIEW} === '{' '.join(f'{number:g}' for number in whole)}'")
 
 
+@pytest.mark.slow
 @in_browser
 def test_hostile_text_does_nothing_in_a_browser(browser, evil_page, tmp_path):
     (tmp_path / "evil.html").write_text(evil_page, encoding="utf-8")

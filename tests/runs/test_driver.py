@@ -127,6 +127,7 @@ def test_budgets(text, budget):
     assert Budget.parse(text) == budget
 
 
+@pytest.mark.slow
 def test_a_run_survives_a_model_that_raises_hangs_and_answers_nan():
     """Three rows of ten thousand raise, one hangs, one is NaN: exactly these are reported, nothing else is lost."""
     raising, hanging, nan = {17, 5_000, 9_999}, 1_234, 42

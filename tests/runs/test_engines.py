@@ -67,6 +67,7 @@ def children():
     return [int(pid) for pid in found.stdout.split()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_fronts_are_the_same_on_all_engines(name, wine, tmp_path):
     model = MODELS[name].fit(wine.drop(columns="target"), wine["target"])
@@ -82,6 +83,7 @@ def test_fronts_are_the_same_on_all_engines(name, wine, tmp_path):
         assert saved(dm.explore(model, wine, engine=engine, **options), tmp_path / "f") == alone
 
 
+@pytest.mark.slow
 def test_answers_of_several_processes_are_those_of_one(wine, tmp_path):
     class Several:  # here, as the next one: a process that need not import scikit-learn starts in half the time
         classes_ = np.array([False, True])
@@ -101,6 +103,7 @@ def test_answers_of_several_processes_are_those_of_one(wine, tmp_path):
         assert len(alone)
 
 
+@pytest.mark.slow
 def test_what_a_system_finds_out_about_itself_is_known_here_too():
     class Several:
         classes_ = np.array([False, True])  # of each of its labels
@@ -115,6 +118,7 @@ def test_what_a_system_finds_out_about_itself_is_known_here_too():
     assert isolated.labels is None
 
 
+@pytest.mark.slow
 def test_no_process_is_left_behind(wine):
     def model(frame):
         return frame["alcohol"] > 13
@@ -125,6 +129,7 @@ def test_no_process_is_left_behind(wine):
     assert len(alive(started)) <= 1  # joblib's own resource tracker stays
 
 
+@pytest.mark.slow
 def test_a_system_that_kills_its_worker_is_reported_as_such():
     def faulty(frame):  # here, so that it travels as it is: a process would import this whole file
         if (frame["n"] == 31).any():
@@ -141,6 +146,7 @@ def test_a_system_that_kills_its_worker_is_reported_as_such():
     np.testing.assert_array_equal(outputs.values[outputs.ok], np.arange(400)[outputs.ok] % 2)
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_lost_once_is_replaced(tmp_path):
     """A batch whose process is killed from outside is asked again, whole, and nobody sees a difference."""
 
@@ -177,6 +183,7 @@ def test_rows_that_fail_are_the_same_whoever_answers(engine):
         drive(ask(cases), dm.wrap(dead, space=NUMBERS), engine=engine, batch=50)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["threads:2", "processes:2"])
 def test_wrong_use_found_by_a_worker_is_wrong_use(engine, wine):
     class Picky:

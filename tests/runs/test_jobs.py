@@ -35,6 +35,7 @@ def gone(pid):
     return False
 
 
+@pytest.mark.slow
 def test_whatever_a_job_does_is_reported_and_does_no_harm(tmp_path, capfd):
     note = tmp_path / "pid"
 
@@ -115,6 +116,7 @@ def test_children_go_from_job_to_job():
     assert len({done.value for done in run_jobs(who, range(5), seconds=60)} - {os.getpid()}) == 1
 
 
+@pytest.mark.slow
 def test_a_death_is_held_against_the_job_that_died():
     """Not against one that a leftover of an earlier job took down."""
 
@@ -135,6 +137,7 @@ def test_a_death_is_held_against_the_job_that_died():
     ]
 
 
+@pytest.mark.slow
 def test_an_interrupt_leaves_no_child_behind(tmp_path):
     script = f"""
         from pathlib import Path
@@ -178,6 +181,7 @@ BAD = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("call", "message"), BAD.values(), ids=BAD)
 def test_bad_input(call, message):
     with pytest.raises(ArgumentError) as caught:
@@ -197,6 +201,7 @@ def _patch_and_tell(job):
     return before
 
 
+@pytest.mark.slow
 def test_a_fresh_child_knows_nothing_of_the_job_before():
     import math
 

@@ -175,9 +175,7 @@ def test_bytes_that_are_something_else_are_refused(data):
 
 def test_a_label_of_a_type_that_needs_pickling_is_never_made():
     with pytest.raises(DataError, match="type of labels"):
-        unpack_outputs(
-            headed({"rows": 1, "parts": [8], "dtype": "|O"}, pack_outputs(Outputs.of(np.array([0])))[-17:])
-        )
+        unpack_outputs(headed({"rows": 1, "parts": [8], "dtype": "|O"}, pack_outputs(Outputs.of(np.array([0])))[-17:]))
 
 
 def flips(data):
@@ -251,6 +249,7 @@ def solved_as_told(solved):
     return {**vars(solved), "outputs": as_told(solved.outputs)}
 
 
+@pytest.mark.slow
 @given(pieces=PIECES, data=st.data())
 def test_pieces_of_any_kind_in_any_order_come_back_unchanged(store, pieces, data):
     run, batch = begun(store), numbers(range(30))
@@ -307,9 +306,7 @@ class Spy(Executor):
             raise ValueError("three too many")
         if self._label is not None:
             return Outputs.of(self._label(n))
-        words = np.array(
-            ["low" if each < 500_000 else "higher" for each in n]
-        )  # dtypes differ from piece to piece
+        words = np.array(["low" if each < 500_000 else "higher" for each in n])  # dtypes differ from piece to piece
         status = np.where(n % 13 == 5, Status.MISSING, Status.OK).astype(np.int8)
         told = {int(row): "no answer" for row in np.flatnonzero(status)}
         return Outputs(words, status, None, told)
@@ -425,10 +422,9 @@ class Killed(RunJournal):
             super().write(only_if_due=True)
 
 
+@pytest.mark.slow
 def test_a_kill_costs_no_more_than_what_was_not_yet_written(store, monkeypatch):
-    monkeypatch.setattr(
-        journal_module, "WRITE_INTERVAL_SECONDS", 0.0
-    )  # written piece by piece, nothing is lost at all
+    monkeypatch.setattr(journal_module, "WRITE_INTERVAL_SECONDS", 0.0)  # written piece by piece, nothing is lost at all
     full, _, system = whole(store, SIZES)
     for cut in range(system.calls):
         run, before, after = begun(store), Spy(cut=cut), Spy()
@@ -444,6 +440,7 @@ def test_a_kill_costs_no_more_than_what_was_not_yet_written(store, monkeypatch):
     assert after.asked == system.asked
 
 
+@pytest.mark.slow
 @given(
     sizes=st.lists(st.integers(0, 30), min_size=1, max_size=5),
     batch=st.integers(1, 40),

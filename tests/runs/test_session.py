@@ -60,6 +60,7 @@ def squares():
     return pd.DataFrame(inputs, columns=list("abcd")), labels
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::FutureWarning")
 @pytest.mark.parametrize("pieces", [3, 26, 29, 40])
 def test_a_model_whose_scores_turned_out_to_be_others_goes_on(pieces, squares, tmp_path, monkeypatch):
@@ -100,9 +101,7 @@ def test_a_model_that_counts_its_questions_is_still_the_same(squares, tmp_path, 
 
 def test_code_that_has_changed_is_noticed(tmp_path, monkeypatch):
     """An object is what it holds and what its class does."""
-    program = (
-        "class M:\n    classes_ = [0, 1]\n    def predict(self, frame):\n        return (frame['n'] > {}) * 1\n"
-    )
+    program = "class M:\n    classes_ = [0, 1]\n    def predict(self, frame):\n        return (frame['n'] > {}) * 1\n"
     (tmp_path / "changing_model.py").write_text(program.format(50))
     monkeypatch.syspath_prepend(tmp_path)
     import changing_model
@@ -118,6 +117,7 @@ def test_code_that_has_changed_is_noticed(tmp_path, monkeypatch):
     sys.modules.pop("changing_model")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", [None, "processes:2"])
 def test_sorted_data_whose_first_rows_fail_and_the_rest_is_slow(engine):
     """The lane that looks whether anything is answered must not be in use by another."""
@@ -138,14 +138,11 @@ def loky_children(parent):
     found = subprocess.run(
         ["ps", "-o", "pid=,args=", "--ppid", str(parent)], capture_output=True, text=True, check=False
     )
-    return [
-        int(line.split()[0]) for line in found.stdout.splitlines() if "loky" in line and "resource" not in line
-    ]
+    return [int(line.split()[0]) for line in found.stdout.splitlines() if "loky" in line and "resource" not in line]
 
 
-@pytest.mark.filterwarnings(
-    "ignore::pytest.PytestUnraisableExceptionWarning"
-)  # semaphores that it did not live to see
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # semaphores that it did not live to see
 def test_a_worker_that_is_killed_while_it_starts_is_started_again():
     killed = []
 
@@ -205,6 +202,7 @@ def started(tmp_path):
     return process
 
 
+@pytest.mark.slow
 def test_control_c_while_workers_start_is_a_control_c(tmp_path):
     process = started(tmp_path)
     time.sleep(0.3)
@@ -215,6 +213,7 @@ def test_control_c_while_workers_start_is_a_control_c(tmp_path):
     assert "True" in out
 
 
+@pytest.mark.slow
 def test_no_worker_outlives_a_parent_that_is_killed_while_it_starts(tmp_path):
     process = started(tmp_path)
     workers = loky_children(process.pid)

@@ -149,9 +149,7 @@ def helpers():
 
 
 def test_a_run_is_told_as_it_was_entered(store):
-    run = begun(
-        store, seed=2**128, versions={"numpy": "2"}, environment={"cpus": 2}, model_hash="m", data_hash="d"
-    )
+    run = begun(store, seed=2**128, versions={"numpy": "2"}, environment={"cpus": 2}, model_hash="m", data_hash="d")
     store.commit(run, done=0.25, runs=100, calls=90, seconds=1.5)
     store.finish(run, "finished", summary=NASTY, verdicts=[NASTY, {"b": 1}], seconds=2.5, message="fine")
     read = store.run(run)
@@ -251,6 +249,7 @@ def test_an_entry_twice_is_refused_and_changes_nothing(store):
     assert store.run(run).runs == 1
 
 
+@pytest.mark.slow
 def test_states_are_checked(store):
     with pytest.raises(ArgumentError, match="'finished', 'interrupted', 'failed'"):
         store.finish(begun(store), "done")
@@ -258,9 +257,7 @@ def test_states_are_checked(store):
 
 def test_a_second_ending_replaces_the_first(store):
     run = begun(store)
-    store.finish(
-        run, "interrupted", artifacts={"a.txt": writes("old"), "b.txt": writes()}, verdicts=[{"v": 1}] * 3
-    )
+    store.finish(run, "interrupted", artifacts={"a.txt": writes("old"), "b.txt": writes()}, verdicts=[{"v": 1}] * 3)
     assert store.claim(run).state == "running"
     assert store.run(run).ended is None
     store.finish(run, "finished", artifacts={"a.txt": writes("new", 5)}, verdicts=[{"v": 2}], summary={"s": 1})
@@ -473,6 +470,7 @@ def test_a_file_system_that_fsspec_does_not_know():
 # -- owners --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_run_is_claimed_from_the_dead_only(store, url, helpers):
     (helper,) = helpers()
     helper.told(f"store = Store.open({url!r}); run = store.begin('explore', 'm', {{}}); print(run, flush=True)")
@@ -521,9 +519,7 @@ def test_who_lost_a_run_cannot_write_it(store, url):
     with Store.open(url) as other:
         other.claim(run)
         for act in (lambda: store.commit(run, [entry()]), lambda: store.finish(run, "finished")):
-            with pytest.raises(
-                StoreError, match=f"Run {run} cannot be written.*last claimed by pid {os.getpid()}"
-            ):
+            with pytest.raises(StoreError, match=f"Run {run} cannot be written.*last claimed by pid {os.getpid()}"):
                 act()
         assert list(store.entries(run)) == []
         other.finish(run, "interrupted")
@@ -531,6 +527,7 @@ def test_who_lost_a_run_cannot_write_it(store, url):
             other.commit(run)
 
 
+@pytest.mark.slow
 def test_of_two_claimers_one_wins(store, url, helpers):
     pair = helpers(2)
     for helper in pair:
@@ -548,6 +545,7 @@ def test_of_two_claimers_one_wins(store, url, helpers):
 # -- other processes, and the end of them --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_two_open_a_new_store_at_once(tmp_path, helpers):
     pair = helpers(2)
     for i in range(12):
@@ -575,6 +573,7 @@ print(written, flush=True)
 """
 
 
+@pytest.mark.slow
 def test_two_write_at_once(store, url, helpers):
     for helper in (pair := helpers(2)):
         helper.told(WRITER.format(url=url, seconds=60 if LONG else 1.5))
@@ -593,6 +592,7 @@ def test_two_write_at_once(store, url, helpers):
     assert len(files_of(store)) == written
 
 
+@pytest.mark.slow
 def test_kill_9_between_commits_loses_nothing_that_was_committed(store, url, helpers):
     code = """
 store = Store.open({url!r}); run = store.begin("explore", "m", {{}}); print(run, flush=True)
@@ -640,9 +640,7 @@ def test_a_full_disk(file):
         with store.database._engine.connect() as connection:
             connection.exec_driver_sql("PRAGMA max_page_count=1")  # as many as there are
             connection.rollback()
-        with pytest.raises(
-            StoreError, match=f"disk is full. Free some space, then: datamorphic runs resume {run}"
-        ):
+        with pytest.raises(StoreError, match=f"disk is full. Free some space, then: datamorphic runs resume {run}"):
             store.commit(run, [entry(1, payload=b"x" * 10**6)], runs=2)
         assert [each.ask for each in store.entries(run)] == [0]
         assert store.run(run).runs == 1
@@ -957,10 +955,7 @@ def test_secrets_are_kept_nowhere(store):
         assert rows
         assert "hunter2" not in str(rows)
     read = store.run(run)
-    assert (
-        "hunter2"
-        not in f"{read} {read.to_json()} {store!r} {store.url} {vars(store)} {failures.recall_all(store)}"
-    )
+    assert "hunter2" not in f"{read} {read.to_json()} {store!r} {store.url} {vars(store)} {failures.recall_all(store)}"
     assert (read.parameters["shown"], read.parameters["key"]) == (3, 4)
     for act in (
         lambda: store.run(99),
@@ -1000,11 +995,10 @@ def test_awkward_cases_come_back_to_the_letter(store):
     (read,) = failures.recall(store, "m\0", "r\ud800")
     assert read.times == 2
     assert math.isnan(read.case.pop("nan"))
-    assert read.case == {name: value for name, value in NASTY.items() if name != "nan"} | {
-        "password": "kept=as it is"
-    }
+    assert read.case == {name: value for name, value in NASTY.items() if name != "nan"} | {"password": "kept=as it is"}
 
 
+@pytest.mark.slow
 def test_two_remember_the_same_at_once(store, url, helpers):
     for helper in (pair := helpers(2)):
         helper.told(f"""
@@ -1053,6 +1047,7 @@ SPOILT = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("column", "value"), SPOILT, ids=lambda value: str(value)[:12])
 def test_a_damaged_row_hides_no_other(store, column, value):
     first, run, third = kept(store), kept(store), kept(store)
@@ -1067,19 +1062,13 @@ def test_a_damaged_row_hides_no_other(store, column, value):
         (first, "interrupted"), (run, "damaged"), (third, "interrupted")
     ]  # fmt: skip
     found = read[1]
-    assert all(
-        isinstance(each, dict) for each in (found.parameters, found.versions, found.environment, found.summary)
-    )
-    assert all(
-        math.isfinite(each) for each in (found.seconds, found.runs, found.calls, found.pid, found.done or 0)
-    )
+    assert all(isinstance(each, dict) for each in (found.parameters, found.versions, found.environment, found.summary))
+    assert all(math.isfinite(each) for each in (found.seconds, found.runs, found.calls, found.pid, found.done or 0))
     assert all(isinstance(each, str) for each in (found.verb, found.system, found.message, found.host))
     assert found.started.astimezone().year < 2300
     json.dumps(found.to_json(), allow_nan=False)
     for act in (store.run, store.claim):
-        with pytest.raises(
-            StoreError, match=f"row of run {run} .*damaged: invalid .*'{column}'.*runs remove {run}"
-        ):
+        with pytest.raises(StoreError, match=f"row of run {run} .*damaged: invalid .*'{column}'.*runs remove {run}"):
             act(run)
     store.remove(run)
     assert [each.id for each in store.runs()] == [first, third]
@@ -1094,6 +1083,7 @@ def test_text_that_is_none(file):
         assert store.run(run).message == "\ufffdA"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("table", "column", "value"),
     [("verdicts", "verdict", "[1]"), ("verdicts", "verdict", "{"), ("artifacts", "path", "/etc/passwd"),
@@ -1110,6 +1100,7 @@ def test_damaged_rows_of_a_run(store, table, column, value):
     assert store.run(other).artifacts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("column", "value"),
     [("about", "[1]"), ("about", "{"), ("about", "null"), ("payload", 10**15), ("payload", "text"), ("first", "x"),
@@ -1125,6 +1116,7 @@ def test_a_damaged_journal(store, column, value):
         list(store.entries(run))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("column", "value"),
     [("case", "[1]"), ("case", "{"), ("case", "1"), ("last_seen", 1e300), ("last_seen", "x"), ("first_seen", -1.0),
@@ -1183,9 +1175,7 @@ def test_a_folder_that_is_a_link(store, tmp_path):
     folder, run, other = outside(tmp_path), begun(store), kept(store)
     for each in (run, other):
         place = Path(store._files.name) / store.database.read(
-            lambda connection, each=each: connection.scalar(
-                sa.select(sql.runs.c.folder).where(sql.runs.c.id == each)
-            )
+            lambda connection, each=each: connection.scalar(sa.select(sql.runs.c.folder).where(sql.runs.c.id == each))
         )
         if place.exists():
             place.rename(tmp_path / "moved")
@@ -1257,6 +1247,7 @@ def test_a_run_that_its_store_let_go(store, url):
     store.remove(run)
 
 
+@pytest.mark.slow
 def test_a_run_whose_store_is_gone(store, url):
     lost = Store.open(url)
     run = begun(lost)
@@ -1333,6 +1324,7 @@ with tempfile.TemporaryDirectory() as own:
 """
 
 
+@pytest.mark.slow
 def test_a_store_of_somebody_else_can_be_read(helpers):
     if os.name != "posix":
         pytest.skip("POSIX only")
@@ -1431,6 +1423,7 @@ def test_a_store_of_the_first_schema(file, reading):
 # -- many runs -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_newest_of_many_runs_come_at_once(store):
     first = kept(store)
     columns = [column.name for column in sql.runs.columns if column.name != "id"]
@@ -1463,9 +1456,7 @@ def test_the_newest_of_many_runs_come_at_once(store):
 def test_mistyped_urls_do_not_become_files(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for reading in (False, True):
-        with pytest.raises(
-            StoreError, match=r"postgresql://user:password@host/database or sqlite:///path"
-        ) as caught:
+        with pytest.raises(StoreError, match=r"postgresql://user:password@host/database or sqlite:///path") as caught:
             Store.open(name, reading=reading)
         assert_no_secret(caught.value)
     assert list(tmp_path.iterdir()) == []
@@ -1516,9 +1507,7 @@ def test_a_file_that_is_looked_for_elsewhere(tmp_path):
     kept_there = files.write(FOLDER, "a.txt", writes(), 1)
     assert kept_there.root == str(tmp_path / "one")
     with (
-        pytest.raises(
-            StoreError, match=rf"is missing. It was written to {tmp_path}/one. .*\?artifacts=.*ARTIFACTS"
-        ),
+        pytest.raises(StoreError, match=rf"is missing. It was written to {tmp_path}/one. .*\?artifacts=.*ARTIFACTS"),
         artifacts.open_files(tmp_path / "two").open(kept_there, 1),
     ):
         pass
@@ -1538,6 +1527,7 @@ def test_a_driver_of_fsspec_that_is_missing(monkeypatch):
 # -- redacting in time, and only where it is due -------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "part", ["%3a%2f%2f", "https://a:b ", "://a:", "://a:%40 ", "a://u:p@h ", "key='\\'", "token", "@"]
 )
@@ -1547,6 +1537,7 @@ def test_redacting_comes_to_an_end(part):
     assert redact(once) == once
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     ["token_classifier:model", "/data/key=1/xy.csv", "C:\\key=1\\x", "auth.py:model", "a key: the first", "key=1",
@@ -1567,10 +1558,7 @@ def test_what_is_a_url_is_redacted_wherever_it_is():
     ):  # fmt: skip
         assert "hunter2" not in str(store_module.to_safe_json_value({"model": [text], text: 1}))
     assert redact("https://h/f?code=hunter2&x=1") == "https://h/f?code=***&x=1"
-    assert (
-        redact("https://h/?next=https%3A%2F%2Fh%3Fcode%3Dhunter2")
-        == "https://h/?next=https%3A%2F%2Fh%3Fcode%3D***"
-    )
+    assert redact("https://h/?next=https%3A%2F%2Fh%3Fcode%3Dhunter2") == "https://h/?next=https%3A%2F%2Fh%3Fcode%3D***"
     assert redact("exit code=3, error code: 5") == "exit code=3, error code: 5"
 
 

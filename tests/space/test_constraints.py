@@ -28,6 +28,7 @@ def exercised(space, rows=300):
     return dm.Points.concat(parts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "space",
     [
@@ -41,9 +42,7 @@ def exercised(space, rows=300):
                 dm.Integer("n", 0, 5),
                 dm.Categorical("land", ["I", "N"]),
             ],
-            constraints=[
-                dm.Combinations(pd.DataFrame({"city": ["Rome", "Oslo", "Bergen"], "land": ["I", "N", "N"]}))
-            ],
+            constraints=[dm.Combinations(pd.DataFrame({"city": ["Rome", "Oslo", "Bergen"], "land": ["I", "N", "N"]}))],
         ),
     ],
     ids=["compare", "whole numbers", "function", "one hot", "combinations"],
@@ -83,9 +82,7 @@ def test_an_integer_midpoint_takes_the_other_ends_where_the_first_are_invalid():
 
 
 def test_a_missing_value_satisfies_a_comparison():
-    space = dm.Space(
-        [dm.Integer("a", 0, 9, nullable=True), dm.Integer("b", 0, 9)], constraints=["a < b", "b != 3"]
-    )
+    space = dm.Space([dm.Integer("a", 0, 9, nullable=True), dm.Integer("b", 0, 9)], constraints=["a < b", "b != 3"])
     frame = pd.DataFrame({"a": pd.array([None, 5, 1], dtype="Int64"), "b": [2, 4, 3]})
     assert space.valid(frame).tolist() == [True, False, False]
 

@@ -40,9 +40,7 @@ def test_whole_numbers_never_wrap_around(dtype, missing):
 
 
 def test_a_missing_boolean_is_not_false():
-    space = dm.Space(
-        [dm.Categorical("k", [False, True], nullable=True), dm.Categorical("n", [1, 2], nullable=True)]
-    )
+    space = dm.Space([dm.Categorical("k", [False, True], nullable=True), dm.Categorical("n", [1, 2], nullable=True)])
     frame = pd.DataFrame({"k": [True, False], "n": [1, 2]})
     cleared = space.move(space.move(frame, "clear", "k"), "clear", "n")
     assert cleared.isna().all().all()
@@ -50,9 +48,7 @@ def test_a_missing_boolean_is_not_false():
 
 
 def test_text_in_object_columns_stays_object_in_every_batch():
-    frame = pd.DataFrame(
-        {"c": pd.Series(["a", 1, "b"], dtype=object), "t": pd.Series(["x", "y", "z"], dtype=object)}
-    )
+    frame = pd.DataFrame({"c": pd.Series(["a", 1, "b"], dtype=object), "t": pd.Series(["x", "y", "z"], dtype=object)})
     space = dm.Space.from_frame(frame)
     for rows in ([0, 2], [1], [0, 1, 2]):
         back = space.points(frame.iloc[rows]).frame
@@ -120,6 +116,7 @@ def test_a_path_takes_the_right_number_of_steps():
     assert space.path({"x": 0.0}, {"x": 0.6}).moves == ["up x"] * 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("step", "start", "target"),
     [

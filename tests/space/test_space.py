@@ -82,9 +82,7 @@ def test_few_distinct_integers_raise_one_warning():
 
 
 def test_missing_values_make_a_feature_nullable():
-    frame = pd.DataFrame(
-        {"a": [1.0, np.nan, 3.0], "b": pd.array([1, None, 30], dtype="Int64"), "c": ["x", None, "y"]}
-    )
+    frame = pd.DataFrame({"a": [1.0, np.nan, 3.0], "b": pd.array([1, None, 30], dtype="Int64"), "c": ["x", None, "y"]})
     space = dm.Space.from_frame(frame, kinds={"b": "integer"})
     assert all(f.nullable for f in space)
     pd.testing.assert_frame_equal(space.points(frame).frame, frame)
@@ -154,18 +152,14 @@ def test_clipped_and_open_moves():
 
 
 def test_scaled_distance_gives_all_ranges_equal_weight():
-    space = dm.Space(
-        [dm.Integer("limit", 1000, 41000), dm.Continuous("age", 20, 80), dm.Categorical("c", ["a", "b"])]
-    )
+    space = dm.Space([dm.Integer("limit", 1000, 41000), dm.Continuous("age", 20, 80), dm.Categorical("c", ["a", "b"])])
     a, b = (1000, 20.0, "a"), (41000, 80.0, "b")
     assert space.distance(a, b) == 40000 + 60 + 1
     assert space.distance(a, b, scaled=True) == pytest.approx(3)
 
 
 def test_sample_is_seeded_and_uniform():
-    space = dm.Space(
-        [dm.Continuous("x", -1, 1), dm.Integer("n", 3, 6), dm.Categorical("c", ["a", "b"], nullable=True)]
-    )
+    space = dm.Space([dm.Continuous("x", -1, 1), dm.Integer("n", 3, 6), dm.Categorical("c", ["a", "b"], nullable=True)])
     frame = space.sample(4000, seed=7)
     pd.testing.assert_frame_equal(frame, space.sample(4000, seed=7))
     assert not frame.equals(space.sample(4000, seed=8))

@@ -24,8 +24,7 @@ def test_choice_of_mutants():
         assert [row["new"] for row in rows] == stored
     assert len({row["new"] for row in rows}) == count
     mutants = {
-        row["id"]: NumericMutant.from_row(program, **{key: row[key] for key in row if key != "program"})
-        for row in rows
+        row["id"]: NumericMutant.from_row(program, **{key: row[key] for key in row if key != "program"}) for row in rows
     }
     rates = measure_regions(program, inputs, mutants=mutants).groupby("mutant")["rate"].max()
     assert rates.between(1e-4, 0.5).all()

@@ -167,9 +167,7 @@ def hostile() -> AuditResult:
             groups=[word, "b"],
             notes=[word, word],
         )
-        line = Line(
-            title=word, x_label=word, y_label=word, values=[0.1, 0.9], bands=[word, "b"], notes=[word, "two"]
-        )
+        line = Line(title=word, x_label=word, y_label=word, values=[0.1, 0.9], bands=[word, "b"], notes=[word, "two"])
         section = Section(
             heading=word,
             text=word,

@@ -39,6 +39,7 @@ def encoded():
     return make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["c"]), (StandardScaler(), ["x", "n"]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "kind"),
     [
@@ -253,9 +254,7 @@ def test_the_guard_finds_exactly_the_rows_at_fault(fault):
         answers = (frame["n"] % 2).tolist()
         if hit and fault == "length":
             return answers[:-1]
-        return [
-            {a: n} if n in bad and fault == "unhashable" else a for a, n in zip(answers, frame["n"], strict=True)
-        ]
+        return [{a: n} if n in bad and fault == "unhashable" else a for a, n in zip(answers, frame["n"], strict=True)]
 
     guard = GuardedSystem(dm.wrap(model, space=space))
     frame = pd.DataFrame({"n": np.arange(1000)})
@@ -386,6 +385,7 @@ def test_a_model_that_only_fails_in_large_batches_is_remarked_on():
     assert "smaller" in guard.health.remarks[0]
 
 
+@pytest.mark.slow
 def test_a_hanging_and_a_dying_row_are_told_apart():
     space = dm.Space([dm.Integer("n", 0, 100)])
 
@@ -407,6 +407,7 @@ def test_a_hanging_and_a_dying_row_are_told_apart():
     assert found == {13: Status.TIMEOUT, 31: Status.DIED}
 
 
+@pytest.mark.slow
 def test_an_error_that_does_not_travel_between_processes_is_still_an_error():
     class OddError(Exception):
         """Cannot be made again from its text, as the errors of many libraries."""
@@ -536,6 +537,7 @@ def test_what_the_cache_gave_out_is_not_changed_by_what_it_learns():
     assert third.status.tolist() == [Status.MISSING, Status.MISSING, Status.OK]
 
 
+@pytest.mark.slow
 def test_a_guard_can_be_asked_for():
     space = dm.Space([dm.Integer("n", 0, 1000)])
 

@@ -199,9 +199,7 @@ def test_other_processes_get_the_sets_they_need():
 # -- learners as systems ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "learner", [KNN(1), KNeighborsClassifier(1), RandomForestClassifier(3)], ids=format_learner
-)
+@pytest.mark.parametrize("learner", [KNN(1), KNeighborsClassifier(1), RandomForestClassifier(3)], ids=format_learner)
 def test_one_answer_a_row_whatever_is_asked_beside(learner):
     system, batch = Learner(learner), TrainingBatch(sets((3, 2)))
     whole = system.execute(batch, scores=True)

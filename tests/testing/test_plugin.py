@@ -137,6 +137,7 @@ def test_all_violated_relations_are_reported(run):
     result.stdout.fnmatch_lines(["*violates 'repeats'*", "*violates 'row order'*", "*violates 'sign'*"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "told"),
     [
@@ -392,6 +393,7 @@ SETTINGS = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "variable", "ini", "told"),
     [
@@ -435,6 +437,7 @@ def test_invalid_options_are_reported_before_any_test_runs(run, pytester, option
     result.stderr.fnmatch_lines([told])
 
 
+@pytest.mark.slow
 def test_each_run_reports_a_new_seed(run):
     code = (
         RARE
@@ -515,14 +518,13 @@ def test_assertions_in_fixtures_count(run):
 
 def test_quiet_runs_have_one_line_and_quieter_ones_none(run):
     quiet = run(TWO, "-q", "--datamorphic-seed", "3").stdout.str()
-    assert re.search(
-        r"^datamorphic: 3 checks, 2,1\d\d cases, \d violated, [\d,]+ calls; seed 3$", quiet, re.MULTILINE
-    )
+    assert re.search(r"^datamorphic: 3 checks, 2,1\d\d cases, \d violated, [\d,]+ calls; seed 3$", quiet, re.MULTILINE)
     assert "row order" not in quiet
     assert "datamorphic: " not in run(TWO, "-qq").stdout.str()
     assert "datamorphic" not in run("def test_other(): pass").stdout.str().partition("collected")[2]
 
 
+@pytest.mark.slow
 def test_long_statistics_are_cut_without_verbosity(run):
     code = (
         RARE
@@ -536,6 +538,7 @@ def test_long_statistics_are_cut_without_verbosity(run):
     assert run(code, "-v").stdout.str().count(" repeats ") == 42
 
 
+@pytest.mark.slow
 def test_under_xdist_statistics_come_back_and_workers_share_the_seed(run, pytester):
     result = run(TWO, "-n", "2", "--dist", "each")  # both workers make all tests
     seeds = re.findall(r"--datamorphic-seed (\d+)", result.stdout.str())
@@ -592,6 +595,7 @@ FRONT = """
 """
 
 
+@pytest.mark.slow
 def test_a_changed_front_fails_and_can_be_updated(run, pytester):
     def front(age, *options, tolerance="None"):
         return run(FRONT.replace("AGE", age).replace("TOLERANCE", tolerance), *options)
@@ -620,6 +624,7 @@ def test_a_changed_front_fails_and_can_be_updated(run, pytester):
     assert sorted(path.name for path in pytester.path.iterdir() if "front" in path.name) == ["front.parquet"]
 
 
+@pytest.mark.slow
 def test_a_front_is_explored_as_its_baseline_was(tmp_path):
     file = tmp_path / "front.parquet"
     space = dm.Space([dm.Continuous("x", 0, 1)])
@@ -686,9 +691,7 @@ class FirstColumn:
 
 def held(relation, learner, stance=MUST, **options):
     memory = (
-        Memory(get_settings(), options.pop("store", "none.sqlite"), "learner")
-        if "store" in options
-        else _Nowhere()
+        Memory(get_settings(), options.pop("store", "none.sqlite"), "learner") if "store" in options else _Nowhere()
     )
     return check_learner_relation(
         LEARNER_RELATIONS[relation], learner, stance, memory, **{"cases": 40, "seed": 0} | options
@@ -791,6 +794,7 @@ LEARNERS = """
 """
 
 
+@pytest.mark.slow
 def test_one_test_per_learner_and_relation(run):
     result = run(
         LEARNERS,
@@ -813,6 +817,7 @@ def test_one_test_per_learner_and_relation(run):
     assert sum(outcomes.values()) == 2 * len(LEARNER_RELATIONS)
 
 
+@pytest.mark.slow
 def test_hypotheses_are_reported_and_named_relations_are_strict(run):
     code = """
     @dm.parametrize_with_relations([FirstColumn()], RELATIONS)
@@ -821,9 +826,7 @@ def test_hypotheses_are_reported_and_named_relations_are_strict(run):
     """
     told = run(LEARNERS, "-k", "MR-1.2", *QUICK, rest=code.replace("RELATIONS", "'auto'"))
     told.assert_outcomes(passed=1, deselected=len(LEARNER_RELATIONS) - 1)
-    told.stdout.re_match_lines(
-        [r".*MR-1\.2\] +MR-1\.2 +\d+ +[1-9]\d* .*a hypothesis only: the table does not have .*"]
-    )
+    told.stdout.re_match_lines([r".*MR-1\.2\] +MR-1\.2 +\d+ +[1-9]\d* .*a hypothesis only: the table does not have .*"])
     strict = run(LEARNERS, *QUICK, rest=code.replace("RELATIONS", "['MR-1.2']"))
     strict.assert_outcomes(failed=1)
     strict.stdout.fnmatch_lines([
@@ -835,6 +838,7 @@ def test_hypotheses_are_reported_and_named_relations_are_strict(run):
     ])  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_test_without_arguments_gets_the_assertion(run):
     result = run(
         LEARNERS,
@@ -854,6 +858,7 @@ def test_a_test_without_arguments_gets_the_assertion(run):
     result.stdout.fnmatch_lines(["*FirstColumn() violates 'MR-1.2': the attributes in another order*"])
 
 
+@pytest.mark.slow
 def test_expected_failures_and_what_raises(run):
     result = run(
         LEARNERS,
@@ -885,6 +890,7 @@ def test_expected_failures_and_what_raises(run):
     ])  # fmt: skip
 
 
+@pytest.mark.slow
 def test_known_violations_are_expected_failures(run, monkeypatch):
     def fails(relation, learner):
         return Stance(False, "expected_failure", "known to fail")
@@ -904,6 +910,7 @@ def test_known_violations_are_expected_failures(run, monkeypatch):
     result.stdout.fnmatch_lines(["XFAIL * - known to fail"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "says", ["return object.__repr__(self)", "return f'Pipeline({object.__repr__(self)})'", "raise ValueError"]
 )
@@ -927,6 +934,7 @@ def test_learners_without_a_stable_text_are_named_by_type(run, says):
     again.stdout.fnmatch_lines(["*1 of 1 replayed*"])
 
 
+@pytest.mark.slow
 def test_inapplicable_relations_are_skipped(run):
     result = run(
         LEARNERS,

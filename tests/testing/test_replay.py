@@ -87,6 +87,7 @@ def test_a_sound_system_stores_no_failures(url):
     assert known(url) == []
 
 
+@pytest.mark.slow
 def test_rows_that_crash_a_process_are_stored_and_replayed(url):
     bad = X[10]
 
@@ -108,6 +109,7 @@ def test_rows_that_crash_a_process_are_stored_and_replayed(url):
     assert explore(Faulty(), url, engine="serial", walks=0).tally.retried_failures == (0, 1)
 
 
+@pytest.mark.slow
 def test_rows_that_hang_are_stored_and_replayed(url):
     bad = X[10]
 
@@ -129,6 +131,7 @@ def test_rows_that_hang_are_stored_and_replayed(url):
     assert mended.first == [bad]
 
 
+@pytest.mark.slow
 def test_a_new_process_has_its_libraries_before_an_answer_is_timed():
     def loaded():
         import sys
@@ -194,6 +197,7 @@ def test_a_system_that_fails_on_all_it_failed_on_is_not_called_dead(url):
     assert len(front) > 0
 
 
+@pytest.mark.slow
 def test_at_most_a_thousand_failures_are_replayed(url):
     remember(url, [k / 10_000 for k in range(1050)])
     model = Faulty()
@@ -234,6 +238,7 @@ def test_a_label_that_was_not_known_is_an_answer(url):
 # -- systems of the same name ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("features", "why"),
     [
@@ -291,6 +296,7 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_values_of_every_kind_are_replayed_unchanged(url, kind):
     feature, values = KINDS[kind]
@@ -325,6 +331,7 @@ def test_values_of_every_kind_are_replayed_unchanged(url, kind):
 # -- and the run itself ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["random_target", "random_walk", "auto"])
 @pytest.mark.parametrize("mended", [False, True])
 def test_replayed_failures_do_not_change_the_result(url, tmp_path, strategy, mended):

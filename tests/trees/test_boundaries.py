@@ -131,6 +131,7 @@ def test_values_beyond_the_limits_leave_their_leaf_and_keep_to_the_columns():
             assert limit.value >= range_.high or limit.value <= range_.low
 
 
+@pytest.mark.slow
 def test_forests_scaled_trees_and_numbers_have_limits_too():
     forest = RandomForestClassifier(3, max_depth=4, random_state=0).fit(LOANS, GIVEN)
     chosen = dm.select(forest, DATA, "BVA", target="given")
@@ -176,6 +177,7 @@ def test_leaves_without_numbers_have_no_limits():
     assert "2 leaves compare no numbers" in chosen.describe()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["uint8", "category", "Int64", "int32"])
 def test_boundary_rows_of_columns_with_other_dtypes(dtype):
     numbers = pd.DataFrame({"n": RNG.integers(0, 250, 200), "m": RNG.normal(size=200)})

@@ -224,8 +224,7 @@ def test_counts_become_shares_and_rules_name_categories(tmp_path):
 def segments(method, *models, weights=None, function="classification", after=""):
     weights = weights or [1] * len(models)
     listed = "".join(
-        f'<Segment weight="{weight}"><True/>{model}</Segment>'
-        for model, weight in zip(models, weights, strict=True)
+        f'<Segment weight="{weight}"><True/>{model}</Segment>' for model, weight in zip(models, weights, strict=True)
     )
     return f'<MiningModel functionName="{function}">{SCHEMA}{after}<Segmentation multipleModelMethod="{method}">{listed}</Segmentation></MiningModel>'
 
@@ -260,20 +259,14 @@ def table(label, *scores):
 BY_SET = leaf("b", among("k", "isIn", "{arr}")) + leaf("c", among("k", "isNotIn", "{arr}"))
 
 
-def asking(
-    kind, nodes, *, values="", field="", attributes='missingValueStrategy="defaultChild"', optype="categorical"
-):
+def asking(kind, nodes, *, values="", field="", attributes='missingValueStrategy="defaultChild"', optype="categorical"):
     """A document with one field, k, whose missing values go to b."""
     fields = (
         f'<DataField name="k" optype="{optype}" dataType="{kind}">{values}</DataField>'
         '<DataField name="y" optype="categorical" dataType="string"/>'
     )
-    schema = (
-        f'<MiningSchema><MiningField name="k" {field}/><MiningField name="y" usageType="target"/></MiningSchema>'
-    )
-    return document(
-        tree(nodes, attributes, schema=schema).replace('id="0"', 'id="0" defaultChild="b"'), fields=fields
-    )
+    schema = f'<MiningSchema><MiningField name="k" {field}/><MiningField name="y" usageType="target"/></MiningSchema>'
+    return document(tree(nodes, attributes, schema=schema).replace('id="0"', 'id="0" defaultChild="b"'), fields=fields)
 
 
 def told(forest, values):
@@ -595,15 +588,11 @@ def test_writing_and_reading_keeps_the_answers(model, X, y, tmp_path):
     for node in root.iter(f"{space}Node"):
         assert node.get("score") is not None
         assert node.get("recordCount") is not None
-        assert (node.find(f"{space}Node") is not None) * forest.takes_missing == (
-            node.get("defaultChild") is not None
-        )
+        assert (node.find(f"{space}Node") is not None) * forest.takes_missing == (node.get("defaultChild") is not None)
 
 
 def test_a_number_that_stands_for_a_missing_value_is_kept(tmp_path):
-    forest = replace(
-        forest_of(DecisionTreeRegressor(random_state=0).fit(HOLED, AMOUNT)), missing_markers={2: -1.5}
-    )
+    forest = replace(forest_of(DecisionTreeRegressor(random_state=0).fit(HOLED, AMOUNT)), missing_markers={2: -1.5})
     write_pmml(forest, tmp_path / "model.pmml")
     assert read_pmml(tmp_path / "model.pmml").missing_markers == {2: -1.5}
 
@@ -638,6 +627,7 @@ BOMB = '<?xml version="1.0"?><!DOCTYPE PMML [<!ENTITY a "aaaaaaaaaa"><!ENTITY b 
 DEEP = 100_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "error", "message"),
     [

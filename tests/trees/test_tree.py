@@ -193,6 +193,7 @@ def test_examples_land_where_intended_and_keep_dtypes():
     assert len(kinds) > 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_examples_of_forests_and_from_any_row(seed):
     rng = np.random.default_rng(seed)
@@ -340,6 +341,7 @@ SCALED = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SCALED)
 @pytest.mark.parametrize("form", ["frame", "array"])
 def test_trees_behind_steps_that_keep_the_columns(name, form):
@@ -445,9 +447,7 @@ def test_rules_and_examples_name_categories():
     reached = found.cover(data, target="label")
     assert cover(found, data.drop(columns="label")).counts.tolist() == reached.counts.tolist()
     texts = reached.uncovered(None).rule
-    assert (
-        texts.str.contains("card is Gold or Black").any() or texts.str.contains("card is not Blue or Silver").any()
-    )
+    assert texts.str.contains("card is Gold or Black").any() or texts.str.contains("card is not Blue or Silver").any()
     for leaf in texts.index:
         made, _ = check_example(reached, leaf)
         assert system(made)[0] == reached.uncovered(None).answer[leaf]
@@ -461,9 +461,7 @@ def test_a_surrogate_of_numbers():
     assert found.tolerance == pytest.approx(0.05 * 110, rel=0.05)
     assert found.tree.labels is None
     fresh = space.sample(2000, seed=9, points=True)
-    off = np.abs(
-        found.tree.answer[find_leaves(found.tree, fresh.codes)] - fresh.codes[:, 0] ** 2 - fresh.codes[:, 1]
-    )
+    off = np.abs(found.tree.answer[find_leaves(found.tree, fresh.codes)] - fresh.codes[:, 0] ** 2 - fresh.codes[:, 1])
     assert found.interval[0] - 0.02 < (off <= found.tolerance).mean() < found.interval[1] + 0.02
     assert "comes within 5." in found.describe()
     whole = fit_surrogate(lambda frame: frame.n.tolist(), points)

@@ -94,9 +94,7 @@ def _is_equal(a: object, b: object) -> bool:
 def format_share(count: int, total: int, noun: str = "case") -> str:
     """Return a count with its share and 95 % interval: ``3 of 150 cases (2.0 %, 0.7 to 5.7 %)``."""
     low, high = (100 * bound for bound in compute_wilson_interval(count, total))
-    return (
-        f"{count:,} of {pluralize(total, noun)} ({100 * count / max(total, 1):.1f} %, {low:.1f} to {high:.1f} %)"
-    )
+    return f"{count:,} of {pluralize(total, noun)} ({100 * count / max(total, 1):.1f} %, {low:.1f} to {high:.1f} %)"
 
 
 def format_label(value: object) -> str:

@@ -154,9 +154,7 @@ def run_checks(
 
     running = True
     for i, check in enumerate(selected_checks):
-        weights = [
-            later.weight for later in selected_checks[i + 1 :] if later.needs or not _is_skipped(context, later)
-        ]
+        weights = [later.weight for later in selected_checks[i + 1 :] if later.needs or not _is_skipped(context, later)]
         running = running and run_one(check, check.weight / (check.weight + sum(weights)))
     # Spend what is left on checks whose share was too small, and on checks that need them.
     retried_checks: set[str] = set()

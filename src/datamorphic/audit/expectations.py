@@ -59,7 +59,8 @@ class Expectations:
             for name in names:
                 if name not in space.names and name not in allowed:
                     raise DataError(
-                        f"{name!r} is declared {expectation}, but is not an input of the model. {suggest_name(name, space.names)}"
+                        f"{name!r} is declared {expectation}, but is not an input of the model. "
+                        f"{suggest_name(name, space.names)}"
                     )
 
     def build_monotone_relations(self) -> list[Monotone]:
@@ -145,7 +146,5 @@ def read_expectations(path: str | os.PathLike[str]) -> dict[str, Any]:
         message = " ".join(str(error).split())
         raise DataError(f"{file.name} is neither TOML nor YAML that can be read: {message}.") from None
     if not isinstance(document, dict):
-        raise DataError(
-            f'{file.name} must name what is expected, e.g. monotone = {{income = "up"}}. Got {document!r}.'
-        )
+        raise DataError(f'{file.name} must name what is expected, e.g. monotone = {{income = "up"}}. Got {document!r}.')
     return document

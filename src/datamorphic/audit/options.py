@@ -97,9 +97,7 @@ class AuditOptions:
             "towards": to_plain(expectations.towards),
             "relations": [relation.name for relation in expectations.relations],
             "baseline": os.fspath(self.baseline) if isinstance(self.baseline, str | os.PathLike) else None,
-            "budget": self.budget
-            if isinstance(self.budget, str | int) and self.budget != DEFAULT_BUDGET
-            else None,
+            "budget": self.budget if isinstance(self.budget, str | int) and self.budget != DEFAULT_BUDGET else None,
             "scalar": self.scalar,
             **to_jsonable(self.hints.to_dict()),
         }

@@ -34,9 +34,7 @@ def write_test_file(result: AuditResult, path: Path) -> Path:
     until then. A file that was not written by this function is not overwritten.
     """
     if path.suffix != ".py":
-        raise UsageError(
-            f"Tests are written to a Python file. Got {str(path)!r}: give a name such as test_model.py."
-        )
+        raise UsageError(f"Tests are written to a Python file. Got {str(path)!r}: give a name such as test_model.py.")
     try:
         if path.is_file() and SIGNATURE.encode() not in path.read_bytes()[:MAX_HEADER_BYTES]:
             raise UsageError(

@@ -48,9 +48,7 @@ def _format_inline(value: object) -> str:
         if isinstance(value, kind):
             return kind.__repr__(value)
     if isinstance(value, Mapping):
-        return (
-            "{" + ", ".join(f"{_format_inline(key)}: {_format_inline(item)}" for key, item in value.items()) + "}"
-        )
+        return "{" + ", ".join(f"{_format_inline(key)}: {_format_inline(item)}" for key, item in value.items()) + "}"
     if isinstance(value, tuple):
         return f"({', '.join(map(_format_inline, value))}{',' if len(value) == 1 else ''})"
     if isinstance(value, list):

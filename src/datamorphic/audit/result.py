@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 
 FORMAT_VERSION = 1  # of the JSON document; `from_json` refuses newer ones
 NO_LIMIT = "no limit"  # the text of a budget without limits
-SERIALISED_CLASSES = {
-    kind.__name__: kind for kind in (Axis, Example, Finding, Line, Outcome, Scatter, Section, Table)
-}
+SERIALISED_CLASSES = {kind.__name__: kind for kind in (Axis, Example, Finding, Line, Outcome, Scatter, Section, Table)}
 
 
 def format_hint_options(request: Mapping[str, Any]) -> list[str]:
@@ -196,9 +194,7 @@ class AuditResult(Exportable):
 
     def document(self) -> dict[str, Any]:
         """Return the result as a JSON-serialisable dict."""
-        document = {
-            item.name: _to_plain(getattr(self, item.name)) for item in fields(self) if item.name != "front"
-        }
+        document = {item.name: _to_plain(getattr(self, item.name)) for item in fields(self) if item.name != "front"}
         return document | {"passed": self.passed, "headline": self.headline}
 
     def _json_document(self) -> dict[str, Any]:

@@ -94,9 +94,7 @@ def run_audit(model: ModelLike, data: DataLike | None, options: AuditOptions) ->
         context.known_failures = audit_run.load_known_failures(subject)
         try:
             context.measure_pace()
-            outcomes = run_checks(
-                context, CHECKS, options.only, progress.show, on_outcome=audit_run.update_failures
-            )
+            outcomes = run_checks(context, CHECKS, options.only, progress.show, on_outcome=audit_run.update_failures)
         finally:
             engine.shut_down()
         result = AuditResult(

@@ -56,9 +56,7 @@ def check(
             show_default=False,
         ),
     ] = None,
-    cases: Annotated[
-        int, typer.Option("--inputs", metavar="N", help="Number of inputs per relation.", min=1)
-    ] = 300,
+    cases: Annotated[int, typer.Option("--inputs", metavar="N", help="Number of inputs per relation.", min=1)] = 300,
     rows: Annotated[
         int, typer.Option(metavar="N", help="Largest number of rows of a random training set.", min=1)
     ] = 50,
@@ -113,9 +111,7 @@ def check(
     model, data_name = choose_model_and_data(model, inputs, None, data, target)
     files = {"html": html, "junit": junit}
     prepare_output_files(files)
-    expected_failures = dict(
-        parse_pair(text, "--expect-failure", "RELATION=REASON") for text in expect_failure or ()
-    )
+    expected_failures = dict(parse_pair(text, "--expect-failure", "RELATION=REASON") for text in expect_failure or ())
     request: dict[str, Any] = {
         "model": to_absolute_path(model),
         "data": to_absolute_path(data_name),

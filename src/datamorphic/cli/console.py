@@ -66,9 +66,7 @@ def to_option_words(text: str) -> str:
     def replace_mapping(match: re.Match[str]) -> str:
         argument, _, column, value = match.groups()
         items = [item.strip().strip("'\"") for item in value.strip("()[] ").split(",")]
-        joined = (
-            ":".join("" if item == "None" else item for item in items) if argument == "bounds" else ",".join(items)
-        )
+        joined = ":".join("" if item == "None" else item for item in items) if argument == "bounds" else ",".join(items)
         pair = f"{column}={joined}"
         return f"--{_OPTION_NAMES.get(argument, argument)} " + (f'"{pair}"' if " " in pair else pair)
 
@@ -216,6 +214,4 @@ def write_rows(rows: pd.DataFrame, file: Path) -> None:
         else:
             rows.to_csv(file, index=False)
     except OSError as error:
-        raise UsageError(
-            f"The rows cannot be written to {str(file)!r}: {error.strerror}. Name another file."
-        ) from None
+        raise UsageError(f"The rows cannot be written to {str(file)!r}: {error.strerror}. Name another file.") from None

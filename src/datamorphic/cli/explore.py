@@ -131,9 +131,7 @@ def explore(
     engine: EngineName = None,
     store: StoreUrl = None,
     seed: Seed = 0,
-    plan: Annotated[
-        bool, typer.Option("--plan", help="Only estimate what each strategy would find and cost.")
-    ] = False,
+    plan: Annotated[bool, typer.Option("--plan", help="Only estimate what each strategy would find and cost.")] = False,
     compare: Annotated[
         Path | None,
         typer.Option(
@@ -281,9 +279,7 @@ def _print_front(front: Front, difference: Difference | None, html: Path | None)
         print_line(f"for example, {format_example(front)}")
     for choice in front.choices:
         print_line(
-            "  round {round}: {strategy} {walks} walks, {pairs} pairs, {new} new cells, {runs} runs".format(
-                **choice
-            )
+            "  round {round}: {strategy} {walks} walks, {pairs} pairs, {new} new cells, {runs} runs".format(**choice)
         )
     if difference is not None:
         print_line(f"\n{difference.describe()}")

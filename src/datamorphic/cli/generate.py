@@ -45,9 +45,7 @@ def generate(
     ] = None,
     generator: Annotated[
         str,
-        typer.Option(
-            metavar="NAME", help="What chooses the groups: MT-RT (random), SFIDMT-ART, MT-BART, MT-IPART ..."
-        ),
+        typer.Option(metavar="NAME", help="What chooses the groups: MT-RT (random), SFIDMT-ART, MT-BART, MT-IPART ..."),
     ] = "SFIDMT-ART",
     n: Annotated[int, typer.Option(metavar="N", help="Number of groups.", min=1)] = 1000,
     k: Candidates = None,
@@ -115,9 +113,7 @@ def _load_relation(text: str) -> FunctionRelation:
         return relations[relation_name]
     relation = load_object(text)
     if not isinstance(relation, FunctionRelation):
-        raise UsageError(
-            f"{text!r} is of type {type(relation).__name__}. Name a FunctionRelation: module:relation."
-        )
+        raise UsageError(f"{text!r} is of type {type(relation).__name__}. Name a FunctionRelation: module:relation.")
     return relation
 
 

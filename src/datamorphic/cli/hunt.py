@@ -147,7 +147,8 @@ def _load_hunted(
     is_model = isinstance(system, str) or hasattr(system, "predict")
     if not callable(system) and not is_model:
         raise UsageError(
-            f"{text!r} is of type {type(system).__name__}, neither a function nor a model. Name one of them: module:function."
+            f"{text!r} is of type {type(system).__name__}, neither a function nor a model. Name one of them: "
+            "module:function."
         )
     if is_model and data is None:
         raise UsageError(f"The inputs of the model {text!r} are not known. Add --data FILE.")
@@ -170,9 +171,7 @@ def _load_program(text: str) -> tuple[Any, str, Mapping[str, FunctionRelation]]:
     return mutant, f"{program.name}/{mutant.id}", program.relations
 
 
-def _load_relations(
-    hunted: str, names: list[str], own_relations: Mapping[str, FunctionRelation] | None
-) -> list[Any]:
+def _load_relations(hunted: str, names: list[str], own_relations: Mapping[str, FunctionRelation] | None) -> list[Any]:
     """Return relations by name: those of the program, or of the module of the function."""
     if not names:
         if own_relations is None:

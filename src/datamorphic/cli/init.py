@@ -19,14 +19,10 @@ if TYPE_CHECKING:
 
 
 def init(
-    model: Annotated[
-        str, typer.Argument(metavar="MODEL", help="A model file, or module:object.", show_default=False)
-    ],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, or module:object.", show_default=False)],
     data: Annotated[
         str,
-        typer.Argument(
-            metavar="DATA", help="Typical inputs: a CSV or Parquet file, or data:NAME.", show_default=False
-        ),
+        typer.Argument(metavar="DATA", help="Typical inputs: a CSV or Parquet file, or data:NAME.", show_default=False),
     ],
     target: Target = None,
     out: Annotated[Path, typer.Option(metavar="FILE", help="The file to write.")] = Path("test_model.py"),

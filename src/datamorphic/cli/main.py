@@ -95,9 +95,7 @@ def main() -> None:
     """Run the command and exit."""
     open_missing_streams()
     # otherwise Hypothesis writes a folder .hypothesis wherever the command is run
-    os.environ.setdefault(
-        "HYPOTHESIS_STORAGE_DIRECTORY", os.path.join(tempfile.gettempdir(), "datamorphic-hypothesis")
-    )
+    os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", os.path.join(tempfile.gettempdir(), "datamorphic-hypothesis"))
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")  # for terminals that only know ASCII
     join_completion_words()

@@ -63,9 +63,7 @@ def mutate(
         int | None,
         typer.Option(help="Try at most N mutants, drawn at random.", metavar="N", min=1, show_default=False),
     ] = None,
-    cases: Annotated[
-        int, typer.Option("--inputs", metavar="N", help="Number of inputs per relation.", min=1)
-    ] = 300,
+    cases: Annotated[int, typer.Option("--inputs", metavar="N", help="Number of inputs per relation.", min=1)] = 300,
     compared: Annotated[
         int,
         typer.Option(metavar="N", help="Number of inputs on which to compare labels with the original.", min=1),

@@ -36,9 +36,7 @@ Subject = Annotated[
     str | None,
     typer.Option(metavar="NAME", help='A built-in classifier instead of MODEL, e.g. "Box 1".', show_default=False),
 ]
-Data = Annotated[
-    str | None, typer.Option(metavar="DATA", help="The same as the argument DATA.", show_default=False)
-]
+Data = Annotated[str | None, typer.Option(metavar="DATA", help="The same as the argument DATA.", show_default=False)]
 Target = Annotated[
     str | None, typer.Option(metavar="COL", help="The column of DATA that holds the label.", show_default=False)
 ]
@@ -50,9 +48,7 @@ Timeout = Annotated[
 ]
 Trust = Annotated[
     bool,
-    typer.Option(
-        "--trust", help="Load pickles, and skops files with unknown types. Loading them can run any code."
-    ),
+    typer.Option("--trust", help="Load pickles, and skops files with unknown types. Loading them can run any code."),
 ]
 Scalar = Annotated[
     bool,
@@ -182,9 +178,7 @@ class SpaceHints:
             kinds=dict(_split_last(text, "--kind", "age=integer") for text in self.kind or ()),
             steps={
                 name: _parse_number(value, "--feature-step", "age=3")
-                for name, value in (
-                    _split_last(text, "--feature-step", "age=3") for text in self.feature_step or ()
-                )
+                for name, value in (_split_last(text, "--feature-step", "age=3") for text in self.feature_step or ())
             },
             bounds=dict(_parse_bounds(text) for text in self.bounds or ()),
             orders=dict(_parse_order(text) for text in self.order or ()),
@@ -203,9 +197,7 @@ def _parse_number(text: str, option: str, example: str) -> float:
     try:
         number = float(text)
     except ValueError:
-        raise UsageError(
-            f"{option} takes a number after the equals sign, as in {example}. Got {text!r}."
-        ) from None
+        raise UsageError(f"{option} takes a number after the equals sign, as in {example}. Got {text!r}.") from None
     return int(number) if number.is_integer() else number
 
 
@@ -225,9 +217,7 @@ def _parse_order(text: str) -> tuple[str, list[str | float]]:
     name, sign, listing = text.partition("=")
     labels = [label.strip() for label in listing.split(",")]
     if not sign or not name.strip() or not all(labels):
-        raise UsageError(
-            f"--order takes a column and its categories in order, as in card=Blue,Gold. Got {text!r}."
-        )
+        raise UsageError(f"--order takes a column and its categories in order, as in card=Blue,Gold. Got {text!r}.")
     try:
         # numbers in a CSV file are read as numbers
         return name.strip(), [_parse_number(label, "--order", "") for label in labels]

@@ -27,9 +27,7 @@ def simulate(
     region: Annotated[
         str, typer.Option(metavar="SHAPE", help="The shape of the violating region: block, strip or point.")
     ] = "block",
-    rate: Annotated[
-        float, typer.Option(metavar="SHARE", help="The share of the source domain that violates.")
-    ] = 0.005,
+    rate: Annotated[float, typer.Option(metavar="SHARE", help="The share of the source domain that violates.")] = 0.005,
     dimension: Annotated[int, typer.Option(metavar="N", help="Number of inputs.", min=1)] = 2,
     trials: Annotated[int, typer.Option(metavar="N", help="Number of regions to draw.", min=1)] = 10_000,
     scenario: Annotated[

@@ -163,9 +163,7 @@ def test(
     start = time.monotonic()  # loading counts towards the budget
     model, data_name = choose_model_and_data(model, inputs, subject, data, target)
     if save_front is not None and only and not {"borders", "baseline"} & set(only):
-        raise UsageError(
-            "--save-front saves what the check 'borders' finds. Add --only borders, or leave --only out."
-        )
+        raise UsageError("--save-front saves what the check 'borders' finds. Add --only borders, or leave --only out.")
     if fail_on not in (*LEVELS, NEVER):
         raise UsageError(f"--fail-on is one of {', '.join(LEVELS)} or {NEVER}. Got {fail_on!r}.")
     files = {"html": html, "junit": junit, "sarif": sarif, "markdown": markdown, "pytest": pytest}

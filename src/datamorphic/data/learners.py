@@ -249,9 +249,7 @@ def _encode_categories(
         try:
             table[:, j] = values if order is None else [order[value] for value in values.tolist()]
         except KeyError as error:
-            raise DataError(
-                f"The column {column!r} holds {error.args[0]!r}, which the model does not know."
-            ) from None
+            raise DataError(f"The column {column!r} holds {error.args[0]!r}, which the model does not know.") from None
     return table
 
 
@@ -265,6 +263,4 @@ def _validate_columns(name: str, frame: pd.DataFrame) -> None:
     required = [*HINTS[name]["kinds"], *HINTS[name].get("orders", {}), TARGET]
     missing = [column for column in required if column not in frame.columns]
     if missing:
-        raise DataError(
-            f"The column {missing[0]!r} of {name!r} is missing. Load the data with datamorphic.data.load."
-        )
+        raise DataError(f"The column {missing[0]!r} of {name!r} is missing. Load the data with datamorphic.data.load.")

@@ -60,9 +60,7 @@ class Augmentation:
 
     def describe(self) -> str:
         """Return the added rows and their effect as text."""
-        class_counts = ", ".join(
-            f"{format_short(label)} ({count:,})" for label, count in self.added.items() if count
-        )
+        class_counts = ", ".join(f"{format_short(label)} ({count:,})" for label, count in self.added.items() if count)
         lines = [
             f"{pluralize(int(self.added.sum()), 'border point')} added"
             + (f" as {class_counts}" if class_counts else "")
@@ -129,9 +127,7 @@ def augment(
     added_counts = pd.Series(new_labels, dtype=object).value_counts().reindex(list(quotas), fill_value=0)
     effect, note = None, "The effect was not measured: folds=0."
     if not len(front):
-        note = (
-            f"The front of {front.subject} is empty: there are no border points to add, and no effect to measure."
-        )
+        note = f"The front of {front.subject} is empty: there are no border points to add, and no effect to measure."
     elif folds:
         try:
             effect = _measure_effect(front, data, target, classes, per_class, folds, seed)
@@ -252,9 +248,7 @@ def _measure_effect(
                 fitted_system = Estimator(plain_model, front.space)
                 codes, answers = _explore_fold(front, fitted_system, training_rows, rng)
                 present_classes = (
-                    None
-                    if classes is None
-                    else [label for label in classes if (training_rows[target] == label).any()]
+                    None if classes is None else [label for label in classes if (training_rows[target] == label).any()]
                 )
                 quotas = _compute_quotas(training_rows[target], present_classes, per_class)
                 chosen_rows, new_labels = _choose_points(
@@ -266,9 +260,7 @@ def _measure_effect(
                     _to_numpy_labels(augmented_rows[target]),
                 )
             except (ArithmeticError, LookupError, TypeError, ValueError) as error:
-                raise _MeasurementError(
-                    f"fitting the model again failed with {format_error_line(error)}."
-                ) from error
+                raise _MeasurementError(f"fitting the model again failed with {format_error_line(error)}.") from error
             held_out_inputs = sut.input(_select_inputs(front, held_out_rows))
             scores.append(
                 (
@@ -328,17 +320,14 @@ def _explore_fold(
     )
     record = drive(explorer.explore(SeedPool(front.space.points(training_rows)), rng), sut, progress=False)
     codes = np.concatenate([side for brackets in record.brackets for side in (brackets.x, brackets.y)])
-    states = np.concatenate(
-        [side for brackets in record.brackets for side in (brackets.x_state, brackets.y_state)]
-    )
+    states = np.concatenate([side for brackets in record.brackets for side in (brackets.x_state, brackets.y_state)])
     return codes, border.to_answers(states).tolist()
 
 
 def _score_answers(truth: npt.NDArray[Any], answers: npt.NDArray[Any]) -> dict[str, float]:
     right = truth == answers
     recall = {
-        f"recall of {format_short(label)}": float(right[truth == label].mean())
-        for label in sorted(set(truth), key=str)
+        f"recall of {format_short(label)}": float(right[truth == label].mean()) for label in sorted(set(truth), key=str)
     }
     return {"accuracy": float(right.mean()), "balanced accuracy": float(np.mean(list(recall.values()))), **recall}
 

@@ -84,9 +84,7 @@ class AutoExplorer:
             record.walk_runs += own_record.walk_runs[waves_before:]
             record.strategies += own_record.strategies[waves_before:]
             for count in ("seeds_used", "lost", "slopes", "unfinished"):
-                setattr(
-                    record, count, getattr(record, count) + getattr(own_record, count) - getattr(before, count)
-                )
+                setattr(record, count, getattr(record, count) + getattr(own_record, count) - getattr(before, count))
             new_brackets = brackets or own_record.brackets[-1]
             record.choices.append(
                 {
@@ -94,9 +92,7 @@ class AutoExplorer:
                     "strategy": explorer.name,
                     "walks": walks,
                     "pairs": len(new_brackets),
-                    "new": self.archive.add(
-                        new_brackets.x, name_border_kinds(explorer.current_border, new_brackets)
-                    ),
+                    "new": self.archive.add(new_brackets.x, name_border_kinds(explorer.current_border, new_brackets)),
                     "runs": own_record.runs - runs_before,
                 }
             )

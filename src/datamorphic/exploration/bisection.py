@@ -109,9 +109,7 @@ class Narrowing:
         if self.ground.mixed:
             # One category or integer step may have to remain. If it alone exceeds delta, the rest counts.
             discrete_distance = geometry.discrete_distance(self.ground.space, x, y)
-            is_last_step = (geometry.unit_distance(self.ground.space, x, y) <= 1) & (
-                discrete_distance > self.delta
-            )
+            is_last_step = (geometry.unit_distance(self.ground.space, x, y) <= 1) & (discrete_distance > self.delta)
             distance = np.where(is_last_step, distance - discrete_distance, distance)
         return rows[distance > self.delta]
 

@@ -46,9 +46,7 @@ class Codebook:
         if len(self.labels) <= MAX_COMPARED_LABELS and not self._has_tuples(values, ok):
             for code, label in enumerate(self.labels):
                 codes[np.asarray(values == label, dtype=bool)] = code
-            while (unknown := np.flatnonzero(np.isnan(codes) & ok)).size and len(
-                self.labels
-            ) <= MAX_COMPARED_LABELS:
+            while (unknown := np.flatnonzero(np.isnan(codes) & ok)).size and len(self.labels) <= MAX_COMPARED_LABELS:
                 label = values[unknown[0]]
                 codes[np.asarray(values == label, dtype=bool)] = len(self.labels)
                 self.labels.append(label.item() if isinstance(label, np.generic) else label)
@@ -330,9 +328,7 @@ class InferredBorder(Border):
         """Return answers as numbers; the first batch decides which border is used."""
         if self.inferred_border is None and outputs.ok.any():
             self.inferred_border = self._infer(outputs.take(outputs.ok).values)
-        return (
-            np.full(len(outputs), np.nan) if self.inferred_border is None else self.inferred_border.read(outputs)
-        )
+        return np.full(len(outputs), np.nan) if self.inferred_border is None else self.inferred_border.read(outputs)
 
     def _infer(self, values: npt.NDArray[Any]) -> Border:
         if values.dtype == object and any(isinstance(answer, tuple) for answer in values):

@@ -109,9 +109,9 @@ def _find_start_ends(
         if not isinstance(border, Jump):
             differs = border.measure_gap(reference, states, np.zeros(len(ends), dtype=np.intp)) > border.min_gap
         candidates = np.flatnonzero(differs)
-        nearest_rows = find_nearest(
-            space, cases[case_rows], ends[candidates], min(MAX_ENDS_PER_CASE, len(candidates))
-        )[1]
+        nearest_rows = find_nearest(space, cases[case_rows], ends[candidates], min(MAX_ENDS_PER_CASE, len(candidates)))[
+            1
+        ]
         owners.append(np.repeat(case_rows, nearest_rows.shape[1]))
         end_rows.append(candidates[nearest_rows.ravel()])
     return np.concatenate(owners), np.concatenate(end_rows)
@@ -156,8 +156,7 @@ class _FlipSearch:
         flipped = np.zeros(len(rows), dtype=bool)
         part = np.zeros(len(known_rows), dtype=np.intp)
         flipped[known_rows] = (
-            self.border.measure_gap(self.start_state[rows[known_rows]], states[known_rows], part)
-            > self.border.min_gap
+            self.border.measure_gap(self.start_state[rows[known_rows]], states[known_rows], part) > self.border.min_gap
         )
         return flipped
 
@@ -195,9 +194,7 @@ class _FlipSearch:
             self.start[live], self.candidate[live], self.start_state[live], self.candidate_state[live], part, live
         )
         runs = np.zeros(len(self.start), dtype=np.intp)
-        yield from make_bisection(self.space, delta)(
-            self.border, brackets, runs, ExplorationRecord(self.space), 0.5
-        )
+        yield from make_bisection(self.space, delta)(self.border, brackets, runs, ExplorationRecord(self.space), 0.5)
         self.keep_better(brackets.walk, brackets.y, brackets.y_state)
 
     def restore_features(self) -> Flow[None]:
@@ -250,9 +247,7 @@ class _FlipSearch:
             self.keep_better(rows, codes, self.border.read(outputs))
 
 
-def _list_trial_values(
-    space: Space, feature: Feature, own_values: Codes, max_distance: Codes
-) -> tuple[Codes, Rows]:
+def _list_trial_values(space: Space, feature: Feature, own_values: Codes, max_distance: Codes) -> tuple[Codes, Rows]:
     """Return values of a feature to try, within `max_distance` of each case, and the case that each is for."""
     count = len(own_values)
     columns = []

@@ -136,9 +136,7 @@ def _find_far_ends(front: FrontData, start: Codes, pair: Rows) -> tuple[Codes, A
     a, b = front.a.codes[pair], front.b.codes[pair]
     to_a, to_b = (geometry.distance(front.space, start, end, scaled=True) for end in (a, b))
     b_is_farther = to_b >= to_a
-    answers = [
-        front.b_output[i] if is_b else front.a_output[i] for i, is_b in zip(pair, b_is_farther, strict=True)
-    ]
+    answers = [front.b_output[i] if is_b else front.a_output[i] for i, is_b in zip(pair, b_is_farther, strict=True)]
     new_answers = np.empty(len(pair), dtype=object)
     new_answers[:] = [to_python_value(answer) for answer in answers]
     return np.where(b_is_farther[:, None], b, a), np.full(len(pair), None, dtype=object), new_answers

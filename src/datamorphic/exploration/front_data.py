@@ -207,9 +207,7 @@ class FrontData:
         walk_count = len(self.walk_runs)
         pairs_per_walk = np.bincount(self.walk, minlength=walk_count)
         # walks with the same numbers of runs and pairs are exchangeable: drawing their counts is drawing walks
-        walk_types, counts = np.unique(
-            np.column_stack([self.walk_runs, pairs_per_walk]), axis=0, return_counts=True
-        )
+        walk_types, counts = np.unique(np.column_stack([self.walk_runs, pairs_per_walk]), axis=0, return_counts=True)
         draws = np.random.default_rng(seed).multinomial(walk_count, counts / walk_count, size=samples)
         runs, mutants = draws @ walk_types[:, 0] + self.seeds_used, 2 * (draws @ walk_types[:, 1])
         quantiles = [0.5 - confidence / 2, 0.5 + confidence / 2]

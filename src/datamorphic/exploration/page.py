@@ -136,17 +136,13 @@ def build_deciding_features(front: Front) -> Section:
         for row in top_features.itertuples()
     ]
     columns = ["feature", *(["decides at"] if decides_known else []), "differs in", "share of the distance"]
-    differs = (
-        f"The share of pairs whose two inputs differ in a feature, and its share of their distance.{unused_note}"
-    )
+    differs = f"The share of pairs whose two inputs differ in a feature, and its share of their distance.{unused_note}"
     if decides_known:
         heading = f"Which features decide: {rows[0][0]} most of all"
         text = f"A feature decides where restoring its old value alone restores the old answer. {differs}"
     else:
         heading = f"In which features the two inputs differ: {rows[0][0]} most"
-        text = (
-            f"{differs} Which features decide is not known: the system is not attached, or could not be queried."
-        )
+        text = f"{differs} Which features decide is not known: the system is not attached, or could not be queried."
     return Section(heading=heading, text=text, table=Table(columns=columns, rows=rows))
 
 

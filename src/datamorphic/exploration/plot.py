@@ -30,9 +30,7 @@ REST_COLOUR, TEXT_COLOUR, CLEAR_COLOUR = "#999999", "#767676", "rgba(0,0,0,0)"
 REAL_COLOUR, GRID_COLOUR, ZERO_COLOUR = "rgba(128,128,128,.3)", "rgba(128,128,128,.25)", "rgba(128,128,128,.4)"
 
 
-def build_figure(
-    front: FrontData, x: str | None = None, y: str | None = None, partners: Sequence[str] = ()
-) -> Any:
+def build_figure(front: FrontData, x: str | None = None, y: str | None = None, partners: Sequence[str] = ()) -> Any:
     """Build a plotly figure of a front; the parameters are those of `build_scatter`."""
     return _scatter_to_figure(build_scatter(front, x, y, partners))
 
@@ -150,9 +148,7 @@ def _jitter(column: Codes, seed: int) -> Codes:
 def _format_notes(front: FrontData, rows: Rows) -> list[str]:
     """Return the changes of each pair as text."""
     descriptions = format_changes(front.a.take(rows), front.b.take(rows), MAX_CHANGES_PER_PAIR)
-    ends = zip(
-        format_answers(front.a_output[rows]), format_answers(front.b_output[rows]), descriptions, strict=True
-    )
+    ends = zip(format_answers(front.a_output[rows]), format_answers(front.b_output[rows]), descriptions, strict=True)
     return [f"{a} becomes {b}: {change}" for a, b, change in ends]
 
 

@@ -89,12 +89,7 @@ class Refinement:
     def _resolve_guide(self, border: Border, record: ExplorationRecord) -> None:
         """Choose the guide; without one, fall back to bisection."""
         # Guides compute points on a straight line, which custom midpoints need not follow.
-        if (
-            self.guide is None
-            and self.guide_factory is not None
-            and self.ground.straight
-            and self.ground.continuous
-        ):
+        if self.guide is None and self.guide_factory is not None and self.ground.straight and self.ground.continuous:
             self.guide = self.guide_factory(border)
         if self.guide is None and self.method in ("auto", "score"):
             if self.method == "score":
@@ -125,9 +120,7 @@ class Refinement:
         trial_count = len(self._case_counts)
         if trial_count >= PILOT_BRACKETS or (trial_count and len(rows) < len(narrowing.brackets)):
             guided_median, halved_median = np.median(np.array(self._case_counts), axis=0)
-            helped = (
-                guided_median <= MAX_SCORE_COST_SHARE * halved_median and 2 * self._leftover_count < trial_count
-            )
+            helped = guided_median <= MAX_SCORE_COST_SHARE * halved_median and 2 * self._leftover_count < trial_count
             self.method = "score" if helped else "bisect"
             summary = (
                 f"Scores narrow a pair with {guided_median:g} cases where halving takes {halved_median:g}"

@@ -101,9 +101,7 @@ def _raise_if_all_failed(subject: SubjectUnderTest, counter: CallCounter) -> Non
     failed_count = sum(count for status, count in status_counts.items() if status != Status.NEW_LABEL)
     if counter.calls and failed_count >= counter.calls:
         message = counter.incidents["message"].iloc[0]
-        raise SystemFailed(
-            f"{subject.name} gave no answer to any of {pluralize(counter.calls, 'row')}: {message}."
-        )
+        raise SystemFailed(f"{subject.name} gave no answer to any of {pluralize(counter.calls, 'row')}: {message}.")
 
 
 def _make_guide_factory(sut: Executor) -> Callable[[Border], Guide | None]:

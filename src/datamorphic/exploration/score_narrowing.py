@@ -55,9 +55,7 @@ class GuidedNarrowing(Narrowing):
         before = here.take(rows)
         halvings = np.minimum(self.steps - before.runs, MAX_HALVINGS)
         if self.delta is not None:
-            halvings = np.minimum(
-                halvings, np.log2(self.ground.compute_distances(before.x, before.y) / self.delta)
-            )
+            halvings = np.minimum(halvings, np.log2(self.ground.compute_distances(before.x, before.y) / self.delta))
         try:
             remaining = yield from self._interpolate(rows, halvings, doubtful)
             wrong_rows = (yield from self._find_uncertified(rows)) if self._wants_scores else rows[:0]

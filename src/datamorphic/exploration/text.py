@@ -34,9 +34,7 @@ def format_figures(front: Front) -> list[str]:
         return [*lines, f"no border was found with {calls}"]
     low_cost, high_cost = front.cost_interval()
     interval = f"{low_cost:.2f} to {_format_number(high_cost)}"
-    borders = ", ".join(
-        f"{kind} ({count:,})" for kind, count in front.border_counts.head(MAX_LISTED_BORDERS).items()
-    )
+    borders = ", ".join(f"{kind} ({count:,})" for kind, count in front.border_counts.head(MAX_LISTED_BORDERS).items())
     return [
         *lines,
         f"cost {front.cost:.2f} runs per border point ({interval}); {calls}",

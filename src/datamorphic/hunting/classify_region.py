@@ -74,9 +74,7 @@ class _RegionPart:
         return len(self.touched_sides) > 1 and self.elongation >= MIN_STRIP_ELONGATION
 
 
-def classify(
-    points: npt.ArrayLike, violated: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLike
-) -> Classification:
+def classify(points: npt.ArrayLike, violated: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLike) -> Classification:
     """Return the kind of a violation region, from random or regular points.
 
     Parameters

@@ -160,9 +160,7 @@ class MTART(Generator):
     ) -> None:
         statistic = validate_choice("criterion", self.name, criterion or self.criterion, ("Min", "Avg", "Max"))
         if strategy not in (1, 2):
-            raise ArgumentError(
-                f"The 'strategy' parameter of {self.name} must be 1 or 2. Got {strategy!r} instead."
-            )
+            raise ArgumentError(f"The 'strategy' parameter of {self.name} must be 1 or 2. Got {strategy!r} instead.")
         self._settings = PoolSettings({"Min": MIN, "Avg": AVG, "Max": MAX}[statistic], strategy)
         super().__init__(relation, **options)
 

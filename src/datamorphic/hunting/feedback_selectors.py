@@ -115,8 +115,4 @@ class NearMissSelector(_LearningSelector):
             return 1.0 - min(max(margin, 0.0), 1.0)
         usual = self._usual_margins[relation]
         self._usual_margins[relation] = margin if np.isnan(usual) else 0.9 * usual + 0.1 * margin
-        return (
-            float(np.exp(-3 * margin / self._usual_margins[relation]))
-            if self._usual_margins[relation] > 0
-            else 0.0
-        )
+        return float(np.exp(-3 * margin / self._usual_margins[relation])) if self._usual_margins[relation] > 0 else 0.0

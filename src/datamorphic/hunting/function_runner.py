@@ -39,9 +39,7 @@ class FunctionRunner:
         self.messages: dict[str, int] = {}
         self._takes_scalars = False
         self._has_answered = False
-        self._is_transposed: bool | None = (
-            None  # whether several outputs are rows of the answer; None: not known yet
-        )
+        self._is_transposed: bool | None = None  # whether several outputs are rows of the answer; None: not known yet
 
     @property
     def most_frequent_message(self) -> str:
@@ -139,7 +137,5 @@ def _join_halves(parts: tuple[Any, Any]) -> Any:
     a, b = parts
     if a.ndim != b.ndim or a.shape[1:] != b.shape[1:]:
         wider_half = a if a.ndim > b.ndim else b
-        a, b = (
-            half if half is wider_half else np.full((len(half), *wider_half.shape[1:]), np.nan) for half in (a, b)
-        )
+        a, b = (half if half is wider_half else np.full((len(half), *wider_half.shape[1:]), np.nan) for half in (a, b))
     return np.concatenate([a, b])

@@ -67,9 +67,7 @@ class RoundRobin:
         rng = np.random.default_rng(seed)
         # One stream per generator. With a shared one, draws would depend on the size of the batches.
         streams = [rng] if len(self.generators) == 1 else rng.spawn(len(self.generators))
-        return RoundRobin(
-            [generator.clone(stream) for generator, stream in zip(self.generators, streams, strict=True)]
-        )
+        return RoundRobin([generator.clone(stream) for generator, stream in zip(self.generators, streams, strict=True)])
 
 
 Proposer = Selector | RoundRobin
@@ -139,9 +137,7 @@ def _judge_groups(
     return _Judgement(verdicts, margins, inputs, outputs)
 
 
-def _query_inputs(
-    inputs: list[Floats], progress: float
-) -> Steps[HuntQuery, tuple[Any, Mask], tuple[list[Any], Mask]]:
+def _query_inputs(inputs: list[Floats], progress: float) -> Steps[HuntQuery, tuple[Any, Mask], tuple[list[Any], Mask]]:
     """Return the outputs part by part; parts of the same width are queried at once."""
     rows = len(inputs[0])
     if len({part.shape[1] for part in inputs}) == 1 and len(inputs) > 1:

@@ -260,9 +260,7 @@ def welch_p(a: FMeasures, b: FMeasures | float) -> float:
         return math.nan
     if error == 0:
         return 0.0 if difference else 1.0
-    freedom = error**2 / sum(
-        moments.error**4 / (moments.trials - 1) for moments in (first, second) if moments.error
-    )
+    freedom = error**2 / sum(moments.error**4 / (moments.trials - 1) for moments in (first, second) if moments.error)
     return float(2 * stdtr(freedom, -difference / math.sqrt(error)))
 
 

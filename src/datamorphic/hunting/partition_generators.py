@@ -77,11 +77,7 @@ class _CellGenerator(_PartitionGenerator):
             first, last = self.layout.start[slot], self.layout.start[slot + 1]
             wide = (self.layout.high > self.layout.low)[first:last]
             parts = memory.parts[first:last]
-            finer = (
-                np.prod((parts + wide).astype(float))
-                if self.scheme != BISECTION
-                else 2.0 * memory.cell_count[slot]
-            )
+            finer = np.prod((parts + wide).astype(float)) if self.scheme != BISECTION else 2.0 * memory.cell_count[slot]
             cells_needed = max(cells_needed, int(finer) + 1)
         if cells_needed > MAX_CELLS:
             raise ArgumentError(
@@ -162,9 +158,7 @@ class SFIDMTBART(_CellGenerator):
     """SFIDMT-BART: candidates of MT-BART, compared by distances."""
 
     name = "SFIDMT-BART"
-    summary = (
-        "k groups from an empty cell of the sources; the one farthest from executed inputs in neighbouring cells"
-    )
+    summary = "k groups from an empty cell of the sources; the one farthest from executed inputs in neighbouring cells"
     default_candidates = 10
     by_distance = True
 

@@ -73,9 +73,7 @@ class ViolationSample:
             "none": "There is no violation",
             "not classified": "The region is not classified",
         }.get(self.classification.kind, f"A {self.classification.kind} region")
-        share = (
-            f"{self.violated.mean():.3%} of {pluralize(len(self.sources), 'random source')} violate the relation."
-        )
+        share = f"{self.violated.mean():.3%} of {pluralize(len(self.sources), 'random source')} violate the relation."
         return f"{share} {kind}: {self.classification.reason}."
 
 
@@ -231,17 +229,13 @@ def _draw_strips(sample: ViolationSample, views: list[tuple[int, Floats, Floats]
         if len(sample.low) > MAX_PLANE_DIMENSIONS:
             heading = f"input {sample.names[axis]}"
         items.append(TextLabel(panel.left, top - 8, heading, "strong"))
-        items += panel.draw_bars(
-            edges, violating_counts / np.maximum(counts, 1), "killable", "of the sources violate"
-        )
+        items += panel.draw_bars(edges, violating_counts / np.maximum(counts, 1), "killable", "of the sources violate")
         items += panel.draw_frame(sample.names[axis], y_marks=((0.0, "0 %"), (1.0, "100 %")))
         top += STRIP_HEIGHT_PX + 66
     return items, STRIP_WIDTH_PX, top - 14
 
 
-def _draw_planes(
-    sample: ViolationSample, views: list[tuple[int, int, Floats, Floats]], columns: int
-) -> DrawingParts:
+def _draw_planes(sample: ViolationSample, views: list[tuple[int, int, Floats, Floats]], columns: int) -> DrawingParts:
     """Draw violating and other sources, one plane per pair of inputs and window."""
     items: list[PanelItem] = []
     rng = np.random.default_rng(0)  # chooses the dots if there are too many sources

@@ -62,8 +62,7 @@ class BoxRegion(Region):
         coordinates = to_points(points, d, "Region.contains")
         step = max(1, MAX_COMPARISONS_PER_CHUNK // count)
         chunks = [
-            self._find_inside(coordinates[first : first + step])
-            for first in range(0, max(1, len(coordinates)), step)
+            self._find_inside(coordinates[first : first + step]) for first in range(0, max(1, len(coordinates)), step)
         ]
         return chunks[0] if len(chunks) == 1 else np.concatenate(chunks)
 
@@ -116,9 +115,7 @@ class CellRegion(Region):
         coordinates = to_points(points, len(self.low), "Region.contains")
         inside = ((coordinates >= self.low) & (coordinates <= self.high)).all(axis=1)
         in_set_cell = np.zeros(len(coordinates), dtype=bool)
-        in_set_cell[inside] = self.bitmap[
-            find_cells(coordinates[inside], self.low, self.high, self.bitmap.shape[0])
-        ]
+        in_set_cell[inside] = self.bitmap[find_cells(coordinates[inside], self.low, self.high, self.bitmap.shape[0])]
         return in_set_cell
 
     @property
@@ -162,9 +159,7 @@ def draw_region(
     d = len(lower)
     if kind == "point":
         boxes = validate_integer("boxes", "draw_region", boxes, low=1)
-        return _place_boxes(
-            kind, _draw_disjoint_starts(boxes, rate, d, draws), (rate / boxes) ** (1 / d), lower, upper
-        )
+        return _place_boxes(kind, _draw_disjoint_starts(boxes, rate, d, draws), (rate / boxes) ** (1 / d), lower, upper)
     if kind == "strip" and d > 1:
         return _draw_band(rate, lower, upper, draws)
     side = rate ** (1 / d)
@@ -193,9 +188,7 @@ def make_box_region(lows: npt.ArrayLike, highs: npt.ArrayLike) -> BoxRegion:
     return BoxRegion("block" if len(lower) == 1 else "point", lower, upper)
 
 
-def from_sample(
-    points: npt.ArrayLike, violated: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLike
-) -> CellRegion:
+def from_sample(points: npt.ArrayLike, violated: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLike) -> CellRegion:
     """Return the violation region of a mutant, from executed points.
 
     The domain is cut into at most as many equal cells as there are points; see `build_bitmap`.

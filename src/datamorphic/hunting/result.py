@@ -164,9 +164,7 @@ class Hunt(Exportable):
     @property
     def f2_measures(self) -> npt.NDArray[np.int64]:
         """The number of further groups until the second violation, per trial that has two."""
-        return np.array(
-            [t.violated[1] - t.violated[0] for t in self.trials if len(t.violated) > 1], dtype=np.int64
-        )
+        return np.array([t.violated[1] - t.violated[0] for t in self.trials if len(t.violated) > 1], dtype=np.int64)
 
     @property
     def f_times(self) -> npt.NDArray[np.float64]:
@@ -344,9 +342,7 @@ class Hunt(Exportable):
                     outcome="failed",
                     kind="violated",
                     message=f"{row.violated:,} of {groups} violate the relation",
-                    detail="\n".join(
-                        violation.format_calls() for violation in violations[:MAX_EXAMPLES_PER_RELATION]
-                    ),
+                    detail="\n".join(violation.format_calls() for violation in violations[:MAX_EXAMPLES_PER_RELATION]),
                 )
             elif row.holds:
                 case = JUnitCase(name=row.relation)

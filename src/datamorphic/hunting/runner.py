@@ -245,10 +245,7 @@ def _make_proposer(relations: Sequence[FunctionRelation], options: HuntOptions, 
         all_affine = all(relation.affine for relation in relations)
         generator = "MD-ART" if has_space and not all_affine else "SFIDMT-ART"
     return RoundRobin(
-        [
-            make_generator(generator, relation, scaled=has_space, **options.proposer_options)
-            for relation in relations
-        ]
+        [make_generator(generator, relation, scaled=has_space, **options.proposer_options) for relation in relations]
     )
 
 

@@ -122,9 +122,7 @@ def draw_scenario(
         case "4", _:
             start = _draw_outside(s, f, size, draws)
             if _measure_overlap(start, size, f) >= 0.5:
-                _raise_impossible(
-                    name, s, f, "there is too little room outside the follow-up domain for the block"
-                )
+                _raise_impossible(name, s, f, "there is too little room outside the follow-up domain for the block")
         case _:
             spare = f[1] - f[0] - size
             start = np.clip(f[0] + draws.random(len(size)) * spare, s[0], s[0] + room)

@@ -108,15 +108,11 @@ class Selector:
         self.table = pack_relations(self.relations, box, self.scaled and not published, metric == "jaccard")
         self.width = max(relation.width for relation in self.relations)
         self._candidate_source = self._make_candidate_source(candidates, box)
-        self._runs_in_kernels = (
-            all(relation.affine for relation in self.relations) and self._candidate_source is None
-        )
+        self._runs_in_kernels = all(relation.affine for relation in self.relations) and self._candidate_source is None
         self.rng = to_generator("seed", self.name, seed)
         self._start()
 
-    def _make_candidate_source(
-        self, candidates: str | npt.ArrayLike | None, box: Box
-    ) -> Generator | Floats | None:
+    def _make_candidate_source(self, candidates: str | npt.ArrayLike | None, box: Box) -> Generator | Floats | None:
         if candidates is None:
             return None
         if isinstance(candidates, str):
@@ -164,9 +160,7 @@ class Selector:
         columns = int(np.diff(layout.start).max())
         placeholder = build_box_layout([Box.of((0, 1))])
         return SelectionMemory(
-            make_cells(layout, self._capacity, self._cell_capacity)
-            if uses_cells
-            else make_cells(placeholder, 1, 1),
+            make_cells(layout, self._capacity, self._cell_capacity) if uses_cells else make_cells(placeholder, 1, 1),
             make_boxes(layout, self._capacity) if self.criterion == BY_VOLUME else make_boxes(placeholder, 1),
             make_point_index(layout.slots, columns, self._capacity)
             if self.criterion == BY_DISTANCE
@@ -187,9 +181,7 @@ class Selector:
     def _add_cells(self) -> None:
         self._cell_capacity *= 2
         if self._cell_capacity > MAX_CELLS:
-            raise ArgumentError(
-                f"{self.name} would cut a domain into more than {MAX_CELLS:,} cells. Use MRGS-ART."
-            )
+            raise ArgumentError(f"{self.name} would cut a domain into more than {MAX_CELLS:,} cells. Use MRGS-ART.")
         self._grow()
 
     # -- what callers use -----------------------------------------------------------------------------------------

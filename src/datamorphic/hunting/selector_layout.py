@@ -42,9 +42,7 @@ def find_shared_box(
             f"The source domains of {', '.join(repr(relation.name) for relation in relations)} have nothing in common, "
             "but a selector gives the same sources to all relations. Hunt with each of them alone."
         )
-    return intersection, tuple(
-        replace(relation, domain=(intersection,) * relation.sources) for relation in relations
-    )
+    return intersection, tuple(replace(relation, domain=(intersection,) * relation.sources) for relation in relations)
 
 
 def pack_relations(

@@ -82,9 +82,7 @@ def _check_and_keep(
     space = system.known_space()
     no_points = Points(space, np.empty((0, len(space))))
     parameters = {"examples": options.examples}
-    with keep_run(
-        keep, "laws", system.name, parameters, seed=options.seed, model=source, seeds=no_points
-    ) as session:
+    with keep_run(keep, "laws", system.name, parameters, seed=options.seed, model=source, seeds=no_points) as session:
         known = _recall_counterexamples(session.store, system.name, space)
         triples = {law: [triple for _, triple in entries] for law, entries in known.items()}
         report = check_laws(system, options, known_triples=triples, show_progress=display.show)
@@ -129,9 +127,7 @@ def _recall_counterexamples(store: Store, system: str, space: Space) -> KnownCou
     }
 
 
-def _remember_counterexamples(
-    session: Session, report: LawReport, known: KnownCounterexamples, space: Space
-) -> str:
+def _remember_counterexamples(session: Session, report: LawReport, known: KnownCounterexamples, space: Space) -> str:
     """Update the stored counter-examples; return a message if one cannot be stored.
 
     Those that no longer break their law are removed.
@@ -151,9 +147,7 @@ def _remember_counterexamples(
             try:
                 entry = {"case": _to_case(space, result.again), "verdict": "BROKEN", "message": result.words}
             except DataError as error:
-                message = (
-                    f"The counter-example to the law of {result.law} cannot be stored and tried again: {error}"
-                )
+                message = f"The counter-example to the law of {result.law} cannot be stored and tried again: {error}"
             else:
                 if len(cases) < MAX_REMEMBERED_PER_LAW or any(case["case"] == entry["case"] for case in cases):
                     cases.append(entry)
@@ -167,9 +161,7 @@ def _to_case(space: Space, triple: Codes) -> dict[str, Any]:
     It is not converted to a frame first, since a dtype such as float32 would change the numbers.
     """
     return {
-        point: {
-            feature.name: _to_value(feature, code) for feature, code in zip(space.features, codes, strict=True)
-        }
+        point: {feature.name: _to_value(feature, code) for feature, code in zip(space.features, codes, strict=True)}
         for point, codes in zip("xyz", triple.tolist(), strict=True)
     }
 

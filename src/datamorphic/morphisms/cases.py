@@ -133,17 +133,13 @@ class TestSet:
         parts: list[TestSet] = []
         for tests in sets:
             used_ids = np.concatenate([part.ids for part in parts]) if parts else np.empty(0, dtype=np.int64)
-            parts.append(
-                tests.renumbered(int(used_ids.max()) + 1) if np.isin(tests.ids, used_ids).any() else tests
-            )
+            parts.append(tests.renumbered(int(used_ids.max()) + 1) if np.isin(tests.ids, used_ids).any() else tests)
         names = tuple(dict.fromkeys(name for part in parts for name in part.morphisms))
         width = max(part.origins.shape[1] for part in parts)
         outputs = None
         if any(part.outputs is not None for part in parts):
             outputs = Outputs.concat([part.outputs or _make_missing_outputs(len(part)) for part in parts])
-        made_by = [
-            np.array([names.index(n) for n in part.morphisms], dtype=np.int32)[part.made_by] for part in parts
-        ]
+        made_by = [np.array([names.index(n) for n in part.morphisms], dtype=np.int32)[part.made_by] for part in parts]
         padding = [((0, 0), (0, width - part.origins.shape[1])) for part in parts]
         origins = [
             np.pad(part.origins, pad, constant_values=NO_ORIGIN) for part, pad in zip(parts, padding, strict=True)
@@ -233,9 +229,7 @@ class TestSet:
     def lineage(self, case_id: int) -> list[int]:
         """Return the ids of all ancestors of a case, from the nearest to the seed cases."""
         if not (self.ids == case_id).any():
-            raise DataError(
-                f"There is no test case with id {case_id} in this set of {pluralize(len(self), 'case')}."
-            )
+            raise DataError(f"There is no test case with id {case_id} in this set of {pluralize(len(self), 'case')}.")
         ancestors: dict[int, None] = {}
         generation = np.array([case_id], dtype=np.int64)
         order = np.argsort(self.ids)
@@ -259,9 +253,7 @@ class TestSet:
             table["output"] = self.outputs.values
             table["status"] = self.outputs.status
             messages = self.outputs.messages
-            table["message"] = (
-                pd.Series([messages.get(i) for i in range(len(self))], dtype="str") if messages else ""
-            )
+            table["message"] = pd.Series([messages.get(i) for i in range(len(self))], dtype="str") if messages else ""
         table["kind"] = self.kinds
         table["morphism"] = self.made_by_names
         for column in range(self.origins.shape[1]):

@@ -62,8 +62,7 @@ def _find_unreachable_value(context: LawContext, triples: Triples, j: int, moves
     feature = context.space.features[j]
     is_numeric = not isinstance(feature, Categorical)  # for a number, only missing or present counts here
     values = [
-        context.pool[0, j] if is_numeric else float(code)
-        for code in range(1 if is_numeric else int(feature.high) + 1)
+        context.pool[0, j] if is_numeric else float(code) for code in range(1 if is_numeric else int(feature.high) + 1)
     ]
     nodes = np.array([*values, np.nan] if feature.nullable else values)
     if is_numeric and np.isnan(nodes[0]):
@@ -117,9 +116,7 @@ def _find_unreachable_number(context: LawContext, triples: Triples, j: int, move
     start, target = context.format_value(triples.x, i, j), context.format_value(triples.y, i, j)
     if not moves:
         return f"no move changes {feature.name!r}: {target} is never reached from {start}"
-    return (
-        f"{_format_moves(moves)} lead no nearer from {feature.name} = {start} to {target}, which is never reached"
-    )
+    return f"{_format_moves(moves)} lead no nearer from {feature.name} = {start} to {target}, which is never reached"
 
 
 def _format_moves(moves: list[str]) -> str:
@@ -135,10 +132,7 @@ def _find_stalled_midpoint(context: LawContext, triples: Triples) -> LawViolatio
     if end is None:
         return None  # reported by the law of closure
     arrived = _find_arrivals(context, triples, end, target)
-    if (
-        not arrived.all()
-        and (reverse_end := _repeat_midpoint(context, target, start, target_first=False)) is not None
-    ):
+    if not arrived.all() and (reverse_end := _repeat_midpoint(context, target, start, target_first=False)) is not None:
         arrived |= _find_arrivals(context, triples, reverse_end, target)
     broken_rows = np.zeros(len(triples), dtype=bool)
     broken_rows[: len(start)] = ~arrived

@@ -69,9 +69,7 @@ class MarkDecorator:
         """Mark a function, or return a decorator that does."""
         for option in options:
             if option not in self.options:
-                raise TestSystemError(
-                    f"@{self.kind} has no option {option!r}. {suggest_name(option, self.options)}"
-                )
+                raise TestSystemError(f"@{self.kind} has no option {option!r}. {suggest_name(option, self.options)}")
         mark = MorphismMark(kind=self.kind, **options)
 
         def mark_function(target: Any) -> Any:
@@ -158,6 +156,4 @@ executor = MarkDecorator(
     "executor", ("name", "scalar"), "Mark the function that queries the system under test: ``(frame) -> labels``."
 )
 
-analyser = MarkDecorator(
-    "analyser", ("name",), "Mark a function that reports on a test set: ``(tests) -> anything``."
-)
+analyser = MarkDecorator("analyser", ("name",), "Mark a function that reports on a test set: ``(tests) -> anything``.")

@@ -172,12 +172,11 @@ class LawContext:
         except DatamorphicError:
             raise
         except Exception as error:
-            raise TestSystemError(
-                f"{self.system.name}.distance raised {type(error).__name__}: {error}."
-            ) from error
+            raise TestSystemError(f"{self.system.name}.distance raised {type(error).__name__}: {error}.") from error
         if values.shape != (len(a),):
             raise TestSystemError(
-                f"{self.system.name}.distance must return one number per row. It returned shape {values.shape} for {len(a)} rows."
+                f"{self.system.name}.distance must return one number per row. It returned shape {values.shape} "
+                f"for {len(a)} rows."
             )
         return values
 
@@ -258,9 +257,7 @@ class LawContext:
     def find_invalid_rows(self, points: Points) -> Mask:
         """Return which rows break a constraint that moves must satisfy."""
         return (
-            ~self.space.satisfied(points.codes)
-            if self.space.keeps_constraints
-            else np.zeros(len(points), dtype=bool)
+            ~self.space.satisfied(points.codes) if self.space.keeps_constraints else np.zeros(len(points), dtype=bool)
         )
 
     def find_adjacent_rows(self, a: Points, b: Points) -> Mask:
@@ -283,9 +280,7 @@ class LawContext:
         if np.isnan(code):
             return "missing"
         if isinstance(feature, Categorical):
-            return (
-                str(feature.values[int(code)]) if 0 <= code <= feature.high else "a value that is not a category"
-            )
+            return str(feature.values[int(code)]) if 0 <= code <= feature.high else "a value that is not a category"
         return "a value that is not a number" if np.isinf(code) else format_short(code)
 
     def format_error(self, error: Exception, points: Points, i: int) -> str:
@@ -320,16 +315,12 @@ class LawContext:
             f"{self.space.names[j]!r} from {self.format_value(before, i, j)} to {self.format_value(after, i, j)}"
             for j in positions[:MAX_LISTED_CHANGES]
         ]
-        more_text = (
-            f" and {len(positions) - MAX_LISTED_CHANGES} more" if len(positions) > MAX_LISTED_CHANGES else ""
-        )
+        more_text = f" and {len(positions) - MAX_LISTED_CHANGES} more" if len(positions) > MAX_LISTED_CHANGES else ""
         return (", ".join(parts) or "nothing") + more_text
 
     def format_invalid(self, name: str, result: Points, i: int) -> str:
         """Return which constraint a morphism breaks, as text."""
-        constraint = next(
-            c for c in self.space.constraints if not c.satisfied(self.space, result.codes[i : i + 1])[0]
-        )
+        constraint = next(c for c in self.space.constraints if not c.satisfied(self.space, result.codes[i : i + 1])[0])
         return f"{name} breaks the constraint {constraint}: {self.format_point(result, i)}"
 
     def format_outside(self, name: str, result: Points, outside: Mask, i: int) -> str:

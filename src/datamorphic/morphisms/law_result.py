@@ -132,9 +132,7 @@ class LawReport(Exportable):
 
 def _to_test_case(result: LawResult) -> JUnitCase:
     if result.state == "BROKEN":
-        return JUnitCase(
-            name=result.law, outcome="failed", kind="broken law", message=result.words, detail=result.says
-        )
+        return JUnitCase(name=result.law, outcome="failed", kind="broken law", message=result.words, detail=result.says)
     if result.state == "NOT CHECKED":
         return JUnitCase(name=result.law, outcome="skipped", message=result.words)
     return JUnitCase(name=result.law, output=result.words)

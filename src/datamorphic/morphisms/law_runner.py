@@ -82,9 +82,7 @@ def _check_law(
             retry_codes = None if simplest is None else simplest[0].codes[0]
             triples, violation = simplest or known_counterexample or (sample, violation)
         else:
-            retry_codes = (
-                None if known_triples is None else _find_repeatable_triple(law, context, sample, violation)
-            )
+            retry_codes = None if known_triples is None else _find_repeatable_triple(law, context, sample, violation)
     row = int(np.argmax(violation.broken_rows))
     cases = Points.concat([p.take(slice(row, row + 1)) for p in (triples.x, triples.y, triples.z)]).frame
     cases.index = ["x", "y", "z"]
@@ -115,9 +113,7 @@ def _find_counterexample(
     The outcome does not depend on what else was drawn. A law that does not shrink is about many points at once: its
     triples are checked together with those of the pool.
     """
-    triples = Triples.of(
-        context.space, codes if law.shrinks else np.concatenate([codes, _build_pool_triples(context)])
-    )
+    triples = Triples.of(context.space, codes if law.shrinks else np.concatenate([codes, _build_pool_triples(context)]))
     try:
         violation = law.check(context, triples)
     except DatamorphicError as error:
@@ -132,9 +128,7 @@ def _build_pool_triples(context: LawContext) -> Codes:
     return np.stack([np.roll(context.pool, -k, axis=0) for k in range(3)], axis=1)
 
 
-def _find_repeatable_triple(
-    law: Law, context: LawContext, sample: Triples, violation: LawViolation
-) -> Codes | None:
+def _find_repeatable_triple(law: Law, context: LawContext, sample: Triples, violation: LawViolation) -> Codes | None:
     """Return a triple that breaks a law again when it is tried first, or None."""
     row = int(np.argmax(violation.broken_rows))
     if _find_counterexample(law, context, sample.codes[row : row + 1]):

@@ -63,9 +63,7 @@ def _check_closure(context: LawContext, triples: Triples) -> LawViolation | None
             )
         outside = context.find_outside_values(result)
         if outside.any():
-            return LawViolation(
-                _any_per_row(outside), name, partial(context.format_outside, name, result, outside)
-            )
+            return LawViolation(_any_per_row(outside), name, partial(context.format_outside, name, result, outside))
         invalid = (
             context.find_invalid_rows(result)
             & ~context.find_invalid_rows(triples.x)
@@ -88,9 +86,7 @@ def _check_identity(context: LawContext, triples: Triples) -> LawViolation | Non
 
     def explain(i: int) -> str:
         if self_distances[i] != 0:
-            return (
-                f"a point lies {format_short(self_distances[i])} from itself: {context.format_point(triples.x, i)}"
-            )
+            return f"a point lies {format_short(self_distances[i])} from itself: {context.format_point(triples.x, i)}"
         return f"the distance is {format_short(distances[i])} between x and y, {context.format_pair(triples.x, triples.y, i)}"
 
     return LawViolation(broken_rows, "distance", explain)

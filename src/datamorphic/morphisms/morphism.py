@@ -104,9 +104,7 @@ class Morphism:
             max_count = None  # f(x, y): one parameter per feature
         if any(p.kind == p.KEYWORD_ONLY for p in required_parameters):
             raise TestSystemError(f"{source} has a keyword-only parameter without a default. Give it one.")
-        if len(required_parameters) < min_count or (
-            max_count is not None and len(required_parameters) > max_count
-        ):
+        if len(required_parameters) < min_count or (max_count is not None and len(required_parameters) > max_count):
             parameters_text = f"({', '.join(p.name for p in required_parameters)})"
             raise TestSystemError(f"{source} must take {meaning}. It takes {parameters_text}.")
         if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
@@ -168,7 +166,8 @@ class Morphism:
             new_frame = self._to_frame(self.call(*(frame.copy() for frame in frames), rng=rng), space)
         if len(new_frame) != len(inputs[0]):
             self.fail(
-                f"returned {pluralize(len(new_frame), 'row')} for {pluralize(len(inputs[0]), 'row')}. It must return one row "
+                f"returned {pluralize(len(new_frame), 'row')} for {pluralize(len(inputs[0]), 'row')}. It must "
+                "return one row "
                 "for each; declare a function of one case with scalar=True."
             )
         try:
@@ -184,7 +183,8 @@ class Morphism:
             )
         if len(result) != len(inputs):
             self.fail(
-                f"returned {pluralize(len(result), 'row')} for {pluralize(len(inputs), 'row')}. It must return one row for each."
+                f"returned {pluralize(len(result), 'row')} for {pluralize(len(inputs), 'row')}. It must return "
+                "one row for each."
             )
         return result
 
@@ -197,12 +197,7 @@ class Morphism:
             return result
         if isinstance(result, Sequence) and all(isinstance(case, dict) for case in result):
             return pd.DataFrame(list(result), columns=None if space is None or result else list(space.names))
-        if (
-            isinstance(result, np.ndarray)
-            and result.ndim == 2
-            and space is not None
-            and result.shape[1] == len(space)
-        ):
+        if isinstance(result, np.ndarray) and result.ndim == 2 and space is not None and result.shape[1] == len(space):
             return pd.DataFrame(result, columns=list(space.names))
         if space is None and isinstance(result, np.ndarray) and result.ndim == 2:
             return pd.DataFrame(result, columns=[f"x{j}" for j in range(result.shape[1])])

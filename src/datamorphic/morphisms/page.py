@@ -42,8 +42,7 @@ def build_table_section(report: LawReport) -> Section:
     if has_words:
         columns.append("counter-example or reason")
     rows = [
-        [result.law, result.says, result.state, *([result.words] if has_words else [])]
-        for result in report.results
+        [result.law, result.says, result.state, *([result.words] if has_words else [])] for result in report.results
     ]
     return Section(
         heading="All laws hold" if report.holds else "All laws",

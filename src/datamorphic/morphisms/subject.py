@@ -176,9 +176,7 @@ def _select_inputs(
             )
         array = np.asarray(data)
         if array.ndim != 2:
-            raise DataError(
-                f"The data must be a frame or a matrix with one row per case. Got shape {array.shape}."
-            )
+            raise DataError(f"The data must be a frame or a matrix with one row per case. Got shape {array.shape}.")
         names = list(input_names) if input_names is not None else [f"x{j}" for j in range(array.shape[1])]
         if len(names) != array.shape[1]:
             raise DataError(
@@ -188,9 +186,7 @@ def _select_inputs(
         return frame.infer_objects() if array.dtype == object else frame
     if target is not None:
         if target not in data.columns:
-            raise DataError(
-                f"The target column {target!r} is not in the data. {suggest_name(target, data.columns)}"
-            )
+            raise DataError(f"The target column {target!r} is not in the data. {suggest_name(target, data.columns)}")
         data = data.drop(columns=[target])
     if input_names is None:
         return data

@@ -116,7 +116,8 @@ class TestSystem:
         duplicate = same_kind.get(morphism.name)
         if duplicate is not None:
             raise TestSystemError(
-                f"{morphism.location} and {duplicate.location} are both {morphism.mark.kind}s named {morphism.name!r}. Rename one."
+                f"{morphism.location} and {duplicate.location} are both {morphism.mark.kind}s named "
+                f"{morphism.name!r}. Rename one."
             )
         same_kind[morphism.name] = morphism
 
@@ -125,9 +126,7 @@ class TestSystem:
         for morphism in self.datamorphisms.values():
             mark = morphism.mark
             if mark.feature is not None and self.space is not None and mark.feature not in self.space.names:
-                morphism.fail(
-                    f"names the feature {mark.feature!r}. {suggest_name(mark.feature, self.space.names)}"
-                )
+                morphism.fail(f"names the feature {mark.feature!r}. {suggest_name(mark.feature, self.space.names)}")
             if mark.step is not None and not (isinstance(mark.step, int | float) and mark.step > 0):
                 morphism.fail(f"declares the step {mark.step!r}, which must be a number above 0.")
             if mark.filter is not None and not self._find_match("case_filter", mark.filter):
@@ -145,9 +144,7 @@ class TestSystem:
                 )
         if len(self._by_kind["executor"]) > 1:
             locations = " and ".join(m.location for m in self._by_kind["executor"].values())
-            raise TestSystemError(
-                f"{locations} are both marked @executor. A test system has one system under test."
-            )
+            raise TestSystemError(f"{locations} are both marked @executor. A test system has one system under test.")
 
     def _build_executor(self) -> Executor | None:
         for name, morphism in self._by_kind["executor"].items():
@@ -362,9 +359,7 @@ def _collect_morphisms(instance: object) -> list[Morphism]:
         # functions of base classes come first; a subclass may override them
         owner = type(instance).__name__
         classes = reversed(type(instance).__mro__)
-        names = list(
-            dict.fromkeys([n for c in classes for n in vars(c)] + list(getattr(instance, "__dict__", {})))
-        )
+        names = list(dict.fromkeys([n for c in classes for n in vars(c)] + list(getattr(instance, "__dict__", {}))))
     morphisms = []
     for name in names:
         mark = get_mark(inspect.getattr_static(instance, name))

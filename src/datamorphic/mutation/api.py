@@ -137,9 +137,7 @@ def run_mutation(program: ModuleType | FilePath, options: MutateOptions) -> Muta
     """Run a mutation analysis with validated options."""
     began = time.monotonic()
     source = read_program(program)
-    mutants = make_mutants(
-        source.text, options.operators, limit=options.limit, seed=options.seed, name=source.name
-    )
+    mutants = make_mutants(source.text, options.operators, limit=options.limit, seed=options.seed, name=source.name)
     if not mutants:
         raise ArgumentError(
             f"The operators {options.operators!r} find no place to change in {source.name}. Use other operators."

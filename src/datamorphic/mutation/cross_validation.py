@@ -45,9 +45,7 @@ def compute_error_rates(
     """
     system = Learner(learner, seed=rules.seed)
     return tuple(
-        float("nan")
-        if informative_only and ratio not in MAX_ERROR_RATES
-        else _compute_error_rate(system, ratio, rules)
+        float("nan") if informative_only and ratio not in MAX_ERROR_RATES else _compute_error_rate(system, ratio, rules)
         for ratio in MEAN_RATIOS
     )
 

@@ -269,12 +269,8 @@ def _make_patch(change: AstChange, original: bytes, starts: list[int]) -> tuple[
     patch = ast.unparse(after).encode()
     lines = original[start:stop].count(b"\n")
     # the replacement may need parentheses for precedence, and to contain line breaks
-    tight = isinstance(
-        change.parent, ast.BinOp | ast.UnaryOp | ast.BoolOp | ast.Attribute | ast.Subscript | ast.Await
-    )
-    if lines or (
-        tight and not isinstance(after, ast.Name | ast.Constant | ast.Call | ast.Attribute | ast.Subscript)
-    ):
+    tight = isinstance(change.parent, ast.BinOp | ast.UnaryOp | ast.BoolOp | ast.Attribute | ast.Subscript | ast.Await)
+    if lines or (tight and not isinstance(after, ast.Name | ast.Constant | ast.Call | ast.Attribute | ast.Subscript)):
         patch = b"(" + patch + b"\n" * lines + b")"
     return (start, stop), patch
 
@@ -292,9 +288,7 @@ def _compile_bytecode(tree: ast.Module, line: int) -> tuple[int, Any]:
     statements = _find_statements(tree.body, line)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return statements[0].lineno, _make_signature(
-            compile(ast.Module(statements, []), "", "exec", dont_inherit=True)
-        )
+        return statements[0].lineno, _make_signature(compile(ast.Module(statements, []), "", "exec", dont_inherit=True))
 
 
 def _find_statements(body: list[ast.stmt], line: int) -> list[ast.stmt]:

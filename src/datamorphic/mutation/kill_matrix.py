@@ -136,9 +136,7 @@ class KillMatrix:
         """One row per mutant: the violation rates by relation, and its state."""
         import pandas as pd
 
-        table = pd.DataFrame(
-            self.rates.T, index=pd.Index(self.mutants, name="mutant"), columns=list(self.relations)
-        )
+        table = pd.DataFrame(self.rates.T, index=pd.Index(self.mutants, name="mutant"), columns=list(self.relations))
         return table.assign(state=list(self.states))
 
     def describe(self) -> str:
@@ -157,9 +155,7 @@ class KillMatrix:
         if self.count(KILLED):
             lines.append(f"Sufficient: {', '.join(self.smallest_set())}")
         if self.count(SURVIVED):
-            survivors = [
-                mutant for mutant, state in zip(self.mutants, self.states, strict=True) if state == SURVIVED
-            ]
+            survivors = [mutant for mutant, state in zip(self.mutants, self.states, strict=True) if state == SURVIVED]
             lines.append(f"Survived: {', '.join(survivors)}")
         return "\n".join(lines)
 

@@ -57,9 +57,7 @@ def _build_relations_section(mutation: Mutation) -> Section:
         heading="Which relations kill",
         text=f"The fewest relations that kill all killed mutants: {needed}. Traces: how much the executed lines differ "
         "between source and follow-up. Relations whose traces differ more tend to find more.",
-        table=Table(
-            columns=["relation", "kills", "alone", "violated, %", "traces differ, %", "needed"], rows=rows
-        ),
+        table=Table(columns=["relation", "kills", "alone", "violated, %", "traces differ, %", "needed"], rows=rows),
         anchor="relations",
     )
 

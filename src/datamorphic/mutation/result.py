@@ -67,9 +67,7 @@ class MutantResult:
             return self.message
         different_count = self.outcome.different_count
         if not different_count:
-            return (
-                f"its labels equal those of the original on all {compared_inputs:,} inputs: it may be equivalent"
-            )
+            return f"its labels equal those of the original on all {compared_inputs:,} inputs: it may be equivalent"
         share = different_count / max(1, compared_inputs)
         return (
             f"its labels differ on {different_count:,} of {compared_inputs:,} inputs ({share:.2%}), but in the same "

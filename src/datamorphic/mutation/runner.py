@@ -260,17 +260,11 @@ def _iter_labels(learner: SupportsFit, plan: MutationPlan) -> Iterator[list[Any]
     system = _make_system(learner, plan)
     for start in range(0, plan.compared_inputs, INPUTS_PER_COMPARISON):
         numbers = range(start, min(start + INPUTS_PER_COMPARISON, plan.compared_inputs))
-        outputs = system.execute(
-            TrainingBatch([plan.inputs.draw_training(number).cases([0]) for number in numbers])
-        )
-        yield [
-            label if ok else None for label, ok in zip(outputs.values.tolist(), outputs.ok.tolist(), strict=True)
-        ]
+        outputs = system.execute(TrainingBatch([plan.inputs.draw_training(number).cases([0]) for number in numbers]))
+        yield [label if ok else None for label, ok in zip(outputs.values.tolist(), outputs.ok.tolist(), strict=True)]
 
 
-def _count_differences(
-    learner: SupportsFit, plan: MutationPlan, original_labels: list[Any], count_all: bool
-) -> int:
+def _count_differences(learner: SupportsFit, plan: MutationPlan, original_labels: list[Any], count_all: bool) -> int:
     """Return the number of inputs with another label than the original's.
 
     Without `count_all`, stop after the first block that has a difference.
@@ -300,9 +294,7 @@ def _trace_lines(
             for outcome in prepare_outcomes(relations, _select_stances(learner, plan), plan.inputs.seed, TIES):
                 distances = []
                 for number, data in enumerate(sets):
-                    flow = check_relation(
-                        outcome.relation, subject, TrainingBatch([data]), [number], outcome.judging
-                    )
+                    flow = check_relation(outcome.relation, subject, TrainingBatch([data]), [number], outcome.judging)
                     traces = _count_lines(flow, system, module)
                     reached_lines.update(*traces)
                     if len(traces) == 2:

@@ -22,9 +22,7 @@ def format_mutation(mutation: Mutation) -> str:
     for row in table.itertuples(index=False):
         traces = "-" if math.isnan(row.traces) else f"{row.traces:.0%}"
         rate, needed = format_share(row.rate), "yes" if row.needed else ""
-        lines.append(
-            f"  {row.relation:<{width}}  {row.kills:>5}  {row.alone:>5}  {rate:>9}  {traces:>13}  {needed}"
-        )
+        lines.append(f"  {row.relation:<{width}}  {row.kills:>5}  {row.alone:>5}  {rate:>9}  {traces:>13}  {needed}")
     survivors = mutation.survivors
     if len(survivors):
         lines += ["", f"{pluralize(len(survivors), 'mutant')} survived:"]

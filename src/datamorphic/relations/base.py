@@ -138,9 +138,7 @@ class Relation:
 
     def follow_up(self, frame: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
         """Return one follow-up case per source case, in the same order."""
-        raise NotImplementedError(
-            f"{type(self).__name__} must implement follow_up(), which makes the follow-up cases."
-        )
+        raise NotImplementedError(f"{type(self).__name__} must implement follow_up(), which makes the follow-up cases.")
 
     def expects(self, before: npt.NDArray[Any], after: npt.NDArray[Any]) -> Any:
         """Return per group whether the answers are as expected; by default the same."""

@@ -94,9 +94,7 @@ class Invariant(_FeatureRelation):
         both = own_outputs.ok & swept.outputs.ok
         unchanged = np.ones(n * width, dtype=bool)
         if both.any():
-            unchanged[both] = np.asarray(
-                self.expects(own_outputs.values[both], swept.outputs.values[both]), dtype=bool
-            )
+            unchanged[both] = np.asarray(self.expects(own_outputs.values[both], swept.outputs.values[both]), dtype=bool)
         return swept.grid(~unchanged) & swept.valid
 
     def judge_sweep(self, swept: Sweep) -> JudgedGroups:
@@ -113,8 +111,7 @@ class Invariant(_FeatureRelation):
         columns = np.where(changed, nearest, known_distances.argmin(axis=1))
         verdicts = np.where(changed, VIOLATED, HOLDS).astype(np.int8)
         verdicts[
-            ~answered[rows, swept.own_columns]
-            | (~changed & ~np.isfinite(known_distances.min(axis=1, initial=np.inf)))
+            ~answered[rows, swept.own_columns] | (~changed & ~np.isfinite(known_distances.min(axis=1, initial=np.inf)))
         ] = UNDEFINED
         return _build_groups(swept, swept.own_columns, columns, verdicts)
 
@@ -214,7 +211,8 @@ class Monotone(_FeatureRelation):
         if towards is not None:
             if labels is None and values.dtype.kind == "f":
                 raise ArgumentError(
-                    f"The answers are numbers, but {self.feature} is to lead towards the class {towards!r}. Leave out towards=."
+                    f"The answers are numbers, but {self.feature} is to lead towards the class {towards!r}. "
+                    "Leave out towards=."
                 )
             level[ok] = [value == towards for value in values.tolist()]
             if labels is None and not level[ok].any():
@@ -226,7 +224,8 @@ class Monotone(_FeatureRelation):
             level[ok] = values.astype(np.float64)
         else:
             raise ArgumentError(
-                f"The answers are not numbers ({str(values[0])[:40]!r}, ...). Name the answer that more {self.feature} leads "
+                f"The answers are not numbers ({str(values[0])[:40]!r}, ...). Name the answer that more "
+                f"{self.feature} leads "
                 "towards: towards=..."
             )
         return level
@@ -240,16 +239,12 @@ class Monotone(_FeatureRelation):
         levels = [self.compute_level(swept.outputs)]
         towards = self._target_label
         if towards is not None:
-            levels.append(
-                np.array([value == towards for value in swept.outputs.values.tolist()], dtype=np.float64)
-            )
+            levels.append(np.array([value == towards for value in swept.outputs.values.tolist()], dtype=np.float64))
         falls, earliers = zip(*(_compute_falls(swept, self.sign * level) for level in levels), strict=True)
         fall = np.max(falls, axis=0)
         later = _find_steepest_steps(fall, swept) if width > 1 else np.zeros(n, dtype=np.intp)
         earlier = earliers[0](later)
-        verdicts = np.where(fall.max(axis=1, initial=-np.inf) > ROUNDING_TOLERANCE, VIOLATED, HOLDS).astype(
-            np.int8
-        )
+        verdicts = np.where(fall.max(axis=1, initial=-np.inf) > ROUNDING_TOLERANCE, VIOLATED, HOLDS).astype(np.int8)
         verdicts[~np.isfinite(fall).any(axis=1)] = UNDEFINED if width > 1 else INAPPLICABLE
         first, second = (earlier, later) if self.sign > 0 else (later, earlier)
         return _build_groups(swept, first, second, verdicts)

@@ -99,9 +99,7 @@ class FunctionRelation:
         if not is_number(self.tolerance) or not 0 <= float(self.tolerance) < np.inf:
             reject("tolerance", owner, "a finite number, 0 or more", self.tolerance)
         if sum(side is not None for side in (self.equal, self.at_most, self.less, self.expects)) > 1:
-            raise ArgumentError(
-                f"{owner} has several conditions. Give only one of equal, at_most, less and expects."
-            )
+            raise ArgumentError(f"{owner} has several conditions. Give only one of equal, at_most, less and expects.")
         changes = self.follow_up if isinstance(self.follow_up, list | tuple) else [self.follow_up]
         if not changes or not all(callable(change) for change in changes):
             reject("follow_up", owner, "an Affine, a function of the sources, or several of these", self.follow_up)
@@ -298,7 +296,8 @@ class FunctionRelation:
             ends = change.preimage(box)
             if ends is None:
                 raise ArgumentError(
-                    f"A follow-up of the relation {self.name!r} mixes inputs, so the sources that stay in {box} do not form a "
+                    f"A follow-up of the relation {self.name!r} mixes inputs, so the sources that stay in "
+                    f"{box} do not form a "
                     "box. Give the source domain: over(domain)."
                 )
             low, high = np.maximum(low, ends[0]), np.minimum(high, ends[1])
@@ -352,8 +351,7 @@ class FunctionRelation:
         operator = AT_MOST if self.at_most else LESS if self.less else EQUAL
         pairs = [(y[0], outputs) for outputs in y[1:]] if sides is None else [sides(x, y)]
         parts = [
-            compare_numbers(pair, operator, float(self.tolerance), self.relative, count, self.name)
-            for pair in pairs
+            compare_numbers(pair, operator, float(self.tolerance), self.relative, count, self.name) for pair in pairs
         ]
         holds, margin, defined = (np.array(column) for column in zip(*parts, strict=True))
         return Comparison(np.asarray(holds.all(axis=0)), margin.min(axis=0), np.asarray(defined.all(axis=0)))
@@ -362,9 +360,7 @@ class FunctionRelation:
         return f"FunctionRelation({self.name!r}, {self.sources}-{self.follow_ups})"
 
     def __str__(self) -> str:
-        assumption = (
-            f"there are {self.sources} source input(s) in {self.domain[0]} and {self.follow_ups} follow-up(s)"
-        )
+        assumption = f"there are {self.sources} source input(s) in {self.domain[0]} and {self.follow_ups} follow-up(s)"
         return format_relation("functions", [assumption], self.name, self.says or "see the code")
 
 

@@ -22,9 +22,7 @@ LearnerRelationsLike: TypeAlias = LearnerRelationLike | Collection[LearnerRelati
 RELATIONS: dict[str, AnyRelation] = {**PREDICTOR_RELATIONS, **LEARNER_RELATIONS}
 
 
-def resolve_relations(
-    request: RelationsLike | None, argument: str, owner: str, words: str = ""
-) -> list[AnyRelation]:
+def resolve_relations(request: RelationsLike | None, argument: str, owner: str, words: str = "") -> list[AnyRelation]:
     """Return the relations that a user named or passed.
 
     `argument` and `owner` are the argument and the public function that messages name, `words` the other values that the
@@ -44,9 +42,7 @@ def resolve_learner_relations(
     relations = [_resolve(item, LEARNER_RELATIONS) for item in _list_items(request, argument, owner)]
     for relation in relations:
         if not isinstance(relation, LearnerRelation):
-            reject(
-                argument, owner, f"{words}a relation of learners, the name of one, or several of these", relation
-            )
+            reject(argument, owner, f"{words}a relation of learners, the name of one, or several of these", relation)
     return [relation for relation in relations if isinstance(relation, LearnerRelation)]
 
 

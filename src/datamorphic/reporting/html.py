@@ -119,9 +119,7 @@ def _build_policy(script: str) -> str:
     """Return a content security policy that allows only this script and no network access."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     allowed = f"'sha256-{digest}'" if script else "'none'"
-    return (
-        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-    )
+    return f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
 def _find_numeric_columns(table: Table) -> list[bool]:
@@ -129,18 +127,14 @@ def _find_numeric_columns(table: Table) -> list[bool]:
     cells = list(zip(*table.rows, strict=True)) if table.rows else []
     return [
         any(cell != NO_VALUE_TEXT for cell in column)
-        and all(
-            cell == NO_VALUE_TEXT or (any(map(str.isdigit, cell)) and _NUMBER.fullmatch(cell)) for cell in column
-        )
+        and all(cell == NO_VALUE_TEXT or (any(map(str.isdigit, cell)) and _NUMBER.fullmatch(cell)) for cell in column)
         for column in cells
     ] or [False] * len(table.columns)
 
 
 def _has_content(sections: Sequence[Section], content: Literal["picture", "drawing", "table"]) -> bool:
     """Return whether any of the sections has such content."""
-    return any(
-        getattr(section, content) is not None or _has_content(section.parts, content) for section in sections
-    )
+    return any(getattr(section, content) is not None or _has_content(section.parts, content) for section in sections)
 
 
 def _read_resource(name: str) -> str:

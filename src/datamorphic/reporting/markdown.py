@@ -64,9 +64,7 @@ def format_code_block(text: str, limit: int = MAX_CODE_CHARACTERS) -> list[str]:
     return [fence, line, fence]
 
 
-def format_table(
-    columns: Sequence[str], rows: Iterable[Sequence[str]], limit: int = MAX_CELL_CHARACTERS
-) -> list[str]:
+def format_table(columns: Sequence[str], rows: Iterable[Sequence[str]], limit: int = MAX_CELL_CHARACTERS) -> list[str]:
     """Return the lines of a table whose cells hold at most `limit` characters."""
     return [
         f"| {' | '.join(escape_markdown(name, limit) for name in columns)} |",

@@ -72,9 +72,7 @@ class Panel:
         x_marks: bool = True,
     ) -> list[PanelItem]:
         """Return the two axes with their ticks and labels."""
-        items: list[PanelItem] = [
-            Shape(f"M{self.left:.1f} {self.top:.1f}V{self.bottom:.1f}h{self.width:.1f}", "axis")
-        ]
+        items: list[PanelItem] = [Shape(f"M{self.left:.1f} {self.top:.1f}V{self.bottom:.1f}h{self.width:.1f}", "axis")]
         ticks: Sequence[float] = ()
         if x_marks:
             ticks = choose_ticks(*self.x, 5) if self.x[1] > self.x[0] else [self.x[0]]

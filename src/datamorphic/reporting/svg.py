@@ -132,14 +132,10 @@ def _draw_frame(x: _AxisScale, y: _AxisScale, height: int) -> str:
         parts.append(f'<text x="{left - 6:g}" y="{at + 4:g}" class="end">{text}</text>')
     middle = (left + PICTURE_WIDTH - 14) / 2
     for i, text in enumerate(x_label_lines):
-        parts.append(
-            f'<text x="{middle:.0f}" y="{bottom + 36 + 16 * i:.0f}" class="mid">{html.escape(text)}</text>'
-        )
+        parts.append(f'<text x="{middle:.0f}" y="{bottom + 36 + 16 * i:.0f}" class="mid">{html.escape(text)}</text>')
     for i, text in enumerate(y_label_lines):
         at, up = 12 + 16 * i, (bottom + 12) / 2
-        parts.append(
-            f'<text transform="translate({at} {up:.0f}) rotate(-90)" class="mid">{html.escape(text)}</text>'
-        )
+        parts.append(f'<text transform="translate({at} {up:.0f}) rotate(-90)" class="mid">{html.escape(text)}</text>')
     return "".join(parts)
 
 

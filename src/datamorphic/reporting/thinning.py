@@ -278,9 +278,7 @@ def _describe_scatter(scatter: Scatter) -> str:
         if groups
         else "No points"
     )
-    background = (
-        f", before {pluralize(len(scatter.behind[0]), 'real input')} in grey" if len(scatter.behind[0]) else ""
-    )
+    background = f", before {pluralize(len(scatter.behind[0]), 'real input')} in grey" if len(scatter.behind[0]) else ""
     across = _describe_axis(scatter.x_axis, scatter.x, scatter.behind[0])
     up = _describe_axis(scatter.y_axis, scatter.y, scatter.behind[1])
     return f"{scatter.title}. {points}{background}. Across: {across}. Up: {up}."

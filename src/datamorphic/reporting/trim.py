@@ -78,9 +78,7 @@ class PageTrimmer:
         return f"{short_text}\n({pluralize(excess, 'more character')} left out.)" if excess > 0 else short_text
 
     def _trim_facts(self, facts: Facts) -> Facts:
-        kept_facts = [
-            (self._cut_text(term, 100), self._trim_text(value)) for term, value in facts[: self.limits.rows]
-        ]
+        kept_facts = [(self._cut_text(term, 100), self._trim_text(value)) for term, value in facts[: self.limits.rows]]
         return (
             [*kept_facts, ("more", f"{len(facts) - len(kept_facts):,} left out")]
             if len(kept_facts) < len(facts)
@@ -89,8 +87,7 @@ class PageTrimmer:
 
     def _trim_sections(self, sections: Sequence[Section], name: str) -> list[Section]:
         kept_sections = [
-            self._trim_section(section, f"{name}-{i + 1}")
-            for i, section in enumerate(sections[: self.limits.parts])
+            self._trim_section(section, f"{name}-{i + 1}") for i, section in enumerate(sections[: self.limits.parts])
         ]
         if len(kept_sections) < len(sections):
             heading = f"{pluralize(len(sections) - len(kept_sections), 'more section')} left out"

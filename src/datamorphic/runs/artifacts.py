@@ -318,9 +318,7 @@ class RemoteFiles(Files):
         except DatamorphicError:
             raise
         except ImportError as error:
-            store_error = StoreError(
-                redact(f"Files cannot be stored at {self.name}: {error}. {_format_remedy(error)}")
-            )
+            store_error = StoreError(redact(f"Files cannot be stored at {self.name}: {error}. {_format_remedy(error)}"))
         except Exception as error:
             store_error = to_store_error(error, f"folder {self.name}", run)
         raise store_error

@@ -96,22 +96,19 @@ class DaskEngine(Engine):
         """Pickle the user's own modules by value together with the system."""
         import cloudpickle
 
-        module_names = {
-            name for name in sys.modules if name == missing_module or name.startswith(f"{missing_module}.")
-        }
+        module_names = {name for name in sys.modules if name == missing_module or name.startswith(f"{missing_module}.")}
         new_names = module_names - set(cloudpickle.list_registry_pickle_by_value())
         if not new_names:
             raise ModelError(
-                f"The workers of {self.name} have no module {missing_module!r}. Install it there. datamorphic worker-check lists "
+                f"The workers of {self.name} have no module {missing_module!r}. Install it there. datamorphic "
+                "worker-check lists "
                 "the differences."
             )
         for name in new_names:
             cloudpickle.register_pickle_by_value(sys.modules[name])
         self._blob = _pickle_system(self._local_system)
 
-    def query_workers(
-        self, batches: Sequence[Batch], scores: ScoreRequest
-    ) -> tuple[list[AnswerOrError], SystemTraits]:
+    def query_workers(self, batches: Sequence[Batch], scores: ScoreRequest) -> tuple[list[AnswerOrError], SystemTraits]:
         """Answer batches on some worker."""
         distributed = self._distributed
         for _ in range(MAX_TASK_ATTEMPTS):

@@ -216,6 +216,4 @@ def drive(
 
 
 def _is_budget_spent(limit: Budget, runs: int, seconds: float) -> bool:
-    return (limit.runs is not None and runs > limit.runs) or (
-        limit.seconds is not None and seconds > limit.seconds
-    )
+    return (limit.runs is not None and runs > limit.runs) or (limit.seconds is not None and seconds > limit.seconds)

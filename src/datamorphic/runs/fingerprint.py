@@ -32,9 +32,7 @@ def compute_model_hash(model: object) -> str | None:
         is_installed = "site-packages" in str(
             inspect.getsourcefile(type(model))
         )  # the stored versions identify its code
-        return (
-            content_hash if is_installed else f"{content_hash} {_hash_code(type(model))}"
-        )  # its state and its code
+        return content_hash if is_installed else f"{content_hash} {_hash_code(type(model))}"  # its state and its code
     return _hash_code(type(model))
 
 

@@ -73,9 +73,7 @@ def unpack_outputs(data: bytes) -> Outputs:
         else:
             raise DataError(f"the type of labels is {description['dtype']!r}")
         status = (
-            np.frombuffer(next(pieces), dtype=np.int8).copy()
-            if description.get("status")
-            else np.zeros(rows, np.int8)
+            np.frombuffer(next(pieces), dtype=np.int8).copy() if description.get("status") else np.zeros(rows, np.int8)
         )
         scores = None
         if "scores" in description:

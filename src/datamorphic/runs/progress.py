@@ -97,7 +97,9 @@ class Progress:
         first_time, first_share = self._first_progress
         if now - first_time < MIN_ESTIMATE_SECONDS or share_done <= first_share:
             return ""
-        return f"about {format_duration((now - first_time) * max(0.0, 1 - share_done) / (share_done - first_share))} left"
+        return (
+            f"about {format_duration((now - first_time) * max(0.0, 1 - share_done) / (share_done - first_share))} left"
+        )
 
     def _start(self) -> None:
         self._bar, self._task = _make_bar(self._name, self._wanted)
@@ -132,11 +134,7 @@ class TimedProgress:
     def _tick(self) -> None:
         started_at = time.monotonic()
         while not self._stop_event.wait(0.5):
-            share = (
-                None
-                if self._expected_seconds is None
-                else (time.monotonic() - started_at) / self._expected_seconds
-            )
+            share = None if self._expected_seconds is None else (time.monotonic() - started_at) / self._expected_seconds
             self._progress.show("", share if share is not None and share < 1 else None)
 
     def __enter__(self) -> Self:

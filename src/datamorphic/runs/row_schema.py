@@ -118,14 +118,10 @@ def coerce_row(row: Mapping[Any, Any], columns: RowSchema) -> tuple[dict[str, An
 def build_damage_error(row_name: str, damaged_columns: list[str], remedy: str) -> StoreError:
     """Return the error for a row with invalid values."""
     column_list = ", ".join(map(repr, damaged_columns))
-    return StoreError(
-        redact(f"The row of {row_name} in the run store is damaged: invalid {column_list}. {remedy}")
-    )
+    return StoreError(redact(f"The row of {row_name} in the run store is damaged: invalid {column_list}. {remedy}"))
 
 
-def parse_run(
-    row: Mapping[Any, Any], verdicts: list[Any], files: list[Mapping[Any, Any]]
-) -> tuple[Run, list[str]]:
+def parse_run(row: Mapping[Any, Any], verdicts: list[Any], files: list[Mapping[Any, Any]]) -> tuple[Run, list[str]]:
     """Return a run as far as it is valid, and the names of damaged columns."""
     values, damaged_columns = coerce_row(row, RUN_SCHEMA)
     artifacts = [parse_artifact(file_row, values["folder"]) for file_row in files]

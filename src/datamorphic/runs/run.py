@@ -71,7 +71,5 @@ class Run:
     def to_json(self) -> dict[str, Any]:
         """Return the run as a dict, with times in ISO 8601 and None for NaN."""
         ended = self.ended and self.ended.isoformat()
-        document: dict[str, Any] = to_jsonable(
-            asdict(self) | {"started": self.started.isoformat(), "ended": ended}
-        )
+        document: dict[str, Any] = to_jsonable(asdict(self) | {"started": self.started.isoformat(), "ended": ended})
         return document

@@ -329,9 +329,7 @@ class Store:
             raise StoreError(f"Run {run} has no file {name!r}. {hint}")
         artifact = parse_artifact(rows[name]._mapping, folder)
         if artifact is None:
-            raise build_damage_error(
-                f"the file {name!r} of run {run}", ["path, name or size"], "Start the run again."
-            )
+            raise build_damage_error(f"the file {name!r} of run {run}", ["path, name or size"], "Start the run again.")
         if rows[name].host not in (None, socket.gethostname()):
             raise StoreError(
                 f"The file {name!r} of run {run} is in a local folder on the host {rows[name].host}. Read it "
@@ -390,13 +388,9 @@ class Store:
     def _read_undamaged_run(self, connection: Connection, run: int) -> Run:
         """Return a run; raise if any part of it is damaged."""
         self._read_row(connection, run)
-        stored_run, damaged_columns = self._read_runs(connection, sa.select(sql.runs).where(sql.runs.c.id == run))[
-            0
-        ]
+        stored_run, damaged_columns = self._read_runs(connection, sa.select(sql.runs).where(sql.runs.c.id == run))[0]
         if damaged_columns:
-            raise build_damage_error(
-                f"run {run}", damaged_columns, f"Remove it with: datamorphic runs remove {run}"
-            )
+            raise build_damage_error(f"run {run}", damaged_columns, f"Remove it with: datamorphic runs remove {run}")
         return stored_run
 
     def _read_runs(self, connection: Connection, query: sa.Select[Any]) -> list[tuple[Run, list[str]]]:
@@ -419,6 +413,4 @@ class Store:
 
 def _keep_maximum(**values: float) -> dict[str, Any]:
     """Return values for a row of `runs` that never decrease the stored ones."""
-    return {
-        name: sa.case((sql.runs.c[name] < value, value), else_=sql.runs.c[name]) for name, value in values.items()
-    }
+    return {name: sa.case((sql.runs.c[name] < value, value), else_=sql.runs.c[name]) for name, value in values.items()}

@@ -54,9 +54,7 @@ def resolve_store_url(location: str | os.PathLike[str] | None, reading: bool) ->
         return _resolve_file(Path(text), reading), None
     url, files = _parse_url(text)
     return (
-        (_resolve_file(Path(url.database or ""), reading), None)
-        if url.get_backend_name() == "sqlite"
-        else (url, files)
+        (_resolve_file(Path(url.database or ""), reading), None) if url.get_backend_name() == "sqlite" else (url, files)
     )
 
 
@@ -80,7 +78,9 @@ def _resolve_file(path: Path, reading: bool) -> URL:
     elif reading and not path.exists():
         problem = f"There is no run store {path}. Check the path, or {OTHER_STORE_HINT}."
     elif not path.parent.is_dir():
-        problem = f"The run store {path} is in a folder that does not exist. Create {path.parent}, or {OTHER_STORE_HINT}."
+        problem = (
+            f"The run store {path} is in a folder that does not exist. Create {path.parent}, or {OTHER_STORE_HINT}."
+        )
     else:
         return URL.create("sqlite", database=str(path))
     raise StoreError(redact(problem))
@@ -110,7 +110,8 @@ def _parse_url(text: str) -> tuple[URL, str | None]:
     scheme = text.partition("://")[0]
     if scheme not in ("sqlite", "postgres", "postgresql", "postgresql+psycopg"):
         raise StoreError(
-            f"Run stores of type {redact(scheme)!r} are not supported. Use a path, sqlite:///path or {POSTGRESQL_URL_EXAMPLE}."
+            f"Run stores of type {redact(scheme)!r} are not supported. Use a path, sqlite:///path or "
+            f"{POSTGRESQL_URL_EXAMPLE}."
         )
     try:
         url = sa.make_url(text)

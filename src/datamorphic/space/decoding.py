@@ -108,9 +108,7 @@ def _decode_categories(feature: Categorical, codes: Codes, dtype: Dtype | None) 
         return decoded_values
 
 
-def _decode_to_category_dtype(
-    feature: Categorical, places: npt.NDArray[np.intp], dtype: pd.CategoricalDtype
-) -> Any:
+def _decode_to_category_dtype(feature: Categorical, places: npt.NDArray[np.intp], dtype: pd.CategoricalDtype) -> Any:
     import pandas as pd
 
     if dtype.categories is None:

@@ -206,7 +206,8 @@ def _reject_rows(feature: Feature, column: pd.Series[Any], fault: Fault) -> None
     label = column.index[row]
     label = label.item() if isinstance(label, np.generic) else label
     raise DataError(
-        f"Column {feature.name!r}, row {label!r}: {format_short(column.iloc[row])!r} {fault.problem}{others_text}. {fault.remedy}"
+        f"Column {feature.name!r}, row {label!r}: {format_short(column.iloc[row])!r} "
+        f"{fault.problem}{others_text}. {fault.remedy}"
     )
 
 

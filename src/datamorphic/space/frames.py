@@ -33,18 +33,14 @@ def to_frame(names: Sequence[str], data: DataLike) -> pd.DataFrame:
     elif isinstance(data, Sequence | np.ndarray) and not isinstance(data, str):
         rows = [list(data)]
     else:
-        raise DataError(
-            f"Expected a DataFrame, an array, a dict or a sequence of values. Got {type(data).__name__}."
-        )
+        raise DataError(f"Expected a DataFrame, an array, a dict or a sequence of values. Got {type(data).__name__}.")
     try:
         frame = pd.DataFrame(rows)
     except ValueError as error:
         raise DataError(f"An array of shape {np.shape(rows)} is not a table of cases: {error}.") from None
     if len(frame.columns) != len(names):
         names_text = ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
-        raise DataError(
-            f"Expected {pluralize(len(names), 'value')} per case ({names_text}). Got {len(frame.columns)}."
-        )
+        raise DataError(f"Expected {pluralize(len(names), 'value')} per case ({names_text}). Got {len(frame.columns)}.")
     frame.columns = pd.Index(names)
     return frame
 
@@ -56,9 +52,7 @@ def restore_form(data: DataLike, frame: pd.DataFrame) -> Any:
     if isinstance(data, np.ndarray) and data.ndim == 2:
         return frame.to_numpy(dtype=data.dtype if data.dtype.kind in "fO" else None)
     names = list(frame)
-    cases = [
-        dict(zip(names, row, strict=True)) for row in zip(*(frame[name].tolist() for name in names), strict=True)
-    ]
+    cases = [dict(zip(names, row, strict=True)) for row in zip(*(frame[name].tolist() for name in names), strict=True)]
     if _is_list_of_dicts(data):
         return cases
     case = cases[0]

@@ -91,8 +91,8 @@ def unit_distance(space: ConstrainedSpace, a: Codes, b: Codes) -> Codes:
 def midpoint(space: ConstrainedSpace, a: Codes, b: Codes) -> Codes:
     """Return the midpoint of every row of `a` and the same row of `b`.
 
-    It satisfies the constraints. If the midpoint of two valid points is invalid, differences that cannot be halved go to the other ends instead. If
-    that is invalid too, the midpoint is the first end.
+    It satisfies the constraints. If the midpoint of two valid points is invalid, differences that cannot be halved go to the
+    other ends instead. If that is invalid too, the midpoint is the first end.
     """
     if len(a) != len(b):
         a, b = np.broadcast_arrays(a, b)

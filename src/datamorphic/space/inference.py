@@ -29,9 +29,7 @@ def validate_frame(frame: object) -> pd.DataFrame:
     if isinstance(frame, pd.Series):
         raise DataError("Expected a DataFrame. Got a Series (one column); use series.to_frame() for one feature.")
     if not isinstance(frame, pd.DataFrame):
-        raise DataError(
-            f"Expected a DataFrame. Got {type(frame).__name__} instead; for arrays use Space.from_arrays."
-        )
+        raise DataError(f"Expected a DataFrame. Got {type(frame).__name__} instead; for arrays use Space.from_arrays.")
     if isinstance(frame.columns, pd.MultiIndex):
         raise DataError(
             "The columns have several levels of names. Join them first: "
@@ -52,9 +50,7 @@ def validate_hints(hints: Mapping[str, Any]) -> None:
             raise SpaceError(f"{hint} must be a dict by column. Got {by_column!r}.")
     for name, kind in hints.get("kinds", {}).items():
         if kind not in FEATURE_KINDS:
-            raise SpaceError(
-                f"kinds[{name!r}] must be one of {', '.join(map(repr, FEATURE_KINDS))}. Got {kind!r}."
-            )
+            raise SpaceError(f"kinds[{name!r}] must be one of {', '.join(map(repr, FEATURE_KINDS))}. Got {kind!r}.")
 
 
 def infer_features(
@@ -93,7 +89,8 @@ def infer_features(
     if ambiguous_names:
         names_text = ", ".join(map(repr, ambiguous_names))
         warnings.warn(
-            f"These columns of whole numbers have fewer than {MIN_UNAMBIGUOUS_INTEGER_VALUES} different values: {names_text}. They are read "
+            f"These columns of whole numbers have fewer than {MIN_UNAMBIGUOUS_INTEGER_VALUES} different "
+            f"values: {names_text}. They are read "
             'as integers; if they are codes for categories, declare them: kinds={"'
             + ambiguous_names[0]
             + '": "categorical"}. '
@@ -104,7 +101,8 @@ def infer_features(
     rounded_names = [feature.name for feature in features if isinstance(feature, Integer) and feature.rounds]
     if rounded_names:
         warnings.warn(
-            f"These columns are declared integers and have values that are not whole: {', '.join(map(repr, rounded_names))}. "
+            "These columns are declared integers and have values that are not whole: "
+            f"{', '.join(map(repr, rounded_names))}. "
             'The values are rounded; declare the columns "continuous" to keep them.',
             AmbiguousData,
             stacklevel=3,

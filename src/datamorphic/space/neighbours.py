@@ -76,9 +76,7 @@ class Distances:
                 self._complete_columns.append((measure, values[: len(cases)], values[len(cases) :]))
             for j in with_missing:
                 column = all_rows[:, j] * scale[j]
-                self._columns_with_missing.append(
-                    (measure, column[: len(cases), None], column[None, len(cases) :])
-                )
+                self._columns_with_missing.append((measure, column[: len(cases), None], column[None, len(cases) :]))
 
     def __call__(self, rows: slice) -> Codes:
         """Return the distances of a slice of the cases to all candidates."""

@@ -86,9 +86,7 @@ class Outputs:
             row_numbers = np.arange(len(self))[rows]
             failed_rows = np.flatnonzero(self.status[rows])  # only rows that are not OK have messages
             messages = {
-                int(i): self.messages[int(row_numbers[i])]
-                for i in failed_rows
-                if int(row_numbers[i]) in self.messages
+                int(i): self.messages[int(row_numbers[i])] for i in failed_rows if int(row_numbers[i]) in self.messages
             }
         scores = None if self.scores is None else self.scores[rows]
         return Outputs(self.values[rows], self.status[rows], scores, messages)
@@ -100,9 +98,7 @@ class Outputs:
         on the size of the batch.
         """
         if len(self) != len(other):
-            raise DataError(
-                f"Outputs are compared row by row, and there are {len(self):,} and {len(other):,} of them."
-            )
+            raise DataError(f"Outputs are compared row by row, and there are {len(self):,} and {len(other):,} of them.")
         both_ok = self.ok & other.ok
         if rounding and self.values.dtype.kind == other.values.dtype.kind == "f":
             equal = np.isclose(self.values, other.values, rtol=rounding, atol=rounding)
@@ -128,9 +124,7 @@ class Outputs:
         width = next((part.scores.shape[1] for part in parts if part.scores is not None), None)
         scores = None
         if width is not None:  # failed rows have no scores: NaN
-            scores = np.concatenate(
-                [np.full((len(p), width), np.nan) if p.scores is None else p.scores for p in parts]
-            )
+            scores = np.concatenate([np.full((len(p), width), np.nan) if p.scores is None else p.scores for p in parts])
         values = join_values([part.values for part in parts])
         return Outputs(values, np.concatenate([part.status for part in parts]), scores, messages)
 
@@ -148,8 +142,7 @@ class Outputs:
                 return text_of_label[value]
 
             values = [
-                encode_label(v) if ok else None
-                for v, ok in zip(self.values.tolist(), self.ok.tolist(), strict=True)
+                encode_label(v) if ok else None for v, ok in zip(self.values.tolist(), self.ok.tolist(), strict=True)
             ]
         elif self.values.dtype.kind == "U":
             values = self.values.tolist()
@@ -164,9 +157,7 @@ class Outputs:
         """The type of the labels: "object", "text" or a numeric dtype."""
         kind = self.values.dtype.kind
         if kind not in "OUiufb":
-            raise DataError(
-                f"Labels of dtype {self.values.dtype} cannot be stored in a file. Use strings or numbers."
-            )
+            raise DataError(f"Labels of dtype {self.values.dtype} cannot be stored in a file. Use strings or numbers.")
         return {"O": "object", "U": "text"}.get(kind, self.values.dtype.name)
 
     @staticmethod

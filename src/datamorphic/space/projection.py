@@ -36,9 +36,7 @@ class Projection:
         if self.flat:
             return
         sample = (
-            codes[np.linspace(0, len(codes) - 1, min(len(codes), MAX_ROWS_TO_FIT)).astype(int)]
-            if len(codes)
-            else codes
+            codes[np.linspace(0, len(codes) - 1, min(len(codes), MAX_ROWS_TO_FIT)).astype(int)] if len(codes) else codes
         )
         with np.errstate(invalid="ignore"):
             matrix = self._to_matrix(sample)

@@ -90,9 +90,7 @@ def _feature_to_dict(feature: Feature) -> dict[str, Any]:
     document: dict[str, Any] = {"name": feature.name, "kind": feature.kind, "nullable": feature.nullable}
     if isinstance(feature, Categorical):
         return document | {"values": [value_to_json(value, "category") for value in feature.values]}
-    document |= {
-        side: value for side, value in (("low", feature.low), ("high", feature.high)) if math.isfinite(value)
-    }
+    document |= {side: value for side, value in (("low", feature.low), ("high", feature.high)) if math.isfinite(value)}
     document |= {"step": feature.step, "step_given": feature.step_given}
     return document | ({"rounds": True} if getattr(feature, "rounds", False) else {})
 
@@ -128,9 +126,7 @@ def _constraint_from_dict(document: dict[str, Any]) -> Constraint | None:
         return OneHot(document["one_hot"])
     if "combinations" in document:
         columns = {name: list(map(value_from_json, column)) for name, column in document["combinations"].items()}
-        return Combinations(
-            pd.DataFrame({name: pd.Series(column, dtype=object) for name, column in columns.items()})
-        )
+        return Combinations(pd.DataFrame({name: pd.Series(column, dtype=object) for name, column in columns.items()}))
     warnings.warn(
         f"The constraint {document['function']!r} is a function, which files do not hold. Declare it again.",
         DatamorphicWarning,

@@ -274,9 +274,7 @@ class Space:
                 )
             frame = frame.drop(columns=[target])
             if not len(frame.columns):
-                raise DataError(
-                    f"The frame has no column but the target {target!r}. Add the columns of the features."
-                )
+                raise DataError(f"The frame has no column but the target {target!r}. Add the columns of the features.")
         features = infer_features(frame, kinds or {}, steps or {}, bounds or {}, orders or {}, target)
         dtypes = {name: frame[name].dtype for name in frame.columns}
         return cls(features, moves=moves, constraints=constraints, invalid=invalid, dtypes=dtypes)
@@ -430,9 +428,7 @@ class Space:
         x, y = self.points(a), self.points(b)
         if len(x) != len(y) and 1 not in (len(x), len(y)):
             counts = f"Got {len(x):,} and {len(y):,}."
-            raise DataError(
-                f"The two sets must have the same number of rows, or one of them a single row. {counts}"
-            )
+            raise DataError(f"The two sets must have the same number of rows, or one of them a single row. {counts}")
         return x, y
 
     def _restore_form(self, data: Data, points: Points) -> Data:

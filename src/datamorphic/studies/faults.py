@@ -42,9 +42,7 @@ def _make_move(name: str, direction: int) -> Callable[[Any, pd.DataFrame], pd.Da
 class WineMidpoint:
     """Correct moves, and a midpoint that mixes two features."""
 
-    space = Space(
-        [Continuous(name, low, high, step=step) for name, (low, high, step) in WINE.items()], moves="open"
-    )
+    space = Space([Continuous(name, low, high, step=step) for name, (low, high, step) in WINE.items()], moves="open")
 
     @datamorphism
     def mid(self, a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:

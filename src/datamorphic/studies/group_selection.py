@@ -30,7 +30,9 @@ GROUP_FACTOR = 3  # violations are rarer in the domain that all relations share
 INTERVAL = "The 95 % interval of ours is this much to either side."
 FEWER = "k = 2, 4 and 5, and the other sets of relations, at full scale only."
 OURS_SHORT = "Ours are rewritten with arrays; lines include documentation."
-IN_ALL = "Ours: whether any mutant has such a region with any relation, by our rule, which names up to three dimensions."
+IN_ALL = (
+    "Ours: whether any mutant has such a region with any relation, by our rule, which names up to three dimensions."
+)
 DIMENSIONS_ABOVE = "Regions in more than three dimensions are not classified."
 
 
@@ -113,9 +115,7 @@ def build_pairing_table(table: str, bench: Workbench) -> list[Row]:
 def build_program_table(table: str, bench: Workbench) -> list[Row]:
     """Build Table 3: the programs and the kinds of regions of their mutants; nothing is run."""
     return [
-        make_row(
-            figure, table, figure.subject, ours=_compute_program_figure(figure), notes=_describe_measure(figure)
-        )
+        make_row(figure, table, figure.subject, ours=_compute_program_figure(figure), notes=_describe_measure(figure))
         for figure in iterate_figures(published(table))
     ]
 

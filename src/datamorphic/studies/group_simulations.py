@@ -59,9 +59,7 @@ WIDE = (
     "With x2 = 3x the follow-up domain is three times as wide as that of the sources, and MT-ART-Min keeps both in one pool:"
     " see the picture of the page for where its sources lie."
 )
-NEVER_RUN = (
-    "Ying (2024) proposes MT-RPART, SFIDMT-BART, MRGS-ART+, MRGS-IPART and MRGS-RPART, without running them."
-)
+NEVER_RUN = "Ying (2024) proposes MT-RPART, SFIDMT-BART, MRGS-ART+, MRGS-IPART and MRGS-RPART, without running them."
 NOT_TOLD = "Selectors that learn are left out: simulated regions give them no feedback."
 IN_TURN = "Three relations, 1-1, 1-2 and 1-3, each violated in turn on a hundredth of the domain: the mean."
 
@@ -93,17 +91,11 @@ def build_classic_table(table: str, bench: Workbench) -> list[Row]:
         rate = RATES[figure.subject]
         trials = max(
             MIN_TRIALS,
-            min(
-                MAX_TRIALS, TRIAL_FACTOR * bench.scale.trials, round(6 * TRIAL_FACTOR * bench.scale.groups * rate)
-            ),
+            min(MAX_TRIALS, TRIAL_FACTOR * bench.scale.trials, round(6 * TRIAL_FACTOR * bench.scale.groups * rate)),
         )
-        job = Simulating(
-            figure.strategy, "block", rate, DIMENSION, trials, limit_budget(bench.scale, figure.strategy)
-        )
+        job = Simulating(figure.strategy, "block", rate, DIMENSION, trials, limit_budget(bench.scale, figure.strategy))
         place, column = f"block, rate {rate:g}", f"{figure.strategy}, F-ratio %"
-        rows.append(
-            make_row(figure, table, place, column=column, ours=bench.figure(job, "F-ratio %"), notes=[EXACT])
-        )
+        rows.append(make_row(figure, table, place, column=column, ours=bench.figure(job, "F-ratio %"), notes=[EXACT]))
         rows.append(Row(place, f"{figure.strategy}, ±", math.nan, bench.figure(job, "±, points"), INTERVAL))
     return rows
 
@@ -157,9 +149,7 @@ def build_known_mutant_table(bench: Workbench) -> list[Row]:
                 note = " ".join(
                     text for text in (SAME_MUTANT, WIDE if name == "MT-ART-Min" else "", ended_note) if text
                 )
-                rows.append(
-                    Row(label, f"{name}, F-ratio %", math.nan, compute_ratio(bench, job, jobs[BASE]), note)
-                )
+                rows.append(Row(label, f"{name}, F-ratio %", math.nan, compute_ratio(bench, job, jobs[BASE]), note))
         for name, job in jobs.items():
             figure = effects.get((f"tanh mutant {number}", f"SFIDMT-ART vs {name}"))
             if figure is not None:
@@ -210,9 +200,7 @@ def build_new_selector_table(bench: Workbench) -> list[Row]:
     scale, rows = bench.scale, []
     for name in [selector for selector in SELECTORS if selector not in LEARNING]:
         for dimension in _choose_dimensions(scale):
-            jobs = [
-                _make_selecting_job(scale, name, MIXED, violating, dimension) for violating in range(len(MIXED))
-            ]
+            jobs = [_make_selecting_job(scale, name, MIXED, violating, dimension) for violating in range(len(MIXED))]
             ours = math.fsum(bench.figure(job, "F-ratio %") for job in jobs) / len(jobs)
             note = f"{NEVER_RUN} {IN_TURN} {NOT_TOLD}"
             rows.append(Row(name, f"block, {dimension}-D, F-ratio %", math.nan, ours, note))
@@ -237,9 +225,7 @@ def _choose_moderate_mutant(program: str, relations: tuple[str, ...]) -> str:
     from ..data.programs import programs
 
     rates = {mutant: compute_rate(program, mutant, relations) for mutant in programs[program].mutants}
-    return min(
-        (mutant for mutant in rates if rates[mutant]), key=lambda mutant: abs(math.log(rates[mutant] / RATE))
-    )
+    return min((mutant for mutant in rates if rates[mutant]), key=lambda mutant: abs(math.log(rates[mutant] / RATE)))
 
 
 def _make_selecting_job(

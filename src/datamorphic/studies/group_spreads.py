@@ -23,8 +23,7 @@ CELL_COUNT = 1000
 
 def _average(measurements: list[dict[str, float]]) -> dict[str, float]:
     return {
-        key: math.fsum(measurement[key] for measurement in measurements) / len(measurements)
-        for key in measurements[0]
+        key: math.fsum(measurement[key] for measurement in measurements) / len(measurements) for key in measurements[0]
     }
 
 
@@ -98,9 +97,7 @@ class Pairing(GroupJob):
 
     def _compute_figures(self, seed: int) -> dict[str, float]:
         shared = programs[self.program].shared()
-        selector = find_selector(self.selector)(
-            [shared[name] for name in self.relations], k=self.k, published=True
-        )
+        selector = find_selector(self.selector)([shared[name] for name in self.relations], k=self.k, published=True)
         selector.clone(seed).propose(100)
         began = time.perf_counter()
         picks = selector.clone(seed).propose(self.pairs)

@@ -190,9 +190,7 @@ class Hunting(GroupJob):
             return _find_violations(function, [relation], np.zeros(len(groups), dtype=np.int64), groups.sources)
 
         generator = make_generator(self.generator, relation)
-        return _summarize_measures(
-            _measure_trials(generator, violating, self.trials, self.budget, seed, self.rate)
-        )
+        return _summarize_measures(_measure_trials(generator, violating, self.trials, self.budget, seed, self.rate))
 
 
 @dataclass(frozen=True)
@@ -362,10 +360,7 @@ def compute_p_value(bench: Workbench, first: Job, second: Job) -> float:
     """Return the p-value of Welch's test; NaN if a trial was censored, as published."""
     from scipy.stats import ttest_ind_from_stats
 
-    if (
-        _has_censored_trials(bench, first, second)
-        or not bench.figure(first, "sd") + bench.figure(second, "sd") > 0
-    ):
+    if _has_censored_trials(bench, first, second) or not bench.figure(first, "sd") + bench.figure(second, "sd") > 0:
         return math.nan
     known = [bench.figure(job, statistic) for job in (first, second) for statistic in ("mean", "sd", "trials")]
     return float(ttest_ind_from_stats(*known, equal_var=False).pvalue)

@@ -60,8 +60,7 @@ def build_effect_table(table: str, bench: Workbench) -> list[Row]:
             rows.append(make_row(figure, table, label, column=_format_column(figure), ours=math.nan, notes=[NONE]))
             continue
         pair = [
-            _make_hunting_job(bench.scale, stand, figure.data, generator)
-            for generator in figure.strategy.split(" vs ")
+            _make_hunting_job(bench.scale, stand, figure.data, generator) for generator in figure.strategy.split(" vs ")
         ]
         ours = (compute_p_value if figure.measure == "p-value" else compute_effect)(bench, *pair)
         notes = [stand.note, ENDED if table == "002-5" else BY_EFFECT, _describe_cap(bench.scale, figure.strategy)]

@@ -106,9 +106,7 @@ class Checking:
             shrink=False,
             progress=False,
         )
-        rates = {
-            name: 100 * rate for name, rate in zip(report.table["relation"], report.table["rate"], strict=True)
-        }
+        rates = {name: 100 * rate for name, rate in zip(report.table["relation"], report.table["rate"], strict=True)}
         return {**rates, "seconds": time.perf_counter() - began}
 
 

@@ -62,22 +62,19 @@ def _build_no_sections(study: Study) -> list[Section]:
 def _build_input_domain_sections(study: Study) -> list[Section]:
     tanh = programs["tanh"]
     relation = tanh.relations["tripling"]
-    samples = {
-        name: sample_violations(tanh.mutants[name], relation, n=SAMPLE_SIZE) for name in ("emu10", "branch3.1")
-    }
+    samples = {name: sample_violations(tanh.mutants[name], relation, n=SAMPLE_SIZE) for name in ("emu10", "branch3.1")}
     where = {
         name: Box.of((float(sample.sources[sample.violated].min()), float(sample.sources[sample.violated].max())))
         for name, sample in samples.items()
     }
-    few, many = (
-        {name: _propose_groups(name, relation, groups, study.seed) for name in BESIDE} for groups in (60, 600)
-    )
+    few, many = ({name: _propose_groups(name, relation, groups, study.seed) for name in BESIDE} for groups in (60, 600))
     (domain,) = relation.domain
     parts = [
         Section(
             heading="Where 600 sources lie",
             text="Follow-ups are three times the sources, so those of sources in the lower third lie in the source domain. "
-            "MT-ART-Min keeps sources and follow-ups in one pool, so it avoids the lower third. SFIDMT-ART keeps one set per "
+            "MT-ART-Min keeps sources and follow-ups in one pool, so it avoids the lower third. SFIDMT-ART "
+            "keeps one set per "
             "domain, and spreads evenly.",
             drawing=draw_spread_picture(many, domain=domain),
         ),
@@ -102,12 +99,9 @@ def _propose_groups(generator: str, relation: FunctionRelation | DomainLike, gro
     """Return the groups of many trials."""
     prototype = make_generator(generator, relation)
     batches = [
-        prototype.clone(make_trial_rng(seed, trial)).propose(groups)
-        for trial in range(max(1, MAX_SOURCES // groups))
+        prototype.clone(make_trial_rng(seed, trial)).propose(groups) for trial in range(max(1, MAX_SOURCES // groups))
     ]
-    return GroupBatch(
-        *(np.concatenate([getattr(batch, of) for batch in batches]) for of in ("sources", "follow_ups"))
-    )
+    return GroupBatch(*(np.concatenate([getattr(batch, of) for batch in batches]) for of in ("sources", "follow_ups")))
 
 
 # -- how generators spread in a plane ------------------------------------------------------------------------------

@@ -40,9 +40,7 @@ _NUMBERS = (
 _SWAP = "A swap of two inputs keeps distances, yet the figures of STCs and FTCs differ."
 _NEVER = "Printed as below 1e-6 and above 1000000: here 0 and infinity."
 _LOST = "Printed once for this and the following relations, it seems: the cells after it are empty in our text."
-_DISPERSION = ",".join(
-    f"dispersion {cases} {which}" for cases in ("STC", "FTC") for which in ("min", "max", "max-min")
-)
+_DISPERSION = ",".join(f"dispersion {cases} {which}" for cases in ("STC", "FTC") for which in ("min", "max", "max-min"))
 _DISCREPANCY = ",".join(f"discrepancy {cases} {which}" for cases in ("STC", "FTC") for which in ("max", "max-min"))
 
 _OF_002 = (
@@ -463,9 +461,7 @@ def _find_misprints(place: dict[str, str], walks: int | None) -> list[str]:
     if walks is not None:
         rows = rows[rows["walks"] == walks]
     elif rows["walks"].notna().any():
-        return [
-            "Misprints at " + ", ".join(f"{walks:,}" for walks in sorted({*rows["walks"].dropna()})) + " walks."
-        ]
+        return ["Misprints at " + ", ".join(f"{walks:,}" for walks in sorted({*rows["walks"].dropna()})) + " walks."]
     if not len(rows):
         return []
     fits = rows["fits"].iloc[0]

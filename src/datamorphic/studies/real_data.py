@@ -139,9 +139,7 @@ def build_overall_table(table: str, bench: Workbench, data: str = "") -> list[Ro
 def build_speed_table(table: str, bench: Workbench) -> list[Row]:
     """Build Table 6 or 7: pairs per second, or the seconds needed to find none."""
     frame = published(table)
-    printed = {
-        (f.strategy, f.data, f.subject) for f in iterate_figures(frame) if f.strategy and f.subject != "all"
-    }
+    printed = {(f.strategy, f.data, f.subject) for f in iterate_figures(frame) if f.strategy and f.subject != "all"}
     slow = set() if "Stack1" in bench.scale.models else {"Stack1", "SV", "HV", "SVM"}
     timed = table == "000-7" and bench.scale.targets[-1] == 1000  # no rate: as many walks as published
     rows: list[Row] = []
@@ -157,9 +155,7 @@ def build_speed_table(table: str, bench: Workbench) -> list[Row]:
         if not used:
             continue
         ours = compute_mean(
-            bench.figure(
-                Exploration(strategy, subject, data, _choose_walks(bench, strategy, timed)), figure.measure
-            )
+            bench.figure(Exploration(strategy, subject, data, _choose_walks(bench, strategy, timed)), figure.measure)
             for strategy, data, subject in used
         )
         notes = [MACHINE]

@@ -35,9 +35,7 @@ class Row(NamedTuple):
     note: str = ""
 
 
-def make_row(
-    figure: Any, table: str, *place: str, ours: float, column: str = "", notes: Iterable[str] = ()
-) -> Row:
+def make_row(figure: Any, table: str, *place: str, ours: float, column: str = "", notes: Iterable[str] = ()) -> Row:
     """Return a published figure beside ours, with its erratum."""
     walks = None if _is_missing(figure.walks) else int(figure.walks)
     wrong = _erratum(table, figure.strategy, figure.subject, figure.measure, data=figure.data, walks=walks)

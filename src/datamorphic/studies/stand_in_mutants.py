@@ -160,9 +160,7 @@ def choose_for_relations(program: str) -> dict[str, StandIn]:
     subjects = [name for name in published("002-27")["subject"].unique() if parse_subject(name)[0] == program]
     stand_ins: dict[str, StandIn] = {}
     for subject in subjects:
-        stand_ins[subject] = _choose_for_sets(
-            program, subject, {stand_in.mutant for stand_in in stand_ins.values()}
-        )
+        stand_ins[subject] = _choose_for_sets(program, subject, {stand_in.mutant for stand_in in stand_ins.values()})
     return stand_ins
 
 

@@ -113,9 +113,7 @@ def _find_table_builder(table: str) -> TableBuilder:
         "004-6": tree_scores.build_wilcoxon_table,
         "004-7": tree_scores.build_t_test_table,
     }
-    usual = (
-        real_data.build_model_table if int(table.partition("-")[2]) >= 14 else coded_classifiers.build_walks_table
-    )
+    usual = real_data.build_model_table if int(table.partition("-")[2]) >= 14 else coded_classifiers.build_walks_table
     return partial(special.get(table, usual), table)
 
 
@@ -236,7 +234,7 @@ def list_names() -> list[str]:
 
     Examples
     --------
-    >>> names()[:3], "000-12" in names()
+    >>> list_names()[:3], "000-12" in list_names()
     (['random_target', 'random_walk', 'growing'], True)
     """
     return list(STUDIES)
@@ -276,9 +274,7 @@ def study(name: str, scale: str = "small", seed: int = 0, progress: bool | None 
 
     if name not in STUDIES:
         raise UsageError(f"There is no study {name!r}. {suggest_name(name, STUDIES)}")
-    bench = Workbench(
-        SCALES[validate_choice("scale", "study", scale, SCALES)], validate_integer("seed", "study", seed)
-    )
+    bench = Workbench(SCALES[validate_choice("scale", "study", scale, SCALES)], validate_integer("seed", "study", seed))
     entry = STUDIES[name]
     began = time.perf_counter()
     _build_rows(entry, bench)

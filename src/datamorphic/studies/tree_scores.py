@@ -68,9 +68,7 @@ class TreeScores:
         self.bench = bench
         self.names = find_available(bench.scale)
 
-    def by_seed(
-        self, measure: str, make: Callable[[str, int], Job] = Splitting, seeds: int = 0
-    ) -> list[list[float]]:
+    def by_seed(self, measure: str, make: Callable[[str, int], Job] = Splitting, seeds: int = 0) -> list[list[float]]:
         """Return a measure per seed and data set."""
         return [
             [self.bench.figure(make(name, number), measure) for name in self.names]
@@ -204,9 +202,7 @@ def build_wilcoxon_table(table: str, bench: Workbench) -> list[Row]:
         for first, second in (*((way, "CV") for way in CHOSEN), ("BVA", "DTC")):
             pair = f"{first} {score}", f"{second} {score}"
             name = first if second == "CV" else f"{first} against {second}"
-            theirs, ours = (
-                _run_test("wilcoxon", *map(source, pair)) for source in (_find_published, tree_scores.ours)
-            )
+            theirs, ours = (_run_test("wilcoxon", *map(source, pair)) for source in (_find_published, tree_scores.ours))
             note = f"{MEANS} {tree_scores.scope_note}"
             for k, column in enumerate(("W", "p")):
                 figure, times = printed.get((score, f"{name} {column}")), 100 if column == "p" else 1
@@ -294,9 +290,7 @@ def build_training_table(bench: Workbench) -> list[Row]:
                 *zip(map(format_name, tree_scores.names), values, strict=True),
                 ("mean", statistics.fmean(values)),
             ]
-            rows += [
-                Row(name, column, math.nan, value, f"{TRAINING} {OURS_ALONE}") for name, value in labelled_values
-            ]
+            rows += [Row(name, column, math.nan, value, f"{TRAINING} {OURS_ALONE}") for name, value in labelled_values]
             if way in ("DTC", "DTMT"):
                 p = 100 * _run_test("wilcoxon", values, ours[f"random {way}"])[1]
                 note = f"{TRAINING} {OURS_ALONE} Wilcoxon's test against random rows."

@@ -119,9 +119,7 @@ class Splitting(_OfData):
 
     def _scores(self, data: pd.DataFrame, seed: int) -> dict[str, dict[str, float]]:
         inputs, labels = split_inputs_and_labels(data)
-        folds = [
-            score_model(fit_nearest_without(data, out), inputs[out], labels[out]) for _, out in _folds(data, seed)
-        ]
+        folds = [score_model(fit_nearest_without(data, out), inputs[out], labels[out]) for _, out in _folds(data, seed)]
         return {**_score_by_criteria(data, seed), "CV": _mean_scores(folds)}
 
 
@@ -133,9 +131,7 @@ class Moving(_OfData):
 
     def _scores(self, data: pd.DataFrame, seed: int) -> dict[str, dict[str, float]]:
         boundary = select(fit_tree(data, seed), data, "BVA", target=TARGET, seed=seed, offset=self.offset)
-        return {
-            "BVA": score_model(fit_nearest_without(data, boundary.places), *split_inputs_and_labels(boundary.rows))
-        }
+        return {"BVA": score_model(fit_nearest_without(data, boundary.places), *split_inputs_and_labels(boundary.rows))}
 
 
 @dataclass(frozen=True)
@@ -150,9 +146,7 @@ class Folding(_OfData):
                 scores_by_way[way].append(scores)
             covering = select(fit_tree(nine, seed), nine, "DTC", target=TARGET, seed=seed)
             scores_by_way["CV"].append(
-                score_model(
-                    fit_nearest_without(nine, covering.places), *split_inputs_and_labels(data.iloc[outside])
-                )
+                score_model(fit_nearest_without(nine, covering.places), *split_inputs_and_labels(data.iloc[outside]))
             )
         return {way: _mean_scores(fold_scores) for way, fold_scores in scores_by_way.items()}
 

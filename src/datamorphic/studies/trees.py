@@ -51,11 +51,13 @@ LEAVES = "One row is generated for each leaf that the data reach. The data reach
 #: how data sets differ from those of the publication, or what our figures show about them
 PREPARED = {
     "cleveland": (
-        "Cleveland has the number of the row as a first column: 15 attributes and 99 nodes show that the published data had it, and "
+        "Cleveland has the number of the row as a first column: 15 attributes and 99 nodes show that the "
+        "published data had it, and "
         "without it the tree has about 111 nodes."
     ),
     "penguins": (
-        "Penguins has its four measures in 342 rows: island and sex, which the publication seems to use, are not in the file."
+        "Penguins has its four measures in 342 rows: island and sex, which the publication seems to use, are "
+        "not in the file."
     ),
     "hawks": "Hawks has five measures in 891 rows: other columns, which the publication seems to use, are not in the file.",
     "wheat_seeds": "Wheat seeds has all its 210 rows: the publication does not state which 10 or 11 rows it left out.",
@@ -218,9 +220,7 @@ def build_count_table(table: str, bench: Workbench) -> list[Row]:
         if figure.subject in STATISTICS:
             medians = [statistics.median(_measure_all_trees(bench, name, measure)) for name in names]
             ours = STATISTICS[figure.subject](medians) if is_known(medians) else math.nan
-            notes.append(
-                describe_part([format_name(name) for name in names], len(list_published_sets()), "data sets")
-            )
+            notes.append(describe_part([format_name(name) for name in names], len(list_published_sets()), "data sets"))
         else:
             at = figure.subject in names
             ours = statistics.median(_measure_all_trees(bench, figure.subject, measure)) if at else math.nan

@@ -184,9 +184,7 @@ def build_case_caller(function: Callable[..., Any], names: list[str]) -> Callabl
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return function
-    by_name = [
-        p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY) and p.name in names
-    ]
+    by_name = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY) and p.name in names]
     required = [p for p in parameters if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     if required and all(p.kind == p.POSITIONAL_ONLY and p.name in names for p in required):
         return lambda case: function(*(case[p.name] for p in required))

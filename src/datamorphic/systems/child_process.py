@@ -41,9 +41,7 @@ class ChildProcess:
         """
         # Ctrl-C reaches all processes of a terminal; it must not kill a child that is importing libraries
         old_mask = (
-            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-            if hasattr(signal, "pthread_sigmask")
-            else None
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
         )
         try:
             # a task, not an argument of the initializer, which would block until the child has imported everything

@@ -43,7 +43,9 @@ class NearestRowClusterer:
         self.model = model
         self.feature_names_in_ = np.array([str(name) for name in data.columns], dtype=object)
         self._nearest_row = KNeighborsClassifier(1).fit(data.to_numpy(dtype=np.float64), labels)
-        self.note = f"{type(model).__name__} cannot label new points: they get the cluster of the nearest row it was fitted on."
+        self.note = (
+            f"{type(model).__name__} cannot label new points: they get the cluster of the nearest row it was fitted on."
+        )
 
     def predict(self, frame: pd.DataFrame) -> npt.NDArray[Any]:
         """Return the cluster of the nearest row; noise (-1) is one of the clusters."""

@@ -132,7 +132,8 @@ def _find_missing_and_known(values: npt.NDArray[Any], labels: Labels | None) -> 
     except TypeError:
         unhashable = next(value for value in values if getattr(value, "__hash__", None) is None)
         raise BadAnswer(
-            f"it gave a {type(unhashable).__name__} ({format_short(unhashable)}), which is not hashable and cannot be a label"
+            f"it gave a {type(unhashable).__name__} ({format_short(unhashable)}), which is not hashable and "
+            "cannot be a label"
         ) from None
     # factorize codes missing values as -1, the last element below; a tuple with a missing value is missing as well
     has_missing = [isinstance(value, tuple) and bool(pd.isna(list(value)).any()) for value in unique_values]

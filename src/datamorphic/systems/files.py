@@ -65,7 +65,8 @@ def _load_skops(file: Path, trust: bool) -> Any:
         if unknown_types and not trust:
             ellipsis = ", ..." if len(unknown_types) > 5 else ""
             raise UntrustedError(
-                f"{file.name} holds objects of types that skops does not trust: {', '.join(unknown_types[:5])}{ellipsis}. If "
+                f"{file.name} holds objects of types that skops does not trust: "
+                f"{', '.join(unknown_types[:5])}{ellipsis}. If "
                 "you trust its origin, pass trust=True (--trust on the command line)."
             )
         return io.load(file, trusted=unknown_types)

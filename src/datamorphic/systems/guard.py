@@ -154,18 +154,14 @@ class GuardedSystem(Wrapper):
         self._alive = alive
         self._next_recheck = 1
         self._seconds_per_piece: float | None = None  # seconds a piece takes
-        self._doubtful_piece: tuple[int, SolvedPiece] | None = (
-            None  # nothing of it was answered, nor anything before
-        )
+        self._doubtful_piece: tuple[int, SolvedPiece] | None = None  # nothing of it was answered, nor anything before
         self._rng = np.random.default_rng(0)
 
     def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
         """Answer every row, failing ones with a status."""
         outputs = self._solve_batch(batch, scores)
         if outputs.status.any():
-            for status, count in zip(
-                *np.unique(outputs.status[outputs.status != 0], return_counts=True), strict=True
-            ):
+            for status, count in zip(*np.unique(outputs.status[outputs.status != 0], return_counts=True), strict=True):
                 self.health.status_counts[Status(status)] = self.health.status_counts.get(Status(status), 0) + int(
                     count
                 )
@@ -327,9 +323,7 @@ class GuardedSystem(Wrapper):
             )
         for row in np.flatnonzero(second.ok & ~first.same(second, rounding=1e-9)):
             case = sample.take(slice(row, row + 1)).frame.iloc[0].to_dict()
-            self.health.unstable_cases.append(
-                {"case": case, "first": first.values[row], "second": second.values[row]}
-            )
+            self.health.unstable_cases.append({"case": case, "first": first.values[row], "second": second.values[row]})
 
 
 def solve(

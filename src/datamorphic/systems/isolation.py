@@ -39,9 +39,7 @@ class IsolatedSystem(RemoteSystem):
 
         rows = pluralize(sum(map(len, batches)), "row")
         try:
-            answers, traits = (
-                self._ready_child().submit(answer_in_worker, batches, scores).result(timeout=self.timeout)
-            )
+            answers, traits = self._ready_child().submit(answer_in_worker, batches, scores).result(timeout=self.timeout)
         except NoAnswer:
             self.close()
             failure: DatamorphicError = SystemHung(f"it did not answer {rows} within {self.timeout:g} s")

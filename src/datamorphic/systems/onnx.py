@@ -81,10 +81,7 @@ class OnnxModel(Executor):
                 f"{suggest_name(missing[0], frame.columns)}"
             )
         return {
-            model_input.name: frame[model_input.name]
-            .to_numpy()
-            .astype(_TENSOR_TYPES[model_input.type])
-            .reshape(-1, 1)
+            model_input.name: frame[model_input.name].to_numpy().astype(_TENSOR_TYPES[model_input.type]).reshape(-1, 1)
             for model_input in self._inputs
         }
 

@@ -64,9 +64,7 @@ class Training:
             if len(set(columns)) < len(columns) or not columns:
                 raise DataError(f"Training rows need columns with unique names. Got {columns}.")
             if list(self.t.columns) != columns:
-                raise DataError(
-                    f"Test cases need the columns of the training rows, {columns}. Got {list(self.t)}."
-                )
+                raise DataError(f"Test cases need the columns of the training rows, {columns}. Got {list(self.t)}.")
         elif not (np.ndim(self.x) == np.ndim(self.t) == 2 and self.x.shape[1] == self.t.shape[1] > 0):
             shapes = " and ".join(str(np.shape(table)) for table in (self.x, self.t))
             raise DataError(f"Training rows and test cases need a column for each attribute. Got shapes {shapes}.")
@@ -106,8 +104,7 @@ class Training:
         if not self.framed:
             return np.arange(self.x.shape[1])
         numeric_names = [
-            set(part.select_dtypes("number", exclude=["timedelta", "complex"]).columns)
-            for part in (self.x, self.t)
+            set(part.select_dtypes("number", exclude=["timedelta", "complex"]).columns) for part in (self.x, self.t)
         ]
         return np.array(
             [i for i, name in enumerate(self.x.columns) if name in numeric_names[0] & numeric_names[1]],

@@ -145,6 +145,5 @@ def _has_matching_members(ensemble: object, members: object, is_forest: bool) ->
     if not is_forest:
         return True  # these validate the input of each member
     return all(
-        isinstance(member, BaseDecisionTree) and getattr(member, "n_features_in_", None) == width
-        for member in members
+        isinstance(member, BaseDecisionTree) and getattr(member, "n_features_in_", None) == width for member in members
     )

@@ -106,9 +106,7 @@ def resolve_class_name(name: str, jar: str) -> str:
             f"{name!r} is ambiguous. Weka has these classes: {', '.join(matches)}. Write more of its name."
         )
     short_names = [candidate.rpartition(".")[2] for candidate in top_level_names]
-    similar_names = [
-        short_name for short_name in short_names if short_name.lower() == name.lower().rpartition(".")[2]
-    ]
+    similar_names = [short_name for short_name in short_names if short_name.lower() == name.lower().rpartition(".")[2]]
     raise ModelError(
         f"Weka has no classifier {name!r}. "
         + (
@@ -201,9 +199,7 @@ class Weka:
             return labels[codes.astype(np.intp)]
         missing = np.isnan(codes)
         if ((codes < 0) | (codes >= len(labels))).any():
-            raise BadAnswer(
-                f"Weka answered with label number {format_short(codes[~missing].max())} of {len(labels)}"
-            )
+            raise BadAnswer(f"Weka answered with label number {format_short(codes[~missing].max())} of {len(labels)}")
         answers = np.full(len(codes), None, dtype=object)
         answers[~missing] = labels[codes[~missing].astype(np.intp)]
         return answers if missing.any() else answers.astype(labels.dtype)

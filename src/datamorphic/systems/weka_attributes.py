@@ -84,9 +84,7 @@ class WekaColumns:
         names = tuple(frame.columns) if framed else tuple(f"x{i}" for i in range(frame.shape[1]))
         if numbers is not None:
             return cls._build_numeric(names, framed)
-        return cls(
-            names, tuple(_find_nominal_values(frame.iloc[:, i], name) for i, name in enumerate(names)), framed
-        )
+        return cls(names, tuple(_find_nominal_values(frame.iloc[:, i], name) for i, name in enumerate(names)), framed)
 
     @classmethod
     @lru_cache(maxsize=64)
@@ -128,7 +126,8 @@ class WekaColumns:
         for name in self.names:
             if name not in table.columns:
                 raise DataError(
-                    f"The classifier was fitted on a column {name!r}, which is not in the data. {suggest_name(name, table.columns)}"
+                    f"The classifier was fitted on a column {name!r}, which is not in the data. "
+                    f"{suggest_name(name, table.columns)}"
                 )
         return table[list(self.names)]
 
@@ -175,7 +174,8 @@ def _find_nominal_values(column: pd.Series, name: Hashable) -> NominalValues | N
     if kind in "OSU" and content_type in ("string", "mixed", "mixed-integer", "bytes"):
         return NominalValues(_find_unique(_drop_missing(column)))
     raise DataError(
-        f"The column {name!r} is of type {content_type or column.dtype}. Weka takes numbers, texts, categories and truth values. "
+        f"The column {name!r} is of type {content_type or column.dtype}. Weka takes numbers, texts, categories "
+        "and truth values. "
         "Convert it to one of these, or leave it out."
     )
 

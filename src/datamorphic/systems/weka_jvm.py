@@ -30,10 +30,10 @@ MIN_MEMORY_BYTES = 16 << 20  # with less, Java ends the whole process at its sta
 #: jars for linear algebra, which python-weka-wrapper3 stores beside Weka's
 COMPANION_JARS = ("mtj.jar", "core.jar", "arpack_combined.jar")
 #: classes that Java may deserialise: Weka's objects and plain data, no code
-SERIAL_FILTER = "weka.**;no.uib.cipr.**;java.lang.*;java.util.*;java.util.concurrent.**;java.text.*;java.math.*;java.io.File;!*"
-JAVA_HINT = (
-    "Install Java (Debian, Ubuntu: apt install default-jre-headless), or set its path: JAVA_HOME=/path/to/java."
+SERIAL_FILTER = (
+    "weka.**;no.uib.cipr.**;java.lang.*;java.util.*;java.util.concurrent.**;java.text.*;java.math.*;java.io.File;!*"
 )
+JAVA_HINT = "Install Java (Debian, Ubuntu: apt install default-jre-headless), or set its path: JAVA_HOME=/path/to/java."
 
 
 def _import_jpype() -> ModuleType:
@@ -46,9 +46,7 @@ def find_java() -> str:
     try:
         return str(jpype.getDefaultJVMPath())
     except (jpype.JVMNotFoundException, jpype.JVMNotSupportedException) as error:
-        raise ModelError(
-            f"Weka needs Java, and none was found ({_to_one_line(str(error))}). {JAVA_HINT}"
-        ) from None
+        raise ModelError(f"Weka needs Java, and none was found ({_to_one_line(str(error))}). {JAVA_HINT}") from None
 
 
 def _read_memory_limit() -> str:
@@ -185,8 +183,8 @@ class WekaBridge:
             kind = self._jpype.JClass(name)
         except (self._jpype.JException, TypeError) as error:
             raise ModelError(
-                f"{name} cannot be loaded: {_to_one_line(str(error))}. It may need one of these jars, which are searched beside weka.jar: "
-                + ", ".join(COMPANION_JARS)
+                f"{name} cannot be loaded: {_to_one_line(str(error))}. It may need one of these jars, which "
+                "are searched beside weka.jar: " + ", ".join(COMPANION_JARS)
             ) from None
         is_abstract = self._jpype.JClass("java.lang.reflect.Modifier").isAbstract(kind.class_.getModifiers())
         if is_abstract or not issubclass(kind, self._classifier):
@@ -269,9 +267,7 @@ class WekaBridge:
             error = error.getCause()
         name, message = str(error.getClass().getName()), error.getMessage()
         text = name if message is None else f"{name}: {_to_one_line(str(message))}"
-        return (
-            f"{text}. Give Java more memory: {MEMORY_VARIABLE}=2g" if name.endswith("OutOfMemoryError") else text
-        )
+        return f"{text}. Give Java more memory: {MEMORY_VARIABLE}=2g" if name.endswith("OutOfMemoryError") else text
 
 
 # -- programs in Java ------------------------------------------------------------------------------------------
@@ -297,9 +293,7 @@ def _build_programs(jpype: ModuleType) -> tuple[JavaObject, JavaObject, JavaObje
     is_old_weka = not row.isInterface()  # until Weka 3.6 Instance was a class
     new_row = java("weka.core.Instance" if is_old_weka else "weka.core.DenseInstance").class_
 
-    def find_method(
-        owner: JavaObject, name: str, return_type: JavaObject, *argument_types: JavaObject
-    ) -> JavaObject:
+    def find_method(owner: JavaObject, name: str, return_type: JavaObject, *argument_types: JavaObject) -> JavaObject:
         return lookup.findVirtual(owner, name, types(return_type, list(argument_types)))
 
     def find_static(owner: str, name: str, return_type: JavaObject, *argument_types: JavaObject) -> JavaObject:

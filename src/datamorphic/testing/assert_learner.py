@@ -41,9 +41,7 @@ def check_learner_relation(
     """
     name, began = relation.name, time.monotonic()
     sampler = (
-        make_random_sampler(learner, min_rows=MIN_TRAINING_ROWS)
-        if data is None
-        else make_data_sampler(data, target)
+        make_random_sampler(learner, min_rows=MIN_TRAINING_ROWS) if data is None else make_data_sampler(data, target)
     )
     inputs = TrainingSource(sampler, cases, CASES_PER_TRAINING_SET, seed)
     (outcome,) = prepare_outcomes([relation], {name: stance}, seed)

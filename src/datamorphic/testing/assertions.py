@@ -243,7 +243,8 @@ def raise_if_violated(
             f"{outcome.relation!r}: {outcome.unjudged_reason or 'it applies to no case'}" for outcome in outcomes
         )
         raise AssertionError(
-            f"Nothing was tested: {reasons}. Such an assertion would pass for any model. Remove it, or give data to which it "
+            f"Nothing was tested: {reasons}. Such an assertion would pass for any model. Remove it, or give "
+            "data to which it "
             "applies."
         )
 

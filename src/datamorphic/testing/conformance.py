@@ -53,9 +53,7 @@ def check_executor(executor: Executor, points: Points) -> None:
     )
     assert len(executor.execute(points.take(slice(0, 0)))) == 0, f"{executor} gave outputs for no rows"
     twice = executor.execute(Points.concat([points, points]))
-    assert twice.take(slice(len(points), None)).same(whole).all(), (
-        f"{executor} gives other answers to repeated rows"
-    )
+    assert twice.take(slice(len(points), None)).same(whole).all(), f"{executor} gives other answers to repeated rows"
 
     if executor.labels is not None:
         known = {Status(s) for s in np.unique(whole.status)} - {Status.NEW_LABEL}
@@ -105,9 +103,7 @@ def check_selector(
     _assert_same(selector.clone(1).propose(groups), whole, f"{selector}: again() does not start again")
     parts = make(relations, seed=1)
     picks = [parts.propose(count) for count in (1, relation_count, 7, groups - relation_count - 8)]
-    split = Picks(
-        *(np.concatenate(columns) for columns in zip(*((p.relation, p.sources) for p in picks), strict=True))
-    )
+    split = Picks(*(np.concatenate(columns) for columns in zip(*((p.relation, p.sources) for p in picks), strict=True)))
     _assert_same(split, whole, f"{selector} depends on the number of pairs per call")
     assert not np.array_equal(make(relations, seed=2).propose(groups).sources, whole.sources), (
         f"{selector} ignores its seed"
@@ -124,9 +120,7 @@ def check_selector(
         f"{selector}: relation_for returned no relation"
     )
     for number in range(relation_count):
-        assert 0 <= selector.choose_group(number, whole.sources[:5]) < 5, (
-            f"{selector}: group_for returned no group"
-        )
+        assert 0 <= selector.choose_group(number, whole.sources[:5]) < 5, f"{selector}: group_for returned no group"
     assert selector.count == groups, f"{selector} counts queries that choose nothing"
     selector.rng.bit_generator.state = before
     further = selector.propose(groups)
@@ -230,9 +224,7 @@ def _check_feedback(make: Callable[[int], Generator], whole: GroupBatch) -> None
     assert second_generator.count == 2 * groups, (
         f"{second_generator} counts {second_generator.count} groups after {2 * groups}"
     )
-    np.testing.assert_array_equal(
-        earlier, before, err_msg=f"{second_generator} changed the groups executed earlier"
-    )
+    np.testing.assert_array_equal(earlier, before, err_msg=f"{second_generator} changed the groups executed earlier")
     second_generator.know(earlier[:0])
     second_generator.know(np.repeat(earlier[:1], 70, axis=0))  # the same group many times
     assert len(second_generator.propose(3)) == 3

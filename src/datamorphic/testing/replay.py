@@ -123,9 +123,7 @@ def replay_violations(
     violations = []
     for case in replay_cases:
         if case.follow_up is None:
-            fitted_relation = relation.fitted_to(
-                sut, case.rows
-            )  # so that the values that violated it are tried again
+            fitted_relation = relation.fitted_to(sut, case.rows)  # so that the values that violated it are tried again
             groups = yield from fitted_relation.check(case.rows, np.random.default_rng(case.seed))
         else:
             applies = np.asarray(relation.applies(case.rows.frame), dtype=bool)

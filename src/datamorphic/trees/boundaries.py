@@ -100,22 +100,16 @@ class Boundaries:
             if math.isfinite(limit) and math.isfinite(end)
         }
         end_values = {
-            upper: self._step_inside(
-                range_.high if upper else range_.low, end, -1 if upper else 1, gap, allowed_values
-            )
+            upper: self._step_inside(range_.high if upper else range_.low, end, -1 if upper else 1, gap, allowed_values)
             for upper, end in outermost.items()
         }
         if inside:
             end_values = {
-                side: value
-                for side, value in end_values.items()
-                if allowed_values.low <= value <= allowed_values.high
+                side: value for side, value in end_values.items() if allowed_values.low <= value <= allowed_values.high
             } or outermost
         return {upper: shorten_number(value, self.single) for upper, value in end_values.items()}
 
-    def _step_inside(
-        self, limit: float, end: float, inwards: int, gap: float, allowed_values: AllowedValues
-    ) -> float:
+    def _step_inside(self, limit: float, end: float, inwards: int, gap: float, allowed_values: AllowedValues) -> float:
         """Return the value just inside a limit; `end` is the outermost value inside."""
         if self.offset in (STEP, BEYOND) or (self.offset == UNIT and allowed_values.whole):
             return end
@@ -156,9 +150,7 @@ class Boundaries:
                 }
                 for column, upper in sides[place].items():
                     matrix[place, column] = ends[place][column][upper]
-            open_places = open_places[
-                find_leaves(self.tree, matrix[open_places]) != np.asarray(leaves)[open_places]
-            ]
+            open_places = open_places[find_leaves(self.tree, matrix[open_places]) != np.asarray(leaves)[open_places]]
             if not open_places.size:
                 break
         frame = self.frame.iloc[list(rows)].copy()
@@ -239,9 +231,7 @@ class Boundaries:
             column_values = self.values[:, column]
             limit = range_.high if upper else range_.low
             extreme = (
-                max(float(np.nanmax(column_values)), limit)
-                if upper
-                else min(float(np.nanmin(column_values)), limit)
+                max(float(np.nanmax(column_values)), limit) if upper else min(float(np.nanmin(column_values)), limit)
             )
             value = float(np.clip(rng.uniform(min(limit, extreme), max(limit, extreme)), domain.low, domain.high))
             value = round(value) if domain.whole else value
@@ -280,9 +270,7 @@ class Boundaries:
                 column_values = self.values[rows, column]
                 near = np.zeros(len(rows), dtype=bool)
                 for upper, end in ends.items():
-                    rounded = (column_values.astype(np.float32) if self.single else column_values).astype(
-                        np.float64
-                    )
+                    rounded = (column_values.astype(np.float32) if self.single else column_values).astype(np.float64)
                     inner = round_to_precision(end, self.single)
                     near |= rounded >= inner if upper else rounded <= inner
                 at_limits[rows] &= near

@@ -81,9 +81,7 @@ class ColumnDomain:
             listed = sorted(code for code in inside.only if not self.whole or code == int(code))
             if single:
                 listed = [shorten_number(code, single) for code in listed]
-            end_values = (
-                {round_to_precision(low, single), round_to_precision(high, single)} if low <= high else set()
-            )
+            end_values = {round_to_precision(low, single), round_to_precision(high, single)} if low <= high else set()
             choices = np.array(
                 [code for code in listed if low <= code <= high or round_to_precision(code, single) in end_values]
             )
@@ -185,9 +183,7 @@ class AllowedValues:
     @property
     def empty(self) -> bool:
         """Whether no value of the column lies in the box."""
-        has_number = (
-            not math.isnan(self._find_passing(self.low)) if self.choices is None else len(self.choices) > 0
-        )
+        has_number = not math.isnan(self._find_passing(self.low)) if self.choices is None else len(self.choices) > 0
         return not has_number and not self.missing
 
     def measure_gaps(self, values: Floats) -> Floats:

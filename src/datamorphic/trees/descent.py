@@ -34,9 +34,7 @@ def evaluate_comparisons(
         with np.errstate(invalid="ignore"):
             codes = np.clip(values[places], -1, members.shape[1] - 1)
             is_code = np.isfinite(codes) & (codes >= 0) & (codes == np.floor(codes))
-            inside = (
-                is_code & members[threshold[places].astype(np.intp), np.where(is_code, codes, 0).astype(np.intp)]
-            )
+            inside = is_code & members[threshold[places].astype(np.intp), np.where(is_code, codes, 0).astype(np.intp)]
         holds[places] = inside == (operator[places] == WITHIN)
     return holds
 

@@ -93,9 +93,7 @@ def find_row_within(
             current = values[row : row + 1, column]
             if domain.measure_gaps(current)[0] > 0:
                 name = frame.columns[column]
-                candidate[name] = to_column(
-                    domain.find_nearest(float(current[0])), candidate[name], column, inputs
-                )
+                candidate[name] = to_column(domain.find_nearest(float(current[0])), candidate[name], column, inputs)
         if is_accepted(candidate) and is_within_constraints(inputs, candidate):
             return candidate
     has_constraints = inputs.space is not None and bool(inputs.space.constraints)
@@ -117,9 +115,7 @@ def _read_start_row(near: DataLike, inputs: TreeInputs, frame: pd.DataFrame) -> 
     rows, _ = read_table(inputs.owner, near, list(frame.columns), len(frame.columns))
     if len(rows) > 1:
         raise DataError(f"near must be one row. Got {len(rows):,}.")
-    return pd.DataFrame(
-        {name: _cast_if_lossless(frame[name].dtype, rows[name]) for name in rows}, index=rows.index
-    )
+    return pd.DataFrame({name: _cast_if_lossless(frame[name].dtype, rows[name]) for name in rows}, index=rows.index)
 
 
 def _cast_if_lossless(dtype: Any, column: pd.Series[Any]) -> pd.Series[Any]:

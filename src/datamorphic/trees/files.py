@@ -41,5 +41,6 @@ def load_trees(path: str | os.PathLike[str]) -> Any:
     except Exception as error:  # a library may raise anything for an invalid file
         error_lines = str(error).strip().splitlines()
         raise ModelError(
-            f"{file.name} is not a readable model of {library}: {type(error).__name__}{f': {error_lines[0]}' if error_lines else ''}"
+            f"{file.name} is not a readable model of {library}: "
+            f"{type(error).__name__}{f': {error_lines[0]}' if error_lines else ''}"
         ) from error

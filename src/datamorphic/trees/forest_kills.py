@@ -60,9 +60,7 @@ class ForestAnswers:
         change = tree.value[leaves] - tree.value[self.leaves[number][rows]]
         first = joining.column[number] if joining.column else 0
         if joining.method == "mean":
-            change = change / (
-                self.forest.trees_per_score[first] if joining.column else self.forest.trees_per_score
-            )
+            change = change / (self.forest.trees_per_score[first] if joining.column else self.forest.trees_per_score)
         scores = self.scores[rows].astype(np.float64)
         scores[:, first : first + change.shape[1]] += change
         different = self._find_changed_scores(scores, rows)

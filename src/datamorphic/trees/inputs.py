@@ -98,9 +98,7 @@ class TreeInputs:
             frame = replace_with_missing(frame, column, domain.missing)
         if not self.categories:
             array = (
-                frame.to_numpy()
-                if all(dtype.kind in "fiub" for dtype in frame.dtypes)
-                else convert_to_numbers(frame)
+                frame.to_numpy() if all(dtype.kind in "fiub" for dtype in frame.dtypes) else convert_to_numbers(frame)
             )
             return array if array.dtype.kind in "fiub" else convert_to_numbers(frame)
         matrix = np.empty((len(frame), len(frame.columns)))
@@ -110,9 +108,7 @@ class TreeInputs:
             matrix[:, column] = self._encode_categories(frame, column, values)
         return matrix
 
-    def _encode_categories(
-        self, frame: pd.DataFrame, column: int, values: Sequence[Any]
-    ) -> npt.NDArray[np.float64]:
+    def _encode_categories(self, frame: pd.DataFrame, column: int, values: Sequence[Any]) -> npt.NDArray[np.float64]:
         """Return the codes of a categorical column, and treat other values."""
         series = frame.iloc[:, column]
         codes, domain = encode_categories(series, values), self.domains.get(column)
@@ -121,13 +117,9 @@ class TreeInputs:
             return codes
         is_text = isinstance(next(iter(values), None), str)
         is_other_type = np.array([isinstance(value, str) != is_text for value in series.astype(object)]) & is_other
-        problem = (
-            "is not a text, but the trees compare texts" if is_text else "is a text, but the trees compare none"
-        )
+        problem = "is not a text, but the trees compare texts" if is_text else "is a text, but the trees compare none"
         if len(values) > 1 or domain.invalid_policy == "refused":  # otherwise no tree compares the column
-            _refuse_bad_values(
-                frame, is_other_type, problem, "Give the column the type it had for fitting.", column
-            )
+            _refuse_bad_values(frame, is_other_type, problem, "Give the column the type it had for fitting.", column)
         if domain.invalid_policy == "refused":
             _refuse_bad_values(
                 frame, is_other, f"is a value for which {self.owner} has no answer", "Leave the row out.", column
@@ -158,9 +150,7 @@ def convert_to_numbers(frame: pd.DataFrame) -> npt.NDArray[np.float64]:
     matrix = np.empty((len(frame), len(frame.columns)))
     for j, name in enumerate(frame.columns):
         matrix[:, j], text = to_numbers(frame[name])
-        _refuse_bad_values(
-            frame, text, "is not a number, but trees compare numbers", "Encode it as for fitting.", j
-        )
+        _refuse_bad_values(frame, text, "is not a number, but trees compare numbers", "Encode it as for fitting.", j)
     return matrix
 
 
@@ -200,9 +190,7 @@ def read_data(
             )
     names = tuple(str(name) for name in frame.columns)
     categories = {
-        column: add_other_categories(
-            values, frame.iloc[:, column], space[names[column]] if space is not None else None
-        )
+        column: add_other_categories(values, frame.iloc[:, column], space[names[column]] if space is not None else None)
         if column in forest.domains and forest.domains[column].invalid_policy == "kept"
         else values
         for column, values in forest.categories.items()
@@ -236,9 +224,7 @@ def read_table(
         target = None
     if target is not None:
         if target not in frame.columns:
-            raise DataError(
-                f"The target column {target!r} is not in the data. {suggest_name(target, frame.columns)}"
-            )
+            raise DataError(f"The target column {target!r} is not in the data. {suggest_name(target, frame.columns)}")
         if columns is not None and target in columns:
             raise DataError(f"The target column {target!r} is one of the inputs that {owner} was fitted on.")
         frame = frame.drop(columns=[target])
@@ -270,9 +256,7 @@ def _to_frame(data: DataLike, columns: list[str] | None, width: int, owner: str,
     import pandas as pd
 
     if target is not None:
-        raise ArgumentError(
-            f"The target {target!r} names a column, but the data are not a frame. Leave target out."
-        )
+        raise ArgumentError(f"The target {target!r} names a column, but the data are not a frame. Leave target out.")
     try:
         array = np.asarray(data)
     except ValueError:

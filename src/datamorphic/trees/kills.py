@@ -54,9 +54,7 @@ class RowKills:
         """Return a sparse matrix with one row per mutant and one column per row."""
         from scipy.sparse import csr_array
 
-        return csr_array(
-            (np.ones(len(self.rows), dtype=bool), self.rows, self.start), shape=(len(self), self.width)
-        )
+        return csr_array((np.ones(len(self.rows), dtype=bool), self.rows, self.start), shape=(len(self), self.width))
 
 
 def find_kills(

@@ -116,9 +116,7 @@ def _find_donors(tree: Tree, same_column_nodes: list[int], place: int, per_node:
     threshold = tree.threshold[same_column_nodes[place]]
     if per_node == NEIGHBOURS:
         neighbours = same_column_nodes[max(0, place - 1) : place] + same_column_nodes[place + 1 : place + 2]
-        return [
-            node for node in neighbours if tree.threshold[node] != threshold
-        ]  # an equal constant changes nothing
+        return [node for node in neighbours if tree.threshold[node] != threshold]  # an equal constant changes nothing
     node_by_threshold = {float(tree.threshold[node]): node for node in reversed(same_column_nodes)}
     node_by_threshold.pop(float(threshold))
     donors = sorted(node_by_threshold.values(), key=same_column_nodes.index)

@@ -134,9 +134,7 @@ def get_column_names(model: ModelLike) -> list[str] | None:
 
 def _has_generated_names(names: list[str]) -> bool:
     """Return whether a library generated the column names because it got none."""
-    return any(
-        names == [template.format(place) for place in range(len(names))] for template in ("Column_{}", "{}")
-    )
+    return any(names == [template.format(place) for place in range(len(names))] for template in ("Column_{}", "{}"))
 
 
 def validate_fitted(model: ModelLike) -> None:

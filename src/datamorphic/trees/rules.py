@@ -58,9 +58,7 @@ def find_side(tree: Tree, node: int, goes_left: bool, *, in_data_units: bool = F
     return build_range(operator, limit, goes_left, bool(tree.missing_left[node]) == goes_left, tree.sets)
 
 
-def build_range(
-    operator: int, limit: float, holds: bool, missing: bool, sets: Sequence[frozenset[int]] = ()
-) -> Range:
+def build_range(operator: int, limit: float, holds: bool, missing: bool, sets: Sequence[frozenset[int]] = ()) -> Range:
     """Return the values for which a comparison holds, or does not hold."""
     if operator >= EQUAL:
         codes = frozenset([limit] if operator == EQUAL else sets[int(limit)])
@@ -142,9 +140,7 @@ def _format_interval(name: str, range_: Range, single: bool) -> str:
         others = " or ".join(format_short(code) for code in sorted(range_.never))
         within = _format_interval(name, replace(range_, never=frozenset()), single)
         return " and ".join(filter(None, (within, f"{name} is not {others}")))
-    (low, is_open_low), (high, is_closed_high) = (
-        format_limit(limit, single) for limit in (range_.low, range_.high)
-    )
+    (low, is_open_low), (high, is_closed_high) = (format_limit(limit, single) for limit in (range_.low, range_.high))
     if range_.empty or (math.isfinite(range_.low) and math.isfinite(range_.high)):
         return f"{low} {'<' if is_open_low else '<='} {name} {'<=' if is_closed_high else '<'} {high}"
     if math.isfinite(range_.low):

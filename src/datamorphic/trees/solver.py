@@ -70,9 +70,7 @@ class MutantSolver:
     def _get_column(self, column: int) -> ColumnDomain:
         if column not in self._columns:
             column_values = self._user_values[:, column]
-            self._columns[column] = build_column_domain(
-                column, self.single, self.frame, column_values, self.inputs
-            )
+            self._columns[column] = build_column_domain(column, self.single, self.frame, column_values, self.inputs)
         return self._columns[column]
 
     def _is_possible(self, column: int, range_: Range) -> bool:
@@ -159,9 +157,7 @@ class MutantSolver:
                 return ranges, effort
             column = int(tree.feature[first])
             for goes_left, child in ((True, int(tree.left[first])), (False, int(tree.right[first]))):
-                range_ = ranges.get(column, Range()).intersect(
-                    find_side(tree, first, goes_left, in_data_units=True)
-                )
+                range_ = ranges.get(column, Range()).intersect(find_side(tree, first, goes_left, in_data_units=True))
                 if self._is_possible(column, range_):
                     pending.append(({**ranges, column: range_}, child, second))
         return None, effort

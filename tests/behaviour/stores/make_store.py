@@ -40,9 +40,7 @@ OTHERS = (
 def start(folder: Path, *arguments: str, pause: str = "0") -> subprocess.Popen[bytes]:
     environment = {**os.environ, "DATAMORPHIC_STORE": "runs.sqlite", "STORED_SYSTEM_PAUSE": pause}
     command = [sys.executable, "-m", "datamorphic", *arguments]
-    return subprocess.Popen(
-        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    )
+    return subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
 
 
 def stop_midway(folder: Path, number: int, stop: signal.Signals) -> None:

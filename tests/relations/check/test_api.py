@@ -99,6 +99,7 @@ def whole():
 # -- the report ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_table(whole):
     found = whole.table
     assert found.columns[: len(COLUMNS)].tolist() == COLUMNS
@@ -122,9 +123,7 @@ def test_verification_and_validation_are_separate(whole):
     assert taught.set_index("relation")["violated"]["MR-1.1"] > 0  # a tied vote goes to the label that sorts first
     assert not any(each.expected for each in whole.surprises)
     text = whole.describe()
-    assert (
-        text.index("Verification:") < text.index("  MR-0 ") < text.index("Validation:") < text.index("  MR-1.1 ")
-    )
+    assert text.index("Verification:") < text.index("  MR-0 ") < text.index("Validation:") < text.index("  MR-1.1 ")
     assert whole.headline.startswith("all 13 necessary relations hold, ")
 
 
@@ -487,6 +486,7 @@ def test_a_learner_that_always_fails_is_reported(error):
     assert (suite.get("errors"), suite.get("failures")) == ("2", "0")
 
 
+@pytest.mark.slow
 def test_a_learner_that_hangs_or_crashes_is_reported():
     class Dangerous(KNN):  # here, so that it travels as it is: a process would import this whole file
         def fit(self, X, y):
@@ -570,6 +570,7 @@ def test_an_unrepeatable_learner_is_judged_by_distribution():
 # -- what it costs ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_report():
     reports = [check(KNN(3), relations=["MR-1.1", "MR-0 subset"], seed=seed, shrink=True) for seed in (5, 5, 6)]
     one, two, other = ({**json.loads(each.to_json()), "seconds": 0} for each in reports)
@@ -670,6 +671,7 @@ def known(url):
         return failures.recall_all(store)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("data", ["random", "frame"])
 def test_violations_are_stored_replayed_and_forgotten_when_fixed(url, data, monkeypatch):
     given = () if data == "random" else (table(),)
@@ -726,6 +728,7 @@ def test_violations_are_stored_per_learner(url):
 # -- for others ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_hostile_names_are_escaped():
     data = table(labels=(EVIL, "[red]b\x1b[31m", "c"))[["x", "z", "y"]]
     data = data.rename(columns={"x": EVIL, "z": "[red]z\x1b[31m"})
@@ -878,9 +881,7 @@ def test_like_must_be_in_the_table(like):
 def test_an_example_with_dates_can_be_exported():
     class LastColumn:
         def fit(self, x, y):
-            self.low = (
-                x.iloc[:, -1].astype("int64").mean() if x.dtypes.iloc[-1].kind == "M" else x.iloc[:, -1].mean()
-            )
+            self.low = x.iloc[:, -1].astype("int64").mean() if x.dtypes.iloc[-1].kind == "M" else x.iloc[:, -1].mean()
             self.labels = sorted(set(y))
             return self
 

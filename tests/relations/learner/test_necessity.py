@@ -153,9 +153,7 @@ def test_necessary_relations_of_other_learners(family):
 @pytest.mark.parametrize("learner", FAMILIES.values(), ids=FAMILIES)
 def test_every_family_has_a_row_for_every_relation(learner):
     assert is_known_learner(learner)
-    assert {"refit", "label renaming"} <= {
-        name for name in LEARNER_RELATIONS if find_stance(name, learner).necessary
-    }
+    assert {"refit", "label renaming"} <= {name for name in LEARNER_RELATIONS if find_stance(name, learner).necessary}
     for name in LEARNER_RELATIONS:
         held = find_stance(name, learner)
         assert held.strictness in STRICTNESS
@@ -191,6 +189,7 @@ def awkward():
 EVERYONE = FAMILIES | PIPELINES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", EVERYONE.values(), ids=EVERYONE)
 def test_nothing_necessary_is_violated(learner):
     data, counts = awkward(), Counter()
@@ -223,6 +222,7 @@ def ordinary(number):
 FAILING = FAMILIES | {"svm, fixed": SVC(gamma=0.05), "bayes, priors": GaussianNB(priors=[0.8, 0.1, 0.1])}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", FAILING.values(), ids=FAILING)
 def test_expected_failures_occur(learner):
     """The table is no pessimist: these are violated on ordinary data, in which no numbers tie."""
@@ -256,10 +256,7 @@ def test_stances_of_pipelines():
     }
     assert necessary(scaled) == (necessary(KNeighborsClassifier(1)) - other_rows) | {"MR-0 subset"}
     assert "learns from the changed rows" in find_stance("MR-3.2", scaled).reason
-    assert (
-        "StandardScaler undoes"
-        in find_stance("MR-0", make_pipeline(StandardScaler(), LogisticRegression())).reason
-    )
+    assert "StandardScaler undoes" in find_stance("MR-0", make_pipeline(StandardScaler(), LogisticRegression())).reason
     half = make_pipeline(StandardScaler(with_std=False), LogisticRegression())
     assert not find_stance("MR-0", half).necessary
     for learner in (MLPClassifier(), SVC(), LinearSVC()):
@@ -356,9 +353,7 @@ def test_smoothing_makes_relations_of_naive_bayes_unnecessary():
     assert not find_stance("MR-3.2", GaussianNB(), near).necessary
     assert "decisive" in find_stance("MR-3.2", GaussianNB(), near).reason
     assert find_stance("MR-1.1", GaussianNB(), near).necessary
-    assert all(
-        find_stance(name, GaussianNB(), iris).necessary for name in SMOOTHING_FACTORS if name != "MR-3.2 odds"
-    )
+    assert all(find_stance(name, GaussianNB(), iris).necessary for name in SMOOTHING_FACTORS if name != "MR-3.2 odds")
 
 
 def test_indecisive_smoothing_changes_no_prediction():

@@ -138,11 +138,7 @@ def test_a_constant_attribute_is_added(names):
     values = {*follow.x.iloc[:, 2], *follow.t.iloc[:, 2]}
     assert len(values) == 1
     assert values <= {1.0, 2.0, 3.0, 4.0}
-    assert (
-        len({type(name) for name in follow.x})
-        == 1
-        == check(KNeighborsClassifier(1), "MR-2.1", follow).count(HOLDS)
-    )
+    assert len({type(name) for name in follow.x}) == 1 == check(KNeighborsClassifier(1), "MR-2.1", follow).count(HOLDS)
 
 
 def test_rows_of_the_predicted_class_are_doubled(data):
@@ -222,9 +218,7 @@ def test_some_rows_of_others_are_relabelled_or_removed(data, seed):
     pd.testing.assert_frame_equal(follow.x, data.x)
     changed = follow.y != data.y
     assert 0 < changed.sum() < (data.y != "L1").sum()
-    assert all(
-        new == old + "*" and old != "L1" for new, old in zip(follow.y[changed], data.y[changed], strict=True)
-    )
+    assert all(new == old + "*" and old != "L1" for new, old in zip(follow.y[changed], data.y[changed], strict=True))
     whole = made("MR-5.1", data, labels, seed=seed)
     (gone,) = set(data.y) - set(whole.y)
     assert gone != "L1"
@@ -317,9 +311,7 @@ def test_verdicts_equal_those_of_two_plain_fits(data):
         after = KNeighborsClassifier(3).fit(follow.x, follow.y).predict(follow.t)
         assert found.before.tolist() == before.tolist()
         assert found.after.tolist() == after.tolist()
-        assert (found.verdicts == VIOLATED).tolist() == [
-            renamed[b] != a for b, a in zip(before, after, strict=True)
-        ]
+        assert (found.verdicts == VIOLATED).tolist() == [renamed[b] != a for b, a in zip(before, after, strict=True)]
 
 
 def test_scores_are_of_the_same_class_before_and_after(data):
@@ -328,6 +320,7 @@ def test_scores_are_of_the_same_class_before_and_after(data):
     np.testing.assert_allclose(found.scores_before, found.scores_after, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_scores_count_where_they_are_asked_for(data):
     class Unsure(Learner):
         def predict_proba(self, t):
@@ -364,6 +357,7 @@ def test_same_seed_same_result(data):
     pd.testing.assert_frame_equal(first.follow_ups[0].x, second.follow_ups[0].x)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["MR-0", "sample order"])
 def test_ties_are_set_aside_and_reported(name):
     """Of neighbours at equal distance one is taken by chance: that is no fault of kNN."""
@@ -386,9 +380,7 @@ def test_a_fault_is_not_mistaken_for_a_tie():
         def distances(self, case):
             return (self.x[:, -1] - case[-1]) ** 2
 
-    found = [
-        check(LastAttribute(), "MR-1.2", whole_numbers(np.random.default_rng(seed)), seed) for seed in range(5)
-    ]
+    found = [check(LastAttribute(), "MR-1.2", whole_numbers(np.random.default_rng(seed)), seed) for seed in range(5)]
     assert sum(each.count(VIOLATED) for each in found) > 2 * sum(each.tied.sum() for each in found)
 
 

@@ -47,9 +47,7 @@ def listed(names):
 
 
 def contradicts(row):
-    runs, mutants, cost, capability = (
-        row.get(each, math.nan) for each in ("runs", "mutants", "cost", "capability")
-    )
+    runs, mutants, cost, capability = (row.get(each, math.nan) for each in ("runs", "mutants", "cost", "capability"))
     walks = row["walks"] * row["ways"]
     if math.isnan(mutants):  # cut off: as many as the capability says, within its rounding
         low, high = (runs / (capability + error) / walks * 50 for error in (0.0051, -0.0051))
@@ -72,13 +70,12 @@ def test_cost_and_capability_follow_from_runs_and_mutants(names):
     assert found <= known
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(14, 26))
 def test_totals_and_means_follow_from_the_rows(number):
     frame = published(f"000-{number}")
     wrong = misprints()
-    wrong = set(
-        wrong[wrong["table"] == f"000-{number}"][["strategy", "subject"]].itertuples(index=False, name=None)
-    )
+    wrong = set(wrong[wrong["table"] == f"000-{number}"][["strategy", "subject"]].itertuples(index=False, name=None))
     for place, group in frame.groupby(["strategy", "subject"]):
         values = group[group["walks"].notna()]["published"]
         for _, row in group[group["walks"].isna()].iterrows():
@@ -281,12 +278,11 @@ def test_both_tables_of_effects_agree_about_the_mutants_they_share():
     )
     for rival in ("MT-RT", "MT-ART-Min"):
         derived = later[f"MT-BART vs {rival}"] - later["MT-BART vs SFIDMT-ART"]
-        off = {
-            ours: abs(derived[ours] - first.at[theirs, f"SFIDMT-ART vs {rival}"]) for ours, theirs in SAME.items()
-        }
+        off = {ours: abs(derived[ours] - first.at[theirs, f"SFIDMT-ART vs {rival}"]) for ours, theirs in SAME.items()}
         assert {mutant for mutant, by in off.items() if by > 0.1} == {8}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", tables())
 def test_tables_are_tidy(table):
     frame = published(table)
@@ -301,12 +297,11 @@ def test_tables_are_tidy(table):
     assert not frame["subject"].eq("").any()
 
 
+@pytest.mark.slow
 def test_misprints_and_errata_name_figures_that_exist():
     for row in misprints().itertuples():
         frame = published(row.table)
-        same = (
-            (frame["strategy"] == row.strategy) & (frame["subject"] == row.subject) & (frame["data"] == row.data)
-        )
+        same = (frame["strategy"] == row.strategy) & (frame["subject"] == row.subject) & (frame["data"] == row.data)
         at = frame["walks"].isna() if pd.isna(row.walks) else frame["walks"] == row.walks
         assert len(frame[same & at & (frame["measure"] == row.measure)]) == 1, row
     for each in ERRATA:
@@ -333,9 +328,7 @@ def test_errata():
     assert "give 12" in erratum("003-6", subject="all", measure="MR-5.2")
     assert "0.005" in erratum("002-9", "BART", "0.00", "F-ratio %")
     assert erratum("002-9", "BART", "0.01", "F-ratio %") == ""
-    assert "next relation" in erratum(
-        "002-11", "MT-BART vs MT-RT", "BesselJ mutant 6", "effect size", data="BesselJ"
-    )
+    assert "next relation" in erratum("002-11", "MT-BART vs MT-RT", "BesselJ mutant 6", "effect size", data="BesselJ")
     assert "0.0081" in erratum("002-13", "MT-RT", "Sin", "discrepancy STC max")
     assert erratum("002-13", "MT-BART", "Sin", "discrepancy STC max") == ""
     assert "below 1e-6" in erratum("002-25", "rj5", "rj mutant 1", "F-measure")

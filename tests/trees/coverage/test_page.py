@@ -227,9 +227,7 @@ def test_the_page_lists_uncovered_items_and_example_rows(half):
     report = half.page()
     assert report.verdict == "The tests kill 15 of 42 mutants (35.71 %)"
     assert report.state == "warn"
-    mutants, leaves = (
-        next(each for each in report.sections if each.anchor == name) for name in ("mutants", "leaves")
-    )
+    mutants, leaves = (next(each for each in report.sections if each.anchor == name) for name in ("mutants", "leaves"))
     assert mutants.heading == "27 mutants that no row kills"
     first = mutants.table.rows[0]
     assert first[1] == half.change(int(first[0]))
@@ -250,9 +248,7 @@ def test_the_page_lists_limits_with_their_side(tree, iris):
     report = made.page()
     rows = next(each.table.rows for each in report.sections if each.anchor == "limits")
     assert len(rows) == sum(map(len, made.limits))
-    assert [row[-1].startswith("yes") for row in rows] == [
-        limit.holds for limits in made.limits for limit in limits
-    ]
+    assert [row[-1].startswith("yes") for row in rows] == [limit.holds for limits in made.limits for limit in limits]
     cover = dm.cover(tree, iris, target="target", criterion="BVA").page()
     told = next(each.table.rows for each in cover.sections if each.anchor == "leaves")
     assert "petal width (cm) <= 0.8 holds" in " ".join(row[-1] for row in told)

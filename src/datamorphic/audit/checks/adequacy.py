@@ -151,9 +151,7 @@ def _mix_inputs(context: CheckContext, count: int) -> Points:
     codes = context.inputs.codes
     first, second = (codes[rng.integers(len(codes), size=count)] for _ in range(2))
     mixed = np.where(rng.random(first.shape) < 0.5, first, second)
-    return Points(
-        context.space, mixed[context.space.satisfied(mixed)] if context.space.keeps_constraints else mixed
-    )
+    return Points(context.space, mixed[context.space.satisfied(mixed)] if context.space.keeps_constraints else mixed)
 
 
 def _find_example(coverage: Coverage, missing: pd.DataFrame) -> tuple[Example, ...]:

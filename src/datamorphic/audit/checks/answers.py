@@ -118,9 +118,7 @@ def check_answers(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     context.queries, context.answers = inputs, outputs
     if len(outputs) >= MIN_ROWS_TO_FAIL and not outputs.ok.any():
         rows_text = pluralize(len(outputs), "row")
-        raise SystemFailed(
-            f"{context.subject.name} gave no answer to any of {rows_text}: {format_answer(outputs, 0)}."
-        )
+        raise SystemFailed(f"{context.subject.name} gave no answer to any of {rows_text}: {format_answer(outputs, 0)}.")
     findings = (
         _find_unanswered(context, budget, inputs, outputs, "given")
         + _find_unknown_labels(inputs, outputs)
@@ -149,9 +147,7 @@ def _query(context: CheckContext, budget: CheckBudget, points: Points) -> tuple[
     counter = CallCounter()
     flow = Answers(context.compute_query_rows()).check(points, np.random.default_rng(context.seed))
     try:
-        groups = drive(
-            flow, context.sut, tally=counter, budget=budget.remaining(0.7), **context.build_quiet_options()
-        )
+        groups = drive(flow, context.sut, tally=counter, budget=budget.remaining(0.7), **context.build_quiet_options())
     finally:
         budget.add(counter)
     context.count_labels(groups.before)

@@ -18,9 +18,7 @@ RARE_LABEL_COUNT = 5
 
 def check_classes(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     """Compare the classes of the model and of the data with the predicted ones."""
-    predicted_labels = {
-        str(label) for label in context.label_counts
-    }  # as text, since files may turn numbers into text
+    predicted_labels = {str(label) for label in context.label_counts}  # as text, since files may turn numbers into text
     declared_labels = list(context.sut.labels or ())
     truth = Counter(_list_labels(context))
     total = sum(context.label_counts.values())

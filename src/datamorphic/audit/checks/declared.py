@@ -206,9 +206,7 @@ def _build_step_example(relation: Relation, groups: JudgedGroups, numbers: bool)
     example = build_example(groups)
     if numbers:
         return example
-    before, after = (
-        relation.compute_level(outputs.take(slice(0, 1)))[0] for outputs in (groups.before, groups.after)
-    )
+    before, after = (relation.compute_level(outputs.take(slice(0, 1)))[0] for outputs in (groups.before, groups.after))
     return replace(example, words=f"{example.words}; its score goes from {before:.4g} to {after:.4g}")
 
 
@@ -219,9 +217,7 @@ def _format_wrong_direction(relation: Monotone) -> str:
     return f"make {relation.towards} {'less' if falls else 'more'} likely"
 
 
-def _draw_curve(
-    context: CheckContext, budget: CheckBudget, relation: Relation, groups: JudgedGroups
-) -> list[Section]:
+def _draw_curve(context: CheckContext, budget: CheckBudget, relation: Relation, groups: JudgedGroups) -> list[Section]:
     """Return a picture of the answer to one case as the feature changes."""
     assert isinstance(relation, Monotone)
     source = groups.source.take(slice(0, 1))
@@ -334,9 +330,7 @@ def check_protected(context: CheckContext, budget: CheckBudget) -> CheckFindings
     return outcome.summarise("attribute", findings, sections)
 
 
-def _tabulate_changes(
-    context: CheckContext, budget: CheckBudget, relation: Invariant, inputs: Points
-) -> Table | None:
+def _tabulate_changes(context: CheckContext, budget: CheckBudget, relation: Invariant, inputs: Points) -> Table | None:
     """Return a table of how often each change of the attribute leads to each change of the answer."""
     swept = _run_sweep(context, budget, inputs, relation)
     if swept is None:
@@ -366,9 +360,7 @@ def _tabulate_changes(
     }
     change_counts = Counter(change[1:] for change in changes)
     ranked = sorted(change_counts.items(), key=lambda item: (-item[1], item[0]))
-    body = [
-        [*key, f"{count:,}", f"{100 * count / swept.shape[0]:.1f} %"] for key, count in ranked[:MAX_TABLE_ROWS]
-    ]
+    body = [[*key, f"{count:,}", f"{100 * count / swept.shape[0]:.1f} %"] for key, count in ranked[:MAX_TABLE_ROWS]]
     return Table(columns=[relation.feature, "becomes", "answer", "becomes", "cases", "share"], rows=body)
 
 

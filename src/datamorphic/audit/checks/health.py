@@ -70,9 +70,7 @@ def _check_relation(name: str, context: CheckContext, budget: CheckBudget) -> Ch
         )
         relation, limit = Batches(single_cases), min(limit, 7 * single_cases)
     inputs = context.sample_inputs(
-        context.count_affordable(
-            budget.remaining(0.5), limit, runs_per_case=queries_per_case, calls=queries_per_case
-        )
+        context.count_affordable(budget.remaining(0.5), limit, runs_per_case=queries_per_case, calls=queries_per_case)
     )
     result = run_relation_check(
         relation,

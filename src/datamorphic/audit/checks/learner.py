@@ -67,9 +67,7 @@ def _check_relations(context: CheckContext, budget: CheckBudget, data: Training)
         body.append([name, relation.says, _format_necessity(view), f"{judged:,}", f"{violated:,}", note])
         if violated and view.necessary:
             findings.append(_build_finding(name, relation.says, view.reason, result, violated, judged))
-    table = Table(
-        columns=["relation", "expectation", "for this learner", "cases", "violated", "reason"], rows=body
-    )
+    table = Table(columns=["relation", "expectation", "for this learner", "cases", "violated", "reason"], rows=body)
     section = Section(
         heading="Relations of the learner",
         text=f"The learner was trained on {pluralize(len(data.x), 'row')} and on the same rows changed in a known way. "
@@ -101,9 +99,7 @@ def _format_necessity(view: Stance) -> str:
     return "necessary" if view.necessary else "may fail" if view.strictness == "expected_failure" else "hypothesis"
 
 
-def _build_finding(
-    name: str, says: str, reason: str, result: LearnerVerdicts, violated: int, judged: int
-) -> Finding:
+def _build_finding(name: str, says: str, reason: str, result: LearnerVerdicts, violated: int, judged: int) -> Finding:
     row = int(np.flatnonzero(result.verdicts == VIOLATED)[0])
     case = {str(column): to_plain(value) for column, value in result.data.trainings[0].t.iloc[row].items()}
     before, after, expected = (to_plain(values[row]) for values in (result.before, result.after, result.expected))

@@ -35,9 +35,7 @@ def check_metamorphisms(context: CheckContext, budget: CheckBudget) -> CheckFind
         for name in system.datamorphisms
         if None in targets or any(_is_same_datamorphism(system, name, target) for target in targets)
     ]
-    seed_limit = context.count_affordable(
-        budget.remaining(0.5), MAX_SEED_CASES, runs_per_case=2 * max(len(names), 1)
-    )
+    seed_limit = context.count_affordable(budget.remaining(0.5), MAX_SEED_CASES, runs_per_case=2 * max(len(names), 1))
     seeds = TestSet.of_seeds(context.sample_inputs(seed_limit))
     for name in names or [""]:
         tests = seeds if not name else TestSet.concat([seeds, _mutate_seeds(system, name, seeds, context.seed)])

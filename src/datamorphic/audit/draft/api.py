@@ -51,9 +51,7 @@ MIN_VALUES_FOR_INTEGER = 20  # fewer whole floats do not show that a column hold
 MAX_EXACT_INTEGER = 1e15  # of floats
 MAX_COLUMNS_LISTED = 3
 MODEL_SUFFIXES = (".skops", ".onnx", *PICKLE_SUFFIXES)
-DATE_PATTERN = re.compile(
-    r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ].*)?", re.DOTALL
-)
+DATE_PATTERN = re.compile(r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ].*)?", re.DOTALL)
 
 
 def draft_system(
@@ -127,9 +125,7 @@ def draft_system(
     trial = drive(flow, subject.sut, progress=progress, recheck=0)
     if not trial.answers.ok.any():
         reason = trial.answers.messages.get(0, "it gave no reason")
-        raise SystemFailed(
-            f"{subject.name} gave no answer to any of {pluralize(len(trial.answers), 'row')}: {reason}."
-        )
+        raise SystemFailed(f"{subject.name} gave no answer to any of {pluralize(len(trial.answers), 'row')}: {reason}.")
     notes = list(subject.notes)
     silent = _count_silent(trial)
     if silent:
@@ -196,9 +192,7 @@ def _load_model(text: str) -> ModelLike:
     except (ImportError, AttributeError) as error:
         raise UsageError(f"{text!r} cannot be imported: {error}. Run this in the folder of the module.") from error
     if has_morphisms(loaded_object) and not hasattr(loaded_object, "fit"):
-        raise UsageError(
-            f"{text!r} is a test system already. Give the model that it tests, or edit the test system."
-        )
+        raise UsageError(f"{text!r} is a test system already. Give the model that it tests, or edit the test system.")
     return loaded_object
 
 
@@ -346,9 +340,7 @@ def _format_data_code(text: str, frame: pd.DataFrame, space: Space, file: Path) 
     return {"rows": code, "rows_comment": format_comment(comment, 0)}
 
 
-def _format_model_code(
-    text: str, loaded_model: ModelLike, scalar: bool, trust: bool, file: Path
-) -> dict[str, Any]:
+def _format_model_code(text: str, loaded_model: ModelLike, scalar: bool, trust: bool, file: Path) -> dict[str, Any]:
     if isinstance(loaded_model, str):
         kind = Path(text).suffix.lower()
         remark = "The model under test."

@@ -73,9 +73,7 @@ def propose_changes(space: Space, influence: npt.NDArray[np.float64]) -> Iterato
                 space, {feature.name: _count_digits(part * feature.step) for feature in rounded_features}, name
             )
     discrete = [
-        j
-        for j, feature in enumerate(space.features)
-        if feature.kind != "continuous" and feature.high > feature.low
+        j for j, feature in enumerate(space.features) if feature.kind != "continuous" and feature.high > feature.low
     ]
     for j in sorted(discrete, key=lambda j: influence[j])[:MAX_NEXT_FEATURES]:
         yield _build_next_value(space, space.features[j], used_names)

@@ -122,9 +122,7 @@ def tidy_feature(feature: Feature) -> Feature:
     grid = Decimal(1).scaleb(math.floor(math.log10(width)) - 3)
     low = float(_round_to_grid(feature.low, grid, ROUND_FLOOR))
     high = float(_round_to_grid(feature.high, grid, ROUND_CEILING))
-    return Continuous(
-        feature.name, low, high, step=float(f"{width / STEPS_PER_RANGE:.1e}"), nullable=feature.nullable
-    )
+    return Continuous(feature.name, low, high, step=float(f"{width / STEPS_PER_RANGE:.1e}"), nullable=feature.nullable)
 
 
 def _round_to_grid(value: float, grid: Decimal, rounding: str) -> Decimal:

@@ -143,17 +143,13 @@ def _measure_difference(a: Outputs, b: Outputs, numbers: bool) -> Numbers:
 class _ChangeTrial:
     """A change with the answers before and after it, for rows that have both."""
 
-    def __init__(
-        self, change: RowChange, before: Outputs, after: Outputs, moved_rows: Mask, numbers: bool
-    ) -> None:
+    def __init__(self, change: RowChange, before: Outputs, after: Outputs, moved_rows: Mask, numbers: bool) -> None:
         ok = before.ok & after.ok
         self.change, self.numbers = change, numbers
         self.before, self.after, self.moved_rows = before.take(ok), after.take(ok), moved_rows[ok]
         self.judged, self.silent = int(ok.sum()), int((~after.ok[:DEFAULT_SEED_CASES]).sum())
         known = before.take(before.ok).values
-        self.labels = (
-            [] if numbers else sorted({_to_plain(label) for label in known}, key=lambda label: str(label))
-        )
+        self.labels = [] if numbers else sorted({_to_plain(label) for label in known}, key=lambda label: str(label))
         self.tolerance = self.slack = 0.0
         if numbers and len(known):
             values = known.astype(np.float64)
@@ -195,11 +191,7 @@ class _ChangeTrial:
             for label in self.labels:
                 was, is_now = self.before.values == label, self.after.values == label
                 lost_count, gained_count = int((was & ~is_now).sum()), int((~was & is_now).sum())
-                if (
-                    was.any()
-                    and gained_count > lost_count
-                    and (best is None or (lost_count, -gained_count) < best[:2])
-                ):
+                if was.any() and gained_count > lost_count and (best is None or (lost_count, -gained_count) < best[:2]):
                     best = (lost_count, -gained_count, label)
         if best is None:
             return None
@@ -228,9 +220,7 @@ class _ChangeTrial:
             out = np.array([_to_plain(value) not in self.labels for value in self.after.values], dtype=bool)
         else:
             return None
-        return self._draft(
-            name=f"{self.change.name}_known", says=says, why=reason, code=code, broken=int(out.sum())
-        )
+        return self._draft(name=f"{self.change.name}_known", says=says, why=reason, code=code, broken=int(out.sum()))
 
     def _draft(self, *, name: str, says: str, why: str, code: str, broken: int) -> DraftRelation:
         return DraftRelation(
@@ -265,9 +255,7 @@ def _propose_relations(trials: list[_ChangeTrial]) -> Iterator[list[DraftRelatio
     for trial in trials:
         trials_by_kind.setdefault(trial.change.kind, []).append(trial)
     yield [relation for trial in trials_by_kind.get("more", []) if (relation := trial.build_one_way()) is not None]
-    yield [
-        trial.build_same_answer("noise_keeps_the_answer", *NOISE_TEXTS) for trial in trials_by_kind.get("hair", [])
-    ]
+    yield [trial.build_same_answer("noise_keeps_the_answer", *NOISE_TEXTS) for trial in trials_by_kind.get("hair", [])]
     next_trials = [trial for trial in trials_by_kind.get("next", []) if trial.moved_rows.any()]
     yield [
         trial.build_same_answer(
@@ -279,8 +267,7 @@ def _propose_relations(trials: list[_ChangeTrial]) -> Iterator[list[DraftRelatio
     ]
     rounding_trials = [trial for trial in trials_by_kind.get("rounded", []) if trial.moved_rows.any()]
     yield [
-        trial.build_same_answer(f"{trial.change.name}_keeps_the_answer", *ROUNDING_TEXTS)
-        for trial in rounding_trials
+        trial.build_same_answer(f"{trial.change.name}_keeps_the_answer", *ROUNDING_TEXTS) for trial in rounding_trials
     ]
     (repeat_trial,) = trials_by_kind["again"]
     yield [repeat_trial.build_same_answer("the_same_row_gets_the_same_answer", *REPEAT_TEXTS)]
@@ -312,9 +299,7 @@ def _choose_relations(kinds: list[list[DraftRelation]]) -> list[DraftRelation]:
         active += holding[:1]
         # The first kind is about the most influential columns: its violations are always worth knowing.
         violated += [relation for relation in relations if relation.broken and (not holding or kind == 0)][:1]
-    spare = [
-        relation for relations in (*specific[2:3], repeats, known) for relation in relations if relation.holds
-    ]
+    spare = [relation for relations in (*specific[2:3], repeats, known) for relation in relations if relation.holds]
     for relation in spare:
         if len(active) < ACTIVE_RELATION_COUNT and relation not in active:
             active.append(relation)

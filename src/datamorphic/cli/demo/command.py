@@ -17,9 +17,7 @@ EXPECTED_SECONDS = 10
 
 
 def demo(
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="The folder for the report.")] = Path(
-        "datamorphic-demo"
-    ),
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="The folder for the report.")] = Path("datamorphic-demo"),
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:

@@ -30,11 +30,7 @@ def plant_fault(seed: int) -> PlantedFault:
     program = read_program(knn)
     mutants = make_mutants(program.text, ["ASR"], name=program.name)
     mutant = next(
-        mutant
-        for mutant in mutants
-        if mutant.function == "squared_distance" and mutant.after.startswith("total = ")
+        mutant for mutant in mutants if mutant.function == "squared_distance" and mutant.after.startswith("total = ")
     )
     with load_module(mutant.source, program.name, program.package) as module:
-        return PlantedFault(
-            mutant, check(module.KNN(3), "random", RELATIONS, inputs=60, seed=seed, progress=False)
-        )
+        return PlantedFault(mutant, check(module.KNN(3), "random", RELATIONS, inputs=60, seed=seed, progress=False))

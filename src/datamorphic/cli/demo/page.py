@@ -34,7 +34,8 @@ def format_lead(demo: Demo) -> str:
     return (
         f"A {demo.sut.name} was trained to distinguish malignant from benign tumours (569 patients, 30 measurements; the "
         f"data ship with scikit-learn). It is correct for {demo.accuracy:.1%} of the patients it was not trained on. "
-        f"A physician would expect that a larger {_join_names(MONOTONE_FEATURES)} never makes a malignant tumour less likely, "
+        f"A physician would expect that a larger {_join_names(MONOTONE_FEATURES)} never makes a malignant "
+        "tumour less likely, "
         "so the demo declares this expectation."
     )
 
@@ -104,9 +105,7 @@ def _build_laws_section(demo: Demo) -> Section:
         columns.append("counter-example")
     rows = [[result.law, result.says, result.state, result.words][: len(columns)] for result in demo.laws.results]
     return Section(
-        heading="Moves and distances satisfy their laws"
-        if demo.laws.holds
-        else "A law of the test system is broken",
+        heading="Moves and distances satisfy their laws" if demo.laws.holds else "A law of the test system is broken",
         text=f"Exploration relies on its moves. {demo.laws.examples} triples of points were tried for each law.",
         state="good" if demo.laws.holds else "bad",
         table=Table(columns=columns, rows=rows),

@@ -145,9 +145,7 @@ BESSELJ_ERRATA = (
 
 def _get_parameter_sides(x: ColumnList, y: ColumnList) -> tuple[Any, Any]:
     """Return k^2 sn^2 + dn^2 of source and follow-up, with k^2 = 1 - y."""
-    sides = [
-        (1 - inputs[:, 1]) * outputs[:, 0] ** 2 + outputs[:, 2] ** 2 for inputs, outputs in zip(x, y, strict=True)
-    ]
+    sides = [(1 - inputs[:, 1]) * outputs[:, 0] ** 2 + outputs[:, 2] ** 2 for inputs, outputs in zip(x, y, strict=True)]
     return sides[0], sides[1]
 
 

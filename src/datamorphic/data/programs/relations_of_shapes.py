@@ -23,9 +23,7 @@ def _make_area_sides(number: float) -> Any:
 def _make_scaled_relation(name: str, factor: int, area: int) -> FunctionRelation:
     says = f"{factor} times all sides: {area} times the area"
     is_right = area == factor**2
-    return make_relation(
-        name, SIDES, says, multiply_by(factor, 3), equal=_make_area_sides(area), necessary=is_right
-    )
+    return make_relation(name, SIDES, says, multiply_by(factor, 3), equal=_make_area_sides(area), necessary=is_right)
 
 
 def _make_triangle_relations(prefix: str) -> list[FunctionRelation]:

@@ -112,9 +112,7 @@ def select_real_inputs(
     """Return the real inputs to compare by: seed cases of the old front, or those with answers in a file."""
 
     def make_inputs(points: Points, old: Outputs | None = None, new: Outputs | None = None) -> RealInputs:
-        return RealInputs(
-            points=points, border=border, ends=ends, tolerance=tolerance, reach=reach, old=old, new=new
-        )
+        return RealInputs(points=points, border=border, ends=ends, tolerance=tolerance, reach=reach, old=old, new=new)
 
     def select_seeds(source: FrontData, limit: int) -> Points:
         return Points(space, source.seeds.codes[thin_rows(len(source.seeds), limit)])
@@ -187,8 +185,7 @@ def describe_changed_inputs(changed_inputs: pd.DataFrame | None, input_count: in
     if changed_inputs is None:
         return []
     before, after = (
-        np.array([answer is not None for answer in changed_inputs.iloc[:, place]], dtype=bool)
-        for place in (-2, -1)
+        np.array([answer is not None for answer in changed_inputs.iloc[:, place]], dtype=bool) for place in (-2, -1)
     )
     masks = {
         "are answered differently": before & after,

@@ -58,8 +58,7 @@ class OrientedPairs:
         kinds, swapped = sides.number_kinds(a, b, part)
         ends = [(front.a.codes, front.b.codes), (a, b)]
         (first, second), (first_state, second_state) = (
-            (np.where(_broadcast_mask(swapped, x), y, x), np.where(_broadcast_mask(swapped, x), x, y))
-            for x, y in ends
+            (np.where(_broadcast_mask(swapped, x), y, x), np.where(_broadcast_mask(swapped, x), x, y)) for x, y in ends
         )
         return OrientedPairs(
             space=space,
@@ -93,9 +92,7 @@ class OrientedPairs:
         length = _compute_dot_products(self.space, *own_ends, *own_ends) * _compute_dot_products(
             self.space, *other_ends, *other_ends
         )
-        return _compute_dot_products(self.space, *own_ends, *other_ends) / np.sqrt(
-            np.where(length > 0, length, 1.0)
-        )
+        return _compute_dot_products(self.space, *own_ends, *other_ends) / np.sqrt(np.where(length > 0, length, 1.0))
 
     def compute_offsets(self, rows: Rows, other_pairs: OrientedPairs, other_rows: Rows) -> Codes:
         """Return the offsets of other pairs along the direction from the first end to the second."""
@@ -245,9 +242,7 @@ def follow_border(
         rows = np.flatnonzero(orientation == direction)
         pair_rows = brackets.walk[rows]
         rows = rows[
-            _compute_dot_products(
-                space, pairs.first[pair_rows], pairs.second[pair_rows], first[rows], second[rows]
-            )
+            _compute_dot_products(space, pairs.first[pair_rows], pairs.second[pair_rows], first[rows], second[rows])
             >= 0
         ]
         pair_rows = brackets.walk[rows]

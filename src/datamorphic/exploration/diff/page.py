@@ -22,9 +22,7 @@ def build_difference_page(change: Difference) -> Page:
     sections = [Section(heading=headline, text=text, state="good" if change.unchanged else "bad")]
     if len(change.table):
         table = _build_table(change.summary.reset_index())
-        sections.append(
-            Section(heading="The borders", text="The number of pairs per border and status.", table=table)
-        )
+        sections.append(Section(heading="The borders", text="The number of pairs per border and status.", table=table))
     if not change.unchanged and len(change.first()):
         text = "The border changed most here, and the inputs are plausible."
         sections.append(Section(heading="Cases to look at first", text=text, table=_build_table(change.first())))

@@ -93,9 +93,7 @@ def _merge_pairs(
         clusters.append(seeds + number * len(old_front.seeds))
         new_flags.append(np.full(len(rows), bool(number)))
     columns: dict[str, Any] = {
-        name: np.concatenate([getattr(part, name) for part in parts])
-        for name in vars(old_pairs)
-        if name != "space"
+        name: np.concatenate([getattr(part, name) for part in parts]) for name in vars(old_pairs) if name != "space"
     }
     _, cluster = np.unique(np.concatenate(clusters), return_inverse=True)
     return replace(old_pairs, **columns), np.concatenate(new_flags), cluster

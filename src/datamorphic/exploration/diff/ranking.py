@@ -185,9 +185,7 @@ def rank_cases(space: Space, parts: Sequence[Suspects]) -> tuple[pd.DataFrame, M
     """Return cases in the order in which to look at them, and which of them got no answer when queried."""
     import pandas as pd
 
-    details = pd.concat(
-        [part.details for part in parts if len(part.details)] or [parts[0].details], ignore_index=True
-    )
+    details = pd.concat([part.details for part in parts if len(part.details)] or [parts[0].details], ignore_index=True)
     codes = np.concatenate([part.codes for part in parts])
     distances = details["plausibility"].fillna(1.0)  # not measured: taken to be implausible
     details = details.loc[(details["change"] - distances).sort_values(ascending=False, kind="stable").index]

@@ -111,9 +111,7 @@ def _close_cells(layout: Layout, cells: CellGrid, scheme: int, slot: int, begin:
             low, high = layout.low[first + j], layout.high[first + j]
             own_parts[j] = 0
             if high > low:
-                own_parts[j] = int(
-                    min(max((points[point, j] - low) / (high - low) * parts[j], 0.0), parts[j] - 1.0)
-                )
+                own_parts[j] = int(min(max((points[point, j] - low) / (high - low) * parts[j], 0.0), parts[j] - 1.0))
             cell = cell * parts[j] + own_parts[j]
             neighbour_parts[j, 1] = own_parts[j]
             neighbour_parts[j, 0] = own_parts[j] - 1
@@ -205,9 +203,7 @@ def refine_all_slots(layout: Layout, cells: CellGrid, scheme: int) -> Any:
 
 
 @compile_kernel
-def count_closed(
-    layout: Layout, cells: CellGrid, begin: int, end: int, rows: Floats, closed_counts: Floats
-) -> None:
+def count_closed(layout: Layout, cells: CellGrid, begin: int, end: int, rows: Floats, closed_counts: Floats) -> None:
     """Count the inputs in closed cells per row, over the slots from `begin` to `end`."""
     closed_counts[:] = 0.0
     for slot in range(begin, end):
@@ -246,9 +242,7 @@ def draw_open_cell(rng: np.random.Generator, cells: CellGrid, slot: int) -> Any:
 
 
 @compile_kernel
-def draw_in_cell(
-    rng: np.random.Generator, layout: Layout, cells: CellGrid, slot: int, cell: int, rows: Floats
-) -> None:
+def draw_in_cell(rng: np.random.Generator, layout: Layout, cells: CellGrid, slot: int, cell: int, rows: Floats) -> None:
     """Draw inputs in a cell, by one random number per column, row by row."""
     first, last = layout.start[slot], layout.start[slot + 1]
     corner = np.empty(last - first)

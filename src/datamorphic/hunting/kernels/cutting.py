@@ -28,9 +28,7 @@ class CutSettings(NamedTuple):
 
 
 @compile_kernel
-def propose_cut(
-    rng: np.random.Generator, layout: Layout, settings: CutSettings, cells: CellGrid, rows: Floats
-) -> Any:
+def propose_cut(rng: np.random.Generator, layout: Layout, settings: CutSettings, cells: CellGrid, rows: Floats) -> Any:
     """Draw candidates in one open cell per source; return False without room."""
     if not refine_all_slots(layout, cells, settings.scheme):
         return False

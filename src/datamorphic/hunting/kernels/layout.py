@@ -84,9 +84,7 @@ def build_box_layout(
             "The source domain contains a single input, so there is nothing to choose from. Give a wider domain."
         )
     width = np.where((high > low) & (kind != CATEGORY), high - low, 1.0)
-    matrix = (
-        np.concatenate([change.matrix for change in changes]) if changes else np.zeros((0, start[len(sources)]))
-    )
+    matrix = np.concatenate([change.matrix for change in changes]) if changes else np.zeros((0, start[len(sources)]))
     offset = np.concatenate([change.offset for change in changes]) if changes else np.zeros(0)
     return Layout(
         sources=len(sources),

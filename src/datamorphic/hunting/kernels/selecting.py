@@ -218,9 +218,7 @@ def choose_pair(rng: np.random.Generator, rule: SelectionRule, memory: Selection
 
 
 @compile_kernel
-def add_group(
-    table: RelationTable, rule: SelectionRule, memory: SelectionMemory, relation: int, row: Floats
-) -> None:
+def add_group(table: RelationTable, rule: SelectionRule, memory: SelectionMemory, relation: int, row: Floats) -> None:
     """Count a group of a relation as executed."""
     memory.group_counts[relation] += 1
     for slot in range(table.first_slot[relation], table.first_slot[relation + 1]):

@@ -216,9 +216,7 @@ def run_check(
             scalar=options.scalar,
             name=model_name,
         )
-        model_session = ModelSession(
-            subject=subject, relations=model_relations, seed=seed, drive_options=drive_options
-        )
+        model_session = ModelSession(subject=subject, relations=model_relations, seed=seed, drive_options=drive_options)
     subject_name = model_name or (
         format_learner(model) if learner_relations or model_session is None else model_session.subject.name
     )
@@ -252,9 +250,7 @@ def run_check(
             known=not learner_relations or options.like is not None or is_known_learner(model),
         )
         if options.shrink:
-            report = replace(
-                report, examples=report.find_smallest_violations(MAX_SHRUNK_RELATIONS, remaining_budget)
-            )
+            report = replace(report, examples=report.find_smallest_violations(MAX_SHRUNK_RELATIONS, remaining_budget))
         report = _add_costs(report, learner_session, model_session, notes, time.monotonic() - began)
         if stored_check is not None:
             stored_check.finish(report, learner_session)
@@ -276,9 +272,7 @@ def _load_model(model: Any, trust: bool, name: str | None) -> tuple[Any, str | N
     return (model.learner, name or model.name) if isinstance(model, Learner) else (model, name)
 
 
-def _select_relations(
-    options: CheckOptions, model: Any, data: object
-) -> tuple[list[LearnerRelation], list[Relation]]:
+def _select_relations(options: CheckOptions, model: Any, data: object) -> tuple[list[LearnerRelation], list[Relation]]:
     """Return the relations that need training, and those that need queries."""
     if isinstance(model, type):
         raise ModelError(f"{model.__name__} is a class, not a learner. Create one: {model.__name__}().")

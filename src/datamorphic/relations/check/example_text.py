@@ -17,9 +17,7 @@ MAX_VALUE_CHARACTERS = 60
 def format_example(groups: JudgedGroups) -> str:
     """Return the first group as lines: the case, its answer, the change."""
     first = groups.take(slice(0, 1))
-    source, follow_up = (
-        batch.frame.astype(object).to_dict("records")[0] for batch in (first.source, first.follow_up)
-    )
+    source, follow_up = (batch.frame.astype(object).to_dict("records")[0] for batch in (first.source, first.follow_up))
     changed_values = {name: value for name, value in follow_up.items() if not _is_same(source.get(name), value)}
     before, after = _format_answer(first.before), _format_answer(first.after)
     if before == after:

@@ -93,9 +93,7 @@ class LearnerSession:
     ) -> LearnerViolation | None:
         """Return a violation unshrunk; None if it cannot be reproduced."""
         data = self.inputs.draw_training(violating_case.input)
-        result = self._drive(
-            check_again(outcome, self.subject, [data], [violating_case.input], scores=True), budget
-        )
+        result = self._drive(check_again(outcome, self.subject, [data], [violating_case.input], scores=True), budget)
         if violating_case.case not in result.violations:
             return None
         return build_violation(outcome, result, violating_case.input, shrunk=False, row=violating_case.case)
@@ -117,16 +115,12 @@ class LearnerSession:
     def is_repeatable(self, budget: Budget | str | float | None = None) -> bool:
         """Return whether the learner gives the same labels when fitted again."""
         relation = LEARNER_RELATIONS["refit"]
-        refit = LearnerRelationOutcome(
-            relation, Stance(True, "class_exact", ""), JudgingOptions(seed=self.inputs.seed)
-        )
+        refit = LearnerRelationOutcome(relation, Stance(True, "class_exact", ""), JudgingOptions(seed=self.inputs.seed))
         small_source = replace(self.inputs, count=min(REPEATABILITY_INPUTS, self.inputs.count))
         self._drive(check_in_waves([refit], self.subject, small_source), budget)
         return not refit.changed_count
 
-    def _drive(
-        self, flow: Flow[Result], budget: Budget | str | float | None = None, seed: int | None = None
-    ) -> Result:
+    def _drive(self, flow: Flow[Result], budget: Budget | str | float | None = None, seed: int | None = None) -> Result:
         seed = self.inputs.seed if seed is None else seed
         system = self._systems.setdefault(seed, Learner(self.learner, seed=seed))
         cost = CallCounter()  # a drive overwrites the figures of its counter

@@ -329,9 +329,7 @@ class CheckReport(Exportable):
         """Return row `number` of `violations`, shrunk as far as possible."""
         if not 0 <= number < len(self._violating_cases):
             count_text = pluralize(len(self._violating_cases), "violation")
-            raise ArgumentError(
-                f"There is no violation number {number!r}: the report has {count_text}. Count from 0."
-            )
+            raise ArgumentError(f"There is no violation number {number!r}: the report has {count_text}. Count from 0.")
         entry, case = self._violating_cases[number]
         example = self.examples.get(entry.relation)
         if example is not None and case == entry.violations[0]:
@@ -430,9 +428,7 @@ class CheckReport(Exportable):
         example = self.examples.get(entry.relation)
         detail = "" if example is None else example.describe()
         if entry.fault:
-            return JUnitCase(
-                name=entry.relation, outcome="failed", kind="violated", message=message, detail=detail
-            )
+            return JUnitCase(name=entry.relation, outcome="failed", kind="violated", message=message, detail=detail)
         output = f"a hypothesis. {message}\n{detail}" if entry.violated else ""
         return JUnitCase(name=entry.relation, output=output)
 

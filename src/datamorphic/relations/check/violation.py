@@ -115,9 +115,7 @@ class LearnerViolation:
 
     def __repr__(self) -> str:
         rows, attributes = self.size
-        return (
-            f"LearnerViolation({self.relation}, {pluralize(rows, 'row')} of {pluralize(attributes, 'attribute')})"
-        )
+        return f"LearnerViolation({self.relation}, {pluralize(rows, 'row')} of {pluralize(attributes, 'attribute')})"
 
 
 def build_violation(
@@ -258,9 +256,7 @@ def training_from_json(case: Mapping[str, Any]) -> Training:
 
             tables = (pd.DataFrame(x, columns=columns), pd.DataFrame(t, columns=columns))
         declared_labels = None if labels is None else tuple(value_from_json(label) for label in labels)
-        return Training(
-            tables[0], y, tables[1], declared_labels, None if weights is None else np.array(weights, float)
-        )
+        return Training(tables[0], y, tables[1], declared_labels, None if weights is None else np.array(weights, float))
     except DataError:
         raise
     except Exception as error:  # values of another format may raise anything

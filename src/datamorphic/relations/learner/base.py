@@ -82,9 +82,7 @@ class LearnerRelation:
 
         The test cases must keep their number and order. If they share a follow-up by label, all labels are the same.
         """
-        raise NotImplementedError(
-            f"{type(self).__name__} must implement follow_up(), which makes the follow-up data."
-        )
+        raise NotImplementedError(f"{type(self).__name__} must implement follow_up(), which makes the follow-up data.")
 
     def expected(self, labels: Array, data: Training, made: Training) -> Array:
         """Return the labels that the follow-up fit must give; by default the same."""

@@ -12,9 +12,7 @@ from .smoothing import SMOOTHING_FACTORS, is_smoothing_decisive
 from .stance import EstimatorParameters
 
 _FLAGS_REASON = "booleans and categories are not mapped like the numbers"
-_PRECISION_REASON = (
-    "the numbers are far from zero and close together, so floating-point precision does not suffice"
-)
+_PRECISION_REASON = "the numbers are far from zero and close together, so floating-point precision does not suffice"
 
 
 def _exempt_distances(relation: str, model: EstimatorParameters, data: Training) -> str:

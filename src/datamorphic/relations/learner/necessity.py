@@ -155,9 +155,7 @@ def _map_through_step(step: EstimatorParameters, relation: str) -> str:
     if name == "ColumnTransformer":
         transformers = (*(part[1] for part in step.transformers), step.remainder)
         parts = [part for part in transformers if not isinstance(part, str)]
-    blind = all(
-        _get_sklearn_name(substep) in _LABEL_BLIND_STEPS for part in parts for substep in _list_steps(part)
-    )
+    blind = all(_get_sklearn_name(substep) in _LABEL_BLIND_STEPS for part in parts for substep in _list_steps(part))
     return relation if blind and relation in _LABEL_RELATIONS else ""
 
 

@@ -71,9 +71,7 @@ def check_relation(
         yield from _set_ties_aside(relation, subject, result, numbers, judging)
     if stance is not None and stance.necessary and find_stance(relation.name, subject.reference_learner).necessary:
         for row in result.violations:
-            case = result.data.trainings[result.data.training_index[row]].cases(
-                result.data.case_index[row : row + 1]
-            )
+            case = result.data.trainings[result.data.training_index[row]].cases(result.data.case_index[row : row + 1])
             data_stance = find_stance(relation.name, subject.reference_learner, case)
             if not data_stance.necessary:
                 result.verdicts[row] = INAPPLICABLE
@@ -114,9 +112,7 @@ def _set_ties_aside(
         )
         if 2 * hold_count > PERTURBED_COPIES:
             result.tied[row], result.verdicts[row] = True, INAPPLICABLE
-            result.messages[int(row)] = (
-                "the violation depends on a tie: it disappears when all numbers change slightly"
-            )
+            result.messages[int(row)] = "the violation depends on a tie: it disappears when all numbers change slightly"
 
 
 def _judge(
@@ -132,8 +128,7 @@ def _judge(
     messages: dict[int, str] = {}
     verdicts = np.full(len(drawn_data), UNDEFINED, dtype=np.int8)
     obstacles = [
-        subject.find_data_obstacle(relation, training)
-        or _call_relation(relation, "why_not", subject.learner, training)
+        subject.find_data_obstacle(relation, training) or _call_relation(relation, "why_not", subject.learner, training)
         for training in drawn_data.trainings
     ]
     for row in np.flatnonzero(np.array([bool(obstacle) for obstacle in obstacles])[drawn_data.training_index]):
@@ -143,9 +138,7 @@ def _judge(
         sources = [
             training
             if obstacle
-            else _call_relation(
-                relation, "source", training, _make_rng(judging, relation.name + " source", number)
-            )
+            else _call_relation(relation, "source", training, _make_rng(judging, relation.name + " source", number))
             for training, obstacle, number in zip(drawn_data.trainings, obstacles, numbers, strict=True)
         ]
         data = TrainingBatch(sources)
@@ -180,9 +173,7 @@ def _judge(
     if result.follow_ups and groups:
         follow_up_data = TrainingBatch(result.follow_ups)
         used_rows = np.flatnonzero(np.isin(follow_up_data.training_index, [g for g, _ in groups]))
-        after = yield Query(
-            follow_up_data.take(used_rows), judging.needs_scores, progress=done, note=relation.name
-        )
+        after = yield Query(follow_up_data.take(used_rows), judging.needs_scores, progress=done, note=relation.name)
         _compare(
             relation,
             subject,
@@ -228,7 +219,8 @@ def _make_follow_ups(
             if (len(follow_up), expected.shape) != (len(case_rows), case_rows.shape):
                 raise TestSystemError(
                     f"The relation {relation.name!r} gave {pluralize(len(follow_up), 'test case')} and labels of shape "
-                    f"{expected.shape} for {pluralize(len(case_rows), 'test case')}. It must give one for each, in the same order."
+                    f"{expected.shape} for {pluralize(len(case_rows), 'test case')}. It must give one for "
+                    "each, in the same order."
                 )
             result.follow_up_index[case_rows], result.expected[case_rows] = len(result.follow_ups), expected
             result.follow_ups.append(follow_up)
@@ -281,9 +273,7 @@ def _compare(
             if np.isnan(old).all() or np.isnan(new).all():
                 if relation.about_scores:  # without scores such a relation cannot be judged
                     result.verdicts[case_rows] = UNDEFINED
-                    result.messages.update(
-                        dict.fromkeys(case_rows.tolist(), "the learner gave no scores to compare")
-                    )
+                    result.messages.update(dict.fromkeys(case_rows.tolist(), "the learner gave no scores to compare"))
                 continue
             close = np.isclose(old, new, rtol=SCORE_TOLERANCE, atol=SCORE_TOLERANCE, equal_nan=True).all(axis=1)
             result.verdicts[case_rows[(result.verdicts[case_rows] == HOLDS) & ~close]] = VIOLATED

@@ -63,9 +63,7 @@ def shrink_training_data(
 
     try:
         single_case = [data.cases([case])] if len(data) > 1 else [data]
-        if not (yield from try_candidates(single_case)) and not (
-            len(data) > 1 and (yield from try_candidates([data]))
-        ):
+        if not (yield from try_candidates(single_case)) and not (len(data) > 1 and (yield from try_candidates([data]))):
             return None
         for axis in (0, 1, 0):  # fewer rows may suffice once there are fewer attributes
             yield from _remove_parts(best, try_candidates, axis)
@@ -97,9 +95,7 @@ def _remove_parts(best: _BestCandidate, try_candidates: TryCandidates, axis: int
         if len(removable) > 1:  # each of these parts can be removed; perhaps all together
             removed_positions = np.concatenate([parts[place] for place in removable])
             if len(removed_positions) < length:
-                yield from try_candidates(
-                    [_select_positions(start, np.setdiff1d(positions, removed_positions), axis)]
-                )
+                yield from try_candidates([_select_positions(start, np.setdiff1d(positions, removed_positions), axis)])
         if removable:
             pieces = max(2, min(pieces, best.data.x.shape[axis]))
         elif pieces >= length:

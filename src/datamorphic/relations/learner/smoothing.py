@@ -69,9 +69,7 @@ def is_smoothing_decisive(relation: str, model: EstimatorParameters, data: Train
             np.fmin(max_factor * source_smoothing, share * (high - low) ** 2 / 4),
         )
         best = (prior + _sum_log_likelihoods(variances + source_smoothing, gaps)).argmax(axis=1)[:, None]
-        ends = [
-            _compute_log_likelihoods(variances + smoothing, gaps) for smoothing in (min_smoothing, max_smoothing)
-        ]
+        ends = [_compute_log_likelihoods(variances + smoothing, gaps) for smoothing in (min_smoothing, max_smoothing)]
         lowest = prior + np.minimum(*ends).sum(axis=2)
         # a density is largest if the variance is the squared gap
         highest = prior + _sum_log_likelihoods(

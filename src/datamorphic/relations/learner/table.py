@@ -48,9 +48,7 @@ def _build_neighbour_stances(model: EstimatorParameters, scaler: str) -> StanceT
         "MR-0 subset": known_to_fail("only distances along some attributes are multiplied by |k|"),
         "MR-1.2": must_hold(f"a distance is a sum over attributes in any order, {_TIES_ASIDE}"),
         **for_all(CONSTANT_ATTRIBUTE_RELATIONS, must_hold(f"no distance changes, {_TIES_ASIDE}")),
-        "MR-3.1": must_hold(
-            f"the predicted class gets the nearest neighbour, and no other class gains, {_TIES_ASIDE}"
-        ),
+        "MR-3.1": must_hold(f"the predicted class gets the nearest neighbour, and no other class gains, {_TIES_ASIDE}"),
         "MR-3.2": must_hold(f"only the doubled class gets more of the k neighbours, {_TIES_ASIDE}"),
         "MR-4.2": must_hold(f"no class has more of the k neighbours than before, {_TIES_ASIDE}"),
         "overruled": must_hold(f"all k nearest neighbours then have that label, {_TIES_ASIDE}"),
@@ -86,14 +84,10 @@ def _build_voting_stances(model: EstimatorParameters, largest: bool) -> StanceTa
     make_stance = known_to_fail if uniform or model.n_neighbors > 2 else may_fail
     return {
         "MR-1.1": (known_to_fail if uniform else may_fail)("a tied vote goes to the label that sorts first"),
-        "MR-2.2": make_stance(
-            "other classes move away by different distances, so one of them may gain a neighbour"
-        ),
+        "MR-2.2": make_stance("other classes move away by different distances, so one of them may gain a neighbour"),
         "MR-2.2 shared": may_fail("the new attribute has the largest difference for many rows, which then tie")
         if largest
-        else must_hold(
-            f"other classes move away in the same order, so none of them gains a neighbour, {_TIES_ASIDE}"
-        ),
+        else must_hold(f"other classes move away in the same order, so none of them gains a neighbour, {_TIES_ASIDE}"),
         "MR-3.2 odds": known_to_fail("probabilities are shares of the k neighbours"),
         **for_all(COPY_RELATIONS, make_stance("copies may replace neighbours of the predicted class")),
         **for_all(REMOVAL_RELATIONS, make_stance("another class may replace the removed rows")),
@@ -140,9 +134,7 @@ def _build_centroid_stances(model: EstimatorParameters, scaler: str) -> StanceTa
 def _build_bayes_stances(model: EstimatorParameters, scaler: str) -> StanceTable:
     stances = {
         **SHARED_STANCES,
-        **for_all(
-            ("MR-0", "MR-0 mirrored"), must_hold("all variances and the smoothing are multiplied by k squared")
-        ),
+        **for_all(("MR-0", "MR-0 mirrored"), must_hold("all variances and the smoothing are multiplied by k squared")),
         "MR-0 subset": must_hold(
             "an attribute has the same scale in all classes, apart from smoothing (var_smoothing)"
         ),
@@ -157,9 +149,7 @@ def _build_bayes_stances(model: EstimatorParameters, scaler: str) -> StanceTable
             "the new mean and variance make the case likelier, and the prior rises, apart from smoothing"
         ),
         "MR-3.2": must_hold("mean and variance of the class stay and its prior rises, apart from smoothing"),
-        "MR-3.2 odds": must_hold(
-            "the prior doubles relative to all others, and no likelihood changes", "score_exact"
-        ),
+        "MR-3.2 odds": must_hold("the prior doubles relative to all others, and no likelihood changes", "score_exact"),
         **for_all(
             COPY_RELATIONS,
             must_hold("a class of copies scores like its original, which did not win, apart from smoothing"),
@@ -204,15 +194,11 @@ def _build_logistic_stances(model: EstimatorParameters, scaler: str) -> StanceTa
     path_stance = may_fail("the solver takes another path to the same optimum and stops within `tol` of it")
     return {
         **SHARED_STANCES,
-        **for_all(
-            MAP_RELATIONS, known_to_fail("the penalty (C) applies to coefficients, which depend on the scale")
-        ),
+        **for_all(MAP_RELATIONS, known_to_fail("the penalty (C) applies to coefficients, which depend on the scale")),
         **for_all(("MR-1.1", "MR-1.2", "sample order", "sparse", SCALING_UNDONE), optimum_stance),
         # a scaler turns a constant into zeros, whose coefficient stays zero
         **for_all(CONSTANT_ATTRIBUTE_RELATIONS, optimum_stance if scaler else path_stance),
-        **for_all(
-            INFORMATIVE_ATTRIBUTE_RELATIONS, may_fail("the coefficients of the other attributes change, too")
-        ),
+        **for_all(INFORMATIVE_ATTRIBUTE_RELATIONS, may_fail("the coefficients of the other attributes change, too")),
         "MR-3.1": may_fail("the case becomes likelier in its class, but perhaps even more so in a third one"),
         "MR-3.2": may_fail("a border that moves away from a class also turns, and may come nearer elsewhere"),
         "MR-3.2 odds": known_to_fail("odds depend on all coefficients, not only on a prior"),
@@ -243,9 +229,7 @@ def _build_svc_stances(model: EstimatorParameters, scaler: str) -> StanceTable:
         **for_all(("MR-1.2", "sparse", SCALING_UNDONE, SIGNS_FLIPPED), may_fail(digit_reason)),
         **for_all(
             CONSTANT_ATTRIBUTE_RELATIONS,
-            may_fail(digit_reason)
-            if fixed
-            else known_to_fail("gamma depends on the number and spread of attributes"),
+            may_fail(digit_reason) if fixed else known_to_fail("gamma depends on the number and spread of attributes"),
         ),
         "MR-3.1": may_fail("the loss of the case does not rise, but the solver stops within `tol` of the optimum"),
         "sample order": may_fail(path_reason),
@@ -275,9 +259,7 @@ def _build_linear_svc_stances(model: EstimatorParameters, scaler: str) -> Stance
 def _build_margin_stances() -> StanceTable:
     """Return the stances that support vector machines have in common."""
     return {
-        **for_all(
-            INFORMATIVE_ATTRIBUTE_RELATIONS, may_fail("the coefficients of the other attributes change, too")
-        ),
+        **for_all(INFORMATIVE_ATTRIBUTE_RELATIONS, may_fail("the coefficients of the other attributes change, too")),
         "MR-3.2": may_fail("a border that moves away from a class also turns, and may come nearer elsewhere"),
         "MR-3.2 odds": may_fail("scores are distances from borders, not probabilities"),
         **for_all((*COPY_RELATIONS, "MR-4.2", *REMOVAL_RELATIONS), may_fail(_BORDERS_REASON)),
@@ -292,15 +274,11 @@ def _build_network_stances(model: EstimatorParameters, scaler: str) -> StanceTab
         **SHARED_STANCES,
         **for_all(MAP_RELATIONS, known_to_fail("weights are drawn and learnt for one scale")),
         **for_all(("MR-1.1", "MR-1.2", *CONSTANT_ATTRIBUTE_RELATIONS, SIGNS_FLIPPED), may_vary(start_reason)),
-        **for_all(
-            (*INFORMATIVE_ATTRIBUTE_RELATIONS, *COPY_RELATIONS, "MR-4.2", "MR-5.1"), known_to_fail(start_reason)
-        ),
+        **for_all((*INFORMATIVE_ATTRIBUTE_RELATIONS, *COPY_RELATIONS, "MR-4.2", "MR-5.1"), known_to_fail(start_reason)),
         **for_all(("MR-3.1", "MR-3.2", "MR-5.2", "MR-NBC"), may_fail(batch_reason)),
         "MR-3.2 odds": known_to_fail("odds depend on all weights, not only on a prior"),
         **for_all(("sample order", "weights"), may_vary(batch_reason)),
-        **for_all(
-            ("sparse", SCALING_UNDONE), may_fail("rounding differs, and each step amplifies the difference")
-        ),
+        **for_all(("sparse", SCALING_UNDONE), may_fail("rounding differs, and each step amplifies the difference")),
     }
 
 

@@ -20,9 +20,7 @@ from .stance import (
     must_hold,
 )
 
-_ORDER_STANCE = must_hold(
-    "splits depend on the order of values, which stays the same, apart from cases on a threshold"
-)
+_ORDER_STANCE = must_hold("splits depend on the order of values, which stays the same, apart from cases on a threshold")
 _LOWER_VALUE_REASON = "of equally good splits the one with lower values is taken"
 _ROUNDING_STANCE = may_fail("sums in another order are rounded differently, which may decide between equal splits")
 _SPLIT_STANCES = {
@@ -109,9 +107,7 @@ def build_boosting_stances(model: EstimatorParameters, scaler: str) -> StanceTab
     return {
         **SHARED_STANCES,
         **_SPLIT_STANCES,
-        **for_all(
-            ("MR-0", SCALING_UNDONE), _ORDER_STANCE if first else may_fail("`init` is a learner of its own")
-        ),
+        **for_all(("MR-0", SCALING_UNDONE), _ORDER_STANCE if first else may_fail("`init` is a learner of its own")),
         **for_all(("MR-0 mirrored", "MR-0 subset", SIGNS_FLIPPED), known_to_fail(_LOWER_VALUE_REASON)),
         "MR-1.1": known_to_fail(
             "the trees of the classes are grown in the order of the labels, each with other random numbers"

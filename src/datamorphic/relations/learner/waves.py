@@ -138,9 +138,7 @@ class LearnerRelationOutcome:
 def _stack_scores(tables: Sequence[Array]) -> Array:
     """Stack tables of scores; they may have different numbers of classes."""
     width = max(table.shape[1] for table in tables)
-    padded_tables = [
-        np.pad(table, ((0, 0), (0, width - table.shape[1])), constant_values=np.nan) for table in tables
-    ]
+    padded_tables = [np.pad(table, ((0, 0), (0, width - table.shape[1])), constant_values=np.nan) for table in tables]
     return np.concatenate(padded_tables)
 
 

@@ -130,9 +130,7 @@ class ConstantAttribute(LearnerRelation):
 
 class _InformativeAttribute(LearnerRelation):
     name = "MR-2.2"
-    says = (
-        "one more attribute, with one value per class; the case gets that of the predicted class: the same label"
-    )
+    says = "one more attribute, with one value per class; the case gets that of the predicted class: the same label"
     shares = "label"
     scores = False
 

@@ -164,9 +164,7 @@ class Coverage(DrawableResult):
         if not self.inputs.coded or self.inputs.space is None:
             return {self.inputs.names[column]: values for column, values in self.inputs.categories.items()}
         return {
-            feature.name: feature.values
-            for feature in self.inputs.space.features
-            if isinstance(feature, Categorical)
+            feature.name: feature.values for feature in self.inputs.space.features if isinstance(feature, Categorical)
         }
 
     # -- what is missing -------------------------------------------------------------------------------
@@ -195,9 +193,7 @@ class Coverage(DrawableResult):
                 "tree": np.array([tree for tree, _ in locations], dtype=np.intp),
                 "node": np.array([node for _, node in locations], dtype=np.intp),
                 "answer": pd.Series(answers, index=chosen, dtype=None if answers else object),
-                "training": np.array(
-                    [self.trees[tree].weight[node] for tree, node in locations], dtype=np.float64
-                ),
+                "training": np.array([self.trees[tree].weight[node] for tree, node in locations], dtype=np.float64),
                 "rule": pd.Series([self.rule(int(leaf)) for leaf in chosen], index=chosen, dtype=object),
             },
             index=pd.Index(chosen, name="leaf"),
@@ -333,9 +329,7 @@ def measure_coverage(
 
 def _count_rows(matrix: TreeMatrix, compiled: bool, tree: Tree) -> npt.NDArray[np.int64]:
     """Count the rows that reach each leaf of a tree."""
-    return np.bincount(find_leaves(tree, matrix, compiled=compiled), minlength=len(tree))[tree.leaves].astype(
-        np.int64
-    )
+    return np.bincount(find_leaves(tree, matrix, compiled=compiled), minlength=len(tree))[tree.leaves].astype(np.int64)
 
 
 def _count_rows_at_limits(

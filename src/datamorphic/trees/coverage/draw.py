@@ -97,9 +97,7 @@ def draw_tree(
         height=math.ceil(height + top + 2 * MARGIN + 5),
         shapes=marks,
         alt=_describe_drawing(facts, boxes),
-        caption="The tree is wider than the page: scroll sideways to see all of it."
-        if width > MAX_PAGE_WIDTH
-        else "",
+        caption="The tree is wider than the page: scroll sideways to see all of it." if width > MAX_PAGE_WIDTH else "",
     )
 
 
@@ -254,16 +252,10 @@ def _build_leaf_box(facts: NodeFacts, node: int, number: int) -> NodeBox:
     answer = facts.tree.answer_at(node)
     answer_text = f"{answer:.5g}" if is_number(answer) and facts.tree.labels is None else format_short(answer)
     rows = int(facts.rows[node])
-    count = (
-        BoxLine(f"✓ {pluralize(rows, 'row')}", "mid small good") if rows else BoxLine("✗ no row", "mid small bad")
-    )
+    count = BoxLine(f"✓ {pluralize(rows, 'row')}", "mid small good") if rows else BoxLine("✗ no row", "mid small bad")
     note = f"leaf {number}: {facts.coverage.rule(number)}"
-    answer_line = BoxLine(
-        cut(to_one_line(answer_text), MAX_LINE_LENGTH) or "(empty)", "mid strong", is_strong=True
-    )
-    return NodeBox(
-        kind="reached" if rows else "absent", lines=[answer_line, count], note=cut(note, MAX_NOTE_LENGTH)
-    )
+    answer_line = BoxLine(cut(to_one_line(answer_text), MAX_LINE_LENGTH) or "(empty)", "mid strong", is_strong=True)
+    return NodeBox(kind="reached" if rows else "absent", lines=[answer_line, count], note=cut(note, MAX_NOTE_LENGTH))
 
 
 def _build_decision_box(facts: NodeFacts, node: int) -> NodeBox:

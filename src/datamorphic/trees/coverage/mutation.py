@@ -225,9 +225,7 @@ class MutationScore(DrawableResult):
         if mutant not in self._survivals:
             survival = self._get_solver(tree).explain_survival(self.of[tree], number)
             if self.joint and survival.killable:
-                survival = Survival(
-                    None, "no row of the data changes the answer of the whole forest", survival.where
-                )
+                survival = Survival(None, "no row of the data changes the answer of the whole forest", survival.where)
             self._survivals[mutant] = survival
         return self._survivals[mutant]
 
@@ -257,9 +255,7 @@ class MutationScore(DrawableResult):
             {
                 "tree": np.array([tree for tree, _ in locations], dtype=np.intp),
                 "node": np.array([node for _, node in nodes], dtype=np.intp),
-                "kind": pd.Series(
-                    [MUTANT_KINDS[self.of[t].kind[i]] for t, i in locations], index=chosen, dtype=object
-                ),
+                "kind": pd.Series([MUTANT_KINDS[self.of[t].kind[i]] for t, i in locations], index=chosen, dtype=object),
                 "change": pd.Series([self.change(int(mutant)) for mutant in chosen], index=chosen, dtype=object),
                 "where": pd.Series(
                     [

@@ -60,9 +60,7 @@ class CoverOptions:
             return self.space
         frame = data.frame if isinstance(data, Points) else data
         if not isinstance(frame, pd.DataFrame):
-            reject(
-                "data", self.OWNER, f"a DataFrame, since hints are given ({', '.join(self.hints.to_dict())})", data
-            )
+            reject("data", self.OWNER, f"a DataFrame, since hints are given ({', '.join(self.hints.to_dict())})", data)
         return self.hints.infer_space(frame, target=self.target)
 
 

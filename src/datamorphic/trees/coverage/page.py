@@ -49,9 +49,7 @@ def build_coverage_page(coverage: Coverage) -> Page:
 def build_mutation_page(score: MutationScore) -> Page:
     """Build the page of a mutation score."""
     facts = [*_list_facts(score.leaves, score.criterion), *_list_mutant_facts(score)]
-    return _build_adequacy_page(
-        score, score.leaves.inputs, not score.unmet, _build_mutation_sections(score), facts
-    )
+    return _build_adequacy_page(score, score.leaves.inputs, not score.unmet, _build_mutation_sections(score), facts)
 
 
 def _build_adequacy_page(
@@ -123,9 +121,7 @@ def _list_mutant_facts(score: MutationScore) -> list[tuple[str, str]]:
     if score.joint:
         text += "; killed means that the answer of the whole forest changes"
     if live and score.explained:
-        text += (
-            f". Of the live ones, {score.killable:,} could be killed, and no possible input kills {score.proved:,}"
-        )
+        text += f". Of the live ones, {score.killable:,} could be killed, and no possible input kills {score.proved:,}"
         unknown = live - score.killable - score.proved
         if unknown:
             text += f"; for {unknown:,} this is unknown"
@@ -172,9 +168,7 @@ def _build_tree_section(coverage: Coverage, shares: Floats, score: MutationScore
     meaning = coverage.trees[tree].meaning
     if meaning:
         text = f"The number in a leaf is {meaning}. {text}"
-    return Section(
-        heading=heading, text=text.strip(), anchor="tree", drawing=draw_tree(coverage, score, tree=tree)
-    )
+    return Section(heading=heading, text=text.strip(), anchor="tree", drawing=draw_tree(coverage, score, tree=tree))
 
 
 def _build_uncovered_section(coverage: Coverage) -> Section:
@@ -220,9 +214,7 @@ def _describe_reaching_row(coverage: Coverage, leaf: int) -> tuple[str, str]:
         if coverage.criterion != "BVA":
             return _describe_row(example, coverage.frame), ""
         tree, node = coverage.place(leaf)
-        boundaries = Boundaries(
-            coverage.trees[tree], coverage.frame_with(example), coverage.inputs, coverage.offset
-        )
+        boundaries = Boundaries(coverage.trees[tree], coverage.frame_with(example), coverage.inputs, coverage.offset)
         boundary_row = boundaries.make_row(node, coverage.rows, np.random.default_rng(0))
     except DataError as error:
         return cut(str(error), 200), ""
@@ -334,16 +326,12 @@ def _draw_bars(shares: Floats) -> Drawing:
         height = max(2.0, BAR_MAX_HEIGHT * count / counts.max())
         x = left + BAR_WIDTH * place
         note = f"{pluralize(count, 'tree')}: {100 * place // BAR_COUNT} to {100 * (place + 1) // BAR_COUNT} %"
-        marks.append(
-            Shape(f"M{x + 2:.1f} {bottom:.1f}v-{height:.1f}h{BAR_WIDTH - 4:.1f}v{height:.1f}z", "bar", note)
-        )
+        marks.append(Shape(f"M{x + 2:.1f} {bottom:.1f}v-{height:.1f}h{BAR_WIDTH - 4:.1f}v{height:.1f}z", "bar", note))
         marks.append(TextLabel(x + BAR_WIDTH / 2, bottom - height - 5, f"{count:,}", "mid small"))
     marks.append(Shape(f"M{left} {bottom}h{BAR_WIDTH * BAR_COUNT}", "axis"))
     for place in range(0, BAR_COUNT + 1, 5):
         marks.append(
-            TextLabel(
-                left + BAR_WIDTH * place, bottom + 17, f"{100 * place // BAR_COUNT} %", _get_anchor_class(place)
-            )
+            TextLabel(left + BAR_WIDTH * place, bottom + 17, f"{100 * place // BAR_COUNT} %", _get_anchor_class(place))
         )
     alt = ", ".join(
         f"{pluralize(count, 'tree')} at {100 * i // BAR_COUNT} to {100 * (i + 1) // BAR_COUNT} %"
@@ -391,9 +379,7 @@ def _build_limits_section(selection: Selection) -> Section:
         index = format_short(selection.rows.index[place])
         for limit in limits:
             side = "yes: it lies on the lower side" if limit.holds else "no: it lies on the upper side"
-            rows.append(
-                [str(place), index, to_one_line(limit.column), format_short(limit.value), limit.limit, side]
-            )
+            rows.append([str(place), index, to_one_line(limit.column), format_short(limit.value), limit.limit, side])
     count = len(rows)
     columns = ["place", "made from row", "column", "value", "limit", "does it hold?"]
     return Section(

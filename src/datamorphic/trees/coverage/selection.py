@@ -123,9 +123,7 @@ class Selection(AdequacyResult):
         if self.mutation is None:
             import pandas as pd
 
-            return pd.DataFrame(
-                {name: [] for name in ("tree", "node", "operator", "kind", "killed", "equivalent")}
-            )
+            return pd.DataFrame({name: [] for name in ("tree", "node", "operator", "kind", "killed", "equivalent")})
         return self.mutation.mutants
 
     @property

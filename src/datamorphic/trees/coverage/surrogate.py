@@ -228,9 +228,7 @@ def _validate_length(answers: Any, expected: int) -> None:
         raise DataError(f"One answer per point is expected, that is {expected:,}. Got {got}.")
 
 
-def _encode_answers(
-    answers: npt.NDArray[Any], numbers: bool | None
-) -> tuple[npt.NDArray[Any], tuple[Any, ...] | None]:
+def _encode_answers(answers: npt.NDArray[Any], numbers: bool | None) -> tuple[npt.NDArray[Any], tuple[Any, ...] | None]:
     """Return answers as numbers and None, or as codes and labels, -1 for no answer."""
     import pandas as pd
 

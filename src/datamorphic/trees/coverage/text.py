@@ -75,9 +75,7 @@ def _format_live_mutants(score: MutationScore, n: int) -> list[str]:
 def format_selection(selection: Selection, n: int = DEFAULT_LISTED_ITEMS) -> str:
     """Return a selection as text, with what all the data cover."""
     rows = f"{pluralize(len(selection), 'row')} of {selection.leaves.rows:,}"
-    minimality = {True: "; no smaller set suffices", False: "; a smaller set may suffice", None: ""}[
-        selection.smallest
-    ]
+    minimality = {True: "; no smaller set suffices", False: "; a smaller set may suffice", None: ""}[selection.smallest]
     lines = [
         f"{rows} {SELECTION_TEXTS[selection.criterion]} ({selection.criterion}){minimality}.",
         f"All the data: {selection.data_result.describe(n)}",

@@ -67,18 +67,14 @@ def parse_pmml(path: str | os.PathLike[str]) -> Element:
     except (ParseError, ValueError, LookupError) as error:
         if isinstance(error, DataError):
             raise
-        raise DataError(
-            f"The file {format_short(path)!r} is not PMML: it is not well-formed XML ({error})."
-        ) from None
+        raise DataError(f"The file {format_short(path)!r} is not PMML: it is not well-formed XML ({error}).") from None
     for element in root.iter():  # drop namespaces: the version is an attribute
         element.tag = element.tag.rpartition("}")[2]
     if get_tag(root) != "PMML":
         raise DataError(f"The file {format_short(path)!r} is XML but not PMML: its root is {get_tag(root)!r}.")
     version = root.get("version", "none")
     if not version.startswith("4."):
-        raise ModelError(
-            f"PMML version {version} is not supported. Convert the file to a version from 4.0 to 4.4."
-        )
+        raise ModelError(f"PMML version {version} is not supported. Convert the file to a version from 4.0 to 4.4.")
     return root
 
 
@@ -183,9 +179,7 @@ def read_fields(root: Element) -> dict[str, PmmlField]:
     for element in (
         element for part in find_children(root, "DataDictionary") for element in find_children(part, "DataField")
     ):
-        values = [
-            (value.get("value", ""), value.get("property", "valid")) for value in find_children(element, "Value")
-        ]
+        values = [(value.get("value", ""), value.get("property", "valid")) for value in find_children(element, "Value")]
         name = element.get("name", "")
         fields[name] = PmmlField(
             name=name,

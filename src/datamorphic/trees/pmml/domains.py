@@ -76,9 +76,7 @@ class _OtherCategory(int):
         return OTHER_CATEGORY
 
 
-def add_other_categories(
-    values: Sequence[Any], column: pd.Series[Any], feature: Feature | None
-) -> tuple[Any, ...]:
+def add_other_categories(values: Sequence[Any], column: pd.Series[Any], feature: Feature | None) -> tuple[Any, ...]:
     """Add the categories that no tree compares, and one for all the rest.
 
     So rules can name them, and rows can be made with them.

@@ -158,9 +158,7 @@ class TreeModelWriter:
         if total <= 0 or (row < 0).any():
             return
         for label, part in zip(labels, row.tolist(), strict=True):
-            self.write_element(
-                "ScoreDistribution", value=label, recordCount=weight * part / total, probability=part
-            )
+            self.write_element("ScoreDistribution", value=label, recordCount=weight * part / total, probability=part)
 
 
 def _round_limit(limit: float, operator: int, single: bool) -> float:

@@ -79,9 +79,7 @@ def read_pmml(path: str | os.PathLike[str]) -> Forest:
     models = [element for element in root if get_tag(element).endswith("Model")]
     model = models[0] if models else root
     if len(models) != 1 or get_tag(model) not in ("TreeModel", "MiningModel"):
-        content = (
-            "no model" if not models else f"a {get_tag(model)}" if len(models) == 1 else f"{len(models)} models"
-        )
+        content = "no model" if not models else f"a {get_tag(model)}" if len(models) == 1 else f"{len(models)} models"
         raise ModelError(f"The PMML file must hold one TreeModel or MiningModel. Found {content}.")
     validate_elements(root)
     validate_inner_fields(model)
@@ -131,9 +129,7 @@ def _get_default_domain(is_categorical: bool) -> Domain:
     return Domain(invalid_policy="missing" if is_categorical else "kept")
 
 
-def _read_tree(
-    member: Member, columns: PmmlColumns, names: tuple[str, ...], meaning: str, is_additive: bool
-) -> Tree:
+def _read_tree(member: Member, columns: PmmlColumns, names: tuple[str, ...], meaning: str, is_additive: bool) -> Tree:
     """Read one tree; its answers are numbers if it adds to a score."""
     tree_columns = replace(columns, labels=None) if is_additive else columns
     tree = TreeModelReader(member.element, tree_columns).read_tree(names, meaning)
@@ -200,9 +196,7 @@ def _assign_codes(columns: PmmlColumns, column: int, predicates: list[Element]) 
                 f"The field {field.name!r} holds categories but is compared by {predicate.get('operator')!r}."
             )
         text = predicate.get("value")
-        texts += (
-            read_array(predicate) if get_tag(predicate) == "SimpleSetPredicate" else [] if text is None else [text]
-        )
+        texts += read_array(predicate) if get_tag(predicate) == "SimpleSetPredicate" else [] if text is None else [text]
     if texts and field.data_type not in (*NUMBER_TYPES, "string", "boolean"):
         raise ModelError(f"A tree compares {field.name!r} of type {field.data_type!r}, which is not supported.")
     if field.intervals and field.invalid_policy != "kept":

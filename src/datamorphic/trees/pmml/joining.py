@@ -33,11 +33,7 @@ class Rescaling(NamedTuple):
         if self.rounding == "round":
             return np.floor(changed + 0.5)
         return (
-            changed
-            if self.rounding is None
-            else np.ceil(changed)
-            if self.rounding == "ceiling"
-            else np.floor(changed)
+            changed if self.rounding is None else np.ceil(changed) if self.rounding == "ceiling" else np.floor(changed)
         )
 
 
@@ -141,9 +137,7 @@ def _read_rescaling(model: Element) -> Rescaling:
     low, high = attributes.get("min"), attributes.get("max")
     rounding = attributes.get("castInteger")
     if rounding not in (None, "round", "ceiling", "floor"):
-        raise ModelError(
-            f"A Target of the PMML file has castInteger={rounding!r}. Expected round, ceiling or floor."
-        )
+        raise ModelError(f"A Target of the PMML file has castInteger={rounding!r}. Expected round, ceiling or floor.")
     rescaling = Rescaling(
         low=-math.inf if low is None else parse_number(low),
         high=math.inf if high is None else parse_number(high),

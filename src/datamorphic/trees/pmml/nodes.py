@@ -76,7 +76,8 @@ class TreeModelReader:
         is_covered = self._is_covering([predicate for predicate, _ in children])
         if not is_covered and not self.returns_last:
             raise ModelError(
-                f"The children of the node {element.get('id', '')!r} of a tree in the PMML file do not take all rows, so some "
+                f"The children of the node {element.get('id', '')!r} of a tree in the PMML file do not take "
+                "all rows, so some "
                 "rows have no answer. Add a child with <True/>, or set noTrueChildStrategy='returnLastPrediction'."
             )
         columns = {predicate.column for predicate, _ in children if predicate.column >= 0}
@@ -111,18 +112,12 @@ class TreeModelReader:
         """Return whether a predicate holds for the replacement of a missing value."""
         codes = self.columns.codes.get(predicate.column)
         replacement = self.columns.fields[predicate.column].parse_value(text)
-        value = (
-            float(codes.get(replacement, -1))
-            if codes is not None
-            else self.columns.round_to_precision(replacement)
-        )
+        value = float(codes.get(replacement, -1)) if codes is not None else self.columns.round_to_precision(replacement)
         compare = {UP_TO: value.__le__, BELOW: value.__lt__, ABOVE: value.__gt__, FROM: value.__ge__}
         if predicate.operator == WITHIN:
             return (value in predicate.limit) != predicate.negated
         return (
-            compare[predicate.operator](predicate.limit)
-            if predicate.operator in compare
-            else value == predicate.limit
+            compare[predicate.operator](predicate.limit) if predicate.operator in compare else value == predicate.limit
         ) != predicate.negated
 
     def _find_missing_child(self, element: Element, children: list[tuple[Predicate, Element]]) -> int | None:
@@ -130,9 +125,7 @@ class TreeModelReader:
         for place, (predicate, _) in enumerate(children):
             if predicate.missing or predicate == ALWAYS_TRUE:
                 return place
-            if (
-                not predicate.about_missing and self.strategy != "none"
-            ):  # it is unknown whether the predicate holds
+            if not predicate.about_missing and self.strategy != "none":  # it is unknown whether the predicate holds
                 break
         if self.strategy != "defaultChild":
             return None

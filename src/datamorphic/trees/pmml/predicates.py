@@ -82,7 +82,8 @@ class PmmlColumns:
         """Return the index of a column."""
         if name not in self.place:
             raise ModelError(
-                f"A tree uses {name!r}, which is not an active field of the model. If it is derived by a transformation: these "
+                f"A tree uses {name!r}, which is not an active field of the model. If it is derived by a "
+                "transformation: these "
                 "are not supported. Apply the transformation to the data before, and export the model without it."
             )
         return self.place[name]
@@ -125,12 +126,8 @@ def read_predicate(element: Element, columns: PmmlColumns) -> Predicate | None:
         raise ModelError(f"A predicate of the PMML file on {element.get('field')!r} has no value to compare with.")
     if codes is not None:
         predicate = columns.build_set_predicate(column, [text], operator == "notEqual")
-        return (
-            predicate._replace(operator=EQUAL, limit=float(min(predicate.limit))) if predicate.limit else predicate
-        )
-    return Predicate(
-        column, COMPARISONS[plain], columns.round_to_precision(parse_number(text)), operator == "notEqual"
-    )
+        return predicate._replace(operator=EQUAL, limit=float(min(predicate.limit))) if predicate.limit else predicate
+    return Predicate(column, COMPARISONS[plain], columns.round_to_precision(parse_number(text)), operator == "notEqual")
 
 
 def read_array(element: Element) -> list[str]:

@@ -57,9 +57,7 @@ def validate_elements(root: Element) -> None:
                     f"A {name} of the PMML file holds {part.tag!r}, which is not supported and may change the answer."
                 )
         if name in MODELS and element.get("functionName") is None:
-            raise ModelError(
-                f"A {name} of the PMML file has no functionName. Expected classification or regression."
-            )
+            raise ModelError(f"A {name} of the PMML file has no functionName. Expected classification or regression.")
         for key, value in element.attrib.items():
             if value not in KNOWN_ATTRIBUTE_VALUES.get(key, (value,) if not key.startswith("x-") else ()):
                 listed = " or ".join(map(repr, KNOWN_ATTRIBUTE_VALUES.get(key, ())))

@@ -82,9 +82,7 @@ class _DocumentWriter(TreeModelWriter):
             optype = "continuous" if values is None else "categorical"
             domain = forest.domains.get(column, Domain())
             missing_markers = [forest.missing_markers[column]] if column in forest.missing_markers else []
-            self.write_field(
-                name, optype, kind, values or (), [*missing_markers, *domain.missing], domain.intervals
-            )
+            self.write_field(name, optype, kind, values or (), [*missing_markers, *domain.missing], domain.intervals)
         labels = forest.labels
         kind = "double" if labels is None else _find_data_type(labels, forest.owner)
         self.write_field(self.answer, "continuous" if labels is None else "categorical", kind, labels or ())

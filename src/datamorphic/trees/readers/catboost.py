@@ -154,9 +154,7 @@ class _SplitReader:
 
 
 def _map_category_columns(info: Document) -> dict[int, int]:
-    return {
-        feature["feature_index"]: feature["flat_feature_index"] for feature in info.get("categorical_features", [])
-    }
+    return {feature["feature_index"]: feature["flat_feature_index"] for feature in info.get("categorical_features", [])}
 
 
 def _read_categories(
@@ -165,8 +163,7 @@ def _read_categories(
     """Return the codes of hashes, and the categories of each column."""
     columns = _map_category_columns(info)
     hashes_by_column = {
-        columns[feature["feature_index"]]: feature.get("values", [])
-        for feature in info.get("categorical_features", [])
+        columns[feature["feature_index"]]: feature.get("values", []) for feature in info.get("categorical_features", [])
     }
     if not any(hashes_by_column.values()):
         return {}, dict.fromkeys(hashes_by_column, ())
@@ -279,9 +276,9 @@ def _read_symmetric(source: Document, read_split: _SplitReader) -> NodeBuilder:
     for _ in range(depth):
         is_reachable, weight, value = levels[0]
         weight_sums = weight.reshape(-1, 2).sum(axis=1)
-        means = (value * weight[:, None]).reshape(-1, 2, value.shape[1]).sum(axis=1) / np.maximum(
-            weight_sums, 1e-300
-        )[:, None]
+        means = (value * weight[:, None]).reshape(-1, 2, value.shape[1]).sum(axis=1) / np.maximum(weight_sums, 1e-300)[
+            :, None
+        ]
         levels.insert(0, (is_reachable.reshape(-1, 2).any(axis=1), weight_sums, means))
     is_reachable, weight, value = (np.concatenate(arrays) for arrays in zip(*levels, strict=True))
     inner = np.arange(leaves - 1)

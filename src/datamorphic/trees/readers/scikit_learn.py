@@ -106,9 +106,7 @@ def _get_member_classes(ensemble: BaseEstimator, member: BaseEstimator) -> Class
         return member_classes
     ensemble_classes = _get_classes(ensemble)
     assert ensemble_classes is not None
-    return [
-        labels[numbers.astype(np.intp)] for labels, numbers in zip(ensemble_classes, member_classes, strict=True)
-    ]
+    return [labels[numbers.astype(np.intp)] for labels, numbers in zip(ensemble_classes, member_classes, strict=True)]
 
 
 def _read_tree(

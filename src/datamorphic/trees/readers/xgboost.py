@@ -185,7 +185,8 @@ def _read_categories(
             text, ends = bytes(byte % 256 for byte in encoding["values"]), encoding["offsets"]
             if not text.isascii() and tuple(version) < (3, 3):
                 raise ModelError(
-                    f"This {owner} has categories with non-ASCII letters, which XGBoost up to 3.2 splits wrongly and confuses. "
+                    f"This {owner} has categories with non-ASCII letters, which XGBoost up to 3.2 splits "
+                    "wrongly and confuses. "
                     "Encode the column as numbers before, or write the categories in ASCII."
                 )
             categories[column] = tuple(text[a:b].decode(errors="replace") for a, b in pairwise(ends))
