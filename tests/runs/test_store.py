@@ -801,7 +801,7 @@ def test_a_store_that_lost_a_table(store):
     ("url", "told"),
     [
         ("mysql://u:hunter2@h/db", "type 'mysql' are not supported"),
-        ("postgresql+psycopg2://u:hunter2@h/db", "cannot be kept in 'postgresql\\+psycopg2'"),
+        ("postgresql+psycopg2://u:hunter2@h/db", "'postgresql\\+psycopg2' are not supported"),
         ("sqlite://", "is not a file"),
         ("sqlite:///:memory:", "is not a file"),
         ("sqlite://folder/file", "is not a file"),
