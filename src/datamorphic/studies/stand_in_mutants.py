@@ -60,7 +60,7 @@ def parse_subject(subject: str) -> tuple[str, int]:
 
     Examples
     --------
-    >>> place_of("Sin mutant 2")
+    >>> parse_subject("Sin mutant 2")
     ('Sin', 2)
     """
     program, _, number = subject.partition(" mutant ")
@@ -73,7 +73,7 @@ def parse_relations(names: str) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> relations_of("Sin1-Sin3 + Sin11-Sin12")
+    >>> parse_relations("Sin1-Sin3 + Sin11-Sin12")
     ('Sin1', 'Sin2', 'Sin3', 'Sin11', 'Sin12')
     """
     relations: list[str] = []
