@@ -334,7 +334,7 @@ def test_relations_of_the_user():
         ({"baseline": "nowhere.parquet"}, "nowhere.parquet"),
         ({"engine": "abacus"}, "engine"),
         ({"kinds": {"incme": "integer"}}, "incme"),
-        ({"space": dm.Space.from_frame(PEOPLE), "kinds": {"age": "integer"}}, "give one of them"),
+        ({"space": dm.Space.from_frame(PEOPLE), "kinds": {"age": "integer"}}, "only one of the two"),
     ],
 )
 def test_invalid_arguments_are_reported(options, says):

@@ -28,7 +28,7 @@ def test_hints_bound_the_rows_that_are_made():
 def test_hints_and_a_space_exclude_each_other():
     space = dm.Space.from_frame(ROWS)
     for function in (dm.cover, dm.select):
-        with pytest.raises(ArgumentError, match="[Gg]ive only one of the two"):
+        with pytest.raises(ArgumentError, match="only one of the two"):
             function(MODEL, ROWS, space=space, kinds={"age": "integer"})
 
 
