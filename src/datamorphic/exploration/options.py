@@ -131,6 +131,7 @@ class PlanOptions(ExploreOptions):
 
     OWNER: ClassVar[str] = "plan"
 
+    steps: int | None = 20
     trial: int | None = None
 
     def __post_init__(self) -> None:

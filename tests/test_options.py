@@ -1,0 +1,67 @@
+"""Public functions and their option sets agree: every parameter is an option, with the same default."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import MISSING, fields
+
+import pytest
+
+import datamorphic as dm
+from datamorphic.audit.options import AuditOptions
+from datamorphic.exploration.options import ExploreOptions, PlanOptions
+from datamorphic.hunting.options import GenerateOptions, HuntOptions, SimulateOptions
+from datamorphic.morphisms.options import LawOptions
+from datamorphic.mutation.options import MutateOptions
+from datamorphic.relations.check.options import CheckOptions
+from datamorphic.trees.coverage.options import CoverOptions, SelectOptions
+
+#: What is tested, and with what.
+SUBJECTS = {
+    "model",
+    "learner",
+    "program",
+    "sut",
+    "test_system",
+    "relation",
+    "relations",
+    "data",
+    "target",
+    "space",
+    "seeds",
+}
+#: How the subject is wrapped, where the run is stored, and what is shown.
+RUN_SETTINGS = {"name", "scalar", "trust", "seed", "engine", "store", "resume", "progress"}
+#: Hints for columns, which option sets hold as one `SpaceOptions`.
+HINTS = {"kinds", "steps", "feature_steps", "bounds", "orders"}
+#: Parameters of generators and selectors, which option sets hold as one mapping.
+GENERATOR_PARAMETERS = {"k", "options"}
+
+OPTION_SETS = {
+    "check": CheckOptions,
+    "cover": CoverOptions,
+    "explore": ExploreOptions,
+    "generate": GenerateOptions,
+    "hunt": HuntOptions,
+    "laws": LawOptions,
+    "mutate": MutateOptions,
+    "plan": PlanOptions,
+    "select": SelectOptions,
+    "simulate": SimulateOptions,
+    "test": AuditOptions,
+}
+
+
+@pytest.mark.parametrize("name", OPTION_SETS)
+def test_parameters_are_options(name):
+    parameters = set(inspect.signature(getattr(dm, name)).parameters)
+    options = {field.name for field in fields(OPTION_SETS[name])}
+    assert parameters - options <= SUBJECTS | RUN_SETTINGS | HINTS | GENERATOR_PARAMETERS
+
+
+@pytest.mark.parametrize("name", OPTION_SETS)
+def test_defaults_are_equal(name):
+    parameters = inspect.signature(getattr(dm, name)).parameters
+    for field in fields(OPTION_SETS[name]):
+        if field.name in parameters and field.default is not MISSING:
+            assert parameters[field.name].default == field.default, field.name
