@@ -268,7 +268,8 @@ def test_pieces_of_any_kind_in_any_order_come_back_unchanged(store, pieces, data
     }
 
 
-def test_pieces_alike_are_kept_together_and_others_apart(store):
+def test_pieces_alike_are_kept_together_and_others_apart(store, monkeypatch):
+    monkeypatch.setattr("datamorphic.runs.journal.WRITE_INTERVAL_SECONDS", 1000)  # a slow machine writes no earlier
     run, batch = begun(store), numbers(range(30))
     writing = journal_of(store, run)
     writing.find_pieces(batch, False, 6)
