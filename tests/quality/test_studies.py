@@ -180,7 +180,7 @@ def test_both_tables_of_a_learner_share_one_mutation_run_as_large_as_published()
         assert all(math.isnan(row.ours) for row in make(table, bench))
     (job,) = bench.figures_by_job
     assert (job.subject, job.mutants, job.inputs, job.compared, job.sets) == ("kNN", None, 300, 10_000, 300)
-    assert "all mutants, 300 inputs a relation, 10,000 compared, 300 data sets a rule" in mutants.format_amount(
+    assert "all mutants, 300 inputs per relation, 10,000 compared, 300 data sets per rule" in mutants.format_amount(
         bench.scale
     )
 
