@@ -22,7 +22,7 @@ check: $(VENV)/developing
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -q -n auto -m "not slow" --cov --cov-report=term:skip-covered
+	$(BIN)/python -m pytest -q -n auto -p no:cacheprovider -m "not slow" --cov --cov-report=term:skip-covered
 
 bench: $(VENV)/developing
 	$(BIN)/python -m benchmarks
