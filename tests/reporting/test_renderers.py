@@ -1,0 +1,32 @@
+"""Every result names a page and a text function that exist."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+
+from datamorphic.reporting.export import Exportable, load_renderer
+
+RESULTS = [
+    ("audit.result", "AuditResult"),
+    ("exploration.front", "Front"),
+    ("exploration.diff.diff", "Difference"),
+    ("hunting.result", "Hunt"),
+    ("hunting.simulation", "Simulation"),
+    ("morphisms.law_result", "LawReport"),
+    ("mutation.result", "Mutation"),
+    ("relations.check.result", "CheckReport"),
+    ("studies.result", "Study"),
+    ("trees.coverage.coverage", "Coverage"),
+    ("trees.coverage.mutation", "MutationScore"),
+    ("trees.coverage.selection", "Selection"),
+]
+
+
+@pytest.mark.parametrize(("module", "name"), RESULTS)
+def test_renderers_exist(module, name):
+    result = getattr(importlib.import_module(f"datamorphic.{module}"), name)
+    assert issubclass(result, Exportable)
+    assert callable(load_renderer(result._PAGE))
+    assert callable(load_renderer(result._TEXT))
