@@ -17,19 +17,7 @@ from datamorphic.systems.learner import Learner
 from datamorphic.systems.weka import Weka, explain_missing_weka
 
 INPUTS = 300
-NAMES = (
-    "MR-0",
-    "MR-1.1",
-    "MR-1.2",
-    "MR-2.1",
-    "MR-2.2",
-    "MR-3.1",
-    "MR-3.2",
-    "MR-4.1",
-    "MR-4.2",
-    "MR-5.1",
-    "MR-5.2",
-)
+NAMES = ("MR-0", "MR-1.1", "MR-1.2", "MR-2.1", "MR-2.2", "MR-3.1", "MR-3.2", "MR-4.1", "MR-4.2", "MR-5.1", "MR-5.2")
 
 
 def main():

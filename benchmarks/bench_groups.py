@@ -13,12 +13,7 @@ from datamorphic.hunting.generators import GENERATORS
 from datamorphic.hunting.generators import make_generator as make_generator
 
 GROUPS, FEW, K = 10_000, 2_000, 10  # a plain loop takes minutes for more
-PUBLISHED = {
-    "MT-ART-Min": "218.8 s",
-    "SFIDMT-ART": "28.2 s",
-    "MT-BART": "0.078 s",
-    "MT-IPART": "2.86 s",
-}  # Table 12
+PUBLISHED = {"MT-ART-Min": "218.8 s", "SFIDMT-ART": "28.2 s", "MT-BART": "0.078 s", "MT-IPART": "2.86 s"}  # Table 12
 TRIALS, RATE = 2_000, 0.005
 
 

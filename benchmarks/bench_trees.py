@@ -54,11 +54,9 @@ def _in_place(source, X, mutants):
     began = time.perf_counter()
     for node, operator, limit in zip(mutants.node, mutants.operator, mutants.threshold, strict=True):
         old, one, other = threshold[node], left[node], right[node]
-        threshold[node] = {
-            BELOW: np.nextafter(limit, -np.inf),
-            FROM: np.nextafter(limit, -np.inf),
-            EQUAL: -np.inf,
-        }.get(operator, limit)
+        threshold[node] = {BELOW: np.nextafter(limit, -np.inf), FROM: np.nextafter(limit, -np.inf), EQUAL: -np.inf}.get(
+            operator, limit
+        )
         if operator in (ABOVE, FROM):
             left[node], right[node] = other, one
         after = source.predict(X)

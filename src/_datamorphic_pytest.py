@@ -121,12 +121,7 @@ def get_current_run() -> PytestRun | None:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options."""
     group = parser.getgroup(NAME, "datamorphic: testing models without an oracle")
-    group.addoption(
-        "--datamorphic-seed",
-        type=_parse_seed,
-        metavar="N",
-        help="Seed of the assertions of datamorphic.",
-    )
+    group.addoption("--datamorphic-seed", type=_parse_seed, metavar="N", help="Seed of the assertions of datamorphic.")
     group.addoption("--datamorphic-budget", metavar="TIME", help="Budget of each assertion: '30s', '2m', '10000 runs'.")
     group.addoption(
         "--datamorphic-profile",
@@ -134,9 +129,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help=f"How much to try: ci, default, thorough, or your own profile; also set by ${PROFILE_VARIABLE}.",
     )
     group.addoption(
-        "--datamorphic-update",
-        action="store_true",
-        help="Write or replace the baselines of assert_front_unchanged.",
+        "--datamorphic-update", action="store_true", help="Write or replace the baselines of assert_front_unchanged."
     )
     for name in ("seed", "budget", "profile"):
         parser.addini(f"datamorphic_{name}", f"As --datamorphic-{name}.", default=None)

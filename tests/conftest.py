@@ -51,11 +51,7 @@ def real_data():
 def mixed():
     """A small space with every kind of feature."""
     return dm.Space(
-        [
-            dm.Continuous("x", 0, 6.28, step=0.2),
-            dm.Integer("n", 0, 10),
-            dm.Categorical("c", ["a", "b", "c"]),
-        ]
+        [dm.Continuous("x", 0, 6.28, step=0.2), dm.Integer("n", 0, 10), dm.Categorical("c", ["a", "b", "c"])]
     )
 
 

@@ -20,17 +20,7 @@ FOUNDATION = ["errors", "_text", "_validation", "_stats", "_typing", "_deprecati
 
 #: Rooms from the core to the faces. A room imports only from rooms before it.
 CORE = ["space", "systems", "runs", "reporting", "morphisms"]
-CAPABILITIES = [
-    "exploration",
-    "relations",
-    "trees",
-    "mutation",
-    "hunting",
-    "synthesis",
-    "scripting",
-    "audit",
-    "data",
-]
+CAPABILITIES = ["exploration", "relations", "trees", "mutation", "hunting", "synthesis", "scripting", "audit", "data"]
 FACES = ["studies", "testing", "cli", "web", "__main__"]
 ORDER = [*FOUNDATION, *CORE, *CAPABILITIES, *FACES]
 
@@ -47,10 +37,7 @@ ALLOWED_BETWEEN_CAPABILITIES = {
 
 #: Modules of one room that may import each other, because their types are one idea.
 ALLOWED_CIRCLES: list[set[str]] = [
-    {
-        f"{PACKAGE}.space.{name}"
-        for name in ("space", "points", "constraints", "geometry", "path", "frames", "sampling")
-    },
+    {f"{PACKAGE}.space.{name}" for name in ("space", "points", "constraints", "geometry", "path", "frames", "sampling")}
 ]
 
 MAX_ARROWS = 100  # between folders

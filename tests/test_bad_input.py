@@ -201,13 +201,7 @@ FILES = {
         "model.joblib cannot be read as a model",
     ),
     "an empty pickle": ("model.pkl", b"", True, ModelError, "model.pkl cannot be read as a model"),
-    "a damaged skops file": (
-        "model.skops",
-        b"PK nonsense",
-        False,
-        ModelError,
-        "model.skops cannot be read as a model",
-    ),
+    "a damaged skops file": ("model.skops", b"PK nonsense", False, ModelError, "model.skops cannot be read as a model"),
     "a damaged ONNX file": ("model.onnx", b"nonsense", False, ModelError, "model.onnx cannot be read as a model"),
     "another kind of file": (
         "model.h5",

@@ -224,10 +224,7 @@ def test_every_command_and_option_is_in_the_reference(monkeypatch):
             if not getattr(parameter, "hidden", False) and parameter.name != "help":
                 spellings = parameter.opts if parameter.param_type_name == "option" else []
                 assert all(f"`{word}`" in section for word in spellings), (name, parameter.name)
-                assert not parameter.help or hooks.escape_markdown(parameter.help) in section, (
-                    name,
-                    parameter.name,
-                )
+                assert not parameter.help or hooks.escape_markdown(parameter.help) in section, (name, parameter.name)
 
 
 def test_pictures_exist_and_suit_dark_screens():

@@ -49,12 +49,7 @@ def card(x, y, width, height, lines, kind="ink"):
     for place, line in enumerate(lines):
         parts.append(
             words(
-                x + width / 2,
-                top + place * 17,
-                line,
-                kind if place else "ink",
-                "middle",
-                weight=400 if place else 600,
+                x + width / 2, top + place * 17, line, kind if place else "ink", "middle", weight=400 if place else 600
             )
         )
     return "".join(parts)

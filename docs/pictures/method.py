@@ -27,11 +27,7 @@ def oracle():
     parts += [words(20, top, "Without one", weight=600)]
     for row, (name, answer) in enumerate((("an input", "an answer"), ("the input, changed", "another answer"))):
         y = top + 16 + row * 84
-        parts += [
-            card(20, y, 150, 56, [name]),
-            arrow(170, y + 28, 226, y + 28),
-            card(226, y, 110, 56, ["the model"]),
-        ]
+        parts += [card(20, y, 150, 56, [name]), arrow(170, y + 28, 226, y + 28), card(226, y, 110, 56, ["the model"])]
         parts += [arrow(336, y + 28, 392, y + 28), card(392, y, 132, 56, [answer])]
     parts += [arrow(95, top + 72, 95, top + 98), words(104, top + 90, "a known change", "soft")]
     parts += [

@@ -243,12 +243,7 @@ def test_protected_columns_need_not_be_inputs():
     seen = PEOPLE[["income", "debt"]]
     model = GaussianNB().fit(seen, PEOPLE.decision)
     result = dm.test(
-        model,
-        PEOPLE,
-        "decision",
-        protected="gender",
-        expect={"invariant": ["age"]},
-        only=["protected", "invariant"],
+        model, PEOPLE, "decision", protected="gender", expect={"invariant": ["age"]}, only=["protected", "invariant"]
     )
     assert result.passed
     assert "gender is not an input of the model" in outcome(result, "protected").why
@@ -399,11 +394,7 @@ def test_hanging_rows_are_reported_with_a_timeout():
         return np.where(frame.income > 90, "a", "b")
 
     result = dm.test(
-        hangs,
-        PEOPLE.head(40).assign(income=lambda f: f.income.clip(upper=188)),
-        "decision",
-        timeout=5,
-        only="repeats",
+        hangs, PEOPLE.head(40).assign(income=lambda f: f.income.clip(upper=188)), "decision", timeout=5, only="repeats"
     )
     assert result.passed
 

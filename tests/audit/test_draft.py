@@ -374,9 +374,7 @@ def test_long_lists_are_broken_between_items():
 
 
 @given(
-    st.floats(-1e12, 1e12, allow_nan=False),
-    st.floats(1e-9, 1e12, allow_nan=False),
-    st.sampled_from([1.0, 1e-6, 1e6]),
+    st.floats(-1e12, 1e12, allow_nan=False), st.floats(1e-9, 1e12, allow_nan=False), st.sampled_from([1.0, 1e-6, 1e6])
 )
 def test_rounded_bounds_contain_the_old_ones(low, width, scale):
     before = dm.Continuous("x", low * scale, low * scale + width * scale)

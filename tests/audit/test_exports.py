@@ -35,15 +35,7 @@ def result_of(*findings, outcome="found", **more):
     outcomes = tuple(
         Outcome(check=check, asks="", state=outcome, findings=tuple(some)) for check, some in by_check.items()
     )
-    given = {
-        "subject": "m",
-        "kind": "k",
-        "data": "d",
-        "outcomes": outcomes,
-        "seed": 0,
-        "budget": "1m",
-        "seconds": 1.0,
-    }
+    given = {"subject": "m", "kind": "k", "data": "d", "outcomes": outcomes, "seed": 0, "budget": "1m", "seconds": 1.0}
     return AuditResult(**(given | {"calls": 1} | more))
 
 
@@ -125,11 +117,7 @@ def test_an_example_shows_only_what_matters():
     assert len(table) == 13
     assert note == "8 more changed features not shown. The other 10 features are the same in both."
     columns, table, note = tabulate_example(Example(words="w", case=case, answer="no", changed={}, becomes="yes"))
-    assert (columns, len(table), table[-2:]) == (
-        ["feature", "value"],
-        10,
-        [["the answer", "no"], ["and then", "yes"]],
-    )
+    assert (columns, len(table), table[-2:]) == (["feature", "value"], 10, [["the answer", "no"], ["and then", "yes"]])
     assert note == "22 more features not shown."
     assert tabulate_example(Example(words="w", case={"a": None}, answer="no")) == (
         ["feature", "value"],
@@ -267,13 +255,7 @@ def test_junit_has_a_case_for_each_check():
     failure = cases["protected"].find("failure")
     assert failure.get("type") == "concern"
     assert failure.get("message") == "The answer depends on gender alone"
-    for part in (
-        "37 of 1,000",
-        "95 % interval",
-        "gender: female -> male",
-        "--only protected",
-        "what to do: Train",
-    ):
+    for part in ("37 of 1,000", "95 % interval", "gender: female -> male", "--only protected", "what to do: Train"):
         assert part in failure.text
     assert cases["learning"].find("skipped").get("message") == "a fitted model cannot be trained again"
     assert cases["row labels"].find("error").get("message") == "the model took longer than 10 s for a batch"
@@ -384,9 +366,7 @@ def test_a_fingerprint_depends_on_check_and_subject_only():
     )
     assert first == again
     others = prints(
-        finding(check="monotone", about="age"),
-        finding(check="monotone"),
-        finding(check="invariant", about="income"),
+        finding(check="monotone", about="age"), finding(check="monotone"), finding(check="invariant", about="income")
     )
     assert len({*first, *others}) == 4
 
@@ -419,10 +399,7 @@ def test_a_finding_lies_in_a_file(model, uri):
 def test_a_finding_has_a_location_without_any_file(words):
     """Code scanning refuses all of a log for one result without a file."""
     (location,) = json.loads(format_sarif(result_of(finding(), words=words)))["runs"][0]["results"][0]["locations"]
-    assert location["physicalLocation"] == {
-        "artifactLocation": {"uri": "datamorphic"},
-        "region": {"startLine": 1},
-    }
+    assert location["physicalLocation"] == {"artifactLocation": {"uri": "datamorphic"}, "region": {"startLine": 1}}
 
 
 def test_locations_are_relative_to_the_working_directory(tmp_path, monkeypatch):

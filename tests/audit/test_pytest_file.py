@@ -419,9 +419,7 @@ def test_no_name_becomes_code(tmp_path, text):
     named = {**result.words, "from_files": True, "model": text, "data": text, "expect": None, "baseline": text}
     compile(written(result_of(outcome(), words=named), tmp_path), "it", "exec")
     compile(
-        written(result_of(outcome(), words=named | {"subject": text, "data": f"data:{text}"}), tmp_path),
-        "it",
-        "exec",
+        written(result_of(outcome(), words=named | {"subject": text, "data": f"data:{text}"}), tmp_path), "it", "exec"
     )
 
 

@@ -160,13 +160,7 @@ for _name, _needs in STUDIES.items():
     add(f"study/{_name}", partial(study_rows, _name), _needs)
 
 #: one table per kind of job, since a job draws its random numbers from the names of its class and fields
-SLOW_STUDIES = {
-    "001-1": "",
-    "002-9": "",
-    "002-25": "",
-    "002-30": "",
-    "redwine_fault": "red_wine",
-}
+SLOW_STUDIES = {"001-1": "", "002-9": "", "002-25": "", "002-30": "", "redwine_fault": "red_wine"}
 for _name, _needs in SLOW_STUDIES.items():
     add(f"slow study/{_name}", partial(study_rows, _name), _needs)
 
@@ -245,10 +239,7 @@ def explore_files() -> Any:
         same = run_command("explore", *SMALL_EXPLORE, "--seed", "1", "--compare", "a.parquet", folder=folder)
         other = ("explore", "--subject", "Box 2", "--walks", "60", "--seeds", "30", "--compare", "a.parquet")
         moved = run_command(*other, folder=folder)
-        return {
-            "exits": [first.returncode, same.returncode, moved.returncode],
-            "files": sorted(os.listdir(folder)),
-        }
+        return {"exits": [first.returncode, same.returncode, moved.returncode], "files": sorted(os.listdir(folder))}
 
 
 @section("cli files/test")

@@ -189,10 +189,7 @@ for _subject in SUBJECTS:
         add(f"explore/{_subject}/{_strategy}/seed0", partial(explore_subject, _subject, strategy=_strategy, seed=0))
 for _subject in ("Box 1", "Sin 2", "Triangle 1"):
     for _refine in REFINEMENTS:
-        add(
-            f"explore/{_subject}/refine {_refine}/seed3",
-            partial(explore_subject, _subject, refine=_refine, seed=3),
-        )
+        add(f"explore/{_subject}/refine {_refine}/seed3", partial(explore_subject, _subject, refine=_refine, seed=3))
     for _strategy in STRATEGIES[:3]:
         add(
             f"explore/{_subject}/{_strategy} growing/seed5",
@@ -203,10 +200,7 @@ for _model, _data in (
     ("logistic", "wine"), ("tree", "breast_cancer"), ("gradient boosting", "breast_cancer"),
 ):  # fmt: skip
     for _strategy in STRATEGIES:
-        add(
-            f"explore/{_data} {_model}/{_strategy}/seed0",
-            partial(explore_model, _model, _data, strategy=_strategy),
-        )
+        add(f"explore/{_data} {_model}/{_strategy}/seed0", partial(explore_model, _model, _data, strategy=_strategy))
 for _model in ("logistic", "tree", "svc"):
     for _refine in REFINEMENTS:
         add(
@@ -232,11 +226,7 @@ for _data, _rows in (("red_wine", 600), ("german_credit", 400), ("bank_churners"
             partial(explore_mixed, _data, _rows, strategy=_strategy, walks=60),
             _data,
         )
-add(
-    "explore/red_wine/forest/growing",
-    partial(explore_model, "forest", "red_wine", 500, pool="growing"),
-    "red_wine",
-)
+add("explore/red_wine/forest/growing", partial(explore_model, "forest", "red_wine", 500, pool="growing"), "red_wine")
 
 
 @section("explore/numbers/threshold")
@@ -431,12 +421,7 @@ def space_constraints() -> Any:
     )
     first, second = space.sample(60, seed=0), space.sample(60, seed=1)
     moved = {name: [space.up(first, name), space.down(first, name)] for name in space.names}
-    return {
-        "sample": first,
-        "midpoint": space.midpoint(first, second),
-        "moved": moved,
-        "valid": space.valid(second),
-    }
+    return {"sample": first, "midpoint": space.midpoint(first, second), "moved": moved, "valid": space.valid(second)}
 
 
 def inferred_space(name: str) -> Any:
@@ -456,11 +441,7 @@ for _data in (*SHIPPED_DATA, "red_wine", "german_credit", "mushroom", "penguins"
 def space_hints() -> Any:
     frame = pd.DataFrame({"age": [20, 30, 50, 70], "card": ["Blue", "Gold", "Blue", "Gold"], "x": [0.1, 0.5, 2.0, 9.0]})
     space = dm.Space.from_frame(
-        frame,
-        kinds={"age": "integer"},
-        steps={"age": 3},
-        bounds={"age": (20, 80)},
-        orders={"card": ["Gold", "Blue"]},
+        frame, kinds={"age": "integer"}, steps={"age": 3}, bounds={"age": (20, 80)}, orders={"card": ["Gold", "Blue"]}
     )
     return space_numbers(space)
 
@@ -504,13 +485,7 @@ def test_system_cases() -> Any:
     between = system.mutate("between", seeds, longer, seed=3)
     both = dm.TestSet.concat([seeds, longer])
     names = {"data": sorted(system.datamorphisms), "moves": sorted(system.moves)}
-    return {
-        "seeds": seeds.frame(),
-        "longer": longer.frame(),
-        "between": between.frame(),
-        "both": len(both),
-        **names,
-    }
+    return {"seeds": seeds.frame(), "longer": longer.frame(), "between": between.frame(), "both": len(both), **names}
 
 
 for _name in ("iris", "wine", "breast_cancer", *LOCAL_DATA):
@@ -544,10 +519,7 @@ for _model in ("knn", "naive bayes", "tree", "small tree"):
     add(f"check/random data/{_model}", partial(check_learner, _model))
 for _model in ("knn", "naive bayes", "tree"):
     add(f"check/iris/{_model}", partial(check_learner, _model, "iris", inputs=20))
-add(
-    "check/wine/forest",
-    partial(check_learner, "forest", "wine", relations=["MR-0", "MR-1.1", "MR-2.1"], inputs=10),
-)
+add("check/wine/forest", partial(check_learner, "forest", "wine", relations=["MR-0", "MR-1.1", "MR-2.1"], inputs=10))
 add("check/necessary/knn", partial(check_learner, "knn", relations="necessary", seed=4))
 add("check/ties counted/knn", partial(check_learner, "knn", relations=["MR-0", "MR-1.1", "MR-3.2"], ties="count"))
 add(
@@ -675,11 +647,7 @@ for _data in TREE_DATA:
     for _criterion in ("DTC", "BVA", "DTMT"):
         add(f"select/{_data} tree/{_criterion}", partial(select_rows, "tree", _data, _criterion), _data)
         add(f"cover/{_data} tree/{_criterion}", partial(cover_rows, "tree", _data, _criterion), _data)
-    add(
-        f"select/{_data} tree/DTMT minimal",
-        partial(select_rows, "tree", _data, "DTMT", minimal=True, seed=2),
-        _data,
-    )
+    add(f"select/{_data} tree/DTMT minimal", partial(select_rows, "tree", _data, "DTMT", minimal=True, seed=2), _data)
 for _model in ("small tree", "forest", "extra trees", "ada boost"):
     for _criterion in ("DTC", "BVA", "DTMT"):
         add(f"select/iris {_model}/{_criterion}", partial(select_rows, _model, "iris", _criterion, seed=1))
@@ -786,10 +754,7 @@ for _selector in SELECTORS:
 add("hunt/tanh emu10/3 candidates", partial(hunt_program, "tanh", "emu10", "tripling", k=3))
 add("hunt/Sin m2/batch 7", partial(hunt_program, "Sin", "m2", batch=7))
 for _program in PROGRAMS:
-    add(
-        f"programs/{_program}",
-        lambda name=_program: numeric_columns(dm.programs[name].regions, "mutant", "relation"),
-    )
+    add(f"programs/{_program}", lambda name=_program: numeric_columns(dm.programs[name].regions, "mutant", "relation"))
 
 
 def hunt_area(relation: str, generator: str) -> Any:

@@ -283,15 +283,7 @@ def test_a_browser_shows_the_page(folder):
     evil = "<img src=x onerror=alert(1)>"
     (folder / "evil.py").write_text(f"from own import Backwards\nclass Evil(Backwards):\n    name = says = {evil!r}\n")
     told = run(
-        "own:First",
-        "--relation",
-        "evil:Evil",
-        "--relation",
-        "sample order",
-        "--inputs",
-        "20",
-        "--html",
-        "page.html",
+        "own:First", "--relation", "evil:Evil", "--relation", "sample order", "--inputs", "20", "--html", "page.html"
     )
     sys.modules.pop("evil", None)
     assert told.exit_code == 1

@@ -142,15 +142,7 @@ def test_hostile_names_are_harmless(folder, monkeypatch):
     hostile[:70].to_csv(folder / "hostile.csv", index=False)
     for criterion in ("DTC", "DTMT"):
         found = run(
-            folder,
-            monkeypatch,
-            "cover",
-            "hostile.skops",
-            "hostile.csv",
-            "--criterion",
-            criterion,
-            "--html",
-            "h.html",
+            folder, monkeypatch, "cover", "hostile.skops", "hostile.csv", "--criterion", criterion, "--html", "h.html"
         )
         assert found.exit_code == 0, found.output
         assert not {"\x1b", "\x07"} & set(found.stdout)
@@ -237,10 +229,7 @@ BAD = {
     "not fitted": (["cover", "cover_models:unfitted", "all.csv"], "is not fitted. Fit it first"),
     "numbers": (["cover", "cover_models:numbers", "all.csv", "--criterion", "DTMT"], "--tolerance 0.1"),
     "no such criterion": (["cover", "tree.skops", "all.csv", "--criterion", "MCDC"], "'DTC', 'BVA', 'DTMT'"),
-    "no such offset": (
-        ["select", "tree.skops", "all.csv", "--criterion", "BVA", "--offset", "near"],
-        "'step', 'unit'",
-    ),
+    "no such offset": (["select", "tree.skops", "all.csv", "--criterion", "BVA", "--offset", "near"], "'step', 'unit'"),
     "no such constants": (["cover", "tree.skops", "all.csv", "--constants", "some"], "'neighbours'"),
     "no data": (["cover", "tree.skops"], "Say which rows"),
     "no model": (["cover"], "Say which rows"),
@@ -270,10 +259,7 @@ def test_missing_values_and_extra_columns_are_accepted(folder, monkeypatch):
 
 @pytest.mark.parametrize(
     "model",
-    [
-        RandomForestClassifier(2).fit(IRIS[NAMES], IRIS.target),
-        RandomForestRegressor(2).fit(IRIS[NAMES], IRIS.target),
-    ],
+    [RandomForestClassifier(2).fit(IRIS[NAMES], IRIS.target), RandomForestRegressor(2).fit(IRIS[NAMES], IRIS.target)],
     ids=["labels", "numbers"],
 )
 def test_tolerance_applies_to_numbers_only(model):

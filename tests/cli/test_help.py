@@ -132,10 +132,7 @@ def test_without_arguments_it_shows_the_help():
         ("exlore", "No such command 'exlore'. Did you mean 'explore'? See: datamorphic --help"),
         ("nonsense", "No such command 'nonsense'. See: datamorphic --help"),
         ("runs lst", "Did you mean 'list'? See: datamorphic runs --help"),
-        (
-            "explore --straegy x",
-            "No such option: --straegy. Did you mean --strategy? See: datamorphic explore --help",
-        ),
+        ("explore --straegy x", "No such option: --straegy. Did you mean --strategy? See: datamorphic explore --help"),
         ("laws --qqq", "No such option: --qqq. See: datamorphic laws --help"),
         ("--vresion", "No such option: --vresion. Did you mean --version?"),
         ("laws --subject", "Option '--subject' requires an argument."),
@@ -234,8 +231,7 @@ def test_the_console_of_results(monkeypatch, capsys, environment, escapes):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "words",
-    [["study", "--list"], ["--help"], ["laws", "--subject", "box_1", "--examples", "5", "--store", "none"]],
+    "words", [["study", "--list"], ["--help"], ["laws", "--subject", "box_1", "--examples", "5", "--store", "none"]]
 )
 def test_a_closed_pipe_is_not_an_error(words):
     ours, theirs = os.pipe()

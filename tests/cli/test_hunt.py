@@ -174,10 +174,7 @@ def test_groups_are_written(run, folder):
     [
         (["--domain", "0,1", "--domain", "5,6"], ["source_x", "source_y"]),
         (["program:Sin/Sin11"], ["source_x", *(f"follow_up{i}_x" for i in (1, 2, 3))]),
-        (
-            ["program:BesselJ/BesselJ2"],
-            ["drawn_1", "drawn_2", "source_x", "source_y", "follow_up_x", "follow_up_y"],
-        ),
+        (["program:BesselJ/BesselJ2"], ["drawn_1", "drawn_2", "source_x", "source_y", "follow_up_x", "follow_up_y"]),
         (["hunted_here:swapped"], ["source_x", "source_y", "follow_up_x", "follow_up_y"]),
     ],
 )

@@ -813,10 +813,7 @@ def test_a_cluster_where_nobody_listens(run, monkeypatch):
 )
 @pytest.mark.parametrize("command", [BOX, ["runs", "list"], ["runs", "resume", 1, "--json"]])
 def test_no_password_is_told(run, monkeypatch, command, url):
-    for result in (
-        run(*command, "--store", url),
-        (monkeypatch.setenv("DATAMORPHIC_STORE", url), run(*command))[1],
-    ):
+    for result in (run(*command, "--store", url), (monkeypatch.setenv("DATAMORPHIC_STORE", url), run(*command))[1]):
         assert result.exit_code == 2
         assert result.stdout == ""
         assert result.stderr.startswith("datamorphic: ")

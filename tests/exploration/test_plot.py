@@ -101,14 +101,7 @@ def test_hostile_names_and_labels_are_shown_as_text():
 def test_a_page_has_all_sections(mixed_front):
     report = build_front_page(mixed_front)
     text = " ".join(section.heading for section in report.sections)
-    for part in (
-        "border pair",
-        "picture",
-        "pairs of classes meet",
-        "plausible",
-        "Which features decide",
-        "How good",
-    ):
+    for part in ("border pair", "picture", "pairs of classes meet", "plausible", "Which features decide", "How good"):
         assert part in text
     examples = next(section.table for section in report.sections if "plausible" in section.heading)
     borders = [" | ".join(sorted((row[1], row[2]))) for row in examples.rows]

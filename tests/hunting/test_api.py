@@ -193,11 +193,7 @@ def test_follow_ups_that_use_outputs():
     """f(x + f(x)) = f(x): for f = floor it holds on [0, 1) only."""
     asked = []
     step = FunctionRelation(
-        name="step",
-        domain=(0, 4),
-        follow_up=lambda x, outputs: x + outputs[0],
-        uses_outputs=True,
-        follow_domain=(0, 8),
+        name="step", domain=(0, 4), follow_up=lambda x, outputs: x + outputs[0], uses_outputs=True, follow_domain=(0, 8)
     )
 
     def floor(x):

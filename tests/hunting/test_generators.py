@@ -29,11 +29,7 @@ def follows(follow_up, domain=((0, 1),) * 2, **options):
 
 TRIPLED = follows(Affine.scaled(3.0, 1), (0, 333))
 MEETING = FunctionRelation(
-    name="meeting",
-    domain=[(-2, 3)] * 2,
-    sources=2,
-    follow_up=lambda a, b: (a + b) / 2,
-    follow_domain=[(-2, 3)] * 2,
+    name="meeting", domain=[(-2, 3)] * 2, sources=2, follow_up=lambda a, b: (a + b) / 2, follow_domain=[(-2, 3)] * 2
 )
 WHOLE = dm.Space([dm.Continuous("x", 0, 6), *(dm.Integer(name, 0, 10) for name in "nm")])
 KINDS = dm.Space([*WHOLE.features, dm.Categorical("c", ["a", "b", "c"])])
@@ -256,8 +252,7 @@ def test_options(name, options, complaint):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["MT-RT", "SFIDMT-ART", "MT-BART", "BART"])
 @pytest.mark.parametrize(
-    "wrong",
-    [lambda x: x[:-1], lambda x: np.concatenate([x, x]), lambda x: x[None], lambda x: np.zeros(len(x) + 1)],
+    "wrong", [lambda x: x[:-1], lambda x: np.concatenate([x, x]), lambda x: x[None], lambda x: np.zeros(len(x) + 1)]
 )
 def test_follow_ups_of_too_few_or_too_many_rows(name, wrong):
     with pytest.raises(TestSystemError, match=r"must return one row for each of .* groups"):
@@ -326,8 +321,7 @@ def nearest_distances(name):
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["FSCS-ART", "FSCS-EC", "RRT", "BART", "IPART", "RPART", "SFIDMT-ART", "MT-ART-Min", "SFIDMT-BART", "Sobol"],
+    "name", ["FSCS-ART", "FSCS-EC", "RRT", "BART", "IPART", "RPART", "SFIDMT-ART", "MT-ART-Min", "SFIDMT-BART", "Sobol"]
 )
 def test_groups_are_farther_apart_than_random_ones(name, nearest_of_random_ones):
     apart = nearest_distances(name) - nearest_of_random_ones

@@ -30,13 +30,7 @@ def emu10():
 
 def test_page_shows_violations_and_regions(emu10):
     page = build_page(emu10, TANH.mutants["emu10"])
-    assert [section.anchor for section in page.sections] == [
-        "relations",
-        "soon",
-        "sources",
-        "regions",
-        "violations",
-    ]
+    assert [section.anchor for section in page.sections] == ["relations", "soon", "sources", "regions", "violations"]
     assert page.state == "bad"
     assert len(page.sections[4].table.rows) == 20
     picture = page.sections[2].picture
@@ -77,10 +71,7 @@ def test_three_inputs_are_three_planes_and_more_are_strips():
 
     for d, headings in ((2, 1), (3, 3), (5, 5)):
         relation = dm.FunctionRelation(
-            name="mirrored",
-            domain=[(0, 1)] * d,
-            follow_up=dm.Affine.scaled(-1, d, 1),
-            equal=lambda x, y: (y[0], y[1]),
+            name="mirrored", domain=[(0, 1)] * d, follow_up=dm.Affine.scaled(-1, d, 1), equal=lambda x, y: (y[0], y[1])
         )
         drawing = draw_region_picture(sample_violations(wrong, relation, 2_000))
         strong = [item for item in drawing.shapes if isinstance(item, TextLabel) and item.kind == "strong"]
@@ -102,10 +93,7 @@ def test_small_region_is_drawn_enlarged():
 def test_generators_are_shown_beside_each_other(d):
     domain = [(0, 1)] * d
     region = draw_region("block", 0.1, [0] * d, [1] * d, 1)
-    groups = {
-        "MT-RT <b>": dm.generate(domain, "MT-RT", n=300),
-        "IPART": dm.generate(domain, "IPART", n=300).sources,
-    }
+    groups = {"MT-RT <b>": dm.generate(domain, "MT-RT", n=300), "IPART": dm.generate(domain, "IPART", n=300).sources}
     drawing = draw_spread_picture(groups, region, domain=domain)
     strong = [item.text for item in drawing.shapes if isinstance(item, TextLabel) and item.kind == "strong"]
     assert set(strong) == set(groups)
@@ -128,8 +116,7 @@ def test_spread_picture_of_mt_art_min():
 
 
 @pytest.mark.parametrize(
-    ("spread", "domain"),
-    [({}, (0, 1)), ({"a": np.zeros((3, 2))}, (0, 1)), ({"a": np.zeros((3, 4))}, [(0, 1)] * 4)],
+    ("spread", "domain"), [({}, (0, 1)), ({"a": np.zeros((3, 2))}, (0, 1)), ({"a": np.zeros((3, 4))}, [(0, 1)] * 4)]
 )
 def test_a_spread_that_cannot_be_drawn(spread, domain):
     with pytest.raises(ArgumentError):

@@ -291,11 +291,7 @@ def test_column_names_and_generated_ones():
 
 def test_values_and_weights_of_leaves():
     cases = [
-        (
-            xg(n_estimators=1),
-            THREE,
-            ["added to the score of 0", "added to the score of 1", "added to the score of 2"],
-        ),
+        (xg(n_estimators=1), THREE, ["added to the score of 0", "added to the score of 1", "added to the score of 2"]),
         (xg(n_estimators=1), TWO, ["added to the score of 1"]),
         (lg(n_estimators=1), WORDS, [f"added to the score of {word!r}" for word in ("no", "perhaps", "yes")]),
         (lg("Regressor", n_estimators=1, objective="poisson"), TWO, ["added to the logarithm of the answer"]),
@@ -353,10 +349,7 @@ def half_grouped():
         (lambda: lgb.LGBMRegressor(), "This LGBMRegressor is not fitted. Fit it first"),
         (lambda: cb.CatBoostClassifier(), "This CatBoostClassifier is not fitted. Fit it first"),
         (lambda: xgb.XGBClassifier, "XGBClassifier is a class"),
-        (
-            lambda: xgb.XGBRegressor(booster="gblinear", n_estimators=1).fit(PLAIN, AMOUNT),
-            "linear .* has no trees",
-        ),
+        (lambda: xgb.XGBRegressor(booster="gblinear", n_estimators=1).fit(PLAIN, AMOUNT), "linear .* has no trees"),
         (
             lambda: xg("Regressor", multi_strategy="multi_output_tree").fit(PLAIN, np.column_stack([AMOUNT, TWO])),
             "one_output_per_tree",

@@ -56,11 +56,7 @@ def test_a_model_of_one_input_a_column(tmp_path, training):
     frame = frame.assign(c=np.where(frame["x"] > 0.5, "a", "b"))
     encode = make_column_transformer((OneHotEncoder(), ["c"]), remainder="passthrough")
     model = make_pipeline(encode, LogisticRegression()).fit(frame, labels)
-    types = [
-        ("x", FloatTensorType([None, 1])),
-        ("y", FloatTensorType([None, 1])),
-        ("c", StringTensorType([None, 1])),
-    ]
+    types = [("x", FloatTensorType([None, 1])), ("y", FloatTensorType([None, 1])), ("c", StringTensorType([None, 1]))]
     sut = dm.wrap(saved(model, types, tmp_path / "columns.onnx"), space=dm.Space.from_frame(frame))
     assert (sut.execute(frame).values == model.predict(frame)).mean() > 0.99
     with pytest.raises(dm.errors.ModelError, match="needs the column 'c'"):

@@ -435,10 +435,7 @@ def test_a_check_is_kept_as_a_run(store):
 
 @pytest.mark.parametrize(
     ("error", "state", "told"),
-    [
-        (KeyboardInterrupt, "interrupted", "stopped by the user"),
-        (TestSystemError("no luck"), "failed", "no luck"),
-    ],
+    [(KeyboardInterrupt, "interrupted", "stopped by the user"), (TestSystemError("no luck"), "failed", "no luck")],
 )
 def test_an_interrupted_check_keeps_its_counterexamples(found, error, state, told):
     before = kept_cases(found)

@@ -189,11 +189,7 @@ def test_the_result_of_a_datamorphism_is_validated(function, message):
     ("mark", "function", "message"),
     [
         (dm.case_filter, lambda self, t: [1, 0, 1], "must return True or False for each case"),
-        (
-            dm.case_metric,
-            lambda self, t: 5.0,
-            "must return one value for each of 3 cases. It returned a single float",
-        ),
+        (dm.case_metric, lambda self, t: 5.0, "must return one value for each of 3 cases. It returned a single float"),
         (dm.case_metric, lambda self, t: ["a", "b", "c"], "must return a number for each case"),
         (dm.set_metric, lambda self, t: "many", "must return a number. It returned str"),
         (dm.set_filter, lambda self, t: t.input, "must return a TestSet. It returned DataFrame"),

@@ -162,10 +162,7 @@ def _assert_bound(space, front, strategy):
     real = [j for j, feature in enumerate(space.features) if feature.kind == "continuous"]
     if real:
         gaps = np.sqrt(((a - b)[:, real] ** 2).sum(axis=1))
-        reach = {
-            "random_target": np.hypot(1, 10),
-            "random_walk": max(space.features[j].step for j in real),
-        }[strategy]
+        reach = {"random_target": np.hypot(1, 10), "random_walk": max(space.features[j].step for j in real)}[strategy]
         assert (gaps <= reach / 2**20 * (1 + 1e-6) + 1e-15).all()
     if len(real) < len(space):
         discrete = geometry.discrete_distance(space, a, b)

@@ -210,11 +210,7 @@ def test_the_page_of_input_domains_shows_why(monkeypatch):
     monkeypatch.setattr(page, "MAX_SOURCES", 1_200)
     found = study("input_domains", scale="tiny", progress=False)
     (why,) = [section for section in build_page(found).sections if section.anchor == "why"]
-    assert [part.heading.partition(":")[0] for part in why.parts] == [
-        "Where 600 sources lie",
-        "branch3.1",
-        "emu10",
-    ]
+    assert [part.heading.partition(":")[0] for part in why.parts] == ["Where 600 sources lie", "branch3.1", "emu10"]
     assert all(part.drawing is not None for part in why.parts)
 
 

@@ -97,12 +97,7 @@ def test_counting_open_cells_starves_relations_with_few_follow_ups():
     """As published, one 1-1 relation beside two 1-3 ones comes too seldom; by shares it does not."""
     counted, shared = (
         dm.simulate(
-            relation=relations(2, (1, 3, 3)),
-            selector="MRGS-ART",
-            rate=0.03,
-            trials=300,
-            seed=1,
-            published=published,
+            relation=relations(2, (1, 3, 3)), selector="MRGS-ART", rate=0.03, trials=300, seed=1, published=published
         ).found
         for published in (True, False)
     )

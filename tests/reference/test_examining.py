@@ -222,11 +222,7 @@ def test_verdict_by_verdict(learner, names, draw, count, cases, ties):
             data = draw(np.random.default_rng([SEED, number]), cases).cases(slice(0, left))
             plain = plainly(learner, each.relation, each.stance, data, number, ties)
             for case, expected in enumerate(plain):
-                assert seen[each.relation.name][number, case] == judged(*expected), (
-                    each.relation.name,
-                    number,
-                    case,
-                )
+                assert seen[each.relation.name][number, case] == judged(*expected), (each.relation.name, number, case)
             number, left = number + 1, left - len(data)
 
 

@@ -194,10 +194,7 @@ def test_interpreted_code_makes_the_same_groups():
     told = subprocess.run(
         [sys.executable, "-c", "import json, test_groups; print(json.dumps(test_groups.digests()))"],
         env=os.environ
-        | {
-            "NUMBA_DISABLE_JIT": "1",
-            "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path]),
-        },
+        | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])},
         capture_output=True,
         text=True,
         timeout=300,

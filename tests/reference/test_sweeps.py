@@ -15,11 +15,7 @@ from datamorphic.relations.sweep import sweep
 from datamorphic.runs.driver import drive
 
 SPACE = dm.Space(
-    [
-        dm.Continuous("x", 0, 10),
-        dm.Integer("n", 0, 6, nullable=True),
-        dm.Categorical("c", ["a", "b", "d"]),
-    ]
+    [dm.Continuous("x", 0, 10), dm.Integer("n", 0, 6, nullable=True), dm.Categorical("c", ["a", "b", "d"])]
 )
 
 

@@ -93,10 +93,7 @@ def trees():
         yield pytest.param(tree, holes, 0.0, id=f"tree, holes {holes}")
         yield pytest.param(with_other_comparisons(tree, 3), holes, 0.0, id=f"all comparisons, holes {holes}")
         yield pytest.param(
-            replace(with_other_comparisons(tree, 4), single=False),
-            holes,
-            0.0,
-            id=f"double precision, holes {holes}",
+            replace(with_other_comparisons(tree, 4), single=False), holes, 0.0, id=f"double precision, holes {holes}"
         )
     X = rows(150, 2)
     [tree] = read_trees(DecisionTreeRegressor(max_leaf_nodes=15, random_state=0).fit(X, answers(X) + X[:, 2] / 3))

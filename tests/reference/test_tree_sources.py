@@ -80,11 +80,7 @@ MODELS = [
     (AdaBoostClassifier(DecisionTreeClassifier(), n_estimators=10, **SMALL), PLAIN, TWO),  # ends after one tree
     (AdaBoostRegressor(DecisionTreeRegressor(max_depth=4), n_estimators=10, **SMALL), PLAIN, AMOUNT),
     (BaggingClassifier(DecisionTreeClassifier(), 9, max_features=0.5, **SMALL), PLAIN, THREE),
-    (
-        BaggingClassifier(DecisionTreeClassifier(max_depth=3), 5, max_samples=4, **SMALL),
-        PLAIN,
-        THREE,
-    ),  # labels unseen
+    (BaggingClassifier(DecisionTreeClassifier(max_depth=3), 5, max_samples=4, **SMALL), PLAIN, THREE),  # labels unseen
     (BaggingRegressor(DecisionTreeRegressor(max_depth=5), 9, max_features=3, **SMALL), HOLED, AMOUNT),
     (HistGradientBoostingClassifier(max_iter=8, **SMALL), HOLED, TWO),
     (HistGradientBoostingClassifier(max_iter=6, **SMALL), GROUPED, THREE),

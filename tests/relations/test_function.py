@@ -58,11 +58,7 @@ def test_one_source_several_follow_ups_of_several_inputs():
     relation = FunctionRelation(
         name="area",
         domain=[(1, 5), (1, 5)],
-        follow_up=[
-            lambda x: x[:, ::-1],
-            Affine.scaled(2.0, 2),
-            lambda x: np.stack([x[:, 0], 0 * x[:, 0]], axis=1),
-        ],
+        follow_up=[lambda x: x[:, ::-1], Affine.scaled(2.0, 2), lambda x: np.stack([x[:, 0], 0 * x[:, 0]], axis=1)],
         expects=lambda x, y: (y[0] == y[1]) & np.isclose(y[2], 4 * y[0]) & (y[3] == 0) & (x[0][:, 0] < 4.5),
     )
     assert (relation.sources, relation.follow_ups, relation.width) == (1, 3, 2)
@@ -229,14 +225,8 @@ def test_within_a_domain():
     [
         (FunctionRelation(name="r", domain=(0, 1), follow_up=lambda x: x), "are not affine"),
         (FunctionRelation(name="r", domain=(0, 1), sources=2, follow_up=Affine.of([[1, 1]])), "mixes inputs"),
-        (
-            FunctionRelation(name="r", domain=(0, 1), follow_up=Affine.scaled(1, 1, 50)),
-            "No source of the relation 'r'",
-        ),
-        (
-            FunctionRelation(name="r", domain=(0, 1), follow_up=Affine.of([[0]], 50)),
-            "No source of the relation 'r'",
-        ),
+        (FunctionRelation(name="r", domain=(0, 1), follow_up=Affine.scaled(1, 1, 50)), "No source of the relation 'r'"),
+        (FunctionRelation(name="r", domain=(0, 1), follow_up=Affine.of([[0]], 50)), "No source of the relation 'r'"),
     ],
 )
 def test_within_rejects_relations_that_cannot_be_restricted(relation, why):

@@ -378,10 +378,7 @@ def test_a_page_with_many_sections_is_trimmed():
     facts = [("&" * 200, "<" * 5_000)] * 40
     parts = [
         Section(
-            heading="<" * 999,
-            text="&" * 9_000,
-            facts=facts,
-            table=Table(columns=["👩" * 99], rows=[["👩" * 999]] * 9),
+            heading="<" * 999, text="&" * 9_000, facts=facts, table=Table(columns=["👩" * 99], rows=[["👩" * 999]] * 9)
         )
         for _ in range(5_000)
     ]
@@ -449,14 +446,7 @@ def test_shortened_names_stay_different():
     names = ["x" * 999 + end for end in "aba"]
     fewer = thin_scatter(
         Scatter(
-            title="t",
-            subtitle="",
-            x_axis=Axis("x"),
-            y_axis=Axis("y"),
-            x=[0] * 3,
-            y=[0] * 3,
-            groups=names,
-            notes=names,
+            title="t", subtitle="", x_axis=Axis("x"), y_axis=Axis("y"), x=[0] * 3, y=[0] * 3, groups=names, notes=names
         ),
         10,
         10,
@@ -513,14 +503,7 @@ def test_the_svg_places_points_correctly():
     places = drawn_circles(
         picture_to_svg(
             Scatter(
-                title="t",
-                subtitle="",
-                x_axis=Axis("x"),
-                y_axis=Axis("y"),
-                x=x,
-                y=y,
-                groups=["a"] * 3,
-                notes=["n"] * 3,
+                title="t", subtitle="", x_axis=Axis("x"), y_axis=Axis("y"), x=x, y=y, groups=["a"] * 3, notes=["n"] * 3
             )
         )
     )
@@ -535,14 +518,7 @@ def test_nan_and_infinity_are_not_drawn():
     bad = [0.0, math.nan, math.inf, 1e308, 1.0]
     fewer = thin_scatter(
         Scatter(
-            title="t",
-            subtitle="",
-            x_axis=Axis("x"),
-            y_axis=Axis("y"),
-            x=bad,
-            y=bad,
-            groups=["a"] * 5,
-            notes=["n"] * 5,
+            title="t", subtitle="", x_axis=Axis("x"), y_axis=Axis("y"), x=bad, y=bad, groups=["a"] * 5, notes=["n"] * 5
         ),
         10,
         10,
@@ -605,14 +581,7 @@ def test_pictures_are_described():
     assert (
         describe_picture(
             Scatter(
-                title="t",
-                subtitle="",
-                x_axis=Axis(""),
-                y_axis=Axis("c", ["u", "v"]),
-                x=[],
-                y=[],
-                groups=[],
-                notes=[],
+                title="t", subtitle="", x_axis=Axis(""), y_axis=Axis("c", ["u", "v"]), x=[], y=[], groups=[], notes=[]
             )
         )
         == "t. No points. Across: lines. Up: c, with the values u, v."

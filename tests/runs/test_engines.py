@@ -71,12 +71,7 @@ def children():
 @pytest.mark.parametrize("name", MODELS)
 def test_fronts_are_the_same_on_all_engines(name, wine, tmp_path):
     model = MODELS[name].fit(wine.drop(columns="target"), wine["target"])
-    options = {
-        "target": "target",
-        "walks": 400,
-        "batch": 60,
-        "strategy": "auto" if name == "svm" else "random_walk",
-    }
+    options = {"target": "target", "walks": 400, "batch": 60, "strategy": "auto" if name == "svm" else "random_walk"}
     alone = saved(dm.explore(model, wine, **options), tmp_path / "f")
     engines = ["threads:3", "processes:2"] if name == "network" else ["threads:3"]
     for engine in engines:

@@ -131,10 +131,7 @@ def test_a_death_is_held_against_the_job_that_died():
             time.sleep(0.6)
         return kind
 
-    assert run_jobs(bomb, ["fuse", "waits"], seconds=60, output="nothing") == [
-        JobSuccess("fuse"),
-        JobSuccess("waits"),
-    ]
+    assert run_jobs(bomb, ["fuse", "waits"], seconds=60, output="nothing") == [JobSuccess("fuse"), JobSuccess("waits")]
 
 
 @pytest.mark.slow

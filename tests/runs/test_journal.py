@@ -350,13 +350,7 @@ def whole(store, sizes, **options):
 
 
 def cost(tally):
-    return (
-        tally.runs,
-        tally.calls,
-        tally.health.repeated_rows,
-        tally.health.status_counts,
-        tally.incidents.to_dict(),
-    )
+    return (tally.runs, tally.calls, tally.health.repeated_rows, tally.health.status_counts, tally.incidents.to_dict())
 
 
 SIZES = [3, 20, 1, 9, 14]
@@ -520,15 +514,7 @@ def test_scores_wanted_or_not_are_two_questions(store):
         journal_of(store, run).find_pieces(batch, True, 1)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        0.5,
-        pytest.param(
-            1e-13,
-        ),
-    ],
-)
+@pytest.mark.parametrize("change", [0.5, pytest.param(1e-13)])
 def test_rows_without_a_space_are_compared_to_the_last_digit(store, change):
     run = begun(store)
     writing = journal_of(store, run)

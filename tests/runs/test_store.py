@@ -153,12 +153,7 @@ def test_a_run_is_told_as_it_was_entered(store):
     store.commit(run, done=0.25, runs=100, calls=90, seconds=1.5)
     store.finish(run, "finished", summary=NASTY, verdicts=[NASTY, {"b": 1}], seconds=2.5, message="fine")
     read = store.run(run)
-    assert (read.verb, read.system, read.state, read.parameters) == (
-        "explore",
-        "model.onnx",
-        "finished",
-        {"walks": 3},
-    )
+    assert (read.verb, read.system, read.state, read.parameters) == ("explore", "model.onnx", "finished", {"walks": 3})
     assert (read.seed, read.versions, read.environment) == (2**128, {"numpy": "2"}, {"cpus": 2})
     assert (read.model_hash, read.data_hash, read.runs, read.calls) == ("m", "d", 100, 90)
     assert (read.seconds, read.done, read.message) == (2.5, 1.0, "fine")
@@ -286,11 +281,7 @@ def test_what_was_removed_cannot_be_written(store, url):
     change(store, run, state="failed")
     with Store.open(url) as other:
         other.remove(run)
-    for act in (
-        lambda: store.commit(run, [entry()]),
-        lambda: store.finish(run, "finished"),
-        lambda: store.claim(run),
-    ):
+    for act in (lambda: store.commit(run, [entry()]), lambda: store.finish(run, "finished"), lambda: store.claim(run)):
         with pytest.raises(StoreError, match=rf"There is no run {run} in .*no runs yet"):
             act()
 
@@ -377,8 +368,7 @@ def harm_changed(path):
 
 
 @pytest.mark.parametrize(
-    ("harm", "told"),
-    [(harm_truncated, "bytes instead of"), (harm_changed, "checksum"), (Path.unlink, "is missing")],
+    ("harm", "told"), [(harm_truncated, "bytes instead of"), (harm_changed, "checksum"), (Path.unlink, "is missing")]
 )
 def test_a_harmed_file_is_refused(store, harm, told):
     import pyarrow as pa
@@ -886,10 +876,7 @@ def test_every_password_goes_and_the_rest_stays(password):
 @given(words)
 def test_passwords_of_urls_within_urls_go(password):
     url = "http://host/?next=" + quote(f"s3://ada:{quote(password, errors='replace')}@db", safe="")
-    assert redact(url) in (
-        "http://host/?next=s3%3A%2F%2Fada%3A***@db",
-        "http://host/?next=s3%3A%2F%2Fada%3A***%40db",
-    )
+    assert redact(url) in ("http://host/?next=s3%3A%2F%2Fada%3A***@db", "http://host/?next=s3%3A%2F%2Fada%3A***%40db")
 
 
 @given(st.text())

@@ -10,12 +10,7 @@ from datamorphic.morphisms.subject import build_subject
 from datamorphic.space.options import SpaceOptions
 
 FRAME = pd.DataFrame({"n": range(21), "c": ["a", "b", "c"] * 7})
-HINTS = {
-    "kinds": {"n": "continuous"},
-    "steps": {"n": 2},
-    "bounds": {"n": (0, None)},
-    "orders": {"c": ["c", "b", "a"]},
-}
+HINTS = {"kinds": {"n": "continuous"}, "steps": {"n": 2}, "bounds": {"n": (0, None)}, "orders": {"c": ["c", "b", "a"]}}
 
 
 def test_hints_are_those_of_from_frame():

@@ -14,10 +14,7 @@ def find_lowest_versions() -> dict[str, str]:
     """Map the names of packages to the lowest versions allowed."""
     project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    requirements = [
-        *project["dependencies"],
-        *(line for name in extras if name != "docs" for line in extras[name]),
-    ]
+    requirements = [*project["dependencies"], *(line for name in extras if name != "docs" for line in extras[name])]
     matches = (REQUIREMENT.match(requirement) for requirement in requirements)
     return {match["name"]: match["version"] for match in matches if match}
 

@@ -181,13 +181,7 @@ class Spy:
 
 @pytest.mark.parametrize(
     "around",
-    [
-        CountingSystem,
-        CachingSystem,
-        GuardedSystem,
-        lambda s: GuardedSystem(s, rows=7),
-        lambda s: CachingSystem(s, 5),
-    ],
+    [CountingSystem, CachingSystem, GuardedSystem, lambda s: GuardedSystem(s, rows=7), lambda s: CachingSystem(s, 5)],
 )
 def test_wrappers_are_transparent(mixed, around):
     check_executor(around(dm.wrap(Spy(), space=mixed)), mixed.sample(60, seed=4, points=True))

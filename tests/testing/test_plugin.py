@@ -628,14 +628,7 @@ def test_a_changed_front_fails_and_can_be_updated(run, pytester):
 def test_a_front_is_explored_as_its_baseline_was(tmp_path):
     file = tmp_path / "front.parquet"
     space = dm.Space([dm.Continuous("x", 0, 1)])
-    how = {
-        "walks": 30,
-        "threshold": 0.7,
-        "strategy": "random_target",
-        "seed": 5,
-        "walk_distance": 7,
-        "delta": 0.001,
-    }
+    how = {"walks": 30, "threshold": 0.7, "strategy": "random_target", "seed": 5, "walk_distance": 7, "delta": 0.001}
     dm.explore(lambda frame: frame.x * 2.0, space, **how).save(file)
     assert how.items() <= get_explore_options(dm.Front.load(file)).items()
     dm.assert_front_unchanged(lambda frame: frame.x * 2.0, baseline=file)  # the threshold is that of the baseline

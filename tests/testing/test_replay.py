@@ -73,10 +73,7 @@ def test_failing_rows_are_stored_in_readable_form(url):
     with Store.open(url) as store:
         (run,) = store.runs()
     assert {failure.run for failure in kept.values()} == {run.id}
-    assert {each["relation"]: (each["verdict"], each["cases"]) for each in run.verdicts}["answers"] == (
-        "VIOLATED",
-        2,
-    )
+    assert {each["relation"]: (each["verdict"], each["cases"]) for each in run.verdicts}["answers"] == ("VIOLATED", 2)
 
 
 def test_a_sound_system_stores_no_failures(url):
@@ -242,10 +239,7 @@ def test_a_label_that_was_not_known_is_an_answer(url):
 @pytest.mark.parametrize(
     ("features", "why"),
     [
-        pytest.param(
-            [dm.Continuous("x", 0, 1)],
-            "one feature fewer",
-        ),
+        pytest.param([dm.Continuous("x", 0, 1)], "one feature fewer"),
         ([dm.Continuous("x", 0, 1), dm.Continuous("y", 0, 3), dm.Continuous("z", 0, 1)], "one more"),
         ([dm.Continuous("x", 0, 1), dm.Continuous("z", 0, 3)], "another name"),
         ([dm.Continuous("x", 0, 1), dm.Categorical("y", ["a", "b"])], "another kind"),
@@ -302,9 +296,7 @@ def test_values_of_every_kind_are_replayed_unchanged(url, kind):
     feature, values = KINDS[kind]
     frame = pd.DataFrame({"v": values, "x": np.arange(30) / 30})
     space = dm.Space.from_frame(
-        frame,
-        kinds={"v": feature.kind},
-        orders={"v": list(feature.values)} if feature.kind == "categorical" else None,
+        frame, kinds={"v": feature.kind}, orders={"v": list(feature.values)} if feature.kind == "categorical" else None
     )
     batches, bad = [], {0.0, 1 / 30, 2 / 30}
 

@@ -473,8 +473,7 @@ def test_unsupported_content_is_refused(tmp_path, text, message):
 
 
 UNSURE = tree("").replace(
-    "<True/>",
-    '<True/><ScoreDistribution value="a" recordCount="6"/><ScoreDistribution value="c" recordCount="4"/>',
+    "<True/>", '<True/><ScoreDistribution value="a" recordCount="6"/><ScoreDistribution value="c" recordCount="4"/>'
 )
 PLUS = '<Targets><Target field="y" rescaleConstant="10"/></Targets>'
 

@@ -55,9 +55,7 @@ LOANS = pd.DataFrame(
     }
 )
 GIVEN = np.where(
-    (LOANS.income > 2500) ^ (LOANS.age > 60) | LOANS.owner & (LOANS.grade > 1) ^ (RNG.random(400) < 0.1),
-    "yes",
-    "no",
+    (LOANS.income > 2500) ^ (LOANS.age > 60) | LOANS.owner & (LOANS.grade > 1) ^ (RNG.random(400) < 0.1), "yes", "no"
 )
 TREE = DecisionTreeClassifier(random_state=0).fit(LOANS, GIVEN)
 FEW = LOANS.iloc[:15]
@@ -212,10 +210,7 @@ def test_the_nearest_row_is_the_one_that_is_changed_least():
     tree = DecisionTreeRegressor().fit([[0.0, 0], [10, 0]], [0, 1])
     found = cover(tree, pd.DataFrame({"a": [0.0, 4.0, 1.0], "b": [1.0, 2.0, 3.0]}))
     [leaf] = found.uncovered().index
-    assert found.example(leaf).to_dict("list") == {
-        "a": [5.01],
-        "b": [2.0],
-    }  # above 5, by at most a hundredth of 0 to 4
+    assert found.example(leaf).to_dict("list") == {"a": [5.01], "b": [2.0]}  # above 5, by at most a hundredth of 0 to 4
 
 
 def test_examples_keep_to_a_space():
@@ -241,12 +236,7 @@ def test_examples_respect_bounds_and_integers():
     tree = DecisionTreeClassifier(random_state=0).fit(pd.DataFrame({"n": [1.0, 1.5, 4.0, 9.0]}), list("abca"))
     data = pd.DataFrame({"n": [8.0]})
     free = cover(tree, data)
-    assert [free.rule(leaf) for leaf in range(4)] == [
-        "n <= 1.25",
-        "1.25 < n <= 2.75",
-        "2.75 < n <= 6.5",
-        "n > 6.5",
-    ]
+    assert [free.rule(leaf) for leaf in range(4)] == ["n <= 1.25", "1.25 < n <= 2.75", "2.75 < n <= 6.5", "n > 6.5"]
     assert [free.example(leaf).n.item() for leaf in range(3)] == [
         1.2,
         2.7,

@@ -101,10 +101,7 @@ def parse_expectations(expect: ExpectLike = None, protected: Sequence[str] | str
     relations = expect.get("relations") or ()
     if isinstance(relations, str) or not all(isinstance(item, Relation) for item in relations):
         reject("relations", "expect", "relations (objects, so only in Python)", relations)
-    protected_names = [
-        *_validate_names("protected", expect.get("protected")),
-        *_validate_names("protected", protected),
-    ]
+    protected_names = [*_validate_names("protected", expect.get("protected")), *_validate_names("protected", protected)]
     return Expectations(
         monotone={str(name): str(direction) for name, direction in monotone.items()},
         invariant=_validate_names("invariant", expect.get("invariant")),

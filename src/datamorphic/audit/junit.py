@@ -72,11 +72,7 @@ def _format_finding(result: AuditResult, finding: Finding) -> str:
     ]
     for example in finding.examples[:1]:
         _, table, note = tabulate_example(example)
-        lines += [
-            f"example: {example.words}",
-            *(f"  {name}: {' -> '.join(values)}" for name, *values in table),
-            note,
-        ]
+        lines += [f"example: {example.words}", *(f"  {name}: {' -> '.join(values)}" for name, *values in table), note]
     lines += [
         f"what to do: {finding.remedy}" if finding.remedy else "",
         f"reproduce: {format_command(result, finding)}",

@@ -53,10 +53,7 @@ def _format_document(result: AuditResult, finding_limit: int, text_limit: int) -
             lines += [f"{len(findings) - finding_limit:,} more findings are in the report.", ""]
         levels = dict.fromkeys(finding.level for finding in findings)
         lines += ["; ".join(f"**{level}**: {LEVEL_MEANINGS[level]}" for level in levels) + ".", ""]
-    tail = [
-        *_format_checks(result, 4 * finding_limit, text_limit),
-        *_format_notes(result, finding_limit, text_limit),
-    ]
+    tail = [*_format_checks(result, 4 * finding_limit, text_limit), *_format_notes(result, finding_limit, text_limit)]
     characters_left = MAX_CHARACTERS - sum(len(line) + 1 for line in lines + tail)
     for number, finding in enumerate(findings):
         details = _format_details(result, finding, text_limit)

@@ -62,10 +62,7 @@ def _build_findings(result: AuditResult) -> Section:
         heading = "No findings" if passed_outcomes else "Nothing could be checked"
         text = f"{pluralize(len(passed_outcomes), 'check')} passed. The table below lists what was checked and what was not."
         return Section(
-            heading=heading,
-            text=text,
-            state="good" if result.passed and passed_outcomes else "warn",
-            anchor="findings",
+            heading=heading, text=text, state="good" if result.passed and passed_outcomes else "warn", anchor="findings"
         )
     levels = [level for level in LEVELS if any(finding.level == level for finding in findings)]
     meaning = "\n".join(f"• {_format_level(level)}: {LEVEL_MEANINGS[level]}" for level in levels)
@@ -149,8 +146,7 @@ def _build_checks(result: AuditResult) -> Section:
         text=" ".join(sentences),
         state="warn" if broken_count else "plain",
         table=Table(
-            columns=["check", "question", "outcome", "basis, or reason", "seconds", "rows computed"],
-            rows=table,
+            columns=["check", "question", "outcome", "basis, or reason", "seconds", "rows computed"], rows=table
         ),
         anchor="checks",
     )

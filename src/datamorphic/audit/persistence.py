@@ -147,12 +147,6 @@ def open_audit_run(options: AuditOptions, subject: SubjectUnderTest, model: Mode
         yield AuditRun()
         return
     with keep_run(
-        keep,
-        "test",
-        subject.name,
-        options.request,
-        seed=options.seed,
-        model=model,
-        seeds=subject.seeds,
+        keep, "test", subject.name, options.request, seed=options.seed, model=model, seeds=subject.seeds
     ) as session:
         yield AuditRun(session, find_system_name(model, options.name, keep.request))

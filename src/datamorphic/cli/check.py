@@ -65,9 +65,7 @@ def check(
     expect_failure: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="RELATION=REASON",
-            help="A relation whose violation is not a fault. Repeatable.",
-            show_default=False,
+            metavar="RELATION=REASON", help="A relation whose violation is not a fault. Repeatable.", show_default=False
         ),
     ] = None,
     count_ties: Annotated[

@@ -79,8 +79,7 @@ def cover(
     train: SurrogateData = None,
     html: HtmlFile = None,
     svg: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write a drawing of the tree to this file.", show_default=False),
+        Path | None, typer.Option(metavar="FILE", help="Write a drawing of the tree to this file.", show_default=False)
     ] = None,
     junit: JunitFile = None,
     trust: Trust = False,

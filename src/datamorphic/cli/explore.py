@@ -70,9 +70,7 @@ def explore(
     moves: Annotated[
         str | None,
         typer.Option(
-            metavar="MOVES",
-            help="The moves to use, separated by commas, e.g. upward,downward.",
-            show_default=False,
+            metavar="MOVES", help="The moves to use, separated by commas, e.g. upward,downward.", show_default=False
         ),
     ] = None,
     steps: Annotated[
@@ -84,8 +82,7 @@ def explore(
         ),
     ] = None,
     delta: Annotated[
-        float | None,
-        typer.Option(metavar="DISTANCE", help="Stop halving a pair at this distance.", show_default=False),
+        float | None, typer.Option(metavar="DISTANCE", help="Stop halving a pair at this distance.", show_default=False)
     ] = None,
     walk_distance: Annotated[int, typer.Option(metavar="N", help="Largest number of steps per walk.")] = 20,
     refine: Annotated[
@@ -105,9 +102,7 @@ def explore(
     jump: Annotated[
         float | None,
         typer.Option(
-            metavar="VALUE",
-            help="For answers that are numbers: the difference that is a border.",
-            show_default=False,
+            metavar="VALUE", help="For answers that are numbers: the difference that is a border.", show_default=False
         ),
     ] = None,
     labels: Annotated[

@@ -60,8 +60,7 @@ def hunt(
         int, typer.Option(metavar="N", help="Number of trials, each with its own random numbers.", min=1)
     ] = 1,
     stop_after: Annotated[
-        str,
-        typer.Option(metavar="N", help="End a trial after this many violations; 0 or all to collect them all."),
+        str, typer.Option(metavar="N", help="End a trial after this many violations; 0 or all to collect them all.")
     ] = "1",
     k: Candidates = None,
     data: Data = None,

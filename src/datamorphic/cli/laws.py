@@ -31,8 +31,7 @@ def laws(
         ),
     ] = None,
     target: Annotated[
-        str | None,
-        typer.Option(metavar="COL", help="The column of the data that holds the label.", show_default=False),
+        str | None, typer.Option(metavar="COL", help="The column of the data that holds the label.", show_default=False)
     ] = None,
     examples: Annotated[int, typer.Option(metavar="N", help="Number of triples of points to try.", min=1)] = 500,
     store: StoreUrl = None,

@@ -60,13 +60,11 @@ def mutate(
         ),
     ] = None,
     limit: Annotated[
-        int | None,
-        typer.Option(help="Try at most N mutants, drawn at random.", metavar="N", min=1, show_default=False),
+        int | None, typer.Option(help="Try at most N mutants, drawn at random.", metavar="N", min=1, show_default=False)
     ] = None,
     cases: Annotated[int, typer.Option("--inputs", metavar="N", help="Number of inputs per relation.", min=1)] = 300,
     compared: Annotated[
-        int,
-        typer.Option(metavar="N", help="Number of inputs on which to compare labels with the original.", min=1),
+        int, typer.Option(metavar="N", help="Number of inputs on which to compare labels with the original.", min=1)
     ] = 1000,
     rival: Annotated[
         int | None,

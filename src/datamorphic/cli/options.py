@@ -51,8 +51,7 @@ Trust = Annotated[
     typer.Option("--trust", help="Load pickles, and skops files with unknown types. Loading them can run any code."),
 ]
 Scalar = Annotated[
-    bool,
-    typer.Option("--scalar", help="MODEL is a function of one case: its features by name, or one dict."),
+    bool, typer.Option("--scalar", help="MODEL is a function of one case: its features by name, or one dict.")
 ]
 
 # -- how columns are read ----------------------------------------------------------------------------------------------
@@ -111,9 +110,7 @@ Workers = Annotated[
 EngineName = Annotated[
     str | None,
     typer.Option(
-        metavar="ENGINE",
-        help="Where to compute: serial, processes, threads, or dask://host:port.",
-        show_default=False,
+        metavar="ENGINE", help="Where to compute: serial, processes, threads, or dask://host:port.", show_default=False
     ),
 ]
 StoreUrl = Annotated[

@@ -154,8 +154,7 @@ def resume(
     trust: Annotated[
         bool,
         typer.Option(
-            "--trust",
-            help="Load a pickled model, or import a module for a run in a store that others can write to.",
+            "--trust", help="Load a pickled model, or import a module for a run in a store that others can write to."
         ),
     ] = False,
     save: Annotated[

@@ -56,14 +56,12 @@ def simulate(
         int, typer.Option(metavar="INDEX", help="With --selector: index of the violated relation, from 0.", min=0)
     ] = 0,
     budget: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Largest number of groups per trial.", min=1, show_default=False),
+        int | None, typer.Option(metavar="N", help="Largest number of groups per trial.", min=1, show_default=False)
     ] = None,
     boxes: Annotated[int, typer.Option(metavar="N", help="Number of boxes of a point region.", min=1)] = 50,
     k: Candidates = None,
     workers: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Number of trials computed in parallel.", min=1, show_default=False),
+        int | None, typer.Option(metavar="N", help="Number of trials computed in parallel.", min=1, show_default=False)
     ] = None,
     html: HtmlFile = None,
     seed: Seed = 0,

@@ -24,8 +24,7 @@ class StudyScale(StrEnum):
 
 def study(
     name: Annotated[
-        str | None,
-        typer.Argument(help="A table such as 000-12, or a group such as random_target.", show_default=False),
+        str | None, typer.Argument(help="A table such as 000-12, or a group such as random_target.", show_default=False)
     ] = None,
     scale: Annotated[
         StudyScale, typer.Option(help="small takes two minutes at most; full is as published and may take hours.")

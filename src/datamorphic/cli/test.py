@@ -56,9 +56,7 @@ def test(
     protected: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="COL",
-            help="A feature that no decision may depend on, e.g. gender. Repeatable.",
-            show_default=False,
+            metavar="COL", help="A feature that no decision may depend on, e.g. gender. Repeatable.", show_default=False
         ),
     ] = None,
     monotone: Annotated[
@@ -72,9 +70,7 @@ def test(
     invariant: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="COL",
-            help="A feature that must not change the answer, e.g. id. Repeatable.",
-            show_default=False,
+            metavar="COL", help="A feature that must not change the answer, e.g. id. Repeatable.", show_default=False
         ),
     ] = None,
     towards: Annotated[
@@ -101,8 +97,7 @@ def test(
         str, typer.Option(metavar="BUDGET", help='Time or model calls to spend: "1m", "30s", "10000 runs".')
     ] = "1m",
     only: Annotated[
-        list[str] | None,
-        typer.Option(metavar="CHECK", help="Run only this check. Repeatable.", show_default=False),
+        list[str] | None, typer.Option(metavar="CHECK", help="Run only this check. Repeatable.", show_default=False)
     ] = None,
     fail_on: Annotated[
         str, typer.Option(metavar="LEVEL", help="Exit with 1 from this level on: fault, concern, advice or never.")
@@ -122,9 +117,7 @@ def test(
     pytest: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE",
-            help="Write a pytest file: checks that pass today must keep passing.",
-            show_default=False,
+            metavar="FILE", help="Write a pytest file: checks that pass today must keep passing.", show_default=False
         ),
     ] = None,
     save_front: Annotated[

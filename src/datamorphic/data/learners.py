@@ -72,15 +72,7 @@ MUSHROOM_LETTERS = {
 
 BANK_ORDERS = {
     "Gender": ["F", "M"],
-    "Education_Level": [
-        "Graduate",
-        "High School",
-        "Uneducated",
-        "College",
-        "Unknown",
-        "Post-Graduate",
-        "Doctorate",
-    ],
+    "Education_Level": ["Graduate", "High School", "Uneducated", "College", "Unknown", "Post-Graduate", "Doctorate"],
     "Marital_Status": ["Married", "Single", "Divorced", "Unknown"],
     "Income_Category": ["Less than $40K", "$40K - $60K", "$60K - $80K", "$80K - $120K", "$120K +", "Unknown"],
     "Card_Category": ["Blue", "Silver", "Gold", "Platinum"],
@@ -108,10 +100,7 @@ BANK_CONTINUOUS = {
 _BANK_NUMBERS: dict[str, tuple[float, float, float]] = {**BANK_INTEGERS, **BANK_CONTINUOUS}
 
 #: categories that models get by their position
-ORDERS_BY_SET: dict[str, Mapping[str, Sequence[str]]] = {
-    "mushroom": MUSHROOM_LETTERS,
-    "bank_churners": BANK_ORDERS,
-}
+ORDERS_BY_SET: dict[str, Mapping[str, Sequence[str]]] = {"mushroom": MUSHROOM_LETTERS, "bank_churners": BANK_ORDERS}
 
 #: hints for `Space.from_frame` by data set
 HINTS: dict[str, dict[str, Any]] = {

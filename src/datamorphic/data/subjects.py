@@ -28,10 +28,7 @@ Numbers = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.str_]
 Booleans = npt.NDArray[np.bool_]
 STEP = 0.2
-PLANE = Space(
-    [Continuous("x", 0, 2 * np.pi, step=STEP), Continuous("y", -1, 1, step=STEP)],
-    moves="open",
-)
+PLANE = Space([Continuous("x", 0, 2 * np.pi, step=STEP), Continuous("y", -1, 1, step=STEP)], moves="open")
 
 
 class CodedClassifier:

@@ -256,8 +256,7 @@ def _measure_effect(
                 )
                 augmented_rows = _append_rows(front.space, training_rows, target, codes[chosen_rows], new_labels)
                 augmented_model = clone(sut.model).fit(
-                    sut.input(_select_inputs(front, augmented_rows)),
-                    _to_numpy_labels(augmented_rows[target]),
+                    sut.input(_select_inputs(front, augmented_rows)), _to_numpy_labels(augmented_rows[target])
                 )
             except (ArithmeticError, LookupError, TypeError, ValueError) as error:
                 raise _MeasurementError(f"fitting the model again failed with {format_error_line(error)}.") from error

@@ -119,9 +119,7 @@ class Explorer:
                 fruitless = bool(record.brackets) and not len(record.brackets[-1])
                 growth = max(2 * wave_size if fruitless else MIN_WALKS_PER_WAVE, len(pool) // POOL_TO_WAVE_RATIO)
                 wave_size = min(
-                    remaining,
-                    growth if self.growing else MAX_WALKS_PER_WAVE,
-                    self.count_affordable_walks(record.runs),
+                    remaining, growth if self.growing else MAX_WALKS_PER_WAVE, self.count_affordable_walks(record.runs)
                 )
                 yield from self.run_wave(pool, rng, record, wave_size)
         except OutOfBudget:
@@ -203,11 +201,7 @@ class Explorer:
             return
         query_rows = used_rows[~pool.known[used_rows]]
         query = Query(
-            pool.points.take(query_rows),
-            progress=wave.progress,
-            note="reading seeds",
-            fresh=fresh,
-            runs=len(used_rows),
+            pool.points.take(query_rows), progress=wave.progress, note="reading seeds", fresh=fresh, runs=len(used_rows)
         )
         pool.states[query_rows] = self.border.read((yield query))
         pool.executed[used_rows] = pool.known[used_rows] = True

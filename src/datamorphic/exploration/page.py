@@ -127,12 +127,7 @@ def build_deciding_features(front: Front) -> Section:
         ellipsis = ", ..." if len(unused) > MAX_UNUSED_FEATURES else ""
         unused_note = f" Never: {', '.join(unused[:MAX_UNUSED_FEATURES])}{ellipsis}."
     rows = [
-        [
-            row.feature,
-            *([f"{row.decides:.1%}"] if decides_known else []),
-            f"{row.differs:.1%}",
-            f"{row.share:.1%}",
-        ]
+        [row.feature, *([f"{row.decides:.1%}"] if decides_known else []), f"{row.differs:.1%}", f"{row.share:.1%}"]
         for row in top_features.itertuples()
     ]
     columns = ["feature", *(["decides at"] if decides_known else []), "differs in", "share of the distance"]

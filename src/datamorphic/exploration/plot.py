@@ -183,13 +183,7 @@ def _scatter_to_figure(scatter: Scatter) -> Any:
         )
     if not len(scatter.groups):
         figure.add_annotation(
-            text="no border was found",
-            showarrow=False,
-            x=0.5,
-            y=0.5,
-            xref="paper",
-            yref="paper",
-            font={"size": 18},
+            text="no border was found", showarrow=False, x=0.5, y=0.5, xref="paper", yref="paper", font={"size": 18}
         )
     title = html.escape(scatter.title)
     if scatter.subtitle:

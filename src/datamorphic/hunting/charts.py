@@ -110,7 +110,4 @@ def _format_ratio(ratio: IntervalEstimate) -> str:
 
 def _get_ends(ratio: IntervalEstimate) -> tuple[float, float]:
     """Return the ends of the interval; if they are not known, the value itself."""
-    return (
-        ratio.value if np.isnan(ratio.low) else ratio.low,
-        ratio.value if np.isnan(ratio.high) else ratio.high,
-    )
+    return (ratio.value if np.isnan(ratio.low) else ratio.low, ratio.value if np.isnan(ratio.high) else ratio.high)

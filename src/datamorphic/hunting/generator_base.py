@@ -84,12 +84,7 @@ class Generator:
     default_budget: ClassVar[int] = 100_000  # groups per trial of a simulation
 
     def __init__(
-        self,
-        relation: FunctionRelation | DomainLike,
-        *,
-        k: int | None = None,
-        seed: SeedLike = 0,
-        scaled: bool = False,
+        self, relation: FunctionRelation | DomainLike, *, k: int | None = None, seed: SeedLike = 0, scaled: bool = False
     ) -> None:
         self.relation = relation if isinstance(relation, FunctionRelation) else Box.of(relation, self.name)
         self.k = self.default_candidates if k is None else validate_integer("k", self.name, k, 1)

@@ -85,9 +85,7 @@ def run_trial(
     start_time = time.perf_counter()
     while record.groups < budget and (stop_after is None or len(record.violated) < stop_after):
         count = min(
-            max(FIRST_BATCH_GROUPS, record.groups // BATCH_GROWTH_DIVISOR),
-            MAX_BATCH_GROUPS,
-            budget - record.groups,
+            max(FIRST_BATCH_GROUPS, record.groups // BATCH_GROWTH_DIVISOR), MAX_BATCH_GROUPS, budget - record.groups
         )
         if options.batch is not None:
             count = min(count, options.batch)

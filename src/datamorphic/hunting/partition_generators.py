@@ -12,15 +12,7 @@ from .generator_base import Generator
 from .kernels.cells import BISECTION, ITERATION, WRAPPED, CellGrid, grow_cells, make_cells
 from .kernels.cutting import CutSettings, add_cut, advance_cut, choose_cut, propose_cut
 from .kernels.layout import Layout
-from .kernels.splitting import (
-    SplitBoxes,
-    add_split,
-    advance_split,
-    choose_split,
-    grow_boxes,
-    make_boxes,
-    propose_split,
-)
+from .kernels.splitting import SplitBoxes, add_split, advance_split, choose_split, grow_boxes, make_boxes, propose_split
 
 MAX_COLUMNS = 8  # a split makes 2^d boxes, a cell has 3^d - 1 neighbours
 MAX_CELLS = 2**27

@@ -69,10 +69,9 @@ class ViolationSample:
 
     def describe(self) -> str:
         """Return the violation rate and the kind of region in two sentences."""
-        kind = {
-            "none": "There is no violation",
-            "not classified": "The region is not classified",
-        }.get(self.classification.kind, f"A {self.classification.kind} region")
+        kind = {"none": "There is no violation", "not classified": "The region is not classified"}.get(
+            self.classification.kind, f"A {self.classification.kind} region"
+        )
         share = f"{self.violated.mean():.3%} of {pluralize(len(self.sources), 'random source')} violate the relation."
         return f"{share} {kind}: {self.classification.reason}."
 
@@ -184,11 +183,7 @@ def draw_region_picture(
         items, width, height = _draw_planes(sample, pairs, 3 if len(sample.low) == MAX_PLANE_DIMENSIONS else 2)
     caption = sample.describe()
     return Drawing(
-        width=width,
-        height=height,
-        shapes=items,
-        alt=f"Where the relation is violated. {caption}",
-        caption=caption,
+        width=width, height=height, shapes=items, alt=f"Where the relation is violated. {caption}", caption=caption
     )
 
 
@@ -218,12 +213,7 @@ def _draw_strips(sample: ViolationSample, views: list[tuple[int, Floats, Floats]
         edges = np.linspace(*ends, bins + 1)
         counts, violating_counts = (np.histogram(values, edges)[0] for values in (column, column[violated]))
         panel = Panel(
-            left=left,
-            top=top,
-            width=STRIP_WIDTH_PX - left - 20,
-            height=STRIP_HEIGHT_PX,
-            x=ends,
-            y=(0.0, 1.0),
+            left=left, top=top, width=STRIP_WIDTH_PX - left - 20, height=STRIP_HEIGHT_PX, x=ends, y=(0.0, 1.0)
         )
         heading = "the whole domain" if place == 0 else "where it is violated"
         if len(sample.low) > MAX_PLANE_DIMENSIONS:
@@ -242,10 +232,7 @@ def _draw_planes(sample: ViolationSample, views: list[tuple[int, int, Floats, Fl
     for place, (a, b, low, high) in enumerate(views):
         within = ((sample.sources >= low) & (sample.sources <= high)).all(axis=1)
         panel = _make_panel(place, columns, (low, high), a, b)
-        for is_violated, limit, kind in (
-            (False, MAX_OTHER_DOTS, "edge w2"),
-            (True, MAX_VIOLATING_DOTS, "killable"),
-        ):
+        for is_violated, limit, kind in ((False, MAX_OTHER_DOTS, "edge w2"), (True, MAX_VIOLATING_DOTS, "killable")):
             numbers = np.flatnonzero(within & (sample.violated == is_violated))
             numbers = rng.permutation(numbers)[:limit]
             items += panel.draw_dots(sample.sources[numbers][:, [a, b]], kind)
@@ -373,14 +360,7 @@ def _draw_spread_strips(
     items: list[PanelItem] = []
     top, left, height = 24.0, 44.0, 2 * STRIP_HEIGHT_PX
     for place, (name, (sources, follow_ups)) in enumerate(parts.items()):
-        panel = Panel(
-            left=left,
-            top=top,
-            width=STRIP_WIDTH_PX - left - 20,
-            height=height,
-            x=ends,
-            y=(0.0, greatest),
-        )
+        panel = Panel(left=left, top=top, width=STRIP_WIDTH_PX - left - 20, height=height, x=ends, y=(0.0, greatest))
         items.append(TextLabel(left, top - 8, name, "strong"))
         items.append(
             TextLabel(STRIP_WIDTH_PX - 20, top - 8, _format_region_share(sources, region, domain_box), "small end")
@@ -395,12 +375,7 @@ def _draw_spread_strips(
         top += height
         if follow_ups is not None:  # on the same scale, downwards
             lower_panel = Panel(
-                left=left,
-                top=top,
-                width=panel.width,
-                height=STRIP_HEIGHT_PX,
-                x=ends,
-                y=(greatest / 2, 0.0),
+                left=left, top=top, width=panel.width, height=STRIP_HEIGHT_PX, x=ends, y=(greatest / 2, 0.0)
             )
             follow_up_density = np.minimum(measure_density(follow_ups, len(sources)), greatest / 2)
             items += lower_panel.draw_bars(
@@ -433,8 +408,4 @@ def _draw_spread_planes(
             items += panel.draw_frame(names[a], names[b])
             place += 1
     last = _make_panel(place - 1, columns, (view.low, view.high), 0, 0)
-    return (
-        items,
-        LEFT_MARGIN_PX + min(columns, place) * (PLANE_SIDE_PX + PLANE_GAP_PX),
-        last.top + PLANE_SIDE_PX + 50,
-    )
+    return (items, LEFT_MARGIN_PX + min(columns, place) * (PLANE_SIDE_PX + PLANE_GAP_PX), last.top + PLANE_SIDE_PX + 50)

@@ -108,10 +108,7 @@ def draw_scenario(
             start = _draw_near_centre(f, size, s, draws)
             if _measure_off_centre(start + size / 2, f) > 0.25:
                 _raise_impossible(
-                    name,
-                    s,
-                    f,
-                    "no block of this size in the source domain is near the centre of the follow-up domain",
+                    name, s, f, "no block of this size in the source domain is near the centre of the follow-up domain"
                 )
         case "5", "A":
             start = s[0] + draws.random(len(size)) * room

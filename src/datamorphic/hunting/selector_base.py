@@ -124,10 +124,7 @@ class Selector:
         rows = np.asarray(candidates, dtype=float)
         if rows.ndim != 2 or rows.shape[1] != self.width or not len(rows) or not np.isfinite(rows).all():
             reject(
-                "candidates",
-                self.name,
-                f"rows of {self.width} finite numbers, or the name of a generator",
-                candidates,
+                "candidates", self.name, f"rows of {self.width} finite numbers, or the name of a generator", candidates
             )
         for part in np.split(rows, self.width // box.dimension, axis=1):
             inside = box.contains(part)

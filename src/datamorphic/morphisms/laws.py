@@ -241,21 +241,9 @@ LAWS = (
         check=_check_closure,
         explain_missing=LawContext.explain_missing_morphisms,
     ),
-    Law(
-        name="identity",
-        says="a distance is 0 between equal points and above 0 between others",
-        check=_check_identity,
-    ),
-    Law(
-        name="symmetry",
-        says="a distance is the same in both directions",
-        check=_check_symmetry,
-    ),
-    Law(
-        name="triangle",
-        says="no detour is shorter than the direct distance",
-        check=_check_triangle,
-    ),
+    Law(name="identity", says="a distance is 0 between equal points and above 0 between others", check=_check_identity),
+    Law(name="symmetry", says="a distance is the same in both directions", check=_check_symmetry),
+    Law(name="triangle", says="no detour is shorter than the direct distance", check=_check_triangle),
     Law(
         name="midpoint",
         says="the midpoint is nearer to both ends than they are to each other",

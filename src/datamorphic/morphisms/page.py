@@ -17,11 +17,7 @@ def build_page(report: LawReport) -> Page:
         )
     else:
         verdict = "No law is broken"
-    facts = [
-        ("Test system", report.system),
-        ("Triples of points", f"{report.examples:,}"),
-        ("Seed", str(report.seed)),
-    ]
+    facts = [("Test system", report.system), ("Triples of points", f"{report.examples:,}"), ("Seed", str(report.seed))]
     tried_first = format_tried_first(report)
     if tried_first:
         facts.append(("Earlier counter-examples", tried_first))

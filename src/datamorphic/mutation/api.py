@@ -11,12 +11,7 @@ from .._text import pluralize
 from .._typing import DataLike, FilePath, SupportsFit
 from ..errors import ArgumentError, SystemFailed
 from ..relations.learner.base import LearnerRelation
-from ..relations.learner.sampling import (
-    MAX_TRAINING_ROWS,
-    TrainingSampler,
-    draw_random_training,
-    make_data_sampler,
-)
+from ..relations.learner.sampling import MAX_TRAINING_ROWS, TrainingSampler, draw_random_training, make_data_sampler
 from ..relations.learner.waves import TrainingSource
 from ..relations.registry import LearnerRelationsLike, resolve_learner_relations
 from ..runs.jobs import JobError, JobOutcome, JobSuccess, run_jobs
@@ -146,10 +141,7 @@ def run_mutation(program: ModuleType | FilePath, options: MutateOptions) -> Muta
     plan = MutationPlan(
         program=source,
         inputs=TrainingSource(
-            _make_sampler(options),
-            options.inputs,
-            1 if options.is_random else CASES_PER_TRAINING_SET,
-            options.seed,
+            _make_sampler(options), options.inputs, 1 if options.is_random else CASES_PER_TRAINING_SET, options.seed
         ),
         relations=_select_relations(options.relations),
         learners=options.learners,

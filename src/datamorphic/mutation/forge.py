@@ -339,11 +339,7 @@ def _prepare_module(source: str, name: str, package: str) -> Iterator[tuple[Modu
         warnings.simplefilter("ignore")
         code = compile(text, file, "exec", dont_inherit=True)
     module = ModuleType(module_name)
-    module.__file__, module.__package__, module.__spec__ = (
-        file,
-        package,
-        ModuleSpec(module_name, None, origin=file),
-    )
+    module.__file__, module.__package__, module.__spec__ = (file, package, ModuleSpec(module_name, None, origin=file))
     linecache.cache[file] = (len(text), None, [line + "\n" for line in text.split("\n")], file)
     sys.modules[module_name] = module
     try:

@@ -168,9 +168,6 @@ def _compute_cover_size(needed: npt.NDArray[np.bool_], selection: npt.NDArray[np
         return int(selection.sum())
     ones = np.ones(len(needed))
     solution = milp(
-        ones,
-        integrality=ones,
-        bounds=Bounds(selection, ones),
-        constraints=LinearConstraint(needed.T.astype(float), 1),
+        ones, integrality=ones, bounds=Bounds(selection, ones), constraints=LinearConstraint(needed.T.astype(float), 1)
     )
     return round(solution.fun)

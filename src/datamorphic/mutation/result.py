@@ -16,17 +16,7 @@ from ..reporting.junit import JUnitCase
 from ..runs.jobs import JobCrash, JobError, JobOutcome, JobOutOfMemory, JobTimeout
 from .cross_validation import CrossValidationRules, is_passing
 from .forge import SourceMutant
-from .kill_matrix import (
-    CRASHED,
-    DIED,
-    KILLED,
-    OUT_OF_MEMORY,
-    SAME_BYTECODE,
-    SURVIVED,
-    TIMED_OUT,
-    UNREACHED,
-    KillMatrix,
-)
+from .kill_matrix import CRASHED, DIED, KILLED, OUT_OF_MEMORY, SAME_BYTECODE, SURVIVED, TIMED_OUT, UNREACHED, KillMatrix
 from .runner import MutantOutcome, OriginalOutcome
 
 if TYPE_CHECKING:

@@ -18,17 +18,7 @@ from ..space.outputs import Outputs
 from ..space.points import Points
 from ..systems.base import Executor
 from ..systems.coerce import Labels
-from .base import (
-    HOLDS,
-    INAPPLICABLE,
-    ROUNDING_TOLERANCE,
-    UNDEFINED,
-    VIOLATED,
-    JudgedGroups,
-    Mask,
-    Relation,
-    Verdicts,
-)
+from .base import HOLDS, INAPPLICABLE, ROUNDING_TOLERANCE, UNDEFINED, VIOLATED, JudgedGroups, Mask, Relation, Verdicts
 from .sweep import Sweep, find_sweep_values, sweep
 
 Places = npt.NDArray[np.intp]
@@ -175,10 +165,7 @@ class Monotone(_FeatureRelation):
         fitted_relation = super().fitted_to(sut, inputs)
         if self.towards is not None and sut.labels is not None:
             fitted_relation.towards = self._find_label(sut.labels)
-        fitted_relation._labels, fitted_relation._scored = (
-            sut.labels,
-            sut.score_kind in ("decision", "probability"),
-        )
+        fitted_relation._labels, fitted_relation._scored = (sut.labels, sut.score_kind in ("decision", "probability"))
         fitted_relation._probable = sut.score_kind == "probability"
         return fitted_relation
 

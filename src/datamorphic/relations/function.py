@@ -148,12 +148,7 @@ class FunctionRelation:
         if len(changes) == 1 and not (several and all(isinstance(part, Box) for part in follow_domain)):
             follow_domain = [follow_domain]
         elif not several:
-            reject(
-                "follow_domain",
-                owner,
-                f"a sequence of {len(changes)} domains, one per follow-up",
-                follow_domain,
-            )
+            reject("follow_domain", owner, f"a sequence of {len(changes)} domains, one per follow-up", follow_domain)
         boxes = tuple(Box.of(limits, owner) for limits in follow_domain)
         if len(boxes) != len(changes):
             raise ArgumentError(

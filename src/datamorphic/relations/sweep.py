@@ -84,8 +84,7 @@ def sweep(
     feature_values = find_sweep_values(inputs, feature) if feature_values is None else feature_values
     own_values = inputs.codes[:, column]
     values = np.sort(
-        np.column_stack([np.broadcast_to(feature_values, (len(own_values), len(feature_values))), own_values]),
-        axis=1,
+        np.column_stack([np.broadcast_to(feature_values, (len(own_values), len(feature_values))), own_values]), axis=1
     )
     own_columns = np.argmax(values == own_values[:, None], axis=1)
     width = values.shape[1]

@@ -65,11 +65,7 @@ class Panel:
         return self.bottom - (value - self.y[0]) / ((self.y[1] - self.y[0]) or 1.0) * self.height
 
     def draw_frame(
-        self,
-        x_label: str,
-        y_label: str = "",
-        y_marks: Sequence[tuple[float, str]] | None = None,
-        x_marks: bool = True,
+        self, x_label: str, y_label: str = "", y_marks: Sequence[tuple[float, str]] | None = None, x_marks: bool = True
     ) -> list[PanelItem]:
         """Return the two axes with their ticks and labels."""
         items: list[PanelItem] = [Shape(f"M{self.left:.1f} {self.top:.1f}V{self.bottom:.1f}h{self.width:.1f}", "axis")]

@@ -215,9 +215,7 @@ def _draw_scatter(scatter: Scatter) -> tuple[int, str]:
     for i, group in enumerate(group_points(scatter)):
         points = [
             _Point(
-                x(scatter.x[row]),
-                y(scatter.y[row]),
-                _wrap_tooltip(scatter.notes[row]) if row in tooltip_rows else (),
+                x(scatter.x[row]), y(scatter.y[row]), _wrap_tooltip(scatter.notes[row]) if row in tooltip_rows else ()
             )
             for row in group.rows
             if math.isfinite(scatter.x[row] + scatter.y[row])

@@ -229,10 +229,7 @@ def _choose_extremes(values: Sequence[float], limit: int) -> list[int]:
         places = range(i * len(values) // stretches, (i + 1) * len(values) // stretches)
         finite_places = [place for place in places if math.isfinite(values[place])]
         if finite_places:
-            places_drawn |= {
-                min(finite_places, key=values.__getitem__),
-                max(finite_places, key=values.__getitem__),
-            }
+            places_drawn |= {min(finite_places, key=values.__getitem__), max(finite_places, key=values.__getitem__)}
     return sorted(places_drawn)
 
 

@@ -254,12 +254,7 @@ def check_workers(address_or_client: str | SupportsSubmit) -> tuple[list[str], l
         if not worker_versions:
             raise engine.build_no_workers_error()
         return sorted(worker_versions), [
-            {
-                "worker": worker,
-                "package": package,
-                "here": local_versions[package],
-                "there": remote_versions[package],
-            }
+            {"worker": worker, "package": package, "here": local_versions[package], "there": remote_versions[package]}
             for worker, remote_versions in sorted(worker_versions.items())
             for package in local_versions
             if remote_versions[package] != local_versions[package]

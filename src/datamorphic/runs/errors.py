@@ -67,10 +67,7 @@ def to_store_error(error: Exception, location: str, run: int | None = None) -> S
         problem = f"cannot be opened or written ({os.strerror(code) if code else text})"
         remedy = f"Check that its folder exists and that you may write there, or {OTHER_STORE_HINT}"
     elif state == "42501":
-        problem, remedy = (
-            f"denies access ({text})",
-            "Ask its administrator for the right to create and write tables",
-        )
+        problem, remedy = (f"denies access ({text})", "Ask its administrator for the right to create and write tables")
     elif isinstance(error, sa.exc.DBAPIError) and not state:  # not the server's answer to a statement
         problem = f"cannot be reached ({text})"
         remedy = f"Check that the server runs, and host, database, user and password in the URL{resume_hint}"

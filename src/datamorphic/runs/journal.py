@@ -80,10 +80,7 @@ class RunJournal:
         """Return the pieces of the next query that were answered before."""
         self.write(only_if_due=True)
         ask, self._query_count = self._query_count, self._query_count + 1
-        self._current_query = {
-            "fingerprint": _compute_fingerprint(batch, scores),
-            "state": _format_state(self._rng),
-        }
+        self._current_query = {"fingerprint": _compute_fingerprint(batch, scores), "state": _format_state(self._rng)}
         solved_pieces: dict[int, SolvedPiece] = {}
         for entry in self._take_entries(ask):
             if {"fingerprint": entry.fingerprint, "state": entry.about.get("state")} != self._current_query:
@@ -166,12 +163,7 @@ def _build_entry(group: list[_PendingPiece]) -> JournalEntry:
     }
     traits = first.result.traits
     sizes = [len(pending_piece.result.outputs) for pending_piece in group]
-    about = {
-        "state": first.state,
-        "sizes": sizes,
-        "odd": unusual_pieces,
-        "known": [traits.labels, traits.score_kind],
-    }
+    about = {"state": first.state, "sizes": sizes, "odd": unusual_pieces, "known": [traits.labels, traits.score_kind]}
     payload = pack_outputs(Outputs.concat([pending_piece.result.outputs for pending_piece in group]))
     return JournalEntry(
         ask=first.ask,

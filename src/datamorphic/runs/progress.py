@@ -82,12 +82,7 @@ class Progress:
             self._start()
         total = None if share_done is None else 1.0
         self._bar.update(
-            self._task,
-            completed=share_done or 0.0,
-            total=total,
-            description=description,
-            left=time_left,
-            refresh=True,
+            self._task, completed=share_done or 0.0, total=total, description=description, left=time_left, refresh=True
         )
 
     def _format_time_left(self, now: float, share_done: float | None) -> str:

@@ -151,10 +151,7 @@ def build_region_table(table: str, bench: Workbench) -> list[Row]:
         job = Breaking(program, inputs)
         rate = bench.figure(job, f"{stand.mutant} {figure.strategy}")
         label = f"{figure.subject}, {figure.strategy}, ours {stand.mutant}"
-        ours = {
-            "rate": rate,
-            "F-measure": 1 / rate if rate else math.inf,
-        }.get(figure.measure)
+        ours = {"rate": rate, "F-measure": 1 / rate if rate else math.inf}.get(figure.measure)
         if ours is None:
             ours = bench.figure(job, f"{stand.mutant} {figure.strategy} {figure.measure}")
         notes = [stand.note, SHARED, INPUTS.format(inputs)]

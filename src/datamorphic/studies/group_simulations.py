@@ -36,16 +36,7 @@ PROPOSED = ("MT-RPART", "SFIDMT-BART")  # by Ying (2024), not run there
 IN_PRINT = (BASE, "SFIDMT-ART", "MT-ART-Min", "MT-ART-Max", "MT-ART-Avg", "MT-BART", "MT-IPART")
 RIVALS = ("Sobol", "Halton")
 ALL = (*IN_PRINT, *PROPOSED, *CLASSIC, "RRT", *RIVALS)
-SELECTORS = (
-    "random",
-    "MRGS-ART",
-    "MRGS-ART+",
-    "MRGS-IPART",
-    "MRGS-RPART",
-    "MRGS-distance",
-    "near-miss",
-    "feedback",
-)
+SELECTORS = ("random", "MRGS-ART", "MRGS-ART+", "MRGS-IPART", "MRGS-RPART", "MRGS-distance", "near-miss", "feedback")
 K = 3
 MAX_TRIALS = 10_000  # trials, as in print
 TRIAL_FACTOR = 2  # times the trials where single figures are compared
@@ -172,11 +163,7 @@ def make_tanh_job(scale: Scale, mutant: str, generator: str) -> Hunting:
 # -- what was proposed and never run, and what is new --------------------------------------------------------------
 
 MIXED = (ONE, TWO, THREE)
-REAL = (
-    ("Sin", "Sin1-Sin7"),
-    ("sncndn", "sncndn1-sncndn5"),
-    ("TriSquarePlus", "TriPlus1-TriPlus7"),
-)
+REAL = (("Sin", "Sin1-Sin7"), ("sncndn", "sncndn1-sncndn5"), ("TriSquarePlus", "TriPlus1-TriPlus7"))
 
 
 def _choose_dimensions(scale: Scale) -> tuple[int, ...]:

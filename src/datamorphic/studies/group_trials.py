@@ -30,10 +30,7 @@ CLASSIC = ("FSCS-ART", "RPART", "BART", "IPART")
 MIN_TRIALS = 4  # trials
 MAX_SLOW_TRIALS = 500  # even at full scale: one takes seconds
 EXPECTED_RATE = 0.002  # of violations, where it is not known
-SLOW_FACTOR, MANY_INPUTS_FACTOR = (
-    5,
-    6,
-)  # divisors for slow generators, and for programs with more than three inputs
+SLOW_FACTOR, MANY_INPUTS_FACTOR = (5, 6)  # divisors for slow generators, and for programs with more than three inputs
 MAX_GROUPS_PER_TRIAL = 100_000  # as published
 MAX_PAIRS_PER_TRIAL = 1_000_000  # of relation and group
 ONE, TWO, THREE = "1-1", "1-2", "1-3"

@@ -10,15 +10,7 @@ from .group_spreads import Spreading, Timing
 from .group_trials import SLOW, Hunting, compute_effect, compute_p_value, compute_ratio, limit_budget, limit_trials
 from .published import published
 from .rows import Row, iterate_figures, make_row
-from .stand_in_mutants import (
-    KINDS,
-    NONE,
-    RELATIONS,
-    StandIn,
-    choose_for_relation,
-    find_region_kinds,
-    parse_subject,
-)
+from .stand_in_mutants import KINDS, NONE, RELATIONS, StandIn, choose_for_relation, find_region_kinds, parse_subject
 from .workload import Scale, Workbench
 
 ENDED = "Where trials were ended, the effect is not computed, as published: see the share of ended trials."
@@ -80,11 +72,7 @@ def _describe_cap(scale: Scale, pair: str) -> str:
 
 
 def _format_label(figure: Any, table: str, stand: StandIn | None) -> str:
-    texts = (
-        figure.subject,
-        find_region_kinds(table).get(figure.subject),
-        f"ours {stand.mutant if stand else 'none'}",
-    )
+    texts = (figure.subject, find_region_kinds(table).get(figure.subject), f"ours {stand.mutant if stand else 'none'}")
     return ", ".join(text for text in texts if text)
 
 

@@ -245,13 +245,7 @@ def build_cross_validation_table(table: str, bench: Workbench) -> list[Row]:
     verdicts = [f.published for f in printed if f.measure == "killed"]
     dead, noticed, whole = len(verdicts), sum(verdicts), DIFFERENT[subject]
     for row, column, theirs, ours, note in (
-        (
-            "mutants that relations kill",
-            "missed by cross-validation, %",
-            1 - noticed / dead,
-            "missed by rival",
-            "",
-        ),
+        ("mutants that relations kill", "missed by cross-validation, %", 1 - noticed / dead, "missed by rival", ""),
         ("mutants that differ", "killed by relations, %", dead / whole, "killed", DIFFER),
         (
             "mutants that differ",

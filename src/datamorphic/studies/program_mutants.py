@@ -76,11 +76,7 @@ def _find_detectable_mutants(
         ):
             continue
         known_rates.add(rates)
-        marks = {
-            ("operator", mutant.operator),
-            ("line", str(mutant.line)),
-            ("greatest", _format_magnitude(max(rates))),
-        }
+        marks = {("operator", mutant.operator), ("line", str(mutant.line)), ("greatest", _format_magnitude(max(rates)))}
         for sample, flags, rate in zip(samples, violated, rates, strict=True):
             if rate:
                 kind = sample.classify_region(flags)

@@ -192,16 +192,10 @@ _OF_002 = (
         measure="MT-RT",
     ),
     Erratum(
-        "Swaps keep distances: 10,000 uniform pairs give about 9.7.",
-        "002-30",
-        "TriPlus1-TriPlus3",
-        measure="MT-RT",
+        "Swaps keep distances: 10,000 uniform pairs give about 9.7.", "002-30", "TriPlus1-TriPlus3", measure="MT-RT"
     ),
     Erratum(
-        "Uniform points give about 61, 53 and 49, as printed for k=1.",
-        "002-30",
-        subject="PntLinePos",
-        measure="MT-RT",
+        "Uniform points give about 61, 53 and 49, as printed for k=1.", "002-30", subject="PntLinePos", measure="MT-RT"
     ),
     Erratum(
         "Hundreds of times the figures beside it, and Table 7 has 0.0013.",
@@ -220,9 +214,7 @@ _OF_002 = (
 ERRATA = (
     Erratum("These are data of the random target strategy: Table 4 of Zhu & Bayley (2020).", "000-9"),
     Erratum(
-        "The heading says as many seeds as walks; the runs are those of 200 seeds.",
-        "000-9,001-4",
-        measure="runs,cost",
+        "The heading says as many seeds as walks; the runs are those of 200 seeds.", "000-9,001-4", measure="runs,cost"
     ),
     Erratum(
         "These are random-target figures, and Box 1 has that of Box 2.",
@@ -239,10 +231,7 @@ ERRATA = (
         measure="cost",
     ),
     Erratum(
-        "Wrong: by its own column of mutants it is 15 to 17 %.",
-        "000-11",
-        subject="Triangle 1",
-        measure="capability",
+        "Wrong: by its own column of mutants it is 15 to 17 %.", "000-11", subject="Triangle 1", measure="capability"
     ),
     Erratum(
         "This is the result of walks that can succeed at their first step only; the algorithm has twenty.",
@@ -285,11 +274,7 @@ ERRATA = (
         measure="accuracy",
     ),
     Erratum("The 2,480 mushrooms without a known stalk root are left out.", "000-13", data="mushroom"),
-    Erratum(
-        "Measured on the model as the last round of cross-validation left it.",
-        "000-13",
-        measure="test accuracy",
-    ),
+    Erratum("Measured on the model as the last round of cross-validation left it.", "000-13", measure="test accuracy"),
     Erratum(
         "The mean of the first class is printed as 1, which gives errors of about 49 and 16 %: with 4 it is as published.",
         "003-8",
@@ -401,13 +386,7 @@ def published(table: str) -> pd.DataFrame:
 
 
 def erratum(
-    table: str,
-    strategy: str = "",
-    subject: str = "",
-    measure: str = "",
-    *,
-    data: str = "",
-    walks: int | None = None,
+    table: str, strategy: str = "", subject: str = "", measure: str = "", *, data: str = "", walks: int | None = None
 ) -> str:
     """Return what is known to be wrong with a figure, or an empty text.
 

@@ -207,10 +207,7 @@ def build_fault_table(table: str, bench: Workbench) -> list[Row]:
     walks = bench.scale.targets[-1]
     rows: list[Row] = []
     for figure in iterate_figures(published(table)):
-        if (figure.strategy, figure.measure) != (
-            "random_target",
-            "capability mean",
-        ) or figure.subject not in wanted:
+        if (figure.strategy, figure.measure) != ("random_target", "capability mean") or figure.subject not in wanted:
             continue
         right = Exploration("random_target", figure.subject, figure.data, walks)
         faulty = Exploration("random_target", figure.subject, figure.data, walks, faulty=True)

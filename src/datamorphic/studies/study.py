@@ -245,8 +245,7 @@ def list_studies() -> pd.DataFrame:
     import pandas as pd
 
     return pd.DataFrame(
-        [(name, entry.title, entry.compares) for name, entry in STUDIES.items()],
-        columns=["name", "title", "compares"],
+        [(name, entry.title, entry.compares) for name, entry in STUDIES.items()], columns=["name", "title", "compares"]
     )
 
 

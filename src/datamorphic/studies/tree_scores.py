@@ -124,10 +124,7 @@ def build_score_table(table: str, bench: Workbench) -> list[Row]:
             statistic, p = _run_test("shapiro", values)
             ours, notes = (statistic if name.endswith("W") else p), [*notes, tree_scores.scope_note]
         elif name in STATISTICS:
-            ours, notes = (
-                STATISTICS[name](values) if is_known(values) else math.nan,
-                [*notes, tree_scores.scope_note],
-            )
+            ours, notes = (STATISTICS[name](values) if is_known(values) else math.nan, [*notes, tree_scores.scope_note])
         else:
             ours = values[tree_scores.names.index(name)] if name in tree_scores.names else math.nan
             notes = [*notes, describe_data_set(name, tree_scores.names)]
@@ -250,13 +247,7 @@ def build_t_test_table(table: str, bench: Workbench) -> list[Row]:
             times * _run_test("ttest_rel", *map(source, pair))[k] for source in (_find_published, tree_scores.ours)
         )
         rows.append(
-            Row(
-                figure.subject,
-                f"paired {column}",
-                theirs,
-                mine,
-                f"{FROM_5} {MEANS} {tree_scores.scope_note}".strip(),
-            )
+            Row(figure.subject, f"paired {column}", theirs, mine, f"{FROM_5} {MEANS} {tree_scores.scope_note}".strip())
         )
     return rows
 

@@ -192,11 +192,7 @@ def build_size_table(table: str, bench: Workbench) -> list[Row]:
         ours = _compute_size(figure) if figure.subject in names else math.nan
         rows.append(
             make_row(
-                figure,
-                table,
-                format_name(figure.subject),
-                ours=ours,
-                notes=[describe_data_set(figure.subject, names)],
+                figure, table, format_name(figure.subject), ours=ours, notes=[describe_data_set(figure.subject, names)]
             )
         )
     return rows

@@ -60,8 +60,7 @@ class CachingSystem(Wrapper):
             try:
                 memory.learn(
                     self.inner.answer(
-                        unknown_batch if len(new_rows) == len(unknown_batch) else unknown_batch.take(new_rows),
-                        scores,
+                        unknown_batch if len(new_rows) == len(unknown_batch) else unknown_batch.take(new_rows), scores
                     )
                 )
             except BaseException:

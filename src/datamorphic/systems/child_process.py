@@ -28,10 +28,7 @@ class ChildProcess:
 
         self._processes: list[Any] = []
         self._pool = ProcessPoolExecutor(
-            max_workers=1,
-            context=get_context("loky"),
-            initializer=_prepare,
-            initargs=(os.getpid(),),
+            max_workers=1, context=get_context("loky"), initializer=_prepare, initargs=(os.getpid(),)
         )
 
     def start(self, function: Callable[..., Any], *arguments: object) -> Future[Any]:

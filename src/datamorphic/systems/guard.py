@@ -327,13 +327,7 @@ class GuardedSystem(Wrapper):
 
 
 def solve(
-    system: Executor,
-    batch: Batch,
-    scores: ScoreRequest,
-    first: AnswerOrError,
-    *,
-    alive: bool = True,
-    failures: int = 0,
+    system: Executor, batch: Batch, scores: ScoreRequest, first: AnswerOrError, *, alive: bool = True, failures: int = 0
 ) -> SolvedPiece:
     """Return a batch with an output for every row.
 

@@ -107,8 +107,7 @@ class Training:
             set(part.select_dtypes("number", exclude=["timedelta", "complex"]).columns) for part in (self.x, self.t)
         ]
         return np.array(
-            [i for i, name in enumerate(self.x.columns) if name in numeric_names[0] & numeric_names[1]],
-            dtype=np.intp,
+            [i for i, name in enumerate(self.x.columns) if name in numeric_names[0] & numeric_names[1]], dtype=np.intp
         )
 
     @cached_property

@@ -18,14 +18,7 @@ import numpy.typing as npt
 from .._text import format_short, pluralize, suggest_name
 from .._validation import reject
 from ..errors import ArgumentError, BadAnswer, DataError, DatamorphicError, ModelError
-from .weka_attributes import (
-    TableLike,
-    WekaColumns,
-    build_class_array,
-    encode_labels,
-    find_declared_labels,
-    to_labels,
-)
+from .weka_attributes import TableLike, WekaColumns, build_class_array, encode_labels, find_declared_labels, to_labels
 from .weka_jvm import Attribute, Floats, WekaBridge, find_java, get_bridge
 
 Array = npt.NDArray[Any]

@@ -260,10 +260,7 @@ class WekaBridge:
     def _format_error(self, error: JavaObject) -> str:
         """Return a Java exception as one line."""
         # exceptions that an interface does not declare are wrapped
-        while str(error.getClass().getSimpleName()) in (
-            "UndeclaredThrowableException",
-            "ExceptionInInitializerError",
-        ):
+        while str(error.getClass().getSimpleName()) in ("UndeclaredThrowableException", "ExceptionInInitializerError"):
             error = error.getCause()
         name, message = str(error.getClass().getName()), error.getMessage()
         text = name if message is None else f"{name}: {_to_one_line(str(message))}"

@@ -69,12 +69,7 @@ def wrap(
 
 
 def _make_executor(
-    model: ModelLike,
-    space: Space | None,
-    scalar: bool,
-    trust: bool,
-    name: str | None,
-    labels: Iterable[Any] | None,
+    model: ModelLike, space: Space | None, scalar: bool, trust: bool, name: str | None, labels: Iterable[Any] | None
 ) -> Executor:
     """Return the system without any wrapper around it."""
     if isinstance(model, Executor):

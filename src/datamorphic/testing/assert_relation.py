@@ -140,11 +140,7 @@ def check_model_relation(
     says = relation.says or "the relation has no description"
     if obstacle := relation.why_not(sut, inputs):
         return AssertionOutcome(
-            relation=name,
-            says=says,
-            system=subject.name,
-            unjudged_reason=obstacle,
-            note=f"not applicable: {obstacle}",
+            relation=name, says=says, system=subject.name, unjudged_reason=obstacle, note=f"not applicable: {obstacle}"
         )
     began, counter = time.monotonic(), CallCounter()
     restored_cases = [restore_case(failure, inputs.space) for failure in memory.recall(name)]

@@ -93,10 +93,7 @@ class Boundaries:
             return {}
         outermost = {
             upper: end
-            for upper, limit, end in (
-                (True, range_.high, allowed_values.high),
-                (False, range_.low, allowed_values.low),
-            )
+            for upper, limit, end in ((True, range_.high, allowed_values.high), (False, range_.low, allowed_values.low))
             if math.isfinite(limit) and math.isfinite(end)
         }
         end_values = {

@@ -217,8 +217,7 @@ class AllowedValues:
         margin = MAX_ROUNDING_SHARE * self.width
         low, high = (self.low, self.low + margin) if is_below else (self.high - margin, self.high)
         return shorten_number(
-            self._find_passing(find_roundest(max(low, self.low), min(high, self.high), upwards=is_below)),
-            self.single,
+            self._find_passing(find_roundest(max(low, self.low), min(high, self.high), upwards=is_below)), self.single
         )
 
     def _find_passing(self, value: float) -> float:

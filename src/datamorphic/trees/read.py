@@ -11,11 +11,7 @@ from .pipeline import get_column_names, split_pipeline
 from .tree import Tree
 
 # the reader of each library; scikit-learn is the default
-READER_MODULES = {
-    "xgboost": "readers.xgboost",
-    "lightgbm": "readers.lightgbm",
-    "catboost": "readers.catboost",
-}
+READER_MODULES = {"xgboost": "readers.xgboost", "lightgbm": "readers.lightgbm", "catboost": "readers.catboost"}
 
 
 def forest_of(model: ModelLike, data: DataLike | None = None) -> Forest:

@@ -89,11 +89,7 @@ def find_box(tree: Tree, node: int, *, in_data_units: bool = False) -> dict[int,
 
 
 def format_rule(
-    tree: Tree,
-    node: int,
-    *,
-    missing: Collection[str] = (),
-    categories: Mapping[str, Sequence[Any]] | None = None,
+    tree: Tree, node: int, *, missing: Collection[str] = (), categories: Mapping[str, Sequence[Any]] | None = None
 ) -> str:
     """Return the conditions on the path to a node as text, each column once.
 

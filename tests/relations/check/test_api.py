@@ -839,9 +839,7 @@ def test_the_guide_names_all_relations():
 
 def test_the_guide_shows_the_printed_text(capsys):
     code, shown = re.search(
-        r"```python\n(import numpy as np\n.*?)```.*?```text\n(.*?)```",
-        GUIDE.read_text(encoding="utf-8"),
-        re.DOTALL,
+        r"```python\n(import numpy as np\n.*?)```.*?```text\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL
     ).groups()
     exec(code, {"dm": dm, "KNeighborsClassifier": KNeighborsClassifier})
     assert capsys.readouterr().out == shown

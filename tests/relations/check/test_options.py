@@ -38,12 +38,7 @@ def test_hints_and_a_space_exclude_each_other():
 def test_hints_reach_the_space_of_a_model():
     frame = pd.DataFrame({"x": [1.0, 2.0, 3.0]})
     report = dm.check(
-        lambda rows: rows.x > 2,
-        frame,
-        dm.invariant("x"),
-        kinds={"x": "integer"},
-        bounds={"x": (0, 9)},
-        progress=False,
+        lambda rows: rows.x > 2, frame, dm.invariant("x"), kinds={"x": "integer"}, bounds={"x": (0, 9)}, progress=False
     )
     assert report._model_session.subject.seeds.space["x"].kind == "integer"
     assert report._model_session.subject.seeds.space["x"].high == 9

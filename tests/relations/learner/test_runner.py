@@ -9,10 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.ensemble import (
-    RandomForestClassifier,
-    RandomForestRegressor,
-)
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
@@ -98,10 +95,7 @@ def test_labels_are_permuted_one_to_one(data, seed):
     assert any(old != new for old, new in pairs)
     relation = LEARNER_RELATIONS["MR-1.1"]
     given = np.array([*data.classes, "never seen"], dtype=object)
-    assert relation.expected(given, data, follow).tolist() == [
-        *(dict(pairs)[c] for c in data.classes),
-        "never seen",
-    ]
+    assert relation.expected(given, data, follow).tolist() == [*(dict(pairs)[c] for c in data.classes), "never seen"]
 
 
 @pytest.mark.parametrize("labels", [[3, 1, 2], ["c", "a", "b"], [True, False, True], [2.0, -1.0, 0.0]])

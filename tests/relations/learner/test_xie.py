@@ -104,11 +104,7 @@ def test_totals_and_means_follow_from_the_rows(number):
         ("000-20", {"subject": "NB", "strategy": "random_target", "measure": "cost mean"}, math.inf),
         ("000-25", {"subject": "SV", "strategy": "directed_walk", "walks": 19000}, 43.03),
         ("002-3", {"subject": "BesselJ (1211)", "measure": "LOC"}, 1211),
-        (
-            "002-5",
-            {"subject": "Erf mutant 6", "strategy": "SFIDMT-ART vs MT-ART-Max", "measure": "effect size"},
-            2.972,
-        ),
+        ("002-5", {"subject": "Erf mutant 6", "strategy": "SFIDMT-ART vs MT-ART-Max", "measure": "effect size"}, 2.972),
         (
             "002-5",
             {"subject": "TriSquarePlus mutant 20", "strategy": "SFIDMT-ART vs MT-ART-Min", "measure": "p-value"},
@@ -121,11 +117,7 @@ def test_totals_and_means_follow_from_the_rows(number):
         ("002-12", {"subject": "BesselJ", "strategy": "MT-IPART"}, 2.864),
         ("002-13", {"subject": "TriPlus2", "strategy": "MT-IPART", "measure": "dispersion FTC max-min"}, 7.8472),
         ("002-23", {"subject": "BesselJ mutant 2", "strategy": "BesselJ1", "measure": "rate"}, 0.0123),
-        (
-            "002-24",
-            {"subject": "TriSquarePlus mutant 3", "strategy": "TriPlus11", "measure": "F-measure"},
-            2592.07,
-        ),
+        ("002-24", {"subject": "TriSquarePlus mutant 3", "strategy": "TriPlus11", "measure": "F-measure"}, 2592.07),
         ("002-25", {"subject": "rj mutant 2", "strategy": "rj1", "measure": "strip"}, 1),
         ("002-26", {"subject": "PntLinePos mutant 1", "strategy": "Pnt8", "measure": "F-measure"}, math.inf),
         ("002-27", {"subject": "Sin mutant 3", "strategy": "Sin1-Sin5 + Sin11-Sin12", "measure": "k=4"}, 74.67),

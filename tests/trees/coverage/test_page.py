@@ -24,14 +24,7 @@ from datamorphic.trees.tree import Tree
 from support.browser import CHROMIUM, WHY_NOT, Browser
 
 SVG = "{http://www.w3.org/2000/svg}"
-EVIL = [
-    "<script>alert(1)</script>",
-    'a"onload="alert(1)',
-    "שלום & co",
-    "👩 </text></svg>",
-    "long " * 60,
-    "x\u202e\x00",
-]
+EVIL = ["<script>alert(1)</script>", 'a"onload="alert(1)', "שלום & co", "👩 </text></svg>", "long " * 60, "x\u202e\x00"]
 
 
 WITHIN = """() => {
@@ -170,11 +163,7 @@ def test_names_and_labels_are_escaped(noise):
     assert max(map(len, texts(svg))) < 60
     for harm in ('"><script>', "</title></path></text><b>"):
         harmed = Drawing(
-            width=1,
-            height=1,
-            shapes=[Shape(harm, harm, harm), TextLabel(0, 0, harm, harm)],
-            alt=harm,
-            caption=harm,
+            width=1, height=1, shapes=[Shape(harm, harm, harm), TextLabel(0, 0, harm, harm)], alt=harm, caption=harm
         )
         shown = render_page(Page(title="t", lead="", sections=[Section(heading="s", text="", drawing=harmed)]))
         assert harm not in shown

@@ -98,10 +98,7 @@ def _cover_own_trees(context: CheckContext, budget: CheckBudget) -> tuple[Covera
 
     def cover_rows(rows: int) -> Coverage:
         return measure_coverage(
-            named_trees,
-            read_data(forest, inputs.take(slice(0, rows)).frame, space=context.space)[1],
-            columns,
-            notes,
+            named_trees, read_data(forest, inputs.take(slice(0, rows)).frame, space=context.space)[1], columns, notes
         )
 
     start_time = time.monotonic()

@@ -133,11 +133,7 @@ def _try_relation(
 
 
 def _try_relations(
-    context: CheckContext,
-    budget: CheckBudget,
-    check: str,
-    relations: Sequence[Relation],
-    unseen: Sequence[str] = (),
+    context: CheckContext, budget: CheckBudget, check: str, relations: Sequence[Relation], unseen: Sequence[str] = ()
 ) -> _Trials:
     """Check several relations, each within its part of the budget."""
     outcome = _Trials(unseen=unseen)
@@ -365,11 +361,7 @@ def _tabulate_changes(context: CheckContext, budget: CheckBudget, relation: Inva
 
 
 def _run_sweep(
-    context: CheckContext,
-    budget: CheckBudget,
-    inputs: Points,
-    relation: Monotone | Invariant,
-    scores: bool = False,
+    context: CheckContext, budget: CheckBudget, inputs: Points, relation: Monotone | Invariant, scores: bool = False
 ) -> Sweep | None:
     """Query cases with every value of a feature; None if the budget does not allow it."""
     try:

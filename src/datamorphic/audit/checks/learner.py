@@ -35,9 +35,7 @@ def check_learner(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     cases = order[: min(MAX_TEST_CASES, len(order) // 3)]
     rows = order[len(cases) : len(cases) + MAX_TRAINING_ROWS]
     data = Training(
-        context.inputs.take(rows).frame,
-        context.truth[rows],
-        context.inputs.take(cases).frame.reset_index(drop=True),
+        context.inputs.take(rows).frame, context.truth[rows], context.inputs.take(cases).frame.reset_index(drop=True)
     )
     with use_one_blas_thread():
         return _check_relations(context, budget, data)

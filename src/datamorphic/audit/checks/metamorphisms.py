@@ -97,9 +97,7 @@ def _build_example(tests: TestSet, row: int, datamorphism: str) -> Example:
     origin = int(tests.rows_of(tests.origins[row, :1])[0]) if tests.origins.shape[1] else -1
     if origin < 0:
         return Example(
-            words=f"{format_case(case)}: {format_answer(outputs, row)}",
-            case=case,
-            answer=to_plain_answer(outputs, row),
+            words=f"{format_case(case)}: {format_answer(outputs, row)}", case=case, answer=to_plain_answer(outputs, row)
         )
     source = extract_case(tests.inputs, origin)
     changed = {name: value for name, value in case.items() if source[name] != value}

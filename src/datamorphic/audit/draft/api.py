@@ -146,13 +146,7 @@ def draft_system(
         **_format_model_code(model_text, loaded_model, scalar, trust, file),
     )
     return Draft(
-        text=text,
-        module=file.stem,
-        name=name,
-        space=space,
-        rows=len(frame),
-        relations=trial.relations,
-        notes=notes,
+        text=text, module=file.stem, name=name, space=space, rows=len(frame), relations=trial.relations, notes=notes
     )
 
 

@@ -144,12 +144,7 @@ def _build_noise(space: Space) -> RowChange:
     )
     doc = "Every real number larger by far less than a step."
     return RowChange(
-        kind="hair",
-        name="measured_again",
-        phrase="tiny noise in every real number",
-        doc=doc,
-        code=lines,
-        make=make,
+        kind="hair", name="measured_again", phrase="tiny noise in every real number", doc=doc, code=lines, make=make
     )
 
 

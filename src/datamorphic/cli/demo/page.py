@@ -22,10 +22,7 @@ def build_page(demo: Demo) -> Page:
     """Return the page of the audit with a closer look added."""
     page = build_audit_page(demo.audit)
     return replace(
-        page,
-        title=TITLE,
-        lead=f"{format_lead(demo)} {page.lead}",
-        sections=[*page.sections, build_closer_look(demo)],
+        page, title=TITLE, lead=f"{format_lead(demo)} {page.lead}", sections=[*page.sections, build_closer_look(demo)]
     )
 
 
@@ -124,8 +121,7 @@ def _build_tests_section(demo: Demo) -> Section:
         f"{pluralize(len(demo.extra), 'generated patient')} would kill all others. The report has a drawing of the tree.",
         state="good" if killed_count + score.proved == len(score.counts) else "warn",
         table=Table(
-            columns=["mutant", "why it survives"],
-            rows=[[row.change, row.why] for row in live_mutants.itertuples()],
+            columns=["mutant", "why it survives"], rows=[[row.change, row.why] for row in live_mutants.itertuples()]
         ),
         drawing=draw_tree(score.leaves, score),
     )

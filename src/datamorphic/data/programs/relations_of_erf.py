@@ -32,11 +32,7 @@ def _is_not_negative(x: ColumnList, y: ColumnList) -> Any:
 def erf_relations() -> dict[str, FunctionRelation]:
     """Return the 8 relations of the error function."""
     negative = make_relation(
-        "Erf1",
-        LINE,
-        "the negative number: the negative answer",
-        subtract_from(0),
-        equal=lambda x, y: (y[0], -y[1]),
+        "Erf1", LINE, "the negative number: the negative answer", subtract_from(0), equal=lambda x, y: (y[0], -y[1])
     )
     shifted_relations = [
         make_relation(f"Erf{number}", LINE, f"{shift} more: no less", add(shift), at_most=_get_rising_sides)

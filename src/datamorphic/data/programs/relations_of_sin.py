@@ -37,11 +37,7 @@ def sin_relations() -> dict[str, FunctionRelation]:
             [three, five],
             lambda x, y: (16 * y[0] ** 5 - 10 * y[0], y[2] - 5 * y[1]),
         ),
-        (
-            "three times the angle: 3 S1 - 4 S1^3 = S2",
-            three,
-            lambda x, y: (3 * y[0] - 4 * y[0] ** 3, y[1]),
-        ),
+        ("three times the angle: 3 S1 - 4 S1^3 = S2", three, lambda x, y: (3 * y[0] - 4 * y[0] ** 3, y[1])),
         ("half a turn more: the negative sine", add(half_turn), _get_opposite_sides),
         (
             "a quarter of a turn less the angle: S1^2 = 1 - S2^2",
@@ -68,11 +64,7 @@ def sin_relations() -> dict[str, FunctionRelation]:
             [three, five, subtract_from(half_turn)],
             _make_fivefold_sides(5, 1),
         ),
-        (
-            "a third of the angle: S1 = 3 S2 - 4 S2^3",
-            multiply_by(1 / 3),
-            lambda x, y: (y[0], 3 * y[1] - 4 * y[1] ** 3),
-        ),
+        ("a third of the angle: S1 = 3 S2 - 4 S2^3", multiply_by(1 / 3), lambda x, y: (y[0], 3 * y[1] - 4 * y[1] ** 3)),
     ]
     return index_by_name(
         make_relation(f"Sin{number}", LINE, says, changes, equal=sides)

@@ -274,14 +274,7 @@ def compare_fronts(old_front: FrontData, new_front: FrontData, tolerance: float 
         rows_asked=0 if changed_inputs is None else len(inputs.points),
         rows_near=int(inputs.near.sum()),
         evidence=collect_evidence(
-            old_front,
-            new_front,
-            old_pairs,
-            new_pairs,
-            table=table,
-            inputs=inputs,
-            changed_inputs=rows,
-            names=names,
+            old_front, new_front, old_pairs, new_pairs, table=table, inputs=inputs, changed_inputs=rows, names=names
         ),
         resolution={names[kind]: value for kind, value in resolution.items()},
         calls=counter.calls,
@@ -386,13 +379,7 @@ def _build_rows(
     other_answers = {"a": no_answers, "b": no_answers} if trace is None else trace.answers
     old, new = (own_answers, other_answers) if version == "old" else (other_answers, own_answers)
     answer_columns = {f"{when}_{end}": ends[end] for when, ends in (("old", old), ("new", new)) for end in "ab"}
-    pair_columns = {
-        "status": status,
-        "shift": shift,
-        "border": kinds,
-        "front": version,
-        "asked": trace is not None,
-    }
+    pair_columns = {"status": status, "shift": shift, "border": kinds, "front": version, "asked": trace is not None}
     return pd.concat(
         [
             pd.DataFrame(pair_columns, index=range(len(front))),

@@ -211,11 +211,7 @@ def _find_exclusive_borders(
 
 
 def _compare_without_systems(
-    old_front: FrontData,
-    new_front: FrontData,
-    old_pairs: OrientedPairs,
-    new_pairs: OrientedPairs,
-    inputs: RealInputs,
+    old_front: FrontData, new_front: FrontData, old_pairs: OrientedPairs, new_pairs: OrientedPairs, inputs: RealInputs
 ) -> list[ChangeEvidence]:
     """Return the evidence of two fronts where no system can be queried."""
     evidence = []

@@ -326,10 +326,7 @@ def _add_target_brackets(
     """Add a bracket between each pair and an end of a partner pair that has the other answer."""
     has_partner = partners >= 0
     rows, partners = rows[has_partner], partners[has_partner]
-    for codes, target_states in (
-        (own_pairs.first, own_pairs.first_state),
-        (own_pairs.second, own_pairs.second_state),
-    ):
+    for codes, target_states in ((own_pairs.first, own_pairs.first_state), (own_pairs.second, own_pairs.second_state)):
         orientation, part = match_border_kind(sides, states[rows], target_states[partners], pairs.kinds[rows])
         met = orientation != 0
         pair_rows, partner_rows = rows[met], partners[met]

@@ -44,11 +44,7 @@ def find_exclusive_values(
 
 
 def compute_permutation_p_value(
-    old_front: FrontData,
-    new_front: FrontData,
-    old_pairs: OrientedPairs,
-    new_pairs: OrientedPairs,
-    tolerance: float,
+    old_front: FrontData, new_front: FrontData, old_pairs: OrientedPairs, new_pairs: OrientedPairs, tolerance: float
 ) -> float:
     """Return the probability that two fronts of the same system are as far apart as these.
 

@@ -113,11 +113,7 @@ def find_changed_inputs(
 
 def classify_changes(border: Border, old: Outputs, new: Outputs) -> tuple[Mask, Mask, Mask]:
     """Return where answers are on different sides of a border, where an answer was lost, and where one was gained."""
-    return (
-        find_different_sides(border, old.to_objects(), new.to_objects()),
-        old.ok & ~new.ok,
-        ~old.ok & new.ok,
-    )
+    return (find_different_sides(border, old.to_objects(), new.to_objects()), old.ok & ~new.ok, ~old.ok & new.ok)
 
 
 def find_different_sides(border: Border, old: Answers, new: Answers) -> Mask:

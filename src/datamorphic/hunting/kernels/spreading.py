@@ -66,12 +66,7 @@ def propose_spread(
 
 @compile_kernel
 def _draw_outside(
-    rng: np.random.Generator,
-    layout: Layout,
-    settings: SpreadSettings,
-    spread: SpreadMemory,
-    slot: int,
-    row: Floats,
+    rng: np.random.Generator, layout: Layout, settings: SpreadSettings, spread: SpreadMemory, slot: int, row: Floats
 ) -> None:
     """Draw inputs until one is outside all zones; else use the farthest of `tries`."""
     first, last = layout.start[slot], layout.start[slot + 1]
@@ -156,12 +151,7 @@ def add_spread(layout: Layout, settings: SpreadSettings, spread: SpreadMemory, r
 
 @compile_kernel
 def advance_spread(
-    rng: np.random.Generator,
-    layout: Layout,
-    settings: SpreadSettings,
-    spread: SpreadMemory,
-    rows: Floats,
-    out: Floats,
+    rng: np.random.Generator, layout: Layout, settings: SpreadSettings, spread: SpreadMemory, rows: Floats, out: Floats
 ) -> Any:
     """Write groups to `out`; `rows` has room for the candidates."""
     for i in range(out.shape[0]):

@@ -73,10 +73,7 @@ class LearnerSession:
         self._drive(check_in_waves(self.outcomes, self.subject, self.inputs), budget)
 
     def shrink(
-        self,
-        outcome: LearnerRelationOutcome,
-        violating_case: ViolatingCase,
-        budget: Budget | str | float | None = None,
+        self, outcome: LearnerRelationOutcome, violating_case: ViolatingCase, budget: Budget | str | float | None = None
     ) -> LearnerViolation | None:
         """Return the smallest violation of a case; None if not reproducible."""
         data = self.inputs.draw_training(violating_case.input)
@@ -86,10 +83,7 @@ class LearnerSession:
         return None if result is None else build_violation(outcome, result[0], result[1], shrunk=True)
 
     def reproduce(
-        self,
-        outcome: LearnerRelationOutcome,
-        violating_case: ViolatingCase,
-        budget: Budget | str | float | None = None,
+        self, outcome: LearnerRelationOutcome, violating_case: ViolatingCase, budget: Budget | str | float | None = None
     ) -> LearnerViolation | None:
         """Return a violation unshrunk; None if it cannot be reproduced."""
         data = self.inputs.draw_training(violating_case.input)
@@ -153,10 +147,7 @@ def make_random_sampler(
 
 
 def prepare_outcomes(
-    relations: Iterable[LearnerRelation],
-    stances: Mapping[str, Stance],
-    seed: int,
-    ties: str = "aside",
+    relations: Iterable[LearnerRelation], stances: Mapping[str, Stance], seed: int, ties: str = "aside"
 ) -> list[LearnerRelationOutcome]:
     """Return an empty outcome per relation."""
     outcomes = []

@@ -60,10 +60,7 @@ def _format_unjudged(report: CheckReport) -> list[str]:
         lines += ["", f"Without an answer: {names}. {to_one_line(messages)}"]
     tie_counts = [f"{entry.relation} ({entry.tied})" for entry in report.entries if entry.tied]
     if tie_counts:
-        lines += [
-            "",
-            f"Not counted because they depend on a tie (ties='count' counts them): {', '.join(tie_counts)}",
-        ]
+        lines += ["", f"Not counted because they depend on a tie (ties='count' counts them): {', '.join(tie_counts)}"]
     return lines
 
 

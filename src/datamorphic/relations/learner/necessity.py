@@ -38,22 +38,9 @@ __all__ = ["STRICTNESS", "Stance", "Strictness", "find_stance", "is_known_learne
 
 _SCALERS = ("MinMaxScaler", "StandardScaler")
 # transformers that ignore the labels and are deterministic
-_LABEL_BLIND_STEPS = (
-    *_SCALERS,
-    "MaxAbsScaler",
-    "OneHotEncoder",
-    "OrdinalEncoder",
-    "RobustScaler",
-    "SimpleImputer",
-)
+_LABEL_BLIND_STEPS = (*_SCALERS, "MaxAbsScaler", "OneHotEncoder", "OrdinalEncoder", "RobustScaler", "SimpleImputer")
 _LABEL_RELATIONS = (*SHARED_STANCES, "MR-1.1", "MR-4.2")  # only labels change
-_ROW_RELATIONS = (
-    "MR-3.1",
-    "MR-3.2",
-    "MR-3.2 odds",
-    *COPY_RELATIONS,
-    *REMOVAL_RELATIONS,
-)  # the number of rows changes
+_ROW_RELATIONS = ("MR-3.1", "MR-3.2", "MR-3.2 odds", *COPY_RELATIONS, *REMOVAL_RELATIONS)  # the number of rows changes
 _COLUMN_RELATIONS = (
     "MR-1.2",
     *CONSTANT_ATTRIBUTE_RELATIONS,

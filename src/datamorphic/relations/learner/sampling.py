@@ -78,9 +78,7 @@ def make_data_sampler(data: object, target: str | None, rows: int = MAX_TRAINING
         case_rows = order[: min(cases, len(x) // 2)]
         training_rows = order[len(case_rows) : len(case_rows) + max(rows, len(x) // 2)]
         return Training(
-            x.iloc[training_rows].reset_index(drop=True),
-            y[training_rows],
-            x.iloc[case_rows].reset_index(drop=True),
+            x.iloc[training_rows].reset_index(drop=True), y[training_rows], x.iloc[case_rows].reset_index(drop=True)
         )
 
     return draw_part

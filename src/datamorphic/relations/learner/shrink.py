@@ -44,10 +44,7 @@ def shrink_training_data(
 
         If none does, try other seeds: smaller data have another follow-up anyway.
         """
-        for salts in (
-            [best.number],
-            [best.number + RESEED_STRIDE * (1 + turn) for turn in range(RESEED_ATTEMPTS)],
-        ):
+        for salts in ([best.number], [best.number + RESEED_STRIDE * (1 + turn) for turn in range(RESEED_ATTEMPTS)]):
             best.rounds += 1
             result = yield from check_again(
                 outcome, subject, candidates * len(salts), [salt for salt in salts for _ in candidates]

@@ -71,8 +71,7 @@ def _build_nearest_stances() -> StanceTable:
         ),
         "MR-3.2 odds": must_hold("the nearest row has probability 1, doubled or not", "score_exact"),
         **for_all(
-            COPY_RELATIONS,
-            must_hold(f"copies are as far as their originals, which are not the nearest, {_TIES_ASIDE}"),
+            COPY_RELATIONS, must_hold(f"copies are as far as their originals, which are not the nearest, {_TIES_ASIDE}")
         ),
         **for_all(REMOVAL_RELATIONS, must_hold(f"the nearest row is not removed, {_TIES_ASIDE}")),
     }
@@ -112,12 +111,10 @@ def _build_centroid_stances(model: EstimatorParameters, scaler: str) -> StanceTa
         "MR-3.2": must_hold(f"no centre moves, {_TIES_ASIDE}"),
         "MR-3.2 odds": known_to_fail("all classes have the same weight, however many rows they have"),
         **for_all(
-            COPY_RELATIONS,
-            must_hold(f"new centres are as far as old ones, which are not the nearest, {_TIES_ASIDE}"),
+            COPY_RELATIONS, must_hold(f"new centres are as far as old ones, which are not the nearest, {_TIES_ASIDE}")
         ),
         **for_all(
-            ("MR-4.2", "MR-5.2"),
-            known_to_fail("the centre of the remaining rows of a class may be nearer to the case"),
+            ("MR-4.2", "MR-5.2"), known_to_fail("the centre of the remaining rows of a class may be nearer to the case")
         ),
         "MR-5.1": must_hold(f"the nearest centre is not removed, {_TIES_ASIDE}"),
         "MR-NBC": must_hold(f"a centre is computed attribute by attribute, {_TIES_ASIDE}"),

@@ -120,10 +120,7 @@ def build_boosting_stances(model: EstimatorParameters, scaler: str) -> StanceTab
 
 def build_histogram_stances(model: EstimatorParameters, scaler: str) -> StanceTable:
     """Return the stances of gradient boosting on histograms."""
-    numbers = isinstance(model.categorical_features, str | None) and model.categorical_features in (
-        None,
-        "from_dtype",
-    )
+    numbers = isinstance(model.categorical_features, str | None) and model.categorical_features in (None, "from_dtype")
     alike = numbers and model.max_features == 1.0 and model.monotonic_cst is None and model.interaction_cst is None
     return {
         **SHARED_STANCES,

@@ -321,8 +321,7 @@ def _draw_box(box: NodeBox) -> list[Shape | TextLabel]:
 def _draw_pill(middle: float, top: float, width: float, kind: str) -> Shape:
     left = middle - width / 2
     return Shape(
-        f"M{left + 7:.1f} {top:.1f}h{width - 14:.1f}a7.5 7.5 0 0 1 0 15h-{width - 14:.1f}a7.5 7.5 0 0 1 0-15z",
-        kind,
+        f"M{left + 7:.1f} {top:.1f}h{width - 14:.1f}a7.5 7.5 0 0 1 0 15h-{width - 14:.1f}a7.5 7.5 0 0 1 0-15z", kind
     )
 
 

@@ -260,10 +260,7 @@ class MutationScore(DrawableResult):
                 "where": pd.Series(
                     [
                         format_rule(
-                            self.leaves.trees[t],
-                            node,
-                            missing=self.leaves.missing,
-                            categories=self.leaves.categories,
+                            self.leaves.trees[t], node, missing=self.leaves.missing, categories=self.leaves.categories
                         )
                         for t, node in nodes
                     ],

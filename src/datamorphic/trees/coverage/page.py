@@ -75,11 +75,7 @@ def build_selection_page(selection: Selection) -> Page:
     coverage, score = selection.leaves, selection.mutation
     facts = _list_facts(coverage, selection.criterion)
     if score is None:
-        complete, notes, sections = (
-            bool(coverage.covered.all()),
-            coverage.notes,
-            _build_coverage_sections(coverage),
-        )
+        complete, notes, sections = (bool(coverage.covered.all()), coverage.notes, _build_coverage_sections(coverage))
     else:
         complete, notes, sections = not score.unmet, score.notes, _build_mutation_sections(score)
         facts += _list_mutant_facts(score)
@@ -181,14 +177,7 @@ def _build_uncovered_section(coverage: Coverage) -> Section:
         training = f"{100 * leaf.training:.1f} %"
         row = [str(leaf.Index), *tree, leaf.rule, format_short(leaf.answer), training, example]
         rows.append([*row, sides] if at_limits else row)
-    columns = [
-        "leaf",
-        *(["tree"] if has_many_trees else []),
-        "condition",
-        "answer",
-        "training rows",
-        "example row",
-    ]
+    columns = ["leaf", *(["tree"] if has_many_trees else []), "condition", "answer", "training rows", "example row"]
     if at_limits:
         columns.append("at its limits")
     count = int((~coverage.covered).sum())
@@ -262,10 +251,7 @@ def _build_live_mutants_section(score: MutationScore) -> Section:
     for mutant in table.itertuples():
         tree = [str(mutant.tree)] if has_many_trees else []
         example = _describe_killing_row(score, int(mutant.Index)) if mutant.killable is not False else "none"
-        reasons = {
-            True: f"could be killed: {mutant.why}",
-            False: f"equivalent for every possible input: {mutant.why}",
-        }
+        reasons = {True: f"could be killed: {mutant.why}", False: f"equivalent for every possible input: {mutant.why}"}
         reason = reasons.get(mutant.killable, mutant.why)
         rows.append([str(mutant.Index), *tree, mutant.change, mutant.where, reason, example])
     tree_column = ["tree"] if has_many_trees else []

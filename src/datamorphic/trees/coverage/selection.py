@@ -235,12 +235,7 @@ def _predict(forest: Forest, leaves: Coverage, frame: pd.DataFrame) -> Answers:
 
 
 def _select_at_limits(
-    forest: Forest,
-    leaves: Coverage,
-    data: pd.DataFrame,
-    places: Nodes,
-    matrix: TreeMatrix,
-    options: SelectOptions,
+    forest: Forest, leaves: Coverage, data: pd.DataFrame, places: Nodes, matrix: TreeMatrix, options: SelectOptions
 ) -> Selection:
     """Make boundary rows from the rows that were chosen for the leaves."""
     frames, limits, origins, lost_count = [], [], [], 0

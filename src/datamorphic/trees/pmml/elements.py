@@ -18,13 +18,7 @@ from .domains import Domain
 
 TREATMENT_BY_POLICY = {"kept": "asIs", "missing": "asMissing", "refused": "returnInvalid"}
 INVALID_XML_CHARACTERS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-PMML_OPERATORS = {
-    UP_TO: "lessOrEqual",
-    BELOW: "lessThan",
-    ABOVE: "greaterThan",
-    FROM: "greaterOrEqual",
-    EQUAL: "equal",
-}
+PMML_OPERATORS = {UP_TO: "lessOrEqual", BELOW: "lessThan", ABOVE: "greaterThan", FROM: "greaterOrEqual", EQUAL: "equal"}
 OPPOSITE_PMML_OPERATORS = {
     "lessOrEqual": "greaterThan",
     "lessThan": "greaterOrEqual",

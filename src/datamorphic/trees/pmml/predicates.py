@@ -15,13 +15,7 @@ from ..tree import ABOVE, BELOW, EQUAL, FROM, UP_TO, WITHIN
 from .document import PmmlField, find_children, get_tag, parse_number
 from .unsupported import PREDICATES
 
-COMPARISONS = {
-    "lessOrEqual": UP_TO,
-    "lessThan": BELOW,
-    "greaterThan": ABOVE,
-    "greaterOrEqual": FROM,
-    "equal": EQUAL,
-}
+COMPARISONS = {"lessOrEqual": UP_TO, "lessThan": BELOW, "greaterThan": ABOVE, "greaterOrEqual": FROM, "equal": EQUAL}
 # for the same limit, one holds where the other does not
 OPPOSITE_OPERATORS = {UP_TO: ABOVE, ABOVE: UP_TO, BELOW: FROM, FROM: BELOW}
 

@@ -51,12 +51,7 @@ class NodeBuilder:
         return len(self.sets) - 1
 
     def build_tree(
-        self,
-        names: tuple[str, ...],
-        *,
-        single: bool,
-        preprocessing: Preprocessing | None = None,
-        **answer_fields: Any,
+        self, names: tuple[str, ...], *, single: bool, preprocessing: Preprocessing | None = None, **answer_fields: Any
     ) -> Tree:
         """Build the tree.
 

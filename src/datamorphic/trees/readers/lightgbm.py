@@ -164,10 +164,7 @@ def _read_tree(
         left=np.concatenate([_number_children(parse_numbers("left_child", int), inner), filler]),
         right=np.concatenate([_number_children(parse_numbers("right_child", int), inner), filler]),
         missing_left=np.concatenate(
-            [
-                np.where(nan_is_zero, threshold >= 0, ~is_categorical & ((decision & DEFAULT_LEFT_BIT) > 0)),
-                filler == 0,
-            ]
+            [np.where(nan_is_zero, threshold >= 0, ~is_categorical & ((decision & DEFAULT_LEFT_BIT) > 0)), filler == 0]
         ),
         value=np.concatenate([parse_numbers("internal_value"), leaf_value]),
         weight=np.concatenate([parse_numbers("internal_count"), parse_numbers("leaf_count")]),

@@ -194,11 +194,7 @@ def _read_categories(
 
 
 def _read_tree(
-    source: dict[str, Any],
-    names: tuple[str, ...],
-    meaning: str,
-    preprocessing: Preprocessing | None,
-    factor: float,
+    source: dict[str, Any], names: tuple[str, ...], meaning: str, preprocessing: Preprocessing | None, factor: float
 ) -> Tree:
     """Read one tree."""
     left, right = (np.array(source[key]) for key in ("left_children", "right_children"))
