@@ -68,9 +68,12 @@ class AssertionOutcome:
     remark: str = ""
 
     def is_failing(self, tolerated: float = 0.0) -> bool:
-        """Return whether too many cases violate the relation or have no answer."""
+        """Return whether too many cases violate the relation or have no answer.
+
+        A replayed violation fails only where none is tolerated: replayed cases are no sample, so they have no share.
+        """
         allowed_count = tolerated * (self.cases + self.undefined_count)
-        return bool(self.replayed_count) or self.violated_count + self.undefined_count > allowed_count
+        return bool(self.replayed_count and not tolerated) or self.violated_count + self.undefined_count > allowed_count
 
     @property
     def judged(self) -> bool:

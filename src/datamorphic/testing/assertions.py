@@ -67,7 +67,7 @@ def assert_holds(
     space : Space, optional
         The space of the inputs; by default read from `data`.
     tolerated : float
-        The share of cases that may violate the relation.
+        The share of cases that may violate the relation. If it is above 0, a replayed violation alone is no failure.
     budget : str or int, optional
         The budget of each relation: ``"30s"`` or ``"10000 runs"``.
     timeout : float, optional
