@@ -6,11 +6,11 @@ boolean per row. Strings are parsed, never evaluated.
 
 from __future__ import annotations
 
-import operator
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from operator import eq, ge, gt, le, lt, ne
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,29 +23,7 @@ from .hashing import RowTable
 if TYPE_CHECKING:
     import pandas as pd
 
-
-class FeatureSpace(Protocol):
-    """What a constraint needs to know of a space."""
-
-    @property
-    def features(self) -> tuple[Feature, ...]:
-        """The features in order."""
-        ...
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the features."""
-        ...
-
-    def __getitem__(self, name: str, /) -> Feature: ...
-
-    def position(self, name: str) -> int:
-        """Return the position of a feature."""
-        ...
-
-    def decode(self, codes: Codes) -> pd.DataFrame:
-        """Return codes as a frame of user values."""
-        ...
+    from .space import Space
 
 
 class Constraint:
@@ -63,34 +41,27 @@ class Constraint:
         """The features that the constraint depends on."""
         return ()
 
-    def check(self, space: FeatureSpace) -> None:
+    def check(self, space: Space) -> None:
         """Raise `SpaceError` unless the constraint fits the features of `space`."""
         for name in self.names:
             space.position(name)
 
-    def satisfied(self, space: FeatureSpace, codes: Codes) -> Mask:
+    def satisfied(self, space: Space, codes: Codes) -> Mask:
         """Return which rows satisfy the constraint."""
         raise NotImplementedError
 
-    def mend(self, space: FeatureSpace, codes: Codes, moved: int) -> None:
+    def mend(self, space: Space, codes: Codes, moved: int) -> None:
         """Change other features in place, to satisfy it after a move of `moved`."""
 
     def mending(self, name: str) -> float:
         """Return the largest distance that `mend` adds to a move of the feature `name`."""
         return 0.0
 
-    def settle(self, space: FeatureSpace, codes: Codes, rng: np.random.Generator) -> None:
+    def settle(self, space: Space, codes: Codes, rng: np.random.Generator) -> None:
         """Change randomly drawn rows in place so that more of them satisfy the constraint."""
 
 
-_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
-    "<=": operator.le,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    ">": operator.gt,
-}
+_OPERATORS = {"<=": le, ">=": ge, "==": eq, "!=": ne, "<": lt, ">": gt}
 _COMPARISON = re.compile(r"^\s*(.+?)\s*(<=|>=|==|!=|<|>)\s*(.+?)\s*$")
 
 
@@ -131,9 +102,7 @@ class Compare(Constraint):
         if _is_number(left) and not _is_number(right):
             left, relation, right = right, relation.translate(str.maketrans("<>", "><")), left
         if _is_number(right) and np.isnan(float(right)):
-            raise SpaceError(
-                f"The constraint {text!r} compares with nan, and every comparison with nan is false. Use a number."
-            )
+            raise SpaceError(f"The constraint {text!r} compares with nan, which is always false. Use a number.")
         return cls(left, relation, float(right) if _is_number(right) else right)
 
     @property
@@ -141,7 +110,7 @@ class Compare(Constraint):
         """The features that the constraint depends on."""
         return (self.left, self.right) if isinstance(self.right, str) else (self.left,)
 
-    def check(self, space: FeatureSpace) -> None:
+    def check(self, space: Space) -> None:
         """Raise `SpaceError` if a feature is unknown or categorical."""
         super().check(space)
         for name in self.names:
@@ -151,12 +120,11 @@ class Compare(Constraint):
                     "Compare numbers, or use Combinations for categories."
                 )
 
-    def satisfied(self, space: FeatureSpace, codes: Codes) -> Mask:
+    def satisfied(self, space: Space, codes: Codes) -> Mask:
         """Return which rows satisfy the constraint."""
         left = codes[:, space.position(self.left)]
         right = codes[:, space.position(self.right)] if isinstance(self.right, str) else self.right
-        satisfied: Mask = _OPERATORS[self.relation](left, right) | np.isnan(left) | np.isnan(right)
-        return satisfied
+        return _OPERATORS[self.relation](left, right) | np.isnan(left) | np.isnan(right)
 
     def __str__(self) -> str:
         return f"{self.left} {self.relation} {self.right}"
@@ -187,7 +155,7 @@ class OneHot(Constraint):
         """The features that the constraint depends on."""
         return tuple(self.group)
 
-    def check(self, space: FeatureSpace) -> None:
+    def check(self, space: Space) -> None:
         """Raise `SpaceError` unless there are at least two features, each with two values."""
         super().check(space)
         if len(set(self.names)) < 2:
@@ -200,17 +168,17 @@ class OneHot(Constraint):
                     f"It is a {feature.describe()}."
                 )
 
-    def _positions(self, space: FeatureSpace) -> list[int]:
+    def _positions(self, space: Space) -> list[int]:
         return [space.position(name) for name in self.names]
 
-    def satisfied(self, space: FeatureSpace, codes: Codes) -> Mask:
+    def satisfied(self, space: Space, codes: Codes) -> Mask:
         """Return which rows satisfy the constraint."""
         on_count = np.zeros(len(codes), dtype=np.int64)
         for j in self._positions(space):
             on_count += codes[:, j] == space.features[j].high
         return on_count == 1
 
-    def mend(self, space: FeatureSpace, codes: Codes, moved: int) -> None:
+    def mend(self, space: Space, codes: Codes, moved: int) -> None:
         """Turn the other features off where `moved` was turned on."""
         positions = self._positions(space)
         if moved in positions:
@@ -221,9 +189,9 @@ class OneHot(Constraint):
 
     def mending(self, name: str) -> float:
         """Return 1 for a feature of the group: turning it on turns another one off."""
-        return 1.0 if name in self.names else 0.0
+        return float(name in self.names)
 
-    def settle(self, space: FeatureSpace, codes: Codes, rng: np.random.Generator) -> None:
+    def settle(self, space: Space, codes: Codes, rng: np.random.Generator) -> None:
         """Turn on one feature of the group in every row."""
         positions = self._positions(space)
         on_place = rng.integers(len(positions), size=len(codes))
@@ -250,9 +218,7 @@ class Combinations(Constraint):
         import pandas as pd
 
         if not isinstance(table, pd.DataFrame):
-            raise SpaceError(
-                f"Valid combinations must be a DataFrame with one row per combination. Got {type(table).__name__}."
-            )
+            raise SpaceError(f"Combinations take a DataFrame with one row per combination. Got {type(table).__name__}.")
         if not len(table) or not len(table.columns):
             raise SpaceError("The table of valid combinations is empty, so no point is valid. Add rows to it.")
         self.table = table.drop_duplicates().reset_index(drop=True)
@@ -275,7 +241,7 @@ class Combinations(Constraint):
         """The features that the constraint depends on."""
         return tuple(self.table.columns)
 
-    def check(self, space: FeatureSpace) -> None:
+    def check(self, space: Space) -> None:
         """Raise an error unless the table lists values of discrete features."""
         super().check(space)
         for name in self.names:
@@ -286,21 +252,22 @@ class Combinations(Constraint):
                 )
         self._encode_table(space)
 
-    def _encode_table(self, space: FeatureSpace) -> tuple[Codes, RowTable]:
+    def _encode_table(self, space: Space) -> tuple[Codes, RowTable]:
         features = tuple(space[name] for name in self.names)
         if features not in self._prepared:
-            columns = [encode(feature, self.table[feature.name], open_ends=False) for feature in features]
-            lookup = RowTable(len(columns))
-            lookup.add(np.column_stack(columns))
-            self._prepared[features] = np.column_stack(columns), lookup
+            codes = np.column_stack(
+                [encode(feature, self.table[feature.name], open_ends=False) for feature in features]
+            )
+            self._prepared[features] = codes, RowTable(len(features))
+            self._prepared[features][1].add(codes)
         return self._prepared[features]
 
-    def satisfied(self, space: FeatureSpace, codes: Codes) -> Mask:
+    def satisfied(self, space: Space, codes: Codes) -> Mask:
         """Return which rows satisfy the constraint."""
         _, lookup = self._encode_table(space)
         return lookup.find(codes[:, [space.position(name) for name in self.names]]) >= 0
 
-    def settle(self, space: FeatureSpace, codes: Codes, rng: np.random.Generator) -> None:
+    def settle(self, space: Space, codes: Codes, rng: np.random.Generator) -> None:
         """Set every row to one of the valid combinations."""
         table, _ = self._encode_table(space)
         rows = table[rng.integers(len(table), size=len(codes))]
@@ -318,7 +285,7 @@ class Rule(Constraint):
     function: Callable[[pd.DataFrame], Any]
     name: str = ""
 
-    def satisfied(self, space: FeatureSpace, codes: Codes) -> Mask:
+    def satisfied(self, space: Space, codes: Codes) -> Mask:
         """Return which rows satisfy the constraint."""
         if not len(codes):
             return np.zeros(0, dtype=bool)
@@ -346,39 +313,6 @@ class Rule(Constraint):
 
     def __str__(self) -> str:
         return self.name or getattr(self.function, "__name__", "rule")
-
-
-class ConstrainedSpace(FeatureSpace, Protocol):
-    """What geometry and sampling need to know of a space."""
-
-    @property
-    def moves(self) -> str:
-        """Whether moves stop at the bounds of continuous features ("clip", "open")."""
-        ...
-
-    @property
-    def units(self) -> tuple[tuple[int, ...], ...]:
-        """The positions of the features; tied features form one unit."""
-        ...
-
-    @property
-    def smooth(self) -> bool:
-        """Whether all features are continuous and none is nullable."""
-        ...
-
-    @property
-    def constraints(self) -> tuple[Constraint, ...]:
-        """The declared constraints."""
-        ...
-
-    @property
-    def keeps_constraints(self) -> bool:
-        """Whether moves and midpoints must satisfy the constraints."""
-        ...
-
-    def satisfied(self, codes: Codes) -> Mask:
-        """Return which rows satisfy all constraints."""
-        ...
 
 
 def to_constraint(source: object) -> Constraint:

@@ -24,13 +24,10 @@ def decode(feature: Feature, codes: Codes, dtype: Dtype | None = None) -> Any:
     """
     if isinstance(feature, Categorical):
         return _decode_categories(feature, codes, dtype)
-    has_missing = feature.nullable and bool(np.isnan(codes).any())
-    if feature.kind == "continuous":
-        return _decode_real(feature, codes, dtype)
-    return _decode_whole(feature, codes, dtype, has_missing)
+    return _decode_real(codes, dtype) if feature.kind == "continuous" else _decode_whole(feature, codes, dtype)
 
 
-def _decode_real(feature: Feature, codes: Codes, dtype: Dtype | None) -> Any:
+def _decode_real(codes: Codes, dtype: Dtype | None) -> Any:
     import pandas as pd
 
     inner = to_numpy_dtype(dtype)
@@ -42,9 +39,10 @@ def _decode_real(feature: Feature, codes: Codes, dtype: Dtype | None) -> Any:
     return codes.astype(inner) if isinstance(dtype, np.dtype) else pd.array(codes.astype(inner), dtype=dtype)
 
 
-def _decode_whole(feature: Feature, codes: Codes, dtype: Dtype | None, has_missing: bool) -> Any:
+def _decode_whole(feature: Feature, codes: Codes, dtype: Dtype | None) -> Any:
     import pandas as pd
 
+    has_missing = feature.nullable and bool(np.isnan(codes).any())
     inner = to_numpy_dtype(dtype)
     if inner is not None and inner.kind == "f":
         if (np.abs(codes) > 2.0 ** (np.finfo(inner).nmant + 1)).any():

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -37,24 +37,10 @@ class Fault:
 
 
 def encode(feature: Feature, column: pd.Series[Any], *, open_ends: bool, lenient: bool = False) -> Codes:
-    """Return the codes of a column.
+    """Return the codes of a column, or raise `DataError` about its first invalid row.
 
-    Parameters
-    ----------
-    feature : Feature
-        The feature of the column.
-    column : Series
-        The user's values.
-    open_ends : bool
-        Whether a continuous value may lie outside the bounds.
-    lenient : bool
-        Accept invalid values: a number keeps its value, text in a column of numbers becomes inf, and an unknown category
-        becomes `UNKNOWN_CATEGORY_CODE`.
-
-    Raises
-    ------
-    DataError
-        If a value is invalid. The message names the column, the first invalid row and the remedy.
+    With `open_ends`, a continuous value may lie outside the bounds. A `lenient` encoding accepts invalid values: a number
+    keeps its value, text in a column of numbers becomes inf, and an unknown category `UNKNOWN_CATEGORY_CODE`.
     """
     if isinstance(feature, Categorical):
         codes, unknown_hint = _encode_categories(feature, column)
@@ -75,8 +61,8 @@ def find_fault(feature: Feature, codes: Codes, open_ends: bool) -> Fault | None:
     if not codes.size:
         return None
     limit = LARGEST_INTEGER if isinstance(feature, Integer) else LARGEST_NUMBER
-    low, high = (-limit, limit) if open_ends and feature.kind == "continuous" else (feature.low, feature.high)
     is_discrete = feature.kind != "continuous"
+    low, high = (-limit, limit) if open_ends and not is_discrete else (feature.low, feature.high)
     # Two passes suffice for valid codes. Only if these fail, as they do for NaN, masks are computed.
     inside = max(low, -limit) <= codes.min() and codes.max() <= min(high, limit)
     if inside and (not is_discrete or (np.rint(codes) == codes).all()):
@@ -122,7 +108,7 @@ def to_numbers(column: pd.Series[Any]) -> tuple[Codes, Mask]:
     for i, value in enumerate(column.astype(object)):
         if isinstance(value, str | bytes | complex):
             is_text[i] = True
-        elif not _is_missing(value):
+        elif not is_missing(value):
             try:
                 codes[i] = float(value)
             except (TypeError, ValueError, OverflowError):
@@ -130,7 +116,8 @@ def to_numbers(column: pd.Series[Any]) -> tuple[Codes, Mask]:
     return codes, is_text
 
 
-def _is_missing(value: object) -> bool:
+def is_missing(value: object) -> bool:
+    """Return whether a value is None, NaN, NaT or NA."""
     import pandas as pd
 
     missing = pd.isna(value)
@@ -179,29 +166,32 @@ def _encode_categories(feature: Categorical, column: pd.Series[Any]) -> tuple[Co
         places, uniques = pd.factorize(column)
         unique_codes = build_category_index(feature).get_indexer(uniques).astype(np.float64)
     except Exception:  # values that pandas cannot hash or compare; the type of the error depends on their type
-        value = next((v for v in column if getattr(v, "__hash__", None) is None), column.iloc[0])
-        raise DataError(
-            f"Column {feature.name!r} holds a {type(value).__name__} ({format_short(value)}), which is not hashable and "
-            "cannot be a category. Use strings, numbers or tuples."
-        ) from None
+        reject_unhashable(feature.name, column)
     codes: Codes = np.append(unique_codes, np.nan)[places]  # factorize gives missing values -1: the last
     hint = ""
     if (unique_codes == UNKNOWN_CATEGORY_CODE).any():
         unknown = uniques[int(np.argmax(unique_codes == UNKNOWN_CATEGORY_CODE))]
         twin = next((v for v in feature.values if str(v) == str(unknown)), None)
-        if twin is None:
-            hint = suggest_name(unknown, feature.values)
-        else:
+        hint = suggest_name(unknown, feature.values)
+        if twin is not None:
             hint = f"There is {twin!r}, of type {type(twin).__name__}; this is of type {type(unknown).__name__}."
     return codes, hint
+
+
+def reject_unhashable(name: str, column: pd.Series[Any]) -> NoReturn:
+    """Raise `DataError` about a column with values that cannot be hashed, and so cannot be categories."""
+    value = next((v for v in column if getattr(v, "__hash__", None) is None), column.iloc[0])
+    raise DataError(
+        f"Column {name!r} holds a {type(value).__name__} ({format_short(value)}), which is not hashable and "
+        "cannot be a category. Convert the column to strings, numbers or tuples."
+    ) from None
 
 
 def _reject_rows(feature: Feature, column: pd.Series[Any], fault: Fault) -> None:
     """Raise `DataError` about the first invalid row, if there is one."""
     if not fault.rows.any():
         return
-    row = int(np.argmax(fault.rows))
-    other_count = int(fault.rows.sum()) - 1
+    row, other_count = int(np.argmax(fault.rows)), int(fault.rows.sum()) - 1
     others_text = f" ({other_count:,} more like it)" if other_count else ""
     label = column.index[row]
     label = label.item() if isinstance(label, np.generic) else label

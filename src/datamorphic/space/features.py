@@ -28,29 +28,15 @@ LARGEST_NUMBER = 1e150  # beyond it, a squared difference overflows
 
 
 class Feature:
-    """Base class of features; use `Continuous`, `Integer` or `Categorical`.
-
-    Attributes
-    ----------
-    name : str
-        The name of its column.
-    nullable : bool
-        Whether the value may be missing.
-    low, high : float
-        The smallest and the largest code; infinite if there is no bound.
-    step : float
-        The length of one move, as a distance.
-    step_given : bool
-        Whether the user declared the step. The law check holds moves only to a declared step.
-    """
+    """Base class of features; use `Continuous`, `Integer` or `Categorical`."""
 
     kind: ClassVar[FeatureKind]
-    name: str
-    nullable: bool
-    low: float
-    high: float
-    step: float
-    step_given: bool = True
+    name: str  # of the column
+    nullable: bool  # whether the value may be missing
+    low: float  # the smallest code; infinite if there is no bound
+    high: float  # the largest code
+    step: float  # the length of one move, as a distance
+    step_given: bool = True  # whether the user declared it: the law check holds moves only to a declared step
 
     def _validate_name(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -78,25 +64,31 @@ class Feature:
         return 0.0
 
     def moved(self, codes: Codes, direction: int, clip: bool) -> Codes:
-        """Return a column one step up (+1) or down (-1); missing values stay missing."""
+        """Return a column one step up (+1) or down (-1); missing values stay missing.
+
+        Discrete features never leave their bounds, not even without `clip`.
+        """
         new_codes = codes + direction * self.step
-        if clip:
-            new_codes = np.clip(new_codes, self.low, self.high)
-        return new_codes
+        return np.clip(new_codes, self.low, self.high) if clip or self.kind != "continuous" else new_codes
 
     def describe(self) -> str:
         """Return a description of the domain."""
         raise NotImplementedError
 
 
+@dataclass(frozen=True)
 class _NumericFeature(Feature):
     """A feature whose codes equal its values."""
 
+    name: str
+    low: float = None  # type: ignore[assignment]
+    high: float = None  # type: ignore[assignment]
+    step: float = field(default=None, kw_only=True)  # type: ignore[assignment]
+    nullable: bool = field(default=False, kw_only=True)
+
     def _validate_bounds(self, largest: float) -> None:
         for side, open_end in (("low", -math.inf), ("high", math.inf)):
-            value = getattr(self, side)
-            if value is None:
-                value = open_end
+            value = open_end if getattr(self, side) is None else getattr(self, side)
             if not is_number(value) or value != value:
                 raise SpaceError(
                     f"Feature {self.name!r}: {side} must be a number, or None for no bound. Got {value!r}."
@@ -127,14 +119,15 @@ class _NumericFeature(Feature):
     @property
     def default(self) -> float:
         """The middle of the range, or the point nearest to zero if the range is open."""
-        if self.bounded:
-            return (self.low + self.high) / 2
-        return min(max(0.0, self.low), self.high)
+        return (self.low + self.high) / 2 if self.bounded else min(max(0.0, self.low), self.high)
 
-    def _format_domain(self) -> str:
+    def describe(self) -> str:
+        """Return a description of the domain."""
+        noun = "real number" if self.kind == "continuous" else "whole number"
         left = "(-inf" if math.isinf(self.low) else f"[{format_short(self.low)}"
         right = "inf)" if math.isinf(self.high) else f"{format_short(self.high)}]"
-        return f"{left}, {right}, step {format_short(self.step)}" + (", may be missing" if self.nullable else "")
+        missing = ", may be missing" if self.nullable else ""
+        return f"{noun} in {left}, {right}, step {format_short(self.step)}{missing}"
 
 
 @dataclass(frozen=True)
@@ -159,11 +152,6 @@ class Continuous(_NumericFeature):
     """
 
     kind: ClassVar[FeatureKind] = "continuous"
-    name: str
-    low: float = None  # type: ignore[assignment]
-    high: float = None  # type: ignore[assignment]
-    step: float = field(default=None, kw_only=True)  # type: ignore[assignment]
-    nullable: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         self._validate_name()
@@ -176,10 +164,6 @@ class Continuous(_NumericFeature):
         if not is_number(step) or not 0 < step < LARGEST_NUMBER:
             raise SpaceError(f"Feature {self.name!r}: the step must be a finite number above 0. Got {step!r}.")
         object.__setattr__(self, "step", float(step))
-
-    def describe(self) -> str:
-        """Return a description of the domain."""
-        return "real number in " + self._format_domain()
 
 
 @dataclass(frozen=True)
@@ -206,11 +190,6 @@ class Integer(_NumericFeature):
     """
 
     kind: ClassVar[FeatureKind] = "integer"
-    name: str
-    low: float = None  # type: ignore[assignment]
-    high: float = None  # type: ignore[assignment]
-    step: float = field(default=None, kw_only=True)  # type: ignore[assignment]
-    nullable: bool = field(default=False, kw_only=True)
     rounds: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -224,27 +203,15 @@ class Integer(_NumericFeature):
                     "use Continuous for real numbers."
                 )
         object.__setattr__(self, "step_given", self.step is not None)
-        if self.step is None:
-            object.__setattr__(self, "step", 1.0)
-        if not is_number(self.step) or not 1 <= self.step < LARGEST_INTEGER or self.step != round(self.step):
-            raise SpaceError(
-                f"Feature {self.name!r}: the step of an integer must be a whole number of at least 1. "
-                f"Got {self.step!r}."
-            )
-        object.__setattr__(self, "step", float(self.step))
+        step: Any = 1.0 if self.step is None else self.step
+        if not is_number(step) or not 1 <= step < LARGEST_INTEGER or step != round(step):
+            raise SpaceError(f"Feature {self.name!r}: the step must be a whole number of at least 1. Got {step!r}.")
+        object.__setattr__(self, "step", float(step))
 
     @property
     def default(self) -> float:
         """The whole number in the middle of the range."""
         return float(math.floor(super().default))
-
-    def moved(self, codes: Codes, direction: int, clip: bool) -> Codes:
-        """Return a column one step up or down, within the bounds even in an open space."""
-        return super().moved(codes, direction, clip=True)
-
-    def describe(self) -> str:
-        """Return a description of the domain."""
-        return "whole number in " + self._format_domain()
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,9 +245,7 @@ class Categorical(Feature):
         name, values = self.name, self.values
         self._validate_name()
         if isinstance(values, str | set | frozenset) or not isinstance(values, Iterable):
-            raise SpaceError(
-                f"Feature {name!r}: the categories must be a list of values, in their order. Got {values!r}."
-            )
+            raise SpaceError(f"Feature {name!r}: categories must be a list of values, in their order. Got {values!r}.")
         categories = tuple(v.item() if isinstance(v, np.generic) else v for v in values)
         object.__setattr__(self, "values", categories)
         if not categories:
@@ -314,10 +279,6 @@ class Categorical(Feature):
 
     def __hash__(self) -> int:
         return hash(self._comparison_key())
-
-    def moved(self, codes: Codes, direction: int, clip: bool) -> Codes:
-        """Return the next or the previous categories, stopping at the ends."""
-        return super().moved(codes, direction, clip=True)
 
     def describe(self) -> str:
         """Return a description of the domain."""

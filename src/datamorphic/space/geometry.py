@@ -7,13 +7,15 @@ that a constraint ties together (a one-hot group, a table of valid combinations)
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .constraints import ConstrainedSpace
 from .features import Codes, Feature, Mask
+
+if TYPE_CHECKING:
+    from .space import Space
 
 MAX_MOVES_PER_FEATURE = 10_000  # on one path; midpoints go the rest of the way
 
@@ -27,15 +29,14 @@ def differ(feature: Feature, x: Codes, y: Codes) -> Mask:
     return (x != y) & ~(np.isnan(x) & np.isnan(y))
 
 
-def distance(space: ConstrainedSpace, a: Codes, b: Codes, scaled: bool = False) -> Codes:
+def distance(space: Space, a: Codes, b: Codes, scaled: bool = False) -> Codes:
     """Return the distance of every row of `a` to the same row of `b`.
 
     The Euclidean distance over the continuous features, plus the sum of absolute differences of the integers, plus the
     number of categories that differ, plus one for every value that is missing on one side only.
     """
     rows = len(b) if len(a) == 1 else len(a)
-    squares = np.zeros(rows)
-    total = np.zeros(rows)
+    squares, total = np.zeros(rows), np.zeros(rows)
     for j, feature in enumerate(space.features):
         x, y = a[:, j], b[:, j]
         if feature.kind == "categorical":
@@ -45,8 +46,7 @@ def distance(space: ConstrainedSpace, a: Codes, b: Codes, scaled: bool = False) 
         if scaled:
             gap *= feature.scale
         if feature.nullable:
-            one_sided = np.isnan(x) != np.isnan(y)
-            total += one_sided
+            total += np.isnan(x) != np.isnan(y)
             gap[np.isnan(gap)] = 0.0  # missing on one side is counted above; missing on both sides is equal
         if feature.kind == "integer":
             total += gap
@@ -55,40 +55,35 @@ def distance(space: ConstrainedSpace, a: Codes, b: Codes, scaled: bool = False) 
     return total + np.sqrt(squares, out=squares)
 
 
-def discrete_distance(space: ConstrainedSpace, a: Codes, b: Codes) -> Codes:
+def discrete_distance(space: Space, a: Codes, b: Codes) -> Codes:
     """Return the distance without its Euclidean part, a whole number."""
     total = np.zeros(len(b) if len(a) == 1 else len(a))
     for j, feature in enumerate(space.features):
-        x, y = a[:, j], b[:, j]
-        if feature.kind == "integer":
-            gap = np.abs(x - y)
-            total += np.where(np.isnan(gap), differ(feature, x, y), gap)
-        elif feature.kind == "categorical":
-            total += differ(feature, x, y)
+        if feature.kind != "continuous":
+            total += _measure_discrete_gap(feature, a[:, j], b[:, j])
         elif feature.nullable:
-            total += np.isnan(x) != np.isnan(y)
+            total += np.isnan(a[:, j]) != np.isnan(b[:, j])
     return total
 
 
-def unit_distance(space: ConstrainedSpace, a: Codes, b: Codes) -> Codes:
+def _measure_discrete_gap(feature: Feature, x: Codes, y: Codes) -> Any:
+    if feature.kind != "integer":
+        return differ(feature, x, y)
+    gap = np.abs(x - y)
+    return np.where(np.isnan(gap), differ(feature, x, y), gap)
+
+
+def unit_distance(space: Space, a: Codes, b: Codes) -> Codes:
     """Return the discrete distance, with tied features counted as one."""
     total = discrete_distance(space, a, b)
     for unit in space.units:
         if len(unit) > 1:
-            apart = [differ(space.features[j], a[:, j], b[:, j]) for j in unit]
-            total += np.any(apart, axis=0) - np.sum(
-                [
-                    np.where(np.isnan(gap := np.abs(a[:, j] - b[:, j])), d, gap)
-                    if space.features[j].kind == "integer"
-                    else d
-                    for j, d in zip(unit, apart, strict=True)
-                ],
-                axis=0,
-            )
+            gaps = [_measure_discrete_gap(space.features[j], a[:, j], b[:, j]) for j in unit]
+            total += np.any(gaps, axis=0) - np.sum(gaps, axis=0)
     return total
 
 
-def midpoint(space: ConstrainedSpace, a: Codes, b: Codes) -> Codes:
+def midpoint(space: Space, a: Codes, b: Codes) -> Codes:
     """Return the midpoint of every row of `a` and the same row of `b`.
 
     It satisfies the constraints. If the midpoint of two valid points is invalid, differences that cannot be halved go to the
@@ -105,7 +100,7 @@ def midpoint(space: ConstrainedSpace, a: Codes, b: Codes) -> Codes:
     return between
 
 
-def _halve(space: ConstrainedSpace, a: Codes, b: Codes, to_first: Mask) -> Codes:
+def _halve(space: Space, a: Codes, b: Codes, to_first: Mask) -> Codes:
     """Halve every difference; `to_first`: the next indivisible one goes to `a`."""
     if space.smooth:
         return np.multiply(a + b, 0.5)
@@ -141,13 +136,12 @@ def _halve(space: ConstrainedSpace, a: Codes, b: Codes, to_first: Mask) -> Codes
     return out
 
 
-def move(space: ConstrainedSpace, codes: Codes, position: int, kind: str) -> Codes:
+def move(space: Space, codes: Codes, position: int, kind: str) -> Codes:
     """Return the rows after one move (up, down, clear or fill) of one feature.
 
     A row whose move would break a constraint stays as it is, like a move at the end of a feature's range.
     """
-    feature = space.features[position]
-    column = codes[:, position]
+    feature, column = space.features[position], codes[:, position]
     if kind == "clear":
         new_column = np.full(len(codes), np.nan) if feature.nullable else column
     elif kind == "fill":
@@ -164,7 +158,7 @@ def move(space: ConstrainedSpace, codes: Codes, position: int, kind: str) -> Cod
     return new_codes
 
 
-def plan_paths(space: ConstrainedSpace, a: Codes, b: Codes, delta: float) -> tuple[Codes, Counts, Counts]:
+def plan_paths(space: Space, a: Codes, b: Codes, delta: float) -> tuple[Codes, Counts, Counts]:
     """Plan a path from every row of `a` to the same row of `b`.
 
     Returns the ends of the paths, the signed number of moves per feature (+3 for three moves up), and the number of

@@ -6,8 +6,6 @@ values are: 0.0 equals -0.0, and missing equals missing.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -89,8 +87,8 @@ class RowTable:
         start, stop = self._count, self._count + len(bits)
         if stop > len(self._rows):
             capacity = 1 << stop.bit_length()
-            self._rows = _grow(self._rows, capacity)
-            self._hashes = _grow(self._hashes, capacity)
+            self._rows = np.resize(self._rows, (capacity, self._rows.shape[1]))
+            self._hashes = np.resize(self._hashes, capacity)
         self._rows[start:stop] = bits
         self._hashes[start:stop] = hashes
         self._count = stop
@@ -124,9 +122,3 @@ def _hash_rows(bits: Bits) -> Bits:
     for shift in (_LONG_SHIFT, _SHORT_SHIFT):
         hashes = (hashes ^ (hashes >> shift)) * _HASH_MULTIPLIER
     return hashes ^ (hashes >> _LONG_SHIFT)
-
-
-def _grow(array: npt.NDArray[Any], rows: int) -> npt.NDArray[Any]:
-    larger = np.empty((rows, *array.shape[1:]), dtype=array.dtype)
-    larger[: len(array)] = array
-    return larger

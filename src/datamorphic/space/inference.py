@@ -11,7 +11,7 @@ import numpy as np
 from .._text import format_short, suggest_name
 from .._validation import is_number
 from ..errors import AmbiguousData, DataError, SpaceError
-from .encoding import to_numbers
+from .encoding import reject_unhashable, to_numbers
 from .features import Categorical, Continuous, Feature, Integer
 
 if TYPE_CHECKING:
@@ -78,48 +78,38 @@ def infer_features(
     features = []
     for name in frame.columns:
         column = frame[name]
-        if name in kinds:
-            kind = kinds[name]
-        elif name in orders:
-            kind = "categorical"
-        else:
-            settled = name in steps or name in bounds
-            kind = _infer_kind(name, column, ambiguous_names if not settled else [])
+        kind = kinds.get(name) or ("categorical" if name in orders else _infer_kind(name, column))
+        has_hint = any(name in by_column for by_column in hints.values())
+        if kind == "integer" and not has_hint and column.nunique() < MIN_UNAMBIGUOUS_INTEGER_VALUES:
+            ambiguous_names.append(name)
         features.append(_infer_feature(name, column, kind, steps.get(name), bounds.get(name), orders.get(name)))
     if ambiguous_names:
         names_text = ", ".join(map(repr, ambiguous_names))
         warnings.warn(
-            f"These columns of whole numbers have fewer than {MIN_UNAMBIGUOUS_INTEGER_VALUES} different "
-            f"values: {names_text}. They are read "
-            'as integers; if they are codes for categories, declare them: kinds={"'
-            + ambiguous_names[0]
-            + '": "categorical"}. '
-            'Naming them "integer" silences this.',
+            f"These columns of whole numbers have fewer than {MIN_UNAMBIGUOUS_INTEGER_VALUES} different values: "
+            f"{names_text}. They are read as integers; if they are codes for categories, declare them: "
+            f'kinds={{"{ambiguous_names[0]}": "categorical"}}. Naming them "integer" silences this.',
             AmbiguousData,
             stacklevel=3,
         )
     rounded_names = [feature.name for feature in features if isinstance(feature, Integer) and feature.rounds]
     if rounded_names:
         warnings.warn(
-            "These columns are declared integers and have values that are not whole: "
-            f"{', '.join(map(repr, rounded_names))}. "
-            'The values are rounded; declare the columns "continuous" to keep them.',
+            f"These columns are declared integers and have values that are not whole: {', '.join(map(repr, rounded_names))}."
+            ' The values are rounded; declare the columns "continuous" to keep them.',
             AmbiguousData,
             stacklevel=3,
         )
     return features
 
 
-def _infer_kind(name: str, column: pd.Series[Any], ambiguous_names: list[str]) -> str:
+def _infer_kind(name: str, column: pd.Series[Any]) -> str:
     import pandas as pd
 
-    types = pd.api.types
-    dtype = column.dtype
+    types, dtype = pd.api.types, column.dtype
     if isinstance(dtype, pd.CategoricalDtype) or types.is_bool_dtype(dtype):
         return "categorical"
     if types.is_integer_dtype(dtype):
-        if column.nunique() < MIN_UNAMBIGUOUS_INTEGER_VALUES:
-            ambiguous_names.append(name)
         return "integer"
     if types.is_float_dtype(dtype):
         return "continuous"
@@ -159,13 +149,11 @@ def _infer_feature(
         step = width / STEPS_PER_RANGE if width > 0 else None
         if kind == "integer":
             step = max(1.0, float(np.rint(step or 1)))  # also a twentieth of the range, but at least 1
-    feature: Feature
+    options: dict[str, Any] = {"low": low, "high": high, "step": step, "nullable": nullable}
     if kind == "continuous":
-        feature = Continuous(name, low, high, step=step, nullable=nullable)  # type: ignore[arg-type]
-    else:
-        has_fractions = bool((numbers != np.rint(numbers)).any())
-        feature = Integer(name, low, high, step=step, nullable=nullable, rounds=has_fractions)  # type: ignore[arg-type]
-    return feature.with_step_given(step_given)
+        return Continuous(name, **options).with_step_given(step_given)
+    has_fractions = bool((numbers != np.rint(numbers)).any())
+    return Integer(name, **options, rounds=has_fractions).with_step_given(step_given)
 
 
 def _read_numbers(name: str, column: pd.Series[Any], kind: str) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -183,7 +171,7 @@ def _read_numbers(name: str, column: pd.Series[Any], kind: str) -> np.ndarray[An
         row = column.index[int(np.argmax(np.isinf(codes)))]
         row = row.item() if isinstance(row, np.generic) else row
         raise DataError(
-            f"Column {name!r}, row {row!r}: the value is infinite. Replace it by a number, or by a missing value."
+            f"Column {name!r}, row {row!r}: the value is infinite. Replace it by a number or a missing value."
         )
     return numbers
 
@@ -197,9 +185,7 @@ def _resolve_bounds(
         low, high = bounds
         assert all(end is None or is_number(end) for end in (low, high))
     except (TypeError, ValueError, AssertionError):
-        raise SpaceError(
-            f"bounds[{name!r}] must be a pair (low, high), None for an open end. Got {bounds!r}."
-        ) from None
+        raise SpaceError(f"bounds[{name!r}] must be a pair (low, high), None if open. Got {bounds!r}.") from None
     return low, high
 
 
@@ -212,11 +198,7 @@ def _infer_categories(name: str, column: pd.Series[Any]) -> list[Any]:
     try:
         values = list(pd.unique(column.dropna()))
     except Exception:  # values that pandas cannot hash; the type of the error depends on their type
-        sample = next((v for v in column if getattr(v, "__hash__", None) is None), column.iloc[0])
-        raise DataError(
-            f"Column {name!r} holds a {type(sample).__name__} ({format_short(sample)}), which is not hashable and "
-            "cannot be a category. Convert it to strings, numbers or tuples."
-        ) from None
+        reject_unhashable(name, column)
     if not values:
         raise DataError(f"Column {name!r} has no values at all. Drop it: frame.drop(columns=[{name!r}]).")
     try:

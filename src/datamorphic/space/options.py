@@ -20,22 +20,15 @@ class SpaceOptions:
 
     Attributes
     ----------
-    kinds : mapping
-        ``{"age": "integer"}``; "continuous", "integer" or "categorical".
-    steps : mapping
-        ``{"age": 3}``: the length of one move.
-    bounds : mapping
-        ``{"age": (20, 80)}``, None for an open end.
-    orders : mapping
-        ``{"card": ["Blue", "Gold"]}``: the categories in their order.
+    kinds, steps, bounds, orders : mapping
+        ``{"age": "integer"}`` (or "continuous", "categorical"); ``{"age": 3}``, the length of one move; ``{"age": (20, 80)}``,
+        None for an open end; ``{"card": ["Blue", "Gold"]}``, the categories in their order.
 
     Examples
     --------
     >>> import pandas as pd
     >>> SpaceOptions(kinds={"n": "continuous"}).infer_space(pd.DataFrame({"n": range(21)}))["n"].describe()
     'real number in [0, 20], step 1'
-    >>> bool(SpaceOptions())
-    False
     """
 
     kinds: Mapping[str, str] | None = None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,11 +84,9 @@ class Outputs:
         """Return the outputs of some rows."""
         messages: dict[int, str] = {}
         if self.messages:
-            row_numbers = np.arange(len(self))[rows]
             failed_rows = np.flatnonzero(self.status[rows])  # only rows that are not OK have messages
-            messages = {
-                int(i): self.messages[int(row_numbers[i])] for i in failed_rows if int(row_numbers[i]) in self.messages
-            }
+            numbers = zip(failed_rows.tolist(), np.arange(len(self))[rows][failed_rows].tolist(), strict=True)
+            messages = {i: self.messages[row] for i, row in numbers if row in self.messages}
         scores = None if self.scores is None else self.scores[rows]
         return Outputs(self.values[rows], self.status[rows], scores, messages)
 
@@ -116,11 +115,10 @@ class Outputs:
             return parts[0]
         if not parts:
             return Outputs.empty()
-        messages: dict[int, str] = {}
-        start = 0
-        for part in parts:
-            messages |= {start + row: text for row, text in part.messages.items()}
-            start += len(part)
+        starts = np.cumsum([0, *map(len, parts)]).tolist()
+        messages = {
+            start + row: text for start, p in zip(starts, parts, strict=False) for row, text in p.messages.items()
+        }
         width = next((part.scores.shape[1] for part in parts if part.scores is not None), None)
         scores = None
         if width is not None:  # failed rows have no scores: NaN
@@ -132,18 +130,9 @@ class Outputs:
         """Return all outputs as columns of a file; labels of mixed types become JSON text."""
         values: Any = self.values
         if self.values.dtype == object:
-            text_of_label: dict[str, str] = {}  # a cache, since there are few different labels
-
-            def encode_label(value: object) -> str:
-                if type(value) is not str:
-                    return json.dumps(value_to_json(value, "label"))
-                if value not in text_of_label:
-                    text_of_label[value] = json.dumps(value)
-                return text_of_label[value]
-
-            values = [
-                encode_label(v) if ok else None for v, ok in zip(self.values.tolist(), self.ok.tolist(), strict=True)
-            ]
+            encode_text = cache(json.dumps)  # there are few different labels
+            labels_and_ok = zip(self.values.tolist(), self.ok.tolist(), strict=True)
+            values = [_encode_label(label, encode_text) if ok else None for label, ok in labels_and_ok]
         elif self.values.dtype.kind == "U":
             values = self.values.tolist()
         messages = np.array([self.messages.get(i) for i in range(len(self))], dtype=object)
@@ -177,6 +166,10 @@ class Outputs:
         messages = {i: text for i, text in enumerate(table["message"].to_pylist()) if text is not None}
         status = np.asarray(table["status"].to_numpy())
         return Outputs(values, status, np.column_stack(scores) if scores else None, messages)
+
+
+def _encode_label(label: object, encode_text: Callable[[str], str]) -> str:
+    return encode_text(label) if type(label) is str else json.dumps(value_to_json(label, "label"))
 
 
 def join_values(arrays: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:

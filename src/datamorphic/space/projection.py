@@ -20,13 +20,7 @@ class Projection:
 
     Spaces of one or two features are mapped as they are. For larger ones the axes are the two principal components, with
     numbers divided by their ranges, categories as indicators and missing numbers at the mean.
-
-    Attributes
-    ----------
-    variance_share : float
-        The share of the variance that the plane shows.
-    axes : tuple of str
-        The names of the two axes.
+    `variance_share` is the share of the variance that the plane shows, and `axes` names its two axes.
     """
 
     def __init__(self, space: Space, codes: Codes) -> None:
@@ -35,9 +29,7 @@ class Projection:
         self.variance_share, self.axes = 1.0, (space.names[0], space.names[1] if len(space) > 1 else "")
         if self.flat:
             return
-        sample = (
-            codes[np.linspace(0, len(codes) - 1, min(len(codes), MAX_ROWS_TO_FIT)).astype(int)] if len(codes) else codes
-        )
+        sample = codes[np.linspace(0, max(0, len(codes) - 1), min(len(codes), MAX_ROWS_TO_FIT)).astype(int)]
         with np.errstate(invalid="ignore"):
             matrix = self._to_matrix(sample)
         known = ~np.isnan(matrix)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..errors import SpaceError
-from .constraints import ConstrainedSpace
 from .features import Codes
+
+if TYPE_CHECKING:
+    from .space import Space
 
 MAX_ROWS_PER_DRAW = 1_000_000
 MIN_VALID_SHARE = 1e-5  # drawing is given up if a smaller share of the points satisfies the constraints
 MISSING_SHARE = 0.1  # of the values of a nullable feature
 
 
-def draw(space: ConstrainedSpace, n: int, rng: np.random.Generator) -> Codes:
+def draw(space: Space, n: int, rng: np.random.Generator) -> Codes:
     """Return the codes of `n` uniform rows that satisfy the constraints."""
     for feature in space.features:
         if not (np.isfinite(feature.low) and np.isfinite(feature.high)):
@@ -25,8 +29,7 @@ def draw(space: ConstrainedSpace, n: int, rng: np.random.Generator) -> Codes:
     codes = _draw_unconstrained(space, n, rng)
     if not space.keeps_constraints:
         return codes
-    valid = codes[space.satisfied(codes)]
-    draw_count = n
+    valid, draw_count = codes[space.satisfied(codes)], n
     while len(valid) < n:
         if draw_count > 1 / MIN_VALID_SHARE and len(valid) < MIN_VALID_SHARE * draw_count:
             raise SpaceError(
@@ -41,7 +44,7 @@ def draw(space: ConstrainedSpace, n: int, rng: np.random.Generator) -> Codes:
     return np.asfortranarray(valid[:n])
 
 
-def _draw_unconstrained(space: ConstrainedSpace, n: int, rng: np.random.Generator) -> Codes:
+def _draw_unconstrained(space: Space, n: int, rng: np.random.Generator) -> Codes:
     codes = np.empty((n, len(space.features)), order="F")
     for j, feature in enumerate(space.features):
         if feature.kind == "continuous":

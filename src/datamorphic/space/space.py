@@ -220,17 +220,15 @@ class Space:
     def _group_tied_features(self) -> tuple[tuple[int, ...], ...]:
         """Return the positions of the features in order, tied features as one tuple."""
         block_of: dict[int, tuple[int, ...]] = {}
-        if self.keeps_constraints:
-            for constraint in self.constraints:
-                if constraint.tied:
-                    block = tuple(sorted(self.position(name) for name in constraint.names))
-                    for j in block:
-                        if j in block_of:
-                            raise SpaceError(
-                                f"Two constraints tie {self.names[j]!r} to other features. Join them in one table "
-                                "of valid combinations."
-                            )
-                        block_of[j] = block
+        for constraint in self.constraints if self.keeps_constraints else ():
+            block = tuple(sorted(map(self.position, constraint.names))) if constraint.tied else ()
+            for j in block:
+                if j in block_of:
+                    raise SpaceError(
+                        f"Two constraints tie {self.names[j]!r} to other features. Join them in one table of valid "
+                        "combinations."
+                    )
+                block_of[j] = block
         return tuple(dict.fromkeys(block_of.get(j, (j,)) for j in range(len(self.features))))
 
     @classmethod
@@ -312,9 +310,7 @@ class Space:
         return self.features[self.position(name)]
 
     def __eq__(self, other: object) -> bool:
-        if self is other:
-            return True
-        return (
+        return self is other or (
             isinstance(other, Space)
             and (self.features, self.moves, self.invalid) == (other.features, other.moves, other.invalid)
             and self.constraints == other.constraints
@@ -359,14 +355,9 @@ class Space:
         ]
 
     def reach(self, name: str) -> float:
-        """Return the longest distance of one move of a feature.
-
-        That is its step, plus the distance that constraints add.
-        """
-        extra_distances = (
-            [constraint.mending(name) for constraint in self.constraints] if self.keeps_constraints else []
-        )
-        return self[name].step + sum(extra_distances)
+        """Return the longest distance of one move of a feature: its step, plus the distance that constraints add."""
+        constraints = self.constraints if self.keeps_constraints else ()
+        return self[name].step + sum(constraint.mending(name) for constraint in constraints)
 
     # -- user values and codes ----------------------------------------------------------------------
 
@@ -435,12 +426,10 @@ class Space:
         """Return points in the form of `data`."""
         import pandas as pd
 
-        restored: Any
-        if isinstance(data, Points):
-            restored = points
-        elif isinstance(data, pd.DataFrame):
+        restored: Any = points
+        if isinstance(data, pd.DataFrame):
             restored = self.frame(points, like=data)
-        else:
+        elif not isinstance(data, Points):
             restored = restore_form(data, self.frame(points))
         return restored
 
@@ -471,8 +460,7 @@ class Space:
         "clear" makes a value missing, and "fill" replaces a missing value.
         """
         validate_choice("kind", "Space.move", kind, ("up", "down", "clear", "fill"))
-        position = self.position(feature)
-        new_codes = geometry.move(self, self.points(a).codes, position, kind)
+        new_codes = geometry.move(self, self.points(a).codes, self.position(feature), kind)
         return self._restore_form(a, Points(self, new_codes))
 
     def up(self, a: Data, feature: str) -> Data:
@@ -501,19 +489,11 @@ class Space:
         start, target = (np.broadcast_to(p.codes, (rows, len(self))) for p in (x, y))
         ends, counts, midpoints = geometry.plan_paths(self, start, target, delta)
 
-        def take_row(codes: Codes, i: int) -> Points:
-            return Points(self, codes[i : i + 1])
-
         paths = [
-            Path(
-                space=self,
-                start=take_row(start, i),
-                target=take_row(target, i),
-                end=take_row(ends, i),
-                counts=counts[i],
-                midpoints=int(midpoints[i]),
+            Path(space=self, start=a, target=b, end=end, counts=row_counts, midpoints=int(midpoint_count))
+            for a, b, end, row_counts, midpoint_count in zip(
+                Points(self, start), Points(self, target), Points(self, ends), counts, midpoints, strict=True
             )
-            for i in range(rows)
         ]
         return paths[0] if rows == 1 else paths
 

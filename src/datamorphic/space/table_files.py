@@ -38,8 +38,7 @@ def read_table(path: str | Path) -> pd.DataFrame:
         ) from error
     except pd.errors.ParserWarning as error:
         raise DataError(
-            f"{file.name} has rows with more fields than names in its header. Give each column a name in the first "
-            "line."
+            f"{file.name} has rows with more fields than its header. Give each column a name there."
         ) from error
     except Exception as error:  # pandas and pyarrow raise many types
         raise DataError(f"{file.name} cannot be read as a table: {error}") from error
