@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -27,10 +27,11 @@ from .regions import Region, draw_region
 from .scenarios import draw_scenario
 from .selector_base import Picks, Selector
 from .selectors import make_selector
-from .trials import count_until_hit, make_trial_rng
 
 SELECTOR_BUDGET_GROUPS = 1_000_000
 TRIALS_PER_TASK = 50  # between two updates of the progress display
+FIRST_BATCH_GROUPS = 32
+BATCH_GROWTH_DIVISOR = 3  # a batch has a third of the groups so far: few are proposed in vain
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -232,6 +233,29 @@ class Simulation(Exportable):
     def test_cases(self) -> Sequence[JUnitCase]:
         """Return the simulation as one test case, which always passes."""
         return [JUnitCase(name=self.name, output=self.describe(), seconds=self.seconds)]
+
+
+def count_until_hit(
+    proposer: Generator | Selector,
+    find_hits: Callable[[Any], Mask],
+    budget: int,
+    first_batch: int = FIRST_BATCH_GROUPS,
+    growth_divisor: int = BATCH_GROWTH_DIVISOR,
+) -> tuple[int, bool]:
+    """Return the number of groups up to the first hit, and whether the budget ended it."""
+    group_count = 0
+    while group_count < budget:
+        count = min(max(first_batch, group_count // growth_divisor), budget - group_count)
+        hits = find_hits(proposer.propose(count))
+        if hits.any():
+            return group_count + int(hits.argmax()) + 1, False
+        group_count += count
+    return budget, True
+
+
+def make_trial_rng(seed: int, trial: int) -> np.random.Generator:
+    """Return the random numbers of a trial, which do not depend on other trials."""
+    return np.random.default_rng([seed, trial])
 
 
 def run_simulation(options: SimulateOptions) -> Simulation:

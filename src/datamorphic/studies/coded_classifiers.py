@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from .explorations import Exploration
 from .published import published
 from .rows import DISPLAY_NAMES, Row, compute_mean, describe_part, iterate_figures, make_row
-from .workload import Workbench
+from .workload import Scale, Workbench
 
 SUBJECTS = 10
 MACHINE = "Published: one case at a time in Java on a Xeon E3-1230 v5, 3.4 GHz. Ours: all walks in lock-step, on this machine."
@@ -31,9 +31,18 @@ class Variant(NamedTuple):
         directed = self.strategy == "directed_walk"
         return Exploration(self.strategy, subject, "", walks, walks if directed else seeds, self.pool, self.first)
 
-    def column(self, measure: str) -> str:
-        """Return the name of a column."""
-        return f"{measure}, {self.label}" if self.label else measure
+    def covers(self, measure: str) -> bool:
+        """Return whether the variant is for a measure."""
+        return not self.measures or measure in self.measures
+
+    def choose_counts(self, scale: Scale) -> tuple[int, ...]:
+        """Return the numbers of walks."""
+        return scale.growing if self.pool == "growing" else scale.walks
+
+    def make_row(self, figure: Any, table: str, *place: str, ours: float, notes: Iterable[str] = ()) -> Row:
+        """Return a published figure beside ours by this variant."""
+        column = f"{figure.measure}, {self.label}" if self.label else figure.measure
+        return make_row(figure, table, *place, ours=ours, column=column, notes=[self.note, *notes])
 
 
 FIXED = Variant("random_walk")
@@ -76,117 +85,73 @@ def build_walks_table(table: str, bench: Workbench) -> list[Row]:
     varies = "seeds" if table in SEEDS_VARY else "walks"
     rows: list[Row] = []
     for variant in VARIANTS[table, frame["strategy"].iloc[0]]:
-        counts = scale.growing if variant.pool == "growing" else scale.walks
-        counts = scale.seeds if varies == "seeds" else counts
+        counts = scale.seeds if varies == "seeds" else variant.choose_counts(scale)
         for subject in scale.subjects:
-            subject_figures = [
-                f for f in iterate_figures(frame) if f.subject == subject and _covers_measure(variant, f.measure)
-            ]
-            table_figures = [f for f in subject_figures if getattr(f, varies) in counts]
             pairs = []
-            for figure in table_figures:
+            for figure in iterate_figures(frame):
+                if figure.subject != subject or not variant.covers(figure.measure):
+                    continue
+                if (count := getattr(figure, varies)) not in counts:
+                    continue
                 seeds = int(figure.seeds) if varies == "seeds" else 200
                 ours = bench.figure(variant.job(subject, int(figure.walks), seeds), figure.measure)
-                place = f"{getattr(figure, varies):,} {varies}"
                 pairs.append((figure, ours))
-                rows.append(
-                    make_row(
-                        figure,
-                        table,
-                        subject,
-                        place,
-                        ours=ours,
-                        column=variant.column(figure.measure),
-                        notes=[variant.note],
-                    )
-                )
-            rows += _build_mean_rows(table, variant, subject, pairs, varies)
+                rows.append(variant.make_row(figure, table, subject, f"{count:,} {varies}", ours=ours))
+            rows += _build_mean_rows(table, variant, pairs, varies)
     return rows
 
 
-def _build_mean_rows(
-    table: str, variant: Variant, subject: str, pairs: list[tuple[Any, float]], varies: str
-) -> Iterator[Row]:
+def _build_mean_rows(table: str, variant: Variant, pairs: list[tuple[Any, float]], varies: str) -> Iterator[Row]:
     """Yield the means of a subject's rows; the published ones are computed from the printed figures."""
     for measure in dict.fromkeys(figure.measure for figure, _ in pairs):
         both = [(figure, ours) for figure, ours in pairs if figure.measure == measure]
         if measure == "runs" or len(both) < 2:
             continue
         first = both[0][0]._replace(published=compute_mean(figure.published for figure, _ in both), walks=math.nan)
-        yield make_row(
-            first,
-            table,
-            subject,
-            f"mean over {varies}",
-            ours=compute_mean(ours for _, ours in both),
-            column=variant.column(measure),
-            notes=[variant.note],
-        )
+        ours = compute_mean(ours for _, ours in both)
+        yield variant.make_row(first, table, first.subject, f"mean over {varies}", ours=ours)
 
 
 def build_summary_table(table: str, bench: Workbench) -> list[Row]:
     """Build a table of means over numbers of walks, per subject and strategy, and over all subjects."""
-    scale = bench.scale
     rows: list[Row] = []
-    for figure in iterate_figures(published(table)):
-        subjects = scale.subjects if figure.subject == "all" else (figure.subject,)
-        if figure.subject != "all" and figure.subject not in scale.subjects:
-            continue
+    for figure, subjects in _iterate_subjects(table, bench):
         for variant in VARIANTS[table, figure.strategy]:
-            if not _covers_measure(variant, figure.measure):
+            if not variant.covers(figure.measure):
                 continue
-            counts = scale.growing if variant.pool == "growing" else scale.walks
+            counts = variant.choose_counts(bench.scale)
             ours = compute_mean(
                 compute_mean(bench.figure(variant.job(subject, walks), figure.measure) for walks in counts)
                 for subject in subjects
             )
-            notes = [variant.note, describe_part(counts, 6, "numbers of walks")]
-            if figure.subject == "all":
-                notes.append(describe_part(subjects, SUBJECTS, "subjects"))
-            rows.append(
-                make_row(
-                    figure,
-                    table,
-                    figure.subject,
-                    figure.strategy,
-                    ours=ours,
-                    column=variant.column(figure.measure),
-                    notes=notes,
-                )
-            )
+            notes = [describe_part(counts, 6, "numbers of walks"), _describe_subjects(figure, subjects)]
+            rows.append(variant.make_row(figure, table, figure.subject, figure.strategy, ours=ours, notes=notes))
     return rows
 
 
 def build_speed_table(table: str, bench: Workbench) -> list[Row]:
     """Build the table of pairs per second, per subject and strategy, with averages."""
-    strategies = ("directed_walk", "random_target", "random_walk")
-
-    def rate(subject: str, strategy: str) -> float:
-        job = Variant(strategy).job(subject, 1000)
-        return bench.figure(job, "pairs per second")
-
     rows: list[Row] = []
-    for figure in iterate_figures(published(table)):
-        if figure.subject != "all" and figure.subject not in bench.scale.subjects:
-            continue
-        subjects = bench.scale.subjects if figure.subject == "all" else (figure.subject,)
-        ways = (figure.strategy,) if figure.strategy else strategies
-        rows.append(
-            make_row(
-                figure,
-                table,
-                figure.subject,
-                ours=compute_mean(rate(s, way) for s in subjects for way in ways),
-                column=DISPLAY_NAMES.get(figure.strategy, "average"),
-                notes=[
-                    MACHINE,
-                    NATIVE,
-                    describe_part(subjects, SUBJECTS, "subjects") if figure.subject == "all" else "",
-                ],
-            )
+    for figure, subjects in _iterate_subjects(table, bench):
+        strategies = (figure.strategy,) if figure.strategy else ("directed_walk", "random_target", "random_walk")
+        ours = compute_mean(
+            bench.figure(Variant(strategy).job(subject, 1000), "pairs per second")
+            for subject in subjects
+            for strategy in strategies
         )
+        column, notes = DISPLAY_NAMES.get(figure.strategy, "average"), [MACHINE, NATIVE]
+        notes.append(_describe_subjects(figure, subjects))
+        rows.append(make_row(figure, table, figure.subject, ours=ours, column=column, notes=notes))
     return rows
 
 
-def _covers_measure(variant: Variant, measure: str) -> bool:
-    return not variant.measures or measure in variant.measures
+def _iterate_subjects(table: str, bench: Workbench) -> Iterator[tuple[Any, tuple[str, ...]]]:
+    """Yield the figures within the scale, each with the subjects that it is about."""
+    for figure in iterate_figures(published(table)):
+        subjects = bench.scale.subjects if figure.subject == "all" else (figure.subject,)
+        if set(subjects) <= set(bench.scale.subjects):
+            yield figure, subjects
+
+
+def _describe_subjects(figure: Any, subjects: tuple[str, ...]) -> str:
+    return describe_part(subjects, SUBJECTS, "subjects") if figure.subject == "all" else ""

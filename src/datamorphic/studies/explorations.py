@@ -21,7 +21,7 @@ from ..space.points import Batch, Points
 from ..systems.base import Executor
 from ..systems.coerce import to_outputs
 from .faults import FaultyWine
-from .workload import Figures, Scale, make_seed_sequence
+from .workload import Figures, Job, Scale, make_seed_sequence
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,33 +36,17 @@ EFFORT = {"DT": 1, "NB": 1, "KNN": 3, "LR": 12, "SVM": 30, "SV": 8, "HV": 8, "St
 
 
 @dataclass(frozen=True)
-class Exploration:
-    """An exploration as published: twenty bisections per pair, walks of twenty steps.
-
-    Attributes
-    ----------
-    strategy, subject, data : str
-        `data` is empty for the coded classifiers.
-    walks : int
-        For directed walks on a data set: rows, each of which starts walks in every direction.
-    seeds : int
-        For a coded classifier. The seeds of a data set are its rows.
-    pool : {"fixed", "growing"}
-        Whether new cases join the seeds.
-    first : bool
-        Whether directed walks can succeed at their first step only. A failed walk counts all its steps.
-    faulty : bool
-        Whether to use the faulty midpoint of the red-wine study.
-    """
+class Exploration(Job):
+    """An exploration as published: twenty bisections per pair, walks of twenty steps."""
 
     strategy: str
     subject: str
-    data: str = ""
-    walks: int = 1000
-    seeds: int = 200
-    pool: str = "fixed"
-    first: bool = False
-    faulty: bool = False
+    data: str = ""  # empty for the coded classifiers
+    walks: int = 1000  # for directed walks on a data set: rows, each of which starts walks in every direction
+    seeds: int = 200  # of a coded classifier; the seeds of a data set are its rows
+    pool: str = "fixed"  # "growing": new cases join the seeds
+    first: bool = False  # whether directed walks can succeed at their first step only; failed walks count all steps
+    faulty: bool = False  # whether to use the faulty midpoint of the red-wine study
 
     @property
     def label(self) -> str:
@@ -90,10 +74,9 @@ class Exploration:
         began = time.perf_counter()
         front = self._explore(make_seed_sequence(self, seed, repetition))
         seconds = time.perf_counter() - began
-        runs, mutants = front.runs, front.mutants
+        figures = {"walks": front.walks, "runs": front.runs, "mutants": front.mutants, "seconds": seconds}
         if self.first:  # a failed walk has made all its steps
-            runs += (front.walks - len(front)) * (DISTANCE - 1)
-        figures = {"walks": front.walks, "runs": runs, "mutants": mutants, "seconds": seconds}
+            figures["runs"] += (front.walks - len(front)) * (DISTANCE - 1)
         if self.faulty:
             figures |= _count_new_cases(front)
         return {name: float(value) for name, value in figures.items()}
@@ -123,7 +106,7 @@ class Exploration:
 
 
 @dataclass(frozen=True, repr=False)
-class ModelTraining:
+class ModelTraining(Job):
     """The accuracy of a model of a data set, and the time to measure it, as published."""
 
     subject: str
@@ -134,11 +117,6 @@ class ModelTraining:
         return f"Training(subject={self.subject!r}, data={self.data!r})"
 
     @property
-    def label(self) -> str:
-        """The model and its data."""
-        return f"{self.subject} {self.data}"
-
-    @property
     def kind(self) -> tuple[object, ...]:
         """The kind of models whose times can be compared."""
         return ("training", self.data)
@@ -147,10 +125,6 @@ class ModelTraining:
     def weight(self) -> int:
         """The expected duration, relative to other models."""
         return EFFORT[self.subject.rstrip("123")]
-
-    def repetitions(self, scale: Scale) -> int:
-        """Return 1, because the result is always the same."""
-        return 1
 
     def measure(self, seed: int, repetition: int, progress: bool | None) -> Figures:
         """Train and cross-validate the model, and score it on its training rows and on the test rows."""

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ..data.programs import programs
+from .group_simulations import INTERVAL
 from .group_spreads import Breaking, Pairing
 from .group_trials import (
     MAX_PAIRS_PER_TRIAL,
@@ -26,8 +27,9 @@ COUNTED = "MRGS-ART by the raw count, as published."
 SHARED = "All relations share the domain of the program as source domain; follow-ups go wherever that leads."
 SECONDS = "Seconds for 10,000 pairs on this machine; compiled before, if numba is there."
 PAIRS = "10,000 pairs, shared out among the relations; the mean over relations, sources and follow-ups."
+MIN_FULL_TRIALS = 10_000  # of the full scale
 GROUP_FACTOR = 3  # violations are rarer in the domain that all relations share
-INTERVAL = "The 95 % interval of ours is this much to either side."
+INPUTS = "Ours is of {:,} random groups, and the F-measure is 1 / rate."
 FEWER = "k = 2, 4 and 5, and the other sets of relations, at full scale only."
 OURS_SHORT = "Ours are rewritten with arrays; lines include documentation."
 IN_ALL = (
@@ -36,15 +38,10 @@ IN_ALL = (
 DIMENSIONS_ABOVE = "Regions in more than three dimensions are not classified."
 
 
-def choose_candidate_counts(scale: Scale) -> tuple[int, ...]:
-    """Return the numbers of candidates to try."""
-    return (1, 2, 3, 4, 5) if scale.trials >= 10_000 else (1, 3)
-
-
 def _is_in_scale(program: str, measure: str, scale: Scale) -> bool:
     if scale.trials < MIN_REAL_TRIALS and program not in TINY:
         return False
-    return not measure.startswith("k=") or int(measure[2:]) in choose_candidate_counts(scale)
+    return scale.trials >= MIN_FULL_TRIALS or not measure.startswith("k=") or measure in ("k=1", "k=3")
 
 
 # -- Tables 27 and 28 ------------------------------------------------------------------------------------------
@@ -52,7 +49,7 @@ def _is_in_scale(program: str, measure: str, scale: Scale) -> bool:
 
 def build_selection_table(table: str, bench: Workbench) -> list[Row]:
     """Build Table 27 or 28: F-ratios or effect sizes of MRGS-ART against a random choice."""
-    frame, rows, full = published(table), [], len(choose_candidate_counts(bench.scale)) == 5
+    frame, rows, full = published(table), [], bench.scale.trials >= MIN_FULL_TRIALS
     first = frame.groupby("subject", sort=False)["strategy"].first()
     for figure in iterate_figures(frame):
         program, _ = parse_subject(figure.subject)
@@ -66,9 +63,11 @@ def build_selection_table(table: str, bench: Workbench) -> list[Row]:
         if compute_rate(program, stand.mutant, relations) == 0:
             rows.append(make_row(figure, table, label, ours=math.nan, notes=[NONE]))
             continue
+        budget = limit_budget(bench.scale, "", most=MAX_PAIRS_PER_TRIAL)
+        limits = (bench.scale.trials, budget, GROUP_FACTOR * limit_groups(bench.scale), True)
         job, base = (
-            _make_selecting_job(bench.scale, program, stand.mutant, relations, *choice)
-            for choice in (("MRGS-ART", int(figure.measure[2:])), ("random", 1))
+            Selecting(program, stand.mutant, relations, selector, k, *limits)
+            for selector, k in (("MRGS-ART", int(figure.measure[2:])), ("random", 1))
         )
         notes = [stand.note, COUNTED, SHARED, "" if full else FEWER]
         ours = (compute_ratio if table == "002-27" else compute_effect)(bench, job, base)
@@ -78,13 +77,6 @@ def build_selection_table(table: str, bench: Workbench) -> list[Row]:
         if figure.measure == "k=1":
             rows.append(Row(label, "F-measure of MT-RT", math.nan, bench.figure(base, "mean")))
     return rows
-
-
-def _make_selecting_job(
-    scale: Scale, program: str, mutant: str, relations: tuple[str, ...], selector: str, k: int
-) -> Selecting:
-    budget, groups = limit_budget(scale, "", most=MAX_PAIRS_PER_TRIAL), GROUP_FACTOR * limit_groups(scale)
-    return Selecting(program, mutant, relations, selector, k, scale.trials, budget, groups, True)
 
 
 # -- Tables 29 to 31 -----------------------------------------------------------------------------------------
@@ -103,8 +95,7 @@ def build_pairing_table(table: str, bench: Workbench) -> list[Row]:
         names = figure.strategy or first[program]
         selector, k = ("random", 1) if figure.measure == "MT-RT" else ("MRGS-ART", int(figure.measure[2:]))
         pairs = 10_000 if bench.scale.trials >= MIN_REAL_TRIALS else 500
-        job = Pairing(program, parse_relations(names), selector, k, pairs)
-        ours = bench.figure(job, measure)
+        ours = bench.figure(Pairing(program, parse_relations(names), selector, k, pairs), measure)
         rows.append(make_row(figure, table, f"{program}, {names}", ours=ours, notes=notes))
     return rows
 
@@ -114,31 +105,27 @@ def build_pairing_table(table: str, bench: Workbench) -> list[Row]:
 
 def build_program_table(table: str, bench: Workbench) -> list[Row]:
     """Build Table 3: the programs and the kinds of regions of their mutants; nothing is run."""
-    return [
-        make_row(figure, table, figure.subject, ours=_compute_program_figure(figure), notes=_describe_measure(figure))
-        for figure in iterate_figures(published(table))
-    ]
+    rows = []
+    for figure in iterate_figures(published(table)):
+        ours, notes = _compute_program_figure(figure)
+        rows.append(make_row(figure, table, figure.subject, ours=ours, notes=notes))
+    return rows
 
 
-def _compute_program_figure(figure: Any) -> float:
+def _compute_program_figure(figure: Any) -> tuple[float, list[str]]:
+    """Return our figure, and notes on it."""
     program = programs[figure.subject.partition(" ")[0]]
     match figure.measure:
         case "dimensions":
-            return program.dimension
+            return program.dimension, []
         case "LOC":
-            return len(program.source.splitlines())
+            return len(program.source.splitlines()), [OURS_SHORT]
         case "MRs":
-            return len(program.relations)
+            return len(program.relations), []
         case "mutants":
-            return len(program.mutants)
-    return float((program.regions["kind"] == figure.measure).any())
-
-
-def _describe_measure(figure: Any) -> list[str]:
-    if figure.measure in KINDS:
-        above = programs[figure.subject.partition(" ")[0]].dimension > 3
-        return [IN_ALL, DIMENSIONS_ABOVE if above else ""]
-    return [OURS_SHORT] if figure.measure == "LOC" else []
+            return len(program.mutants), []
+    notes = [IN_ALL, DIMENSIONS_ABOVE if program.dimension > 3 else ""]
+    return float((program.regions["kind"] == figure.measure).any()), notes
 
 
 def build_region_table(table: str, bench: Workbench) -> list[Row]:
@@ -151,12 +138,11 @@ def build_region_table(table: str, bench: Workbench) -> list[Row]:
         job = Breaking(program, inputs)
         rate = bench.figure(job, f"{stand.mutant} {figure.strategy}")
         label = f"{figure.subject}, {figure.strategy}, ours {stand.mutant}"
-        ours = {"rate": rate, "F-measure": 1 / rate if rate else math.inf}.get(figure.measure)
-        if ours is None:
+        if figure.measure in KINDS:
             ours = bench.figure(job, f"{stand.mutant} {figure.strategy} {figure.measure}")
+        else:
+            f_measure = 1 / rate if rate else math.inf
+            ours = rate if figure.measure == "rate" else f_measure
         notes = [stand.note, SHARED, INPUTS.format(inputs)]
         rows.append(make_row(figure, table, label, ours=ours, notes=notes))
     return rows
-
-
-INPUTS = "Ours is of {:,} random groups, and the F-measure is 1 / rate."

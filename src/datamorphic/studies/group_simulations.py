@@ -35,6 +35,7 @@ BASE = "MT-RT"
 PROPOSED = ("MT-RPART", "SFIDMT-BART")  # by Ying (2024), not run there
 IN_PRINT = (BASE, "SFIDMT-ART", "MT-ART-Min", "MT-ART-Max", "MT-ART-Avg", "MT-BART", "MT-IPART")
 RIVALS = ("Sobol", "Halton")
+GROUP_GENERATORS = (*IN_PRINT, *PROPOSED, *RIVALS)
 ALL = (*IN_PRINT, *PROPOSED, *CLASSIC, "RRT", *RIVALS)
 SELECTORS = ("random", "MRGS-ART", "MRGS-ART+", "MRGS-IPART", "MRGS-RPART", "MRGS-distance", "near-miss", "feedback")
 K = 3
@@ -66,10 +67,15 @@ def _make_simulating_job(
 
 def _make_row(bench: Workbench, job: Simulating | SelectingSimulated, place: str, column: str, *notes: str) -> Row:
     """Return an unpublished F-ratio."""
-    ours, ended = bench.figure(job, "F-ratio %"), bench.figure(job, "censored")
-    who = job.generator if isinstance(job, Simulating) else job.selector
-    texts = [*notes, ENDED.format(ended, who, job.budget) if ended > 0 else ""]
-    return Row(place, column, math.nan, ours, " ".join(text for text in texts if text))
+    ours = bench.figure(job, "F-ratio %")
+    return Row(place, column, math.nan, ours, " ".join(filter(None, (*notes, _describe_ended(bench, job)))))
+
+
+def _describe_ended(bench: Workbench, job: Simulating | SelectingSimulated | Hunting) -> str:
+    """Return a note if trials were ended without a violation."""
+    ended = bench.figure(job, "censored")
+    name = job.selector if isinstance(job, SelectingSimulated) else job.generator
+    return ENDED.format(ended, name, job.budget) if ended > 0 else ""
 
 
 # -- Table 9 ---------------------------------------------------------------------------------------------------
@@ -80,10 +86,8 @@ def build_classic_table(table: str, bench: Workbench) -> list[Row]:
     rows = []
     for figure in iterate_figures(published(table)):
         rate = RATES[figure.subject]
-        trials = max(
-            MIN_TRIALS,
-            min(MAX_TRIALS, TRIAL_FACTOR * bench.scale.trials, round(6 * TRIAL_FACTOR * bench.scale.groups * rate)),
-        )
+        fitting = round(6 * TRIAL_FACTOR * bench.scale.groups * rate)
+        trials = max(MIN_TRIALS, min(MAX_TRIALS, TRIAL_FACTOR * bench.scale.trials, fitting))
         job = Simulating(figure.strategy, "block", rate, DIMENSION, trials, limit_budget(bench.scale, figure.strategy))
         place, column = f"block, rate {rate:g}", f"{figure.strategy}, F-ratio %"
         rows.append(make_row(figure, table, place, column=column, ours=bench.figure(job, "F-ratio %"), notes=[EXACT]))
@@ -108,17 +112,12 @@ def build_region_kind_table(bench: Workbench) -> list[Row]:
 
 def build_scenario_table(bench: Workbench) -> list[Row]:
     """Build the table of the thirteen scenarios of Table 6, which the thesis did not simulate."""
-    generators = (*IN_PRINT, *PROPOSED, *RIVALS)
-    return [
-        _make_row(
-            bench,
-            _make_simulating_job(bench.scale, generator, scenario=name, share=1.2),
-            name,
-            f"{generator}, F-ratio %",
-        )
-        for name in (SCENARIOS if bench.scale.trials >= MIN_REAL_TRIALS else ("A2", "B1"))
-        for generator in generators
-    ]
+    rows = []
+    for name in SCENARIOS if bench.scale.trials >= MIN_REAL_TRIALS else ("A2", "B1"):
+        for generator in GROUP_GENERATORS:
+            job = _make_simulating_job(bench.scale, generator, scenario=name, share=1.2)
+            rows.append(_make_row(bench, job, name, f"{generator}, F-ratio %"))
+    return rows
 
 
 def build_known_mutant_table(bench: Workbench) -> list[Row]:
@@ -131,25 +130,20 @@ def build_known_mutant_table(bench: Workbench) -> list[Row]:
     rows = []
     for mutant, place in MUTANTS:
         number = place.rpartition(" ")[2]
-        jobs = {name: make_tanh_job(bench.scale, mutant, name) for name in (*IN_PRINT, *PROPOSED, *RIVALS)}
+        jobs = {name: make_tanh_job(bench.scale, mutant, name) for name in GROUP_GENERATORS}
         label = f"{mutant} ({place.replace(': ', ', ')})"
         for name, job in jobs.items():
-            ended = bench.figure(job, "censored")
-            ended_note = ENDED.format(ended, name, job.budget) if ended > 0 else ""
+            notes = (SAME_MUTANT, WIDE if name == "MT-ART-Min" else "", _describe_ended(bench, job))
             if name != BASE:
-                note = " ".join(
-                    text for text in (SAME_MUTANT, WIDE if name == "MT-ART-Min" else "", ended_note) if text
-                )
-                rows.append(Row(label, f"{name}, F-ratio %", math.nan, compute_ratio(bench, job, jobs[BASE]), note))
+                ours = compute_ratio(bench, job, jobs[BASE])
+                rows.append(Row(label, f"{name}, F-ratio %", math.nan, ours, " ".join(filter(None, notes))))
         for name, job in jobs.items():
             figure = effects.get((f"tanh mutant {number}", f"SFIDMT-ART vs {name}"))
+            ours, column = compute_effect(bench, jobs["SFIDMT-ART"], job), f"SFIDMT-ART vs {name}, d"
             if figure is not None:
-                ours = compute_effect(bench, jobs["SFIDMT-ART"], job)
-                column = f"SFIDMT-ART vs {name}, d"
                 rows.append(make_row(figure, "002-5", label, column=column, ours=ours, notes=[SAME_MUTANT]))
             elif name not in (BASE, "SFIDMT-ART"):
-                ours = compute_effect(bench, jobs["SFIDMT-ART"], job)
-                rows.append(Row(label, f"SFIDMT-ART vs {name}, d", math.nan, ours, SAME_MUTANT))
+                rows.append(Row(label, column, math.nan, ours, SAME_MUTANT))
     return rows
 
 
@@ -174,7 +168,7 @@ def build_new_generator_table(bench: Workbench) -> list[Row]:
     """Build the table of all generators of groups on blocks in one to three dimensions."""
     rows = []
     for dimension in _choose_dimensions(bench.scale):
-        for name in (*IN_PRINT, *PROPOSED, *RIVALS):
+        for name in GROUP_GENERATORS:
             job = _make_simulating_job(bench.scale, name)
             if dimension != DIMENSION:
                 job = Simulating(name, "block", RATE, dimension, max(MIN_TRIALS, job.trials // 2), job.budget)
@@ -216,14 +210,12 @@ def _choose_moderate_mutant(program: str, relations: tuple[str, ...]) -> str:
 
 
 def _make_selecting_job(
-    scale: Scale, name: str, relations: tuple[str, ...], violating: int, dimension: int, *, counting: bool = False
+    scale: Scale, name: str, relations: tuple[str, ...], violating: int, dimension: int, counting: bool = False
 ) -> SelectingSimulated:
     """Return the simulation of a selector with as many groups as that of a generator."""
     rate, budget = 2 * RATE, limit_budget(scale, "", most=MAX_PAIRS_PER_TRIAL)
     trials = limit_trials(scale, rate / len(relations))
-    return SelectingSimulated(
-        name, relations, violating, "block", rate, dimension, K, trials, budget, published=counting
-    )
+    return SelectingSimulated(name, relations, violating, "block", rate, dimension, K, trials, budget, counting)
 
 
 STARVED = (
@@ -238,6 +230,6 @@ def build_starvation_table(bench: Workbench) -> list[Row]:
     for dimension in _choose_dimensions(bench.scale):
         for counting, label in ((True, "raw count, as published"), (False, "fraction, by default")):
             more = replace(bench.scale, groups=8 * bench.scale.groups)
-            job = _make_selecting_job(more, "MRGS-ART", (ONE, THREE, THREE), 0, dimension, counting=counting)
+            job = _make_selecting_job(more, "MRGS-ART", (ONE, THREE, THREE), 0, dimension, counting)
             rows.append(_make_row(bench, job, label, f"block, {dimension}-D, F-ratio %", STARVED))
     return rows

@@ -28,11 +28,7 @@ def _average(measurements: list[dict[str, float]]) -> dict[str, float]:
 
 
 def _label_spread(what: str, cases: str, spread: ValueRange) -> dict[str, float]:
-    return {
-        f"{what} {cases} min": spread.least,
-        f"{what} {cases} max": spread.most,
-        f"{what} {cases} max-min": spread.width,
-    }
+    return {f"{what} {cases} {end}": value for end, value in zip(("min", "max", "max-min"), spread, strict=True)}
 
 
 def measure_evenness(points: Floats, box: Box, cases: str) -> dict[str, float]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,11 +18,11 @@ from ..hunting.generators import find_generator, make_generator
 from ..hunting.measures import FMeasures
 from ..hunting.selector_base import Picks, Selector
 from ..hunting.selectors import find_selector
-from ..hunting.trials import make_trial_rng
+from ..hunting.simulation import count_until_hit, make_trial_rng
 from ..relations.base import VIOLATED, Mask
 from ..relations.box import Affine, Box, Floats
 from ..relations.function import FunctionRelation
-from .workload import Figures, Job, Scale, Workbench, make_seed_sequence
+from .workload import Job, Scale, Workbench, make_seed_sequence
 
 SLOW = ("MT-ART-Max", "MT-ART-Avg")  # they compare each candidate with all executed groups
 CLASSIC = ("FSCS-ART", "RPART", "BART", "IPART")
@@ -36,8 +35,6 @@ MAX_PAIRS_PER_TRIAL = 1_000_000  # of relation and group
 ONE, TWO, THREE = "1-1", "1-2", "1-3"
 DOMAINS = {"Erf1": (-500.0, 500.0)}  # Table 4
 LEARNING = ("near-miss", "feedback")  # selectors that use verdicts
-
-Whole = npt.NDArray[np.int64]
 
 
 def limit_groups(scale: Scale, program: str = "") -> int:
@@ -64,37 +61,16 @@ def format_amount(scale: Scale) -> str:
     return f"at most {pluralize(scale.trials, 'trial')} of each way"
 
 
-@dataclass(frozen=True)
-class GroupJob:
+class GroupJob(Job):
     """A job that is measured once, with its trials inside."""
 
     @property
-    def label(self) -> str:
-        """The text of the progress bar."""
-        return " ".join(str(value) for value in vars(self).values() if isinstance(value, str) and value)
-
-    @property
-    def kind(self) -> tuple[object, ...]:
-        """The kind of jobs whose times can be compared."""
-        return (type(self).__name__, *(value for value in vars(self).values() if isinstance(value, str)))
-
-    @property
     def weight(self) -> int:
-        """The expected duration, relative to others of its kind."""
+        """The number of trials."""
         return int(getattr(self, "trials", 1))
 
-    def repetitions(self, scale: Scale) -> int:
-        """Return 1, because trials are part of the job."""
-        return 1
-
-    def measure(self, seed: int, repetition: int, progress: bool | None) -> Figures:
-        """Return the figures."""
-        began = time.perf_counter()
-        figures = self._compute_figures(int(make_seed_sequence(self, seed, repetition).generate_state(1)[0]))
-        return {**figures, "seconds": time.perf_counter() - began}
-
-    def _compute_figures(self, seed: int) -> dict[str, float]:
-        raise NotImplementedError
+    def _derive_seed(self, seed: int, repetition: int) -> int:
+        return int(make_seed_sequence(self, seed, repetition).generate_state(1)[0])
 
 
 def find_relation(program: str, name: str) -> FunctionRelation:
@@ -107,17 +83,12 @@ def find_relation(program: str, name: str) -> FunctionRelation:
 
 
 def _summarize_measures(measures: FMeasures) -> dict[str, float]:
-    """Return mean, deviation, number and censored share of F-measures."""
-    return {
-        "mean": measures.mean,
-        "sd": measures.sd,
-        "trials": len(measures),
-        "censored": 100 * measures.censored_share,
-    }
+    censored = 100 * measures.censored_share
+    return {"mean": measures.mean, "sd": measures.sd, "trials": len(measures), "censored": censored}
 
 
 def _find_violations(
-    function: Callable[..., Any], relations: Sequence[FunctionRelation], which: Whole, drawn: Floats
+    function: Callable[..., Any], relations: Sequence[FunctionRelation], which: npt.NDArray[np.int64], drawn: Floats
 ) -> Mask:
     """Return which groups violate their relation, with one call of the function for all of them."""
     parts = []
@@ -138,33 +109,25 @@ def _find_violations(
 
 
 def _measure_trials(
-    proposing: Generator | Selector,
-    violating: Callable[[Any], Mask],
-    trials: int,
-    budget: int,
+    proposer: Generator | Selector,
+    find_hits: Callable[[Any], Mask],
+    job: Hunting | Selecting,
     seed: int,
     rate: float,
     groups: int = 10**12,
-) -> FMeasures:
-    """Return the F-measures of trials, like `hunt` but in larger steps, because nothing learns from verdicts here.
+) -> dict[str, float]:
+    """Return the figures of trials, like `hunt` but in larger steps, because nothing learns from verdicts here.
 
     No trial starts after `groups` groups in all.
     """
-    counts, ended = np.zeros(trials, dtype=np.int64), np.ones(trials, dtype=bool)
+    counts, ended = np.zeros(job.trials, dtype=np.int64), np.ones(job.trials, dtype=bool)
     first = max(16, round(0.3 / rate)) if rate > 0 else 1000
-    for trial in range(trials):
-        turn, executed = proposing.clone(make_trial_rng(seed, trial)), 0
-        while executed < budget:
-            count = min(max(first, executed // 2), budget - executed)
-            violated = violating(turn.propose(count))
-            if violated.any():
-                executed, ended[trial] = executed + int(violated.argmax()) + 1, False
-                break
-            executed += count
-        counts[trial] = executed
+    for trial in range(job.trials):
+        trial_proposer = proposer.clone(make_trial_rng(seed, trial))
+        counts[trial], ended[trial] = count_until_hit(trial_proposer, find_hits, job.budget, first, 2)
         if counts.sum() >= groups and trial + 1 >= MIN_TRIALS:
-            return FMeasures(counts[: trial + 1], ended[: trial + 1])
-    return FMeasures(counts, ended)
+            return _summarize_measures(FMeasures(counts[: trial + 1], ended[: trial + 1]))
+    return _summarize_measures(FMeasures(counts, ended))
 
 
 @dataclass(frozen=True)
@@ -186,8 +149,7 @@ class Hunting(GroupJob):
         def violating(groups: GroupBatch) -> Mask:
             return _find_violations(function, [relation], np.zeros(len(groups), dtype=np.int64), groups.sources)
 
-        generator = make_generator(self.generator, relation)
-        return _summarize_measures(_measure_trials(generator, violating, self.trials, self.budget, seed, self.rate))
+        return _measure_trials(make_generator(self.generator, relation), violating, self, seed, self.rate)
 
 
 @dataclass(frozen=True)
@@ -218,9 +180,7 @@ class Selecting(GroupJob):
             return _find_violations(function, relations, picks.relation, picks.sources)
 
         selector = find_selector(self.selector)(relations, k=self.k, published=self.published)
-        return _summarize_measures(
-            _measure_trials(selector, violating, self.trials, self.budget, seed, EXPECTED_RATE, self.groups)
-        )
+        return _measure_trials(selector, violating, self, seed, EXPECTED_RATE, self.groups)
 
     def _hunt_with_feedback(self, function: Any, relations: list[FunctionRelation], seed: int) -> FMeasures:
         """Return the F-measures of a selector that uses verdicts, a few trials at a time."""
@@ -258,21 +218,13 @@ class Simulating(GroupJob):
             self.region,
             self.rate,
             self.dimension,
-            make_scaled_relation(self.scenario[0], self.dimension) if self.scenario else None,
-            self.scenario or None,
-            self.trials,
-            seed,
+            scenario=self.scenario or None,
+            trials=self.trials,
+            seed=seed,
             budget=self.budget,
             progress=False,
         )
         return _summarize_simulation(simulation)
-
-
-def make_scaled_relation(case: str, dimension: int) -> FunctionRelation:
-    """Return the relation of a scenario: A triples the inputs, B mirrors them, C divides them by three."""
-    factor = {"A": 3.0, "B": -1.0, "C": 1 / 3}[case]
-    change = Affine.scaled(factor, dimension, 1.0 if factor < 0 else 0.0)
-    return FunctionRelation(name=case, domain=Box.of([(0.0, 1.0)] * dimension), follow_up=change)
 
 
 def _summarize_simulation(simulation: Any) -> dict[str, float]:
@@ -285,13 +237,13 @@ def _summarize_simulation(simulation: Any) -> dict[str, float]:
     }
 
 
-#: follow-ups of simulated relations, by numbers of sources and follow-ups; all within the unit cube
-_CHANGES = {ONE: (-1.0,), TWO: (-1.0, 0.5), THREE: (-1.0, 0.5, 1 / 3)}
+#: factors of simulated relations, by numbers of sources and follow-ups; all follow-ups are within the unit cube
+_FACTORS = {ONE: (-1.0,), TWO: (-1.0, 0.5), THREE: (-1.0, 0.5, 1 / 3)}
 
 
 def make_simulated_relation(name: str, dimension: int) -> FunctionRelation:
     """Return a relation for simulations, with mirrored and scaled follow-ups."""
-    changes = [Affine.scaled(factor, dimension, 1.0 if factor < 0 else 0.0) for factor in _CHANGES[name]]
+    changes = [Affine.scaled(factor, dimension, 1.0 if factor < 0 else 0.0) for factor in _FACTORS[name]]
     return FunctionRelation(name=name, domain=Box.of([(0.0, 1.0)] * dimension), follow_up=changes)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from .._text import pluralize
 from .group_spreads import Spreading, Timing
@@ -38,25 +37,31 @@ def _make_hunting_job(scale: Scale, stand: StandIn, name: str, generator: str) -
 def build_effect_table(table: str, bench: Workbench) -> list[Row]:
     """Build Table 5 or 11: effect sizes between generators, with further figures of ours."""
     stands, rows, last = choose_for_relation(table), [], ""
-    frame = published(table)
-    for figure in iterate_figures(frame):
+    for figure in iterate_figures(published(table)):
         program, _ = parse_subject(figure.subject)
         if figure.measure in KINDS or program not in choose_programs(bench.scale):
             continue
         stand = stands[figure.subject]
-        label = _format_label(figure, table, stand)
+        texts = (
+            figure.subject,
+            find_region_kinds(table).get(figure.subject),
+            f"ours {stand.mutant if stand else 'none'}",
+        )
+        label = ", ".join(filter(None, texts))
+        column = f"{figure.strategy}, {'d' if figure.measure == 'effect size' else 'p'}"
         if figure.subject != last:
             rows += _build_extra_rows(bench, figure.data, label, stand, find_compared_generators(table))
             last = figure.subject
         if stand is None:
-            rows.append(make_row(figure, table, label, column=_format_column(figure), ours=math.nan, notes=[NONE]))
+            rows.append(make_row(figure, table, label, column=column, ours=math.nan, notes=[NONE]))
             continue
         pair = [
             _make_hunting_job(bench.scale, stand, figure.data, generator) for generator in figure.strategy.split(" vs ")
         ]
         ours = (compute_p_value if figure.measure == "p-value" else compute_effect)(bench, *pair)
-        notes = [stand.note, ENDED if table == "002-5" else BY_EFFECT, _describe_cap(bench.scale, figure.strategy)]
-        rows.append(make_row(figure, table, label, column=_format_column(figure), ours=ours, notes=notes))
+        notes = [stand.note, ENDED if table == "002-5" else BY_EFFECT]
+        notes += [CAP.format(limit_budget(bench.scale, name)) for name in SLOW if name in figure.strategy][:1]
+        rows.append(make_row(figure, table, label, column=column, ours=ours, notes=notes))
     return rows
 
 
@@ -64,20 +69,6 @@ def find_compared_generators(table: str) -> list[str]:
     """Return the generators that a table of effects compares."""
     pairs = [pair.split(" vs ") for pair in published(table)["strategy"].unique() if pair]
     return list(dict.fromkeys(name for pair in pairs for name in pair))
-
-
-def _describe_cap(scale: Scale, pair: str) -> str:
-    slow = [name for name in SLOW if name in pair]
-    return CAP.format(limit_budget(scale, slow[0])) if slow else ""
-
-
-def _format_label(figure: Any, table: str, stand: StandIn | None) -> str:
-    texts = (figure.subject, find_region_kinds(table).get(figure.subject), f"ours {stand.mutant if stand else 'none'}")
-    return ", ".join(text for text in texts if text)
-
-
-def _format_column(figure: Any) -> str:
-    return f"{figure.strategy}, {'d' if figure.measure == 'effect size' else 'p'}"
 
 
 def _build_extra_rows(
@@ -105,9 +96,8 @@ def build_spread_table(table: str, bench: Workbench) -> list[Row]:
     for figure in iterate_figures(published(table)):
         program, relation = RELATIONS[figure.subject]
         if program in choose_programs(bench.scale):
-            job = Spreading(
-                program, relation, figure.strategy, count_spread_trials(bench.scale, figure.strategy), groups
-            )
+            trials = count_spread_trials(bench.scale, figure.strategy)
+            job = Spreading(program, relation, figure.strategy, trials, groups)
             notes = [SETS.format(pluralize(job.trials, "set"), groups)]
             notes += [CELLS] if figure.measure.startswith("discrepancy") else []
             ours = bench.figure(job, figure.measure)

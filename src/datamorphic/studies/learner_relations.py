@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
@@ -13,7 +12,7 @@ from ..relations.learner.necessity import find_stance
 from ..systems.weka import explain_missing_weka, make_weka_learner
 from .published import published
 from .rows import Row, iterate_figures, make_row
-from .workload import Figures, Scale, Workbench
+from .workload import Figures, Job, Scale, Workbench
 
 NECESSARY = "Necessary: every correct implementation satisfies it, so a violation is a fault or depends on a tie."
 DATA = "The published figures are over batches of 20 to 300 inputs with at most 20 to 50 rows, ours over the number in the heading."
@@ -65,7 +64,7 @@ def make_learner(name: str) -> Any:
 
 
 @dataclass(frozen=True)
-class Checking:
+class Checking(Job):
     """A check of a learner with the relations of the study.
 
     The inputs are those of ``dm.check(learner, seed=seed, ties="count")``, so each figure can be reproduced there.
@@ -74,11 +73,6 @@ class Checking:
     subject: str
     relations: tuple[str, ...]
     inputs: int
-
-    @property
-    def label(self) -> str:
-        """The learner."""
-        return self.subject
 
     @property
     def kind(self) -> tuple[object, ...]:
@@ -90,13 +84,8 @@ class Checking:
         """The number of inputs."""
         return self.inputs
 
-    def repetitions(self, scale: Scale) -> int:
-        """Return 1, because more inputs serve as well as repetitions."""
-        return 1
-
-    def measure(self, seed: int, repetition: int, progress: bool | None) -> Figures:
+    def _compute_figures(self, seed: int) -> Figures:
         """Return the share of judged inputs that violate each relation, in percent."""
-        began = time.perf_counter()
         report = check(
             make_learner(self.subject),
             relations=self.relations,
@@ -106,8 +95,7 @@ class Checking:
             shrink=False,
             progress=False,
         )
-        rates = {name: 100 * rate for name, rate in zip(report.table["relation"], report.table["rate"], strict=True)}
-        return {**rates, "seconds": time.perf_counter() - began}
+        return {name: 100 * rate for name, rate in zip(report.table["relation"], report.table["rate"], strict=True)}
 
 
 def format_amount(scale: Scale) -> str:

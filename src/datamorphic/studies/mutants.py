@@ -22,7 +22,7 @@ from ..mutation.kill_matrix import KILLED, SAME_BYTECODE, SURVIVED, UNREACHED
 from ..mutation.result import MutantResult, Mutation, count_by_killer
 from .published import published
 from .rows import Row, iterate_figures, make_row
-from .workload import Figures, Scale, Workbench
+from .workload import Figures, Job, Scale, Workbench
 
 OPERATORS = ("AOR", "ROR", "COR", "SOR", "LOR", "ASR")  # of the study; we also have CRP and RSR
 RULES = tuple(f"Rule-{ratio:g}" for ratio in MEAN_RATIOS)
@@ -48,7 +48,7 @@ MISSED = "The published figure also counts mutants that no relation kills as mis
 
 
 @dataclass(frozen=True)
-class Mutating:
+class Mutating(Job):
     """The mutation of a reference learner.
 
     The mutants are those of ``dm.mutate(module, seed=seed)`` with the same numbers, so each can be inspected there.
@@ -76,10 +76,6 @@ class Mutating:
         """The number of inputs."""
         return self.inputs
 
-    def repetitions(self, scale: Scale) -> int:
-        """Return 1, because more mutants and inputs serve as well as repetitions."""
-        return 1
-
     def measure(self, seed: int, repetition: int, progress: bool | None) -> Figures:
         """Return shares of mutants in percent, mean violation rates, and error rates of the original."""
         from joblib import cpu_count
@@ -106,10 +102,10 @@ def _compute_figures(mutation: Mutation, subject: str) -> dict[str, float]:
     """Return the compared figures: shares of mutants whose labels differ, unless the name says otherwise."""
     differ = [result.mutant.id for result in mutation.different]
     rates = mutation.kills.rates[:, [mutation.kills.mutants.index(mutant_id) for mutant_id in differ]]
-    place = {
-        relation: mutation.kills.relations.index(_format_relation_name(subject, relation))
-        for relation in find_relations(subject)
-    }
+    place = {}
+    for relation in find_relations(subject):
+        name = relation if subject == "NBC" else f"{relation} ({_choose_learner(relation)})"
+        place[relation] = mutation.kills.relations.index(name)
     theirs = rates[list(place.values())]
     shares = {f"{relation} killed": _compute_percent(rates[row] > 0) for relation, row in place.items()}
     shares |= {f"{relation} rate": _compute_percent(rates[row]) for relation, row in place.items()}
@@ -147,11 +143,6 @@ def find_relations(subject: str) -> list[str]:
     return list(dict.fromkeys(published(KILL_TABLE[subject])["measure"]))
 
 
-def _format_relation_name(subject: str, relation: str) -> str:
-    """Return the name of a relation in `Mutation`."""
-    return relation if subject == "NBC" else f"{relation} ({_choose_learner(relation)})"
-
-
 def _choose_learner(relation: str) -> str:
     return "k = 1" if relation in K1 else "k = 3"
 
@@ -166,7 +157,8 @@ def format_amount(scale: Scale) -> str:
     mutant_text = (
         "all mutants" if scale.mutants is None else f"{pluralize(scale.mutants, 'mutant')} each, drawn at random"
     )
-    return f"{mutant_text}, {scale.inputs} inputs per relation, {scale.compared:,} compared, {pluralize(scale.sets, 'data set')} per rule"
+    sets = pluralize(scale.sets, "data set")
+    return f"{mutant_text}, {scale.inputs} inputs per relation, {scale.compared:,} compared, {sets} per rule"
 
 
 def build_kill_table(table: str, bench: Workbench) -> list[Row]:
@@ -244,16 +236,11 @@ def build_cross_validation_table(table: str, bench: Workbench) -> list[Row]:
     ]
     verdicts = [f.published for f in printed if f.measure == "killed"]
     dead, noticed, whole = len(verdicts), sum(verdicts), DIFFERENT[subject]
+    differ = "mutants that differ"
     for row, column, theirs, ours, note in (
         ("mutants that relations kill", "missed by cross-validation, %", 1 - noticed / dead, "missed by rival", ""),
-        ("mutants that differ", "killed by relations, %", dead / whole, "killed", DIFFER),
-        (
-            "mutants that differ",
-            "killed by cross-validation, %",
-            noticed / whole,
-            "killed by rival",
-            f"{DIFFER} {MISSED}",
-        ),
+        (differ, "killed by relations, %", dead / whole, "killed", DIFFER),
+        (differ, "killed by cross-validation, %", noticed / whole, "killed by rival", f"{DIFFER} {MISSED}"),
     ):
         rows.append(Row(row, column, 100 * theirs, bench.figure(job, ours), f"{MUTANTS} {note}".strip()))
     return rows

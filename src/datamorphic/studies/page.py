@@ -5,17 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from ..data.programs import programs
-from ..hunting.generator_base import DomainLike, GroupBatch
+from ..hunting.generator_base import GroupBatch
 from ..hunting.generators import make_generator
 from ..hunting.plots import draw_spread_picture, sample_violations
 from ..hunting.regions import draw_region
-from ..hunting.trials import make_trial_rng
+from ..hunting.simulation import make_default_relation, make_trial_rng
 from ..relations.box import Box
 from ..relations.function import FunctionRelation
 from ..reporting.document import Page, Section, Table
-from .group_trials import make_scaled_relation
 from .result import Study
-from .text import Grid, build_grids
+from .text import build_grids
 
 BESIDE = ("MT-RT", "SFIDMT-ART", "MT-ART-Min")
 IN_A_PLANE = ("MT-RT", "SFIDMT-ART", "MT-ART-Min", "MT-ART-Max", "MT-IPART", "MT-RPART")
@@ -26,10 +25,18 @@ SAMPLE_SIZE = 50_000
 def build_page(study: Study) -> Page:
     """Return a study as a page."""
     tables, notes = build_grids(study)
-    sections = [_build_section(grid, study.title) for grid in tables]
-    sections += {"input_domains": _build_input_domain_sections, "simulation": _build_simulation_sections}.get(
-        study.name, _build_no_sections
-    )(study)
+    sections = [
+        Section(
+            heading=grid.heading or study.title,
+            text="",
+            table=Table(columns=["", *grid.columns], rows=[[label, *cells] for label, cells in grid.rows]),
+        )
+        for grid in tables
+    ]
+    if study.name == "input_domains":
+        sections.append(_build_input_domain_section(study))
+    elif study.name == "simulation":
+        sections.append(_build_simulation_section(study))
     if notes:
         text = "\n".join(f"• [{number}] {note}" for number, note in enumerate(notes, 1))
         sections.append(Section(heading="Notes", text=text, anchor="notes"))
@@ -47,35 +54,25 @@ def build_page(study: Study) -> Page:
     )
 
 
-def _build_section(grid: Grid, title: str) -> Section:
-    rows = [[label, *cells] for label, cells in grid.rows]
-    return Section(heading=grid.heading or title, text="", table=Table(columns=["", *grid.columns], rows=rows))
-
-
-def _build_no_sections(study: Study) -> list[Section]:
-    return []
-
-
 # -- why MT-ART-Min fails on one mutant of tanh and wins on the other ---------------------------------------------
 
 
-def _build_input_domain_sections(study: Study) -> list[Section]:
+def _build_input_domain_section(study: Study) -> Section:
     tanh = programs["tanh"]
     relation = tanh.relations["tripling"]
-    samples = {name: sample_violations(tanh.mutants[name], relation, n=SAMPLE_SIZE) for name in ("emu10", "branch3.1")}
-    where = {
-        name: Box.of((float(sample.sources[sample.violated].min()), float(sample.sources[sample.violated].max())))
-        for name, sample in samples.items()
-    }
+    where = {}
+    for name in ("emu10", "branch3.1"):
+        sample = sample_violations(tanh.mutants[name], relation, n=SAMPLE_SIZE)
+        violating = sample.sources[sample.violated]
+        where[name] = Box.of((float(violating.min()), float(violating.max())))
     few, many = ({name: _propose_groups(name, relation, groups, study.seed) for name in BESIDE} for groups in (60, 600))
     (domain,) = relation.domain
     parts = [
         Section(
             heading="Where 600 sources lie",
             text="Follow-ups are three times the sources, so those of sources in the lower third lie in the source domain. "
-            "MT-ART-Min keeps sources and follow-ups in one pool, so it avoids the lower third. SFIDMT-ART "
-            "keeps one set per "
-            "domain, and spreads evenly.",
+            "MT-ART-Min keeps sources and follow-ups in one pool, so it avoids the lower third. SFIDMT-ART keeps one set "
+            "per domain, and spreads evenly.",
             drawing=draw_spread_picture(many, domain=domain),
         ),
         Section(
@@ -92,10 +89,10 @@ def _build_input_domain_sections(study: Study) -> list[Section]:
         ),
     ]
     heading = "Why MT-ART-Min fails on branch3.1 and wins on emu10"
-    return [Section(heading=heading, text="Sources of many trials together.", parts=parts, anchor="why")]
+    return Section(heading=heading, text="Sources of many trials together.", parts=parts, anchor="why")
 
 
-def _propose_groups(generator: str, relation: FunctionRelation | DomainLike, groups: int, seed: int) -> GroupBatch:
+def _propose_groups(generator: str, relation: FunctionRelation, groups: int, seed: int) -> GroupBatch:
     """Return the groups of many trials."""
     prototype = make_generator(generator, relation)
     batches = [
@@ -107,18 +104,16 @@ def _propose_groups(generator: str, relation: FunctionRelation | DomainLike, gro
 # -- how generators spread in a plane ------------------------------------------------------------------------------
 
 
-def _build_simulation_sections(study: Study) -> list[Section]:
+def _build_simulation_section(study: Study) -> Section:
     square = Box.of([(0.0, 1.0)] * 2)
     region = draw_region("block", 0.01, square.low, square.high, np.random.default_rng(study.seed))
-    relation = make_scaled_relation("B", 2)
     sources_by_name = {
-        name: make_generator(name, relation, seed=study.seed).propose(300).sources for name in IN_A_PLANE
+        name: make_generator(name, make_default_relation(2), seed=study.seed).propose(300).sources
+        for name in IN_A_PLANE
     }
-    return [
-        Section(
-            heading="How generators spread",
-            text="300 sources of one trial each, with a block that takes a hundredth of the square. MT-ART-Max goes to the "
-            "corners, so blocks elsewhere are rarely found.",
-            drawing=draw_spread_picture(sources_by_name, region, domain=square),
-        )
-    ]
+    return Section(
+        heading="How generators spread",
+        text="300 sources of one trial each, with a block that takes a hundredth of the square. MT-ART-Max goes to the "
+        "corners, so blocks elsewhere are rarely found.",
+        drawing=draw_spread_picture(sources_by_name, region, domain=square),
+    )

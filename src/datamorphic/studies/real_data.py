@@ -56,26 +56,19 @@ def build_model_table(table: str, bench: Workbench) -> list[Row]:
 
 def build_mean_table(data: str, bench: Workbench) -> list[Row]:
     """Build the table of mean cost and capability per model; where the print is cut off, of the legible figures."""
-    rows: list[Row] = []
+    rows: list[Row | None] = []
     for table in PAIRS_OF_TABLES[data]:
-        frame = published(table)
-        for (_, subject), group in frame.groupby(["strategy", "subject"], sort=False):
-            if subject not in bench.scale.models:
-                continue
-            printed = [f for f in iterate_figures(group) if f.measure.endswith(" mean")]
+        for _, group in published(table).groupby(["strategy", "subject"], sort=False):
+            figures = iterate_figures(group)
+            printed = [figure for figure in figures if figure.measure.endswith(" mean")]
             if printed:
-                row = _build_cell(table, printed[0], bench)
-            else:
-                first = iterate_figures(group)[0]
-                whole = first._replace(
-                    walks=math.nan, measure=f"{first.measure} mean", published=compute_mean(group["published"])
-                )
-                row = _build_cell(table, whole, bench)
-                cut = f"The published value is the mean of the {len(group)} legible figures, because the mean in the table is cut off."
-                row = row and row._replace(note=f"{row.note} {cut}".strip())
-            if row is not None:
-                rows.append(row)
-    return rows
+                rows.append(_build_cell(table, printed[0], bench))
+                continue
+            mean, measure = compute_mean(group["published"]), f"{figures[0].measure} mean"
+            row = _build_cell(table, figures[0]._replace(walks=math.nan, measure=measure, published=mean), bench)
+            cut = f"The published value is the mean of the {len(group)} legible figures, because the mean in the table is cut off."
+            rows.append(row and row._replace(note=f"{row.note} {cut}".strip()))
+    return [row for row in rows if row is not None]
 
 
 def _build_cell(table: str, figure: Any, bench: Workbench) -> Row | None:
@@ -85,33 +78,20 @@ def _build_cell(table: str, figure: Any, bench: Workbench) -> Row | None:
     counts = _choose_counts(bench, figure.strategy)
     measure, _, kind = figure.measure.partition(" ")
     if kind:  # over the numbers of walks
-        whole = len(counts) == 10
-        if (kind == "total" and not whole) or (kind == "stdev" and len(counts) < 2):
+        if (kind == "total" and len(counts) != 10) or (kind == "stdev" and len(counts) < 2):
             return None
-        ours = _compute_statistic(
-            _measure_all_counts(bench, figure.strategy, figure.data, figure.subject, measure), kind
-        )
-        noun = "numbers of rows" if figure.strategy == "directed_walk" else "numbers of walks"
-        return make_row(
-            figure,
-            table,
-            figure.strategy,
-            figure.subject,
-            kind,
-            ours=ours,
-            column=measure,
-            notes=[describe_part(counts, 10, noun)],
-        )
+        values = _measure_all_counts(bench, figure.strategy, figure.data, figure.subject, measure)
+        ours = _compute_statistic(values, kind)
+        note = describe_part(counts, 10, f"numbers of {'rows' if figure.strategy == 'directed_walk' else 'walks'}")
+        return make_row(figure, table, figure.strategy, figure.subject, kind, ours=ours, column=measure, notes=[note])
     walks = int(figure.walks)
     if figure.strategy == "directed_walk" and measure == "capability":
         walks = round(walks / WAYS[figure.data] / 100) * 100  # Table 21 prints 4000 for 44 x 100
     if walks not in counts:
         return None
     noun = "rows, every way" if figure.strategy == "directed_walk" else "walks"
-    job = Exploration(figure.strategy, figure.subject, figure.data, walks)
-    return make_row(
-        figure, table, figure.strategy, figure.subject, f"{walks:,} {noun}", ours=bench.figure(job, measure)
-    )
+    ours = bench.figure(Exploration(figure.strategy, figure.subject, figure.data, walks), measure)
+    return make_row(figure, table, figure.strategy, figure.subject, f"{walks:,} {noun}", ours=ours)
 
 
 def build_overall_table(table: str, bench: Workbench, data: str = "") -> list[Row]:
@@ -144,18 +124,22 @@ def build_speed_table(table: str, bench: Workbench) -> list[Row]:
     timed = table == "000-7" and bench.scale.targets[-1] == 1000  # no rate: as many walks as published
     rows: list[Row] = []
     for figure in iterate_figures(frame):
+        wanted = (figure.strategy, figure.data, "" if figure.subject == "all" else figure.subject)
         whole = [
-            place
-            for place in printed
-            if figure.subject in (place[2], "all")
-            and figure.strategy in (place[0], "")
-            and figure.data in (place[1], "")
+            place for place in printed if all(value in (own, "") for own, value in zip(place, wanted, strict=True))
         ]
-        used = sorted(place for place in whole if not _is_left_out(place, slow, timed))
+        used = sorted(
+            (strategy, data, subject)
+            for strategy, data, subject in whole
+            if subject not in slow or (timed and strategy != "directed_walk")
+        )
         if not used:
             continue
         ours = compute_mean(
-            bench.figure(Exploration(strategy, subject, data, _choose_walks(bench, strategy, timed)), figure.measure)
+            bench.figure(
+                Exploration(strategy, subject, data, 1000 if timed else _choose_counts(bench, strategy)[-1]),
+                figure.measure,
+            )
             for strategy, data, subject in used
         )
         notes = [MACHINE]
@@ -168,36 +152,18 @@ def build_speed_table(table: str, bench: Workbench) -> list[Row]:
     return rows
 
 
-def _is_left_out(place: tuple[str, str, str], slow: set[str], timed: bool) -> bool:
-    strategy, _, subject = place
-    return subject in slow and not (timed and strategy != "directed_walk")
-
-
-def _choose_walks(bench: Workbench, strategy: str, timed: bool) -> int:
-    return 1000 if timed else _choose_counts(bench, strategy)[-1]
-
-
 def build_accuracy_table(table: str, bench: Workbench) -> list[Row]:
     """Build Table 13: the accuracy of the models."""
     rows: list[Row] = []
     for figure in iterate_figures(published(table)):
         if figure.subject in bench.scale.models:
             ours = bench.figure(ModelTraining(figure.subject, figure.data), figure.measure)
-            notes = [MACHINE.replace("one case at a time in Java", "in Python").split(";")[0] + "."]
-            rows.append(
-                make_row(
-                    figure,
-                    table,
-                    figure.data,
-                    figure.subject,
-                    ours=ours,
-                    notes=notes
-                    if figure.measure == "seconds"
-                    else ["Ours is measured in the same way."]
-                    if figure.measure == "test accuracy" or figure.subject.endswith("2")
-                    else [],
-                )
-            )
+            note = ""
+            if figure.measure == "seconds":
+                note = MACHINE.replace("one case at a time in Java", "in Python").split(";")[0] + "."
+            elif figure.measure == "test accuracy" or figure.subject.endswith("2"):
+                note = "Ours is measured in the same way."
+            rows.append(make_row(figure, table, figure.data, figure.subject, ours=ours, notes=[note]))
     return rows
 
 

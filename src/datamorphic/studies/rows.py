@@ -37,7 +37,9 @@ class Row(NamedTuple):
 
 def make_row(figure: Any, table: str, *place: str, ours: float, column: str = "", notes: Iterable[str] = ()) -> Row:
     """Return a published figure beside ours, with its erratum."""
-    walks = None if _is_missing(figure.walks) else int(figure.walks)
+    import pandas as pd
+
+    walks = None if pd.isna(figure.walks) else int(figure.walks)
     wrong = _erratum(table, figure.strategy, figure.subject, figure.measure, data=figure.data, walks=walks)
     return Row(
         ", ".join(DISPLAY_NAMES.get(word, word) for word in place if word),
@@ -48,9 +50,8 @@ def make_row(figure: Any, table: str, *place: str, ours: float, column: str = ""
     )
 
 
-def describe_part(used: Sequence[object], all_of: Sequence[object] | int, noun: str) -> str:
+def describe_part(used: Sequence[object], whole: int, noun: str) -> str:
     """Describe what our mean covers, if it covers less than the published one."""
-    whole = all_of if isinstance(all_of, int) else len(all_of)
     if len(used) >= whole:
         return ""
     return f"Ours is over {len(used)} of {whole} {noun}: {', '.join(map(str, used))}."
@@ -61,18 +62,12 @@ def select_finite(values: Iterable[float]) -> list[float]:
     return [value for value in values if math.isfinite(value)]
 
 
-def compute_mean(values: Iterable[float], empty: float = math.nan) -> float:
+def compute_mean(values: Iterable[float]) -> float:
     """Return the mean of the finite values."""
     finite_values = select_finite(values)
-    return math.fsum(finite_values) / len(finite_values) if finite_values else empty
+    return math.fsum(finite_values) / len(finite_values) if finite_values else math.nan
 
 
 def iterate_figures(frame: pd.DataFrame) -> list[Any]:
     """Return the figures of a published table as named tuples."""
     return list(frame.itertuples(index=False))
-
-
-def _is_missing(value: Any) -> bool:
-    import pandas as pd
-
-    return bool(pd.isna(value))

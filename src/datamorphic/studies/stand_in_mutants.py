@@ -108,22 +108,17 @@ def _load_rates(program: str) -> dict[tuple[str, str], tuple[float, str]]:
 def choose_for_relation(table: str) -> dict[str, StandIn | None]:
     """Return the stand-ins for the mutants of Table 5 or 11, each used once as long as there are others."""
     frame = published(table)
-    kinds = {subject: (kind,) for subject, kind in find_region_kinds(table).items()} or _by_effects(table)
+    kinds: dict[str, tuple[str, ...]] = {subject: (kind,) for subject, kind in find_region_kinds(table).items()}
+    if not kinds:  # none are in print: on points and strips all ways are alike
+        rows = frame[frame["strategy"] == "MT-IPART vs MT-RT"].itertuples()
+        kinds = {row.subject: ("block",) if row.published > MIN_EFFECT else ("point", "strip") for row in rows}
     used: dict[str, set[str]] = {}
     stand_ins = {}
     for subject, name in dict(zip(frame["subject"], frame["data"], strict=True)).items():
         program, relation = RELATIONS[name]
-        stand_ins[subject] = _beside(
-            program, relation, parse_subject(subject), kinds[subject], used.setdefault(relation, set())
-        )
+        used_here = used.setdefault(relation, set())
+        stand_ins[subject] = _beside(program, relation, parse_subject(subject), kinds[subject], used_here)
     return stand_ins
-
-
-def _by_effects(table: str) -> dict[str, tuple[str, ...]]:
-    """Return kinds of regions where none are in print: on points and strips all ways are alike."""
-    frame = published(table)
-    rows = frame[frame["strategy"] == "MT-IPART vs MT-RT"].itertuples()
-    return {row.subject: ("block",) if row.published > MIN_EFFECT else ("point", "strip") for row in rows}
 
 
 def _beside(
@@ -168,7 +163,11 @@ def _choose_for_sets(program: str, subject: str, used: set[str]) -> StandIn:
     frame, ours = published("002-27"), _load_rates(program)
     sets = [parse_relations(name) for name in frame.loc[frame["subject"] == subject, "strategy"].unique()]
     everything = tuple(dict.fromkeys(name for names in sets for name in names))
-    kind, theirs = find_region_kinds("002-27")[subject], _in_print(program, subject)
+    kind, theirs = find_region_kinds("002-27")[subject], {}
+    if program in RATES:
+        rates = published(RATES[program])
+        rates = rates[(rates["subject"] == subject) & (rates["measure"] == "F-measure")]
+        theirs = {row.strategy: 0.0 if math.isinf(row.published) else 1 / row.published for row in rates.itertuples()}
     target = _mean([theirs.get(name, DEFAULT_RATE) for name in everything])
 
     def far(mutant: str) -> tuple[int, int, bool, bool, float]:
@@ -187,14 +186,6 @@ def _choose_for_sets(program: str, subject: str, used: set[str]) -> StandIn:
 def compute_rate(program: str, mutant: str, relations: Sequence[str]) -> float:
     """Return the mean violation rate of a mutant over some relations, as it is stored."""
     return _mean([_load_rates(program)[mutant, name][0] for name in relations])
-
-
-def _in_print(program: str, subject: str) -> dict[str, float]:
-    if program not in RATES:
-        return {}
-    frame = published(RATES[program])
-    rates = frame[(frame["subject"] == subject) & (frame["measure"] == "F-measure")]
-    return {row.strategy: 0.0 if math.isinf(row.published) else 1 / row.published for row in rates.itertuples()}
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from .._text import pluralize, suggest_name
 from .._validation import validate_choice, validate_integer
 from ..errors import UsageError
-from . import (
-    coded_classifiers,
-    group_selection,
-    group_simulations,
-    groups,
-    learner_relations,
-    mutants,
-    real_data,
-    tree_scores,
-    trees,
-)
+from . import coded_classifiers as coded
+from . import group_selection, group_simulations, groups, learner_relations, mutants, real_data, tree_scores, trees
 from .group_trials import format_amount as format_trial_amount
 from .published import tables
 from .result import Study
@@ -32,89 +23,59 @@ if TYPE_CHECKING:
 
 TableBuilder = Callable[[Workbench], list[Row]]
 
-TITLES = {
-    "001-1": "Directed walk on coded classifiers",
-    "001-2": "Random walk on coded classifiers, by walks",
-    "001-3": "Random walk on coded classifiers, by seeds",
-    "001-4": "Random target on coded classifiers",
-    "001-5": "Average cost of the strategies on coded classifiers",
-    "000-1": "Average cost and capability of the strategies on coded classifiers",
-    "000-4": "Cost and capability of the strategies on real data",
-    "000-5": "Pairs per second, coded classifiers",
-    "000-6": "Pairs per second, models of real data",
-    "000-7": "Seconds to find that there is no border",
-    "000-9": "Directed walk on coded classifiers (in print: random target)",
-    "000-10": "Random walk on coded classifiers, by walks",
-    "000-11": "Random walk on coded classifiers, by seeds",
-    "000-12": "Random target on coded classifiers",
-    "000-13": "Accuracy of the models",
-    "002-3": "Programs, their mutants, and the kinds of regions these have",
-    "002-5": "Effects of SFIDMT-ART against other generators of groups",
-    "002-7": "How evenly groups of SFIDMT-ART and MT-ART lie",
-    "002-9": "Generators of single inputs on blocks in two dimensions",
-    "002-11": "Effects of MT-BART and MT-IPART against other generators of groups",
-    "002-12": "Seconds to make 10,000 groups",
-    "002-13": "How evenly groups of MT-BART and MT-IPART lie",
-    "002-23": "Violation rates and regions of mutants of BesselJ",
-    "002-24": "Violation rates and regions of mutants of TriSquarePlus",
-    "002-25": "Violation rates and regions of mutants of rj",
-    "002-26": "Violation rates and regions of mutants of PntLinePos",
-    "002-27": "F-ratios of MRGS-ART to a random choice of relation and group",
-    "002-28": "Effects of MRGS-ART against a random choice of relation and group",
-    "002-29": "Seconds to choose 10,000 pairs of relation and group",
-    "002-30": "Dispersion of pairs that MRGS-ART chooses",
-    "002-31": "Discrepancy of pairs that MRGS-ART chooses",
-    "003-1": "How often learners violate relations",
-    "003-6": "Which relations kill mutants of kNN",
-    "003-7": "Which relations kill mutants of naive Bayes",
-    "003-8": "What cross-validation makes of kNN and its mutants",
-    "003-9": "What cross-validation makes of naive Bayes and its mutants",
-    "004-2": "Data sets of the study of trees",
-    "004-3": "Nodes and leaves of decision trees",
-    "004-4": "Mutants of decision trees, and the rows that kill them",
-    "004-5": "Scores of 3-NN on rows that trees choose",
-    "004-6": "Rows that trees choose against cross-validation",
-    "004-7": "Boundary values against mutation of trees",
+#: the published tables: their titles, and what builds them
+TABLES: dict[str, tuple[str, Callable[[str, Workbench], list[Row]]]] = {
+    "001-1": ("Directed walk on coded classifiers", coded.build_walks_table),
+    "001-2": ("Random walk on coded classifiers, by walks", coded.build_walks_table),
+    "001-3": ("Random walk on coded classifiers, by seeds", coded.build_walks_table),
+    "001-4": ("Random target on coded classifiers", coded.build_walks_table),
+    "001-5": ("Average cost of the strategies on coded classifiers", coded.build_summary_table),
+    "000-1": ("Average cost and capability of the strategies on coded classifiers", coded.build_summary_table),
+    "000-4": ("Cost and capability of the strategies on real data", real_data.build_overall_table),
+    "000-5": ("Pairs per second, coded classifiers", coded.build_speed_table),
+    "000-6": ("Pairs per second, models of real data", real_data.build_speed_table),
+    "000-7": ("Seconds to find that there is no border", real_data.build_speed_table),
+    "000-9": ("Directed walk on coded classifiers (in print: random target)", coded.build_walks_table),
+    "000-10": ("Random walk on coded classifiers, by walks", coded.build_walks_table),
+    "000-11": ("Random walk on coded classifiers, by seeds", coded.build_walks_table),
+    "000-12": ("Random target on coded classifiers", coded.build_walks_table),
+    "000-13": ("Accuracy of the models", real_data.build_accuracy_table),
+    **{
+        f"000-{first + number}": (f"{measure} of exploring models of {data}", real_data.build_model_table)
+        for first, data in ((14, "red wine"), (18, "mushrooms"), (22, "bank churners"))
+        for number, measure in enumerate(("Runs", "Mutants", "Cost", "Capability"))
+    },
+    "002-3": ("Programs, their mutants, and the kinds of regions these have", group_selection.build_program_table),
+    "002-5": ("Effects of SFIDMT-ART against other generators of groups", groups.build_effect_table),
+    "002-7": ("How evenly groups of SFIDMT-ART and MT-ART lie", groups.build_spread_table),
+    "002-9": ("Generators of single inputs on blocks in two dimensions", group_simulations.build_classic_table),
+    "002-11": ("Effects of MT-BART and MT-IPART against other generators of groups", groups.build_effect_table),
+    "002-12": ("Seconds to make 10,000 groups", groups.build_time_table),
+    "002-13": ("How evenly groups of MT-BART and MT-IPART lie", groups.build_spread_table),
+    "002-23": ("Violation rates and regions of mutants of BesselJ", group_selection.build_region_table),
+    "002-24": ("Violation rates and regions of mutants of TriSquarePlus", group_selection.build_region_table),
+    "002-25": ("Violation rates and regions of mutants of rj", group_selection.build_region_table),
+    "002-26": ("Violation rates and regions of mutants of PntLinePos", group_selection.build_region_table),
+    "002-27": ("F-ratios of MRGS-ART to a random choice of relation and group", group_selection.build_selection_table),
+    "002-28": (
+        "Effects of MRGS-ART against a random choice of relation and group",
+        group_selection.build_selection_table,
+    ),
+    "002-29": ("Seconds to choose 10,000 pairs of relation and group", group_selection.build_pairing_table),
+    "002-30": ("Dispersion of pairs that MRGS-ART chooses", group_selection.build_pairing_table),
+    "002-31": ("Discrepancy of pairs that MRGS-ART chooses", group_selection.build_pairing_table),
+    "003-1": ("How often learners violate relations", learner_relations.build_rate_table),
+    "003-6": ("Which relations kill mutants of kNN", mutants.build_kill_table),
+    "003-7": ("Which relations kill mutants of naive Bayes", mutants.build_kill_table),
+    "003-8": ("What cross-validation makes of kNN and its mutants", mutants.build_cross_validation_table),
+    "003-9": ("What cross-validation makes of naive Bayes and its mutants", mutants.build_cross_validation_table),
+    "004-2": ("Data sets of the study of trees", trees.build_size_table),
+    "004-3": ("Nodes and leaves of decision trees", trees.build_count_table),
+    "004-4": ("Mutants of decision trees, and the rows that kill them", trees.build_count_table),
+    "004-5": ("Scores of 3-NN on rows that trees choose", tree_scores.build_score_table),
+    "004-6": ("Rows that trees choose against cross-validation", tree_scores.build_wilcoxon_table),
+    "004-7": ("Boundary values against mutation of trees", tree_scores.build_t_test_table),
 }
-for _first, _data in ((14, "red wine"), (18, "mushrooms"), (22, "bank churners")):
-    for _k, _measure in enumerate(("Runs", "Mutants", "Cost", "Capability")):
-        TITLES[f"000-{_first + _k}"] = f"{_measure} of exploring models of {_data}"
-
-
-def _find_table_builder(table: str) -> TableBuilder:
-    special = {
-        "001-5": coded_classifiers.build_summary_table,
-        "000-1": coded_classifiers.build_summary_table,
-        "000-4": real_data.build_overall_table,
-        "000-5": coded_classifiers.build_speed_table,
-        "000-6": real_data.build_speed_table,
-        "000-7": real_data.build_speed_table,
-        "000-13": real_data.build_accuracy_table,
-        "002-3": group_selection.build_program_table,
-        "002-5": groups.build_effect_table,
-        "002-7": groups.build_spread_table,
-        "002-9": group_simulations.build_classic_table,
-        "002-11": groups.build_effect_table,
-        "002-12": groups.build_time_table,
-        "002-13": groups.build_spread_table,
-        **dict.fromkeys((f"002-{number}" for number in range(23, 27)), group_selection.build_region_table),
-        "002-27": group_selection.build_selection_table,
-        "002-28": group_selection.build_selection_table,
-        **dict.fromkeys((f"002-{number}" for number in range(29, 32)), group_selection.build_pairing_table),
-        "003-1": learner_relations.build_rate_table,
-        "003-6": mutants.build_kill_table,
-        "003-7": mutants.build_kill_table,
-        "003-8": mutants.build_cross_validation_table,
-        "003-9": mutants.build_cross_validation_table,
-        "004-2": trees.build_size_table,
-        "004-3": trees.build_count_table,
-        "004-4": trees.build_count_table,
-        "004-5": tree_scores.build_score_table,
-        "004-6": tree_scores.build_wilcoxon_table,
-        "004-7": tree_scores.build_t_test_table,
-    }
-    usual = real_data.build_model_table if int(table.partition("-")[2]) >= 14 else coded_classifiers.build_walks_table
-    return partial(special.get(table, usual), table)
 
 
 def _format_explorations(scale: Scale) -> str:
@@ -131,16 +92,24 @@ class StudyEntry(NamedTuple):
     amount: Callable[[Scale], str] = _format_explorations
 
 
-def _make_group(title: str, *names: str) -> StudyEntry:
-    amount = _format_explorations
-    if names[0].startswith("002-"):
-        amount = format_trial_amount
-    elif names[0].startswith("003-"):
-        amount = learner_relations.format_amount if names[0] == "003-1" else mutants.format_amount
-    elif names[0].startswith("004-"):
-        amount = trees.format_amount if names[0] in ("004-2", "004-3", "004-4") else tree_scores.format_amount
-    tables = f"{'Tables' if len(names) > 1 else 'Table'} {', '.join(names)}"
-    return StudyEntry(title, tables, {name: _find_table_builder(name) for name in names}, amount)
+#: descriptions of how much is measured, by document or table; by default in explorations
+AMOUNTS: dict[str, Callable[[Scale], str]] = {
+    "002": format_trial_amount,
+    "003": mutants.format_amount,
+    "003-1": learner_relations.format_amount,
+    "004": tree_scores.format_amount,
+    **dict.fromkeys(("004-2", "004-3", "004-4"), trees.format_amount),
+}
+
+
+def _make_group(
+    title: str, *names: str, compares: str = "", more_parts: Mapping[str, TableBuilder] | None = None
+) -> StudyEntry:
+    """Return a study of published tables, with more parts that are not published."""
+    parts: dict[str, TableBuilder] = {name: partial(TABLES[name][1], name) for name in names}
+    compares = compares or f"{'Tables' if len(names) > 1 else 'Table'} {', '.join(names)}"
+    amount = AMOUNTS.get(names[0], AMOUNTS.get(names[0][:3], _format_explorations))
+    return StudyEntry(title, compares, {**parts, **(more_parts or {})}, amount)
 
 
 def _make_case_study(title: str, data: str) -> StudyEntry:
@@ -186,11 +155,10 @@ STUDIES: dict[str, StudyEntry] = {
         {"": group_simulations.build_scenario_table},
         format_trial_amount,
     ),
-    "simulation": StudyEntry(
+    "simulation": _make_group(
         "Generators on random regions: blocks, points and strips",
-        "Table 002-9",
-        {"002-9": _find_table_builder("002-9"), "all generators": group_simulations.build_region_kind_table},
-        format_trial_amount,
+        "002-9",
+        more_parts={"all generators": group_simulations.build_region_kind_table},
     ),
     "input_domains": StudyEntry(
         "Effect of the size of the follow-up domain on generators of groups",
@@ -207,14 +175,11 @@ STUDIES: dict[str, StudyEntry] = {
     "regions": _make_group(
         "Where mutants of programs violate relations", "002-3", "002-23", "002-24", "002-25", "002-26"
     ),
-    "selection": StudyEntry(
+    "selection": _make_group(
         "Which relation on which group: MRGS-ART against a random choice",
-        "Tables 002-27 to 002-31",
-        {
-            **{name: _find_table_builder(name) for name in (f"002-{number}" for number in range(27, 32))},
-            "starving": group_simulations.build_starvation_table,
-        },
-        format_trial_amount,
+        *(f"002-{number}" for number in range(27, 32)),
+        compares="Tables 002-27 to 002-31",
+        more_parts={"starving": group_simulations.build_starvation_table},
     ),
     "new_generators": StudyEntry(
         "Generators and selectors that were proposed and never run, beside the others",
@@ -225,7 +190,7 @@ STUDIES: dict[str, StudyEntry] = {
         },
         format_trial_amount,
     ),
-    **{name: _make_group(TITLES[name], name) for name in tables()},
+    **{name: _make_group(TABLES[name][0], name) for name in tables()},
 }
 
 
@@ -278,16 +243,14 @@ def study(name: str, scale: str = "small", seed: int = 0, progress: bool | None 
     began = time.perf_counter()
     _build_rows(entry, bench)
     bench.work(name, progress, tell=scale == "full" and progress is not False)
-    rows = _build_rows(entry, bench)
-    frame = pd.DataFrame(rows, columns=list(Row._fields))
-    amount = entry.amount(bench.scale)
+    frame = pd.DataFrame(_build_rows(entry, bench), columns=list(Row._fields))
     return Study(
         name=name,
         title=entry.title,
         scale=scale,
         seed=bench.seed,
         seconds=time.perf_counter() - began,
-        amount=amount,
+        amount=entry.amount(bench.scale),
         rows=frame,
     )
 

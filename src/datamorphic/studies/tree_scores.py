@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from .._text import pluralize
@@ -118,33 +118,27 @@ def build_score_table(table: str, bench: Workbench) -> list[Row]:
     tree_scores = TreeScores(bench)
     rows = []
     for figure in iterate_figures(published(table)):
-        name, measure, notes = figure.subject, figure.measure, _describe_measure(figure.measure)
-        values = tree_scores.ours(measure)
+        name, note = figure.subject, tree_scores.scope_note
+        values = tree_scores.ours(figure.measure)
         if name.startswith("Shapiro-Wilk"):
             statistic, p = _run_test("shapiro", values)
-            ours, notes = (statistic if name.endswith("W") else p), [*notes, tree_scores.scope_note]
+            ours = statistic if name.endswith("W") else p
         elif name in STATISTICS:
-            ours, notes = (STATISTICS[name](values) if is_known(values) else math.nan, [*notes, tree_scores.scope_note])
+            ours = STATISTICS[name](values) if is_known(values) else math.nan
         else:
             ours = values[tree_scores.names.index(name)] if name in tree_scores.names else math.nan
-            notes = [*notes, describe_data_set(name, tree_scores.names)]
-        rows.append(_to_percent(make_row(figure, table, format_name(name), ours=ours, notes=notes)))
-    return [*rows, *(row for measure in _list_measures() for row in _build_further_rows(measure, tree_scores))]
-
-
-def _list_measures() -> list[str]:
-    return [f"{way} {score}" for way in WAYS for score in SCORES]
+            note = describe_data_set(name, tree_scores.names)
+        notes = [*_describe_measure(figure.measure), note]
+        row = make_row(figure, table, format_name(name), ours=ours, notes=notes)
+        if name.endswith(" p"):  # in percent, so that small p-values can be distinguished
+            row = row._replace(row=f"{row.row}, %", published=100 * row.published, ours=100 * row.ours)
+        rows.append(row)
+    measures = [f"{way} {score}" for way in WAYS for score in SCORES]
+    return [*rows, *(row for measure in measures for row in _build_further_rows(measure, tree_scores))]
 
 
 def _describe_measure(measure: str) -> list[str]:
     return {"BVA": [ORACLE, STEPS, WEIGHTED], "CV": [SHUFFLED, WEIGHTED]}.get(measure.split()[0], [WEIGHTED])
-
-
-def _to_percent(row: Row) -> Row:
-    """Convert a row of p-values to percent, so that small ones can be distinguished."""
-    if not row.row.endswith(" p"):
-        return row
-    return row._replace(row=f"{row.row}, %", published=100 * row.published, ours=100 * row.ours)
 
 
 def _build_further_rows(measure: str, tree_scores: TreeScores) -> list[Row]:
@@ -167,15 +161,11 @@ def _build_further_rows(measure: str, tree_scores: TreeScores) -> list[Row]:
     rows.append(row("mean inside 10-fold", math.nan, inside, INSIDE))
     if way == "BVA":
         for offset in OFFSETS:
-            values = tree_scores.ours(measure, Splitting if offset == STEP else _make_moving_job(offset), less)
+            values = tree_scores.ours(measure, Splitting if offset == STEP else partial(Moving, offset=offset), less)
             far = statistics.fmean(abs(a - b) for a, b in zip(values, theirs, strict=True))
             rows.append(row(f"mean, offset {offset}", printed, statistics.fmean(values), SAME_SETS))
             rows.append(row(f"difference, offset {offset}", math.nan, far, DISTANCE))
     return rows
-
-
-def _make_moving_job(offset: Offset) -> Callable[[str, int], Job]:
-    return lambda name, number: Moving(name, number, offset)
 
 
 def _compute_half_width(means: list[float]) -> float:
@@ -201,19 +191,12 @@ def build_wilcoxon_table(table: str, bench: Workbench) -> list[Row]:
             name = first if second == "CV" else f"{first} against {second}"
             theirs, ours = (_run_test("wilcoxon", *map(source, pair)) for source in (_find_published, tree_scores.ours))
             note = f"{MEANS} {tree_scores.scope_note}"
-            for k, column in enumerate(("W", "p")):
-                figure, times = printed.get((score, f"{name} {column}")), 100 if column == "p" else 1
+            for k, (letter, unit, times) in enumerate((("W", "", 1), ("p", ", %", 100))):
+                figure = printed.get((score, f"{name} {letter}"))
                 published_value = figure.published if figure is not None else theirs[k]
-                full_note = note if figure is not None else f"{FROM_5} {note}"
-                rows.append(
-                    Row(
-                        score,
-                        f"{name} {column}{', %' * k}",
-                        times * published_value,
-                        times * ours[k],
-                        full_note.strip(),
-                    )
-                )
+                full_note = (note if figure is not None else f"{FROM_5} {note}").strip()
+                column = f"{name} {letter}{unit}"
+                rows.append(Row(score, column, times * published_value, times * ours[k], full_note))
             rows.append(Row(score, f"{name} seeds, %", math.nan, _compute_lower_share(tree_scores, *pair), ALONE))
     return rows
 
@@ -237,18 +220,16 @@ def build_t_test_table(table: str, bench: Workbench) -> list[Row]:
     rows = []
     for figure in iterate_figures(published(table)):
         pair = f"BVA {figure.subject}", f"DTMT {figure.subject}"
-        k, times = ("t", "p").index(figure.measure), 100 if figure.measure == "p" else 1
+        k, times, column = {"t": (0, 1, "t"), "p": (1, 100, "p, %")}[figure.measure]
         scaled_figure = figure._replace(published=times * figure.published)
-        column = f"{figure.measure}{', %' * k}"
         ours = times * _run_test("ttest_ind", *map(tree_scores.ours, pair))[k]
         notes = [UNPAIRED, MEANS, tree_scores.scope_note]
         rows.append(make_row(scaled_figure, table, figure.subject, ours=ours, column=column, notes=notes))
         theirs, mine = (
             times * _run_test("ttest_rel", *map(source, pair))[k] for source in (_find_published, tree_scores.ours)
         )
-        rows.append(
-            Row(figure.subject, f"paired {column}", theirs, mine, f"{FROM_5} {MEANS} {tree_scores.scope_note}".strip())
-        )
+        note = f"{FROM_5} {MEANS} {tree_scores.scope_note}".strip()
+        rows.append(Row(figure.subject, f"paired {column}", theirs, mine, note))
     return rows
 
 
@@ -276,14 +257,11 @@ def build_training_table(bench: Workbench) -> list[Row]:
             for way in ("DTC", "random DTC", "DTMT", "random DTMT", "all")
         }
         for way, values in ours.items():
-            column = f"{learner}, {way}" if not way.startswith("random") else f"{learner}, as many as {way[7:]}"
-            labelled_values = [
-                *zip(map(format_name, tree_scores.names), values, strict=True),
-                ("mean", statistics.fmean(values)),
-            ]
-            rows += [Row(name, column, math.nan, value, f"{TRAINING} {OURS_ALONE}") for name, value in labelled_values]
+            column, note = f"{learner}, {way.replace('random', 'as many as')}", f"{TRAINING} {OURS_ALONE}"
+            names = [*map(format_name, tree_scores.names), "mean"]
+            means = [*values, statistics.fmean(values)]
+            rows += [Row(name, column, math.nan, value, note) for name, value in zip(names, means, strict=True)]
             if way in ("DTC", "DTMT"):
                 p = 100 * _run_test("wilcoxon", values, ours[f"random {way}"])[1]
-                note = f"{TRAINING} {OURS_ALONE} Wilcoxon's test against random rows."
-                rows.append(Row("p, %", column, math.nan, p, note))
+                rows.append(Row("p, %", column, math.nan, p, f"{note} Wilcoxon's test against random rows."))
     return rows

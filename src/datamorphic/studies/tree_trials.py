@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import statistics
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +12,8 @@ import numpy.typing as npt
 from ..data.sets import TARGET
 from ..trees.boundaries import STEP, Offset
 from ..trees.coverage.select_api import select
-from .trees import PLACES, format_name, load_prepared
-from .workload import Figures, Scale
+from .trees import DataSetJob, fit_tree, load_prepared
+from .workload import Figures
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,13 +52,6 @@ def fit_nearest_without(data: pd.DataFrame, left_out: Array) -> Any:
     return KNeighborsClassifier(NEIGHBOURS).fit(np.delete(inputs, left_out, 0), np.delete(labels, left_out))
 
 
-def fit_tree(data: pd.DataFrame, seed: int) -> Any:
-    """Return a tree fitted to all rows."""
-    from sklearn.tree import DecisionTreeClassifier
-
-    return DecisionTreeClassifier(random_state=seed).fit(data.drop(columns=TARGET), data[TARGET])
-
-
 def _score_by_criteria(data: pd.DataFrame, seed: int, offset: Offset = STEP) -> dict[str, dict[str, float]]:
     """Return the scores of 3-NN on rows that a tree chose, which are left out of its training."""
     tree = fit_tree(data, seed)
@@ -76,45 +68,19 @@ def _score_by_criteria(data: pd.DataFrame, seed: int, offset: Offset = STEP) -> 
     return scores
 
 
-@dataclass(frozen=True)
-class _OfData:
-    """Something measured of a data set, with a number as seed."""
+class ScoreJob(DataSetJob):
+    """Scores of a data set, such as "DTC precision"."""
 
-    data: str
-    number: int
-
-    @property
-    def label(self) -> str:
-        """Of what data."""
-        return format_name(self.data)
-
-    @property
-    def kind(self) -> tuple[object, ...]:
-        """What jobs share whose times can be compared."""
-        return (type(self).__name__, self.data)
-
-    @property
-    def weight(self) -> int:
-        """How long it takes, compared with others of its kind."""
-        return 1
-
-    def repetitions(self, scale: Scale) -> int:
-        """Return 1: each number is a try of its own."""
-        return 1
-
-    def measure(self, seed: int, repetition: int, progress: bool | None) -> Figures:
-        """Return scores, such as "DTC precision"."""
-        began = time.perf_counter()
-        scores = self._scores(load_prepared(self.data), PLACES * seed + self.number)
-        figures = {f"{way} {score}": value for way, values in scores.items() for score, value in values.items()}
-        return {**figures, "seconds": time.perf_counter() - began}
+    def _compute_figures(self, seed: int) -> Figures:
+        scores = self._scores(load_prepared(self.data), seed)
+        return {f"{way} {score}": value for way, values in scores.items() for score, value in values.items()}
 
     def _scores(self, data: pd.DataFrame, seed: int) -> dict[str, dict[str, float]]:
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class Splitting(_OfData):
+class Splitting(ScoreJob):
     """3-NN on rows that a tree of all the data chose, and cross-validated."""
 
     def _scores(self, data: pd.DataFrame, seed: int) -> dict[str, dict[str, float]]:
@@ -124,7 +90,7 @@ class Splitting(_OfData):
 
 
 @dataclass(frozen=True)
-class Moving(_OfData):
+class Moving(ScoreJob):
     """3-NN on boundary rows with another offset."""
 
     offset: Offset
@@ -135,7 +101,7 @@ class Moving(_OfData):
 
 
 @dataclass(frozen=True)
-class Folding(_OfData):
+class Folding(ScoreJob):
     """The same inside cross-validation: trees and tests of nine folds, ten times."""
 
     def _scores(self, data: pd.DataFrame, seed: int) -> dict[str, dict[str, float]]:
@@ -162,7 +128,7 @@ def _mean_scores(some: list[dict[str, float]]) -> dict[str, float]:
 
 
 @dataclass(frozen=True)
-class Learning(_OfData):
+class Learning(ScoreJob):
     """Learners trained on rows that a tree chose, on as many random ones, and on all."""
 
     def _scores(self, data: pd.DataFrame, seed: int) -> dict[str, dict[str, float]]:

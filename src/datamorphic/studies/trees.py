@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import statistics
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -20,7 +19,7 @@ from ..trees.coverage.options import CoverOptions
 from ..trees.coverage.selection import RowChooser
 from .published import published
 from .rows import Row, describe_part, iterate_figures, make_row
-from .workload import Figures, Scale, Workbench
+from .workload import Figures, Job, Scale, Workbench
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,15 +49,10 @@ NEIGHBOURS = (
 LEAVES = "One row is generated for each leaf that the data reach. The data reach all leaves."
 #: how data sets differ from those of the publication, or what our figures show about them
 PREPARED = {
-    "cleveland": (
-        "Cleveland has the number of the row as a first column: 15 attributes and 99 nodes show that the "
-        "published data had it, and "
-        "without it the tree has about 111 nodes."
-    ),
-    "penguins": (
-        "Penguins has its four measures in 342 rows: island and sex, which the publication seems to use, are "
-        "not in the file."
-    ),
+    "cleveland": "Cleveland has the number of the row as a first column: 15 attributes and 99 nodes show that the "
+    "published data had it, and without it the tree has about 111 nodes.",
+    "penguins": "Penguins has its four measures in 342 rows: island and sex, which the publication seems to use, are "
+    "not in the file.",
     "hawks": "Hawks has five measures in 891 rows: other columns, which the publication seems to use, are not in the file.",
     "wheat_seeds": "Wheat seeds has all its 210 rows: the publication does not state which 10 or 11 rows it left out.",
 }
@@ -87,7 +81,9 @@ def find_available(scale: Scale) -> list[str]:
 
 def describe_data_set(name: str, names: Sequence[str]) -> str:
     """Say what there is to say about a data set, given those that are at hand."""
-    return PREPARED.get(name, "") if name in names else UNAVAILABLE if name == ABSENT else LEFT_OUT
+    if name in names:
+        return PREPARED.get(name, "")
+    return UNAVAILABLE if name == ABSENT else LEFT_OUT
 
 
 def format_name(name: str) -> str:
@@ -104,67 +100,59 @@ def is_known(*values: Sequence[float]) -> bool:
 
 
 @dataclass(frozen=True)
-class Growing:
-    """A tree of a data set, its mutants, and the rows that kill them.
-
-    The tree is ``DecisionTreeClassifier(random_state=k)`` of all rows, and the rows are those that
-    ``dm.select(tree, data, ..., seed=k)`` gives, where k is the number and a thousand times the seed of the study.
-    """
+class DataSetJob(Job):
+    """A measurement of a data set; the number and a thousand times the seed of the study make its seed."""
 
     data: str
     number: int
 
     @property
     def label(self) -> str:
-        """Of what data."""
+        """The data set."""
         return format_name(self.data)
 
-    @property
-    def kind(self) -> tuple[object, ...]:
-        """What trees share whose times can be compared."""
-        return ("tree", self.data)
+    def _derive_seed(self, seed: int, repetition: int) -> int:
+        return PLACES * seed + self.number
 
-    @property
-    def weight(self) -> int:
-        """How long it takes, compared with others of its kind."""
-        return 1
 
-    def repetitions(self, scale: Scale) -> int:
-        """Return 1: each number is a tree of its own."""
-        return 1
+@dataclass(frozen=True)
+class Growing(DataSetJob):
+    """A tree of a data set, its mutants, and the rows that kill them: the figures of Tables 3 and 4.
 
-    def measure(self, seed: int, repetition: int, progress: bool | None) -> Figures:
-        """Return the figures of Tables 3 and 4."""
-        from sklearn.tree import DecisionTreeClassifier
+    The tree is ``DecisionTreeClassifier(random_state=seed)`` of all rows, and the rows are those that
+    ``dm.select(tree, data, ..., seed=seed)`` gives.
+    """
 
-        began, place = time.perf_counter(), PLACES * seed + self.number
+    def _compute_figures(self, seed: int) -> Figures:
         data = load_prepared(self.data)
-        tree = DecisionTreeClassifier(random_state=place).fit(data.drop(columns=TARGET), data[TARGET])
-        return {**_compute_figures(tree, data, place), "seconds": time.perf_counter() - began}
+        forest, leaves, rows = read_trees_and_rows(fit_tree(data, seed), data, CoverOptions(target=TARGET))
+        # as `dm.select` does it, which does not report the row chosen per mutant
+        chosen = RowChooser(np.random.default_rng(seed).permutation(len(rows)), minimal=False)
+        score = measure_kills(forest, leaves, on_kills=chosen.choose_for_kills)
+        mutants = score.mutants
+        killers, kinds = np.concatenate(chosen.rows), mutants["kind"][score.killed].to_numpy()
+        tests = len(np.unique(killers))
+        (only,) = leaves.trees
+        return {
+            "nodes": len(only),
+            "DTC": int(leaves.covered.sum()),
+            "BVA": int(leaves.covered.sum()),
+            "decision nodes": len(only.inner),
+            "mutants": len(mutants),
+            **{kind: int((mutants["kind"] == kind).sum()) for kind in ("ORRN", "Cccr")},
+            **{f"{kind} tests": len(np.unique(killers[kinds == kind])) for kind in ("ORRN", "Cccr")},
+            "tests": tests,
+            "tests, %": 100 * tests / len(rows),
+            "live": len(score.live),
+            "score, %": 100 * score.score,
+        }
 
 
-def _compute_figures(tree: Any, data: pd.DataFrame, seed: int) -> dict[str, float]:
-    forest, leaves, rows = read_trees_and_rows(tree, data, CoverOptions(target=TARGET))
-    # as `dm.select` does it, which does not report the row chosen per mutant
-    chosen = RowChooser(np.random.default_rng(seed).permutation(len(rows)), minimal=False)
-    score = measure_kills(forest, leaves, on_kills=chosen.choose_for_kills)
-    mutants = score.mutants
-    killers, kinds = np.concatenate(chosen.rows), mutants["kind"][score.killed].to_numpy()
-    tests = len(np.unique(killers))
-    (only,) = leaves.trees
-    return {
-        "nodes": len(only),
-        "DTC": int(leaves.covered.sum()),
-        "BVA": int(leaves.covered.sum()),
-        "decision nodes": len(only.inner),
-        "mutants": len(mutants),
-        **{kind: int((mutants["kind"] == kind).sum()) for kind in ("ORRN", "Cccr")},
-        **{f"{kind} tests": len(np.unique(killers[kinds == kind])) for kind in ("ORRN", "Cccr")},
-        "tests": tests,
-        "tests, %": 100 * tests / len(rows),
-        "live": len(score.live),
-        "score, %": 100 * score.score,
-    }
+def fit_tree(data: pd.DataFrame, seed: int) -> Any:
+    """Return a tree fitted to all rows."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    return DecisionTreeClassifier(random_state=seed).fit(data.drop(columns=TARGET), data[TARGET])
 
 
 def count_trees(scale: Scale) -> int:
@@ -190,11 +178,8 @@ def build_size_table(table: str, bench: Workbench) -> list[Row]:
     rows = []
     for figure in iterate_figures(published(table)):
         ours = _compute_size(figure) if figure.subject in names else math.nan
-        rows.append(
-            make_row(
-                figure, table, format_name(figure.subject), ours=ours, notes=[describe_data_set(figure.subject, names)]
-            )
-        )
+        notes = [describe_data_set(figure.subject, names)]
+        rows.append(make_row(figure, table, format_name(figure.subject), ours=ours, notes=notes))
     return rows
 
 

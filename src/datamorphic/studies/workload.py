@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 import sys
+import time
 import zlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 
@@ -26,111 +27,49 @@ from ..runs.progress import Progress
 
 @dataclass(frozen=True, kw_only=True)
 class Scale:
-    """How much of a study is measured.
+    """How much of a study is measured."""
 
-    Attributes
-    ----------
-    repetitions, slow : int
-        How often an exploration is repeated, with different seeds; `slow` is for data sets and growing pools.
-    subjects, models : tuple of str
-        The coded classifiers and the models of the data sets.
-    walks, growing : tuple of int
-        Numbers of walks on the coded classifiers; with a growing pool, which is slower.
-    seeds : tuple of int
-        Numbers of seeds, where these vary.
-    targets, rows : tuple of int
-        On the data sets: numbers of walks, and of rows from which directed walks start in every direction.
-    inputs : int
-        Number of inputs on which relations of learners are checked.
-    mutants : int, optional
-        Number of mutants per program; None for all.
-    compared : int
-        Number of inputs on which labels of mutant and program are compared.
-    sets : int
-        Number of simulated data sets per rule that are cross-validated.
-    patience : float
-        Time limit of a mutant in seconds.
-    trials : int
-        Number of trials, each until a relation is violated.
-    groups : int
-        Approximate number of groups in all trials: where violations are rare, there are fewer trials.
-    """
-
-    repetitions: int
-    slow: int
-    subjects: tuple[str, ...]
-    models: tuple[str, ...]
-    walks: tuple[int, ...]
-    growing: tuple[int, ...]
-    seeds: tuple[int, ...]
-    targets: tuple[int, ...]
-    rows: tuple[int, ...]
-    inputs: int
-    mutants: int | None
-    compared: int
-    sets: int
-    patience: float
-    trials: int
-    groups: int
+    repetitions: int  # of an exploration, with different seeds
+    slow: int  # repetitions on data sets and with growing pools
+    subjects: tuple[str, ...]  # the coded classifiers
+    models: tuple[str, ...]  # of the data sets
+    walks: tuple[int, ...]  # on the coded classifiers
+    growing: tuple[int, ...]  # walks with a growing pool, which is slower
+    seeds: tuple[int, ...]  # where these vary
+    targets: tuple[int, ...]  # walks on the data sets
+    rows: tuple[int, ...]  # of the data sets, from which directed walks start in every direction
+    inputs: int  # on which relations of learners are checked
+    mutants: int | None  # per program; None for all
+    compared: int  # inputs on which labels of mutant and program are compared
+    sets: int  # simulated data sets per rule that are cross-validated
+    patience: float  # seconds per mutant
+    trials: int  # each until a relation is violated
+    groups: int  # in all trials, approximately: where violations are rare, there are fewer trials
 
 
 _SIX, _TEN = tuple(range(200, 1201, 200)), tuple(range(100, 1001, 100))
-FAST = ("DT", "DT2", "KNN", "LR", "NB", "NB2")
+_FAST_MODELS = ("DT", "DT2", "KNN", "LR", "NB", "NB2")
+_SCALE_VALUES: dict[str, tuple[Any, Any, Any]] = {  # tiny, small and full
+    "repetitions": (1, 3, 10),
+    "slow": (1, 1, 10),
+    "subjects": (("Box 1", "Sin 2"), tuple(RULES), tuple(RULES)),
+    "models": (("DT", "NB"), _FAST_MODELS, REFERENCE_MODELS),
+    "walks": ((200,), _SIX, _SIX),
+    "growing": ((200,), (200, 800), _SIX),
+    "seeds": ((200,), (200, 1200), _SIX),
+    "targets": ((100,), (200, 1000), _TEN),
+    "rows": ((10,), (100,), _TEN),
+    "inputs": (12, 100, 300),
+    "mutants": (6, 40, None),
+    "compared": (100, 1000, 10_000),
+    "sets": (1, 10, 300),
+    "patience": (10, 30, 600),
+    "trials": (5, 400, 10_000),
+    "groups": (400, 16_000, 10**12),
+}
 SCALES = {
-    "tiny": Scale(
-        repetitions=1,
-        slow=1,
-        subjects=("Box 1", "Sin 2"),
-        models=("DT", "NB"),
-        walks=(200,),
-        growing=(200,),
-        seeds=(200,),
-        targets=(100,),
-        rows=(10,),
-        inputs=12,
-        mutants=6,
-        compared=100,
-        sets=1,
-        patience=10,
-        trials=5,
-        groups=400,
-    ),
-    "small": Scale(
-        repetitions=3,
-        slow=1,
-        subjects=tuple(RULES),
-        models=FAST,
-        walks=_SIX,
-        growing=(200, 800),
-        seeds=(200, 1200),
-        targets=(200, 1000),
-        rows=(100,),
-        inputs=100,
-        mutants=40,
-        compared=1000,
-        sets=10,
-        patience=30,
-        trials=400,
-        groups=16_000,
-    ),
-    "full": Scale(
-        repetitions=10,
-        slow=10,
-        subjects=tuple(RULES),
-        models=REFERENCE_MODELS,
-        walks=_SIX,
-        growing=_SIX,
-        seeds=_SIX,
-        targets=_TEN,
-        rows=_TEN,
-        inputs=300,
-        mutants=None,
-        compared=10_000,
-        sets=300,
-        patience=600,
-        trials=10_000,
-        groups=10**12,
-    ),
+    name: Scale(**{option: values[column] for option, values in _SCALE_VALUES.items()})
+    for column, name in enumerate(("tiny", "small", "full"))
 }
 
 # -- jobs -------------------------------------------------------------------------------
@@ -138,26 +77,39 @@ SCALES = {
 Figures = Mapping[str, float]
 
 
-class Job(Protocol):
-    """A measurement, described by a frozen dataclass."""
+class Job:
+    """A measurement, described by the fields of a frozen dataclass."""
 
     @property
     def label(self) -> str:
         """The text of the progress bar; empty if the job shows its own progress."""
+        return " ".join(value for value in vars(self).values() if isinstance(value, str) and value)
 
     @property
     def kind(self) -> tuple[object, ...]:
         """The kind of jobs whose times can be compared."""
+        return (type(self).__name__, *(value for value in vars(self).values() if isinstance(value, str)))
 
     @property
     def weight(self) -> int:
         """The expected duration, relative to others of its kind."""
+        return 1
 
     def repetitions(self, scale: Scale) -> int:
-        """Return the number of repetitions."""
+        """Return the number of repetitions: 1 if these are part of the job, or would give the same."""
+        return 1
 
     def measure(self, seed: int, repetition: int, progress: bool | None) -> Figures:
         """Return the figures, `seconds` among them."""
+        began = time.perf_counter()
+        figures = self._compute_figures(self._derive_seed(seed, repetition))
+        return {**figures, "seconds": time.perf_counter() - began}
+
+    def _derive_seed(self, seed: int, repetition: int) -> int:
+        return seed
+
+    def _compute_figures(self, seed: int) -> Figures:
+        raise NotImplementedError
 
 
 def make_seed_sequence(job: Job, seed: int, repetition: int) -> np.random.SeedSequence:
@@ -180,21 +132,11 @@ def _measure_once(job: Job, repetition: int, seed: int, progress: bool | None) -
 
 @dataclass
 class Workbench:
-    """Records which figures are needed, and measures them.
-
-    Attributes
-    ----------
-    scale : Scale
-        How much is measured.
-    seed : int
-        The random seed.
-    asked : dict
-        The figures per job; empty until they are measured.
-    """
+    """Records which figures are needed, and measures them."""
 
     scale: Scale
     seed: int = 0
-    figures_by_job: dict[Job, Figures] = field(default_factory=dict)
+    figures_by_job: dict[Job, Figures] = field(default_factory=dict)  # empty until they are measured
 
     def figure(self, job: Job, measure: str) -> float:
         """Return a figure of a job; NaN until it is measured."""

@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from datamorphic.errors import UsageError
 from datamorphic.mutation.cross_validation import is_passing
 from datamorphic.relations.learner.necessity import find_stance
-from datamorphic.studies.published import ERRATA, erratum, misprints, published, tables
+from datamorphic.studies.published import errata, erratum, misprints, published, tables
 
 #: a row of figures is spread over these tables
 STUDIES = [
@@ -296,7 +296,7 @@ def test_misprints_and_errata_name_figures_that_exist():
         same = (frame["strategy"] == row.strategy) & (frame["subject"] == row.subject) & (frame["data"] == row.data)
         at = frame["walks"].isna() if pd.isna(row.walks) else frame["walks"] == row.walks
         assert len(frame[same & at & (frame["measure"] == row.measure)]) == 1, row
-    for each in ERRATA:
+    for each in errata():
         for table in each.tables.split(","):
             frame = published(table)
             for field in ("strategy", "data", "subject"):
