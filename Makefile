@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 
-.PHONY: demo test quick check bench docs wheel lowest versions clean
+.PHONY: demo test quick check bench docs java wheel lowest versions clean
 
 demo: $(VENV)/installed
 	$(BIN)/datamorphic demo
@@ -30,6 +30,12 @@ bench: $(VENV)/developing
 docs: $(VENV)/documenting
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "The documentation: site/index.html"
+
+# The loops over Weka's rows, compiled for Java 11; the class is committed, because users may have no compiler.
+JAVA_FOLDER := src/datamorphic/systems/java
+WEKA_JAR ?= /usr/share/java/weka.jar
+java:
+	javac --release 11 -g:none -cp $(WEKA_JAR) -d $(JAVA_FOLDER) $(JAVA_FOLDER)/datamorphic/WekaLoops.java
 
 # A wheel, installed into an empty environment, runs the example of the README.
 wheel: $(VENV)/developing

@@ -9,8 +9,10 @@ import copy
 import os
 import pickle
 import shutil
+import subprocess
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -415,6 +417,16 @@ def test_memory_that_java_would_not_start_with(monkeypatch, memory):
     monkeypatch.setenv(jvm.MEMORY_VARIABLE, memory)
     with pytest.raises(ModelError, match="must be at least 16m, as in 512m or 2g"):
         jvm._read_memory_limit()
+
+
+@runs_weka
+@pytest.mark.skipif(shutil.which("javac") is None, reason="needs a Java compiler")
+def test_the_compiled_loops_are_those_of_the_source(tmp_path):
+    source = Path(jvm.LOOPS_FOLDER) / "datamorphic" / "WekaLoops.java"
+    compiler = ["javac", "--release", "11", "-g:none", "-cp", find_jar(), "-d", str(tmp_path)]
+    subprocess.run([*compiler, str(source)], check=True)
+    new_class = tmp_path / "datamorphic" / "WekaLoops.class"
+    assert new_class.read_bytes() == source.with_suffix(".class").read_bytes(), "run: make java"
 
 
 @runs_weka
