@@ -22,9 +22,11 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import datamorphic as dm
+from datamorphic.cli.load import load_system
 from datamorphic.errors import ArgumentError, BadAnswer, DataError, ModelError, SystemRaised
 from datamorphic.systems import weka
 from datamorphic.systems import weka_jvm as jvm
+from datamorphic.systems.files import load_model
 from datamorphic.systems.isolation import IsolatedSystem
 from datamorphic.systems.weka import Weka, explain_missing_weka, find_jar, make_weka_learner
 from datamorphic.testing.conformance import check_executor
@@ -525,3 +527,14 @@ def test_a_fitted_one_is_a_system_here_and_in_another_process():
     isolated = IsolatedSystem(sut, timeout=60)
     assert isolated.execute(frame).same(sut.execute(frame)).all()
     isolated.close()
+
+
+@runs_weka
+def test_one_name_serves_check_test_and_wrap():
+    assert load_system("weka:IBk -K 3", None, False) == ("weka:IBk -K 3", {"trust": False})
+    assert repr(load_model("weka:IBk -K 3")) == "Weka('IBk -K 3')"
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(label=Y)
+    result = dm.test("weka:IBk -K 3", frame, target="label", only=["repeats"], budget="60s")
+    assert (result.subject, result.fitted_on_given_data) == ("weka:IBk -K 3", True)
+    with pytest.raises(ModelError, match="weka:IBk is a learner and is not fitted"):
+        dm.explore("weka:IBk", frame.drop(columns="label"))

@@ -12,6 +12,7 @@ from typing import Any
 
 from .._text import redact
 from ..errors import DataError, UsageError
+from ..systems.files import is_weka_name
 from .expectations import read_expectations
 from .finding import Example, Finding
 from .python_code import format_literal
@@ -174,7 +175,10 @@ class _TestFile:
         if request.get("subject") is not None:
             subject = format_literal(str(request["subject"]))
             return _Fixture(docstring=docstring, body=f"    return dm.subjects[{subject}]")
-        match = _OBJECT.fullmatch(str(request.get("model")))
+        if is_weka_name(request["model"]):
+            body = f"    return load_model({format_literal(request['model'])})"
+            return _Fixture(docstring="The learner under test.", body=body, uses_load_model=True)
+        match = _OBJECT.fullmatch(str(request["model"]))
         if match and not os.path.exists(str(request["model"])):
             lines = [
                 f"    sys.path.insert(0, str({self._format_path(os.curdir)}))",

@@ -25,7 +25,8 @@ from ..runs.progress import Progress
 from ..runs.versions import read_versions
 from ..space.space import Space
 from ..systems.estimator import Estimator
-from ..systems.files import load_model
+from ..systems.files import is_weka_name, load_model
+from ..systems.weka import Weka
 from .check import run_checks
 from .checks import CHECKS
 from .context import BudgetClock, CheckContext
@@ -120,15 +121,15 @@ def _load(model: ModelLike, data: DataLike | None, options: AuditOptions) -> _Lo
     """Load a model from its path, and fit it if it is an unfitted estimator."""
     name = options.name
     if isinstance(model, str | os.PathLike):
-        name = name or os.path.basename(os.fspath(model))
+        name = name or (model if is_weka_name(model) else os.path.basename(os.fspath(model)))
         model = load_model(model, trust=options.trust)
-    if "sklearn" not in sys.modules:  # then the model cannot be one of its estimators
+    if "sklearn" not in sys.modules and not isinstance(model, Weka):  # then the model cannot be one of its estimators
         return _LoadedModel(original=model, fitted=model, name=name)
     from sklearn.base import BaseEstimator, clone
     from sklearn.exceptions import NotFittedError
     from sklearn.utils.validation import check_is_fitted
 
-    if not isinstance(model, BaseEstimator) or not hasattr(model, "fit") or has_morphisms(model):
+    if not isinstance(model, BaseEstimator | Weka) or not hasattr(model, "fit") or has_morphisms(model):
         return _LoadedModel(original=model, fitted=model, name=name)
     target = options.target
     try:

@@ -14,6 +14,7 @@ from .._text import suggest_name
 from ..data.sets import load
 from ..errors import SystemFailed, UsageError
 from ..space.table_files import read_table
+from ..systems.files import is_weka_name
 from .options import parse_parameters
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def is_model_file(text: str) -> bool:
 def load_system(model: str | None, subject: str | None, trust: bool) -> tuple[Any, dict[str, Any]]:
     """Return the system under test, and the options to wrap it with.
 
-    A model is a path of a file or ``module:object``. A subject is a built-in classifier.
+    A model is a path of a file, ``weka:`` with a name and options, or ``module:object``. A subject is a built-in classifier.
     """
     if (model is None) == (subject is None):
         raise UsageError(
@@ -91,7 +92,7 @@ def load_system(model: str | None, subject: str | None, trust: bool) -> tuple[An
         from ..data.subjects import subjects
 
         return subjects[subject], {}
-    if is_model_file(str(model)):
+    if is_weka_name(model) or is_model_file(str(model)):
         return str(model), {"trust": trust}
     return load_object(str(model)), {}
 
@@ -102,11 +103,7 @@ def load_learner(text: str | None, parameters: list[str] | None, trust: bool) ->
         raise UsageError(
             "Say what to check: a learner or a class of learners (module:object), a model file, or 'weka:IBk -K 3'."
         )
-    options: dict[str, Any] = {}
-    if text.startswith("weka:"):
-        learner: Any = text
-    else:
-        learner, options = load_system(text, None, trust)
+    learner, options = load_system(text, None, trust)
     values = parse_parameters(parameters)
     if isinstance(learner, type):
         try:

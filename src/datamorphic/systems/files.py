@@ -5,20 +5,25 @@ from __future__ import annotations
 import os
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from .._validation import import_optional
 from ..errors import ModelError, UntrustedError
 from .untrusted import SKLEARN_TREE_TYPE, validate_trees
 
+WEKA_PREFIX = "weka:"  # of the name of a learner of Weka with its options
 PICKLE_SUFFIXES = (".pkl", ".pickle", ".joblib")
 
 
 def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> Any:
-    """Return the model in a file.
+    """Return the model in a file, or the learner that ``weka:`` with a name and options stands for.
 
-    That is an estimator, or an executor for formats that have no Python object.
+    The model is an estimator, or an executor for formats that have no Python object.
     """
+    if is_weka_name(path):
+        from .weka import make_weka_learner
+
+        return make_weka_learner(path).check()
     file = Path(path)
     kind = file.suffix.lower()
     if kind not in (".skops", ".onnx", *PICKLE_SUFFIXES):
@@ -43,6 +48,11 @@ def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> Any:
     except Exception as error:
         # a damaged file may make a reader raise anything, and the message must name the file
         raise ModelError(f"{file.name} cannot be read as a model: {type(error).__name__}: {error}") from error
+
+
+def is_weka_name(model: object) -> TypeGuard[str]:
+    """Tell whether a model is given as ``weka:`` with a name and options."""
+    return isinstance(model, str) and model.startswith(WEKA_PREFIX)
 
 
 def _load_pickle(file: Path) -> Any:

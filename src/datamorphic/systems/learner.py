@@ -66,6 +66,8 @@ class Learner(Executor):
         scores: ScoreRequest,
     ) -> Outputs:
         """Fit a copy for each training set and label its cases."""
+        if not isinstance(batch, TrainingBatch):
+            raise ModelError(f"{self.name} is a learner and is not fitted. Fit it first: dm.wrap(learner).fit(X, y).")
         values = np.full(len(batch), None, dtype=object)
         status = np.zeros(len(batch), dtype=np.int8)
         table = np.full((len(batch), batch.width), np.nan) if scores else None

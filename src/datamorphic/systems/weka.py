@@ -275,6 +275,9 @@ class Weka:
         inputs = InputTags(allow_nan=True, categorical=True, string=True)
         return Tags(target_tags=TargetTags(required=True), input_tags=inputs, **kind)
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._fitted_model is not None
+
     def __repr__(self) -> str:
         return f"Weka({self.options!r}{f', jar={os.fspath(self.jar)!r}' if self.jar is not None else ''})"
 

@@ -10,7 +10,7 @@ from .._typing import ModelLike, SupportsPredict
 from ..errors import ModelError
 from .base import Executor, Function
 from .estimator import Estimator
-from .files import load_model
+from .files import is_weka_name, load_model
 from .guard import GuardedSystem
 from .isolation import IsolatedSystem
 
@@ -77,13 +77,12 @@ def _make_executor(
     own_system = getattr(model, "sut", None)
     if isinstance(own_system, Executor):
         return own_system
-    if isinstance(model, str) and model.startswith("weka:"):
-        from .learner import Learner
-        from .weka import make_weka_learner
-
-        return Learner(make_weka_learner(model).check(), name=name or model)
     if isinstance(model, str | os.PathLike):
         loaded_model = load_model(model, trust=trust)
+        if is_weka_name(model):
+            from .learner import Learner
+
+            return Learner(loaded_model, name=name or model)
         name = name or os.path.basename(os.fspath(model))
         if isinstance(loaded_model, Executor):
             loaded_model.name, loaded_model.space = name, space
