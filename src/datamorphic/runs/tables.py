@@ -19,7 +19,7 @@ from .._text import redact
 from .._validation import import_optional
 from ..errors import StoreError
 from . import errors as trouble
-from .errors import OTHER_STORE_HINT, is_away, is_busy, to_store_error
+from .errors import OTHER_STORE_HINT, is_away, is_busy, is_refused, to_store_error
 from .json_codec import parse_document, to_canonical_json
 
 T = TypeVar("T")
@@ -247,7 +247,7 @@ class Database:
 
     def _run_transaction(self, work: Callable[[Connection], T], writing: bool) -> T:
         """Do `work` in a transaction, and wait for a server that is being restarted."""
-        deadline = time.monotonic() + trouble.MAX_SERVER_WAIT_SECONDS
+        deadline, refusals = time.monotonic() + trouble.MAX_SERVER_WAIT_SECONDS, 0
         while True:
             sent = False
             try:
@@ -257,6 +257,9 @@ class Database:
                 return result
             except sa.exc.DBAPIError as error:
                 if sent or not self._reached or not is_away(error) or time.monotonic() > deadline:
+                    raise
+                refusals += is_refused(error, self._engine.url)
+                if refusals > 1:  # at the first, it may have been starting
                     raise
             time.sleep(random.uniform(0.1, 0.5))
 
