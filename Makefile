@@ -22,7 +22,10 @@ check: $(VENV)/developing
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -q -n auto -p no:cacheprovider -m "not slow" --cov --cov-report=term:skip-covered
+	rm -f .coverage .coverage.*
+	$(BIN)/coverage run -m pytest -q -n auto -p no:cacheprovider -m "not slow"
+	$(BIN)/coverage combine -q
+	$(BIN)/coverage report --skip-covered
 
 bench: $(VENV)/developing
 	$(BIN)/python -m benchmarks
@@ -59,7 +62,7 @@ versions:
 	  else echo "$$python is not installed: skipped"; fi; done
 
 clean:
-	rm -rf .venv .venv-* dist site datamorphic-demo .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-* dist site datamorphic-demo .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12")'

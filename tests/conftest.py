@@ -58,12 +58,10 @@ def mixed():
 def pytest_collection_modifyitems(items):
     """Mark tests by their folder: those of real systems, of seeded statistical claims, and of recorded behaviour."""
     tests = Path(__file__).parent
+    marks = {"integration": ["integration"], "quality": ["quality", "slow"], "behaviour": ["slow"]}
     for item in items:
-        for folder in ("integration", "quality", "behaviour"):
-            if tests / folder in item.path.parents:
-                item.add_marker(pytest.mark.slow)
-                if folder != "behaviour":
-                    item.add_marker(getattr(pytest.mark, folder))
+        for mark in marks.get(item.path.relative_to(tests).parts[0] if item.path.is_relative_to(tests) else "", ()):
+            item.add_marker(mark)
 
 
 def pytest_configure(config):

@@ -26,6 +26,7 @@ from datamorphic.space.outputs import Status
 
 distributed = pytest.importorskip("distributed", reason="Dask is not installed: pip install 'datamorphic[dask]'")
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.filterwarnings("ignore::ResourceWarning"),  # sockets of workers that are killed
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning:distributed.*"),

@@ -18,6 +18,7 @@ from datamorphic.cli.main import app
 from datamorphic.runs.store import Store
 
 pytest_plugins = ["support.postgres"]
+pytestmark = pytest.mark.slow
 
 LONG = "DATAMORPHIC_LONG" in os.environ
 

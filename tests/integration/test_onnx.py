@@ -63,6 +63,7 @@ def test_a_model_of_one_input_a_column(tmp_path, training):
         dm.wrap(tmp_path / "columns.onnx").execute(frame[["x", "y"]])
 
 
+@pytest.mark.slow
 def test_it_can_be_isolated(tmp_path, training):
     frame, labels = training
     model = LogisticRegression().fit(frame.to_numpy(), labels)

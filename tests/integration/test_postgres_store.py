@@ -1,4 +1,4 @@
-"""The run store on PostgreSQL: what is so only there. All the rest is in tests/unit/test_store.py, for both."""
+"""The run store on PostgreSQL: what is so only there. All the rest is in tests/runs/test_store.py, for both."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from datamorphic.runs import errors as trouble
 from datamorphic.runs.store import Store
 
 pytest_plugins = ["support.postgres"]
+pytestmark = pytest.mark.slow
 psycopg = pytest.importorskip("psycopg", reason="pip install 'datamorphic[postgres]'")
 
 

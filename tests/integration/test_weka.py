@@ -517,6 +517,7 @@ def test_threads_do_not_disturb_each_other():
     assert all(each == shared.predict(T).tolist() for each in answers)
 
 
+@pytest.mark.slow
 @runs_weka
 def test_a_fitted_one_is_a_system_here_and_in_another_process():
     space = dm.Space([dm.Continuous(name, 1, 20) for name in "abcd"])
