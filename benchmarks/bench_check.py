@@ -28,11 +28,11 @@ def main():
         learners |= {"Weka IBk -K 3": Weka("IBk -K 3"), "Weka NaiveBayes": Weka("NaiveBayes")}
     paces = {}
     for name, learner in learners.items():
-        views = {each: find_stance(each, learner) for each in NAMES}
+        views = {item: find_stance(item, learner) for item in NAMES}
         found = []
 
         def run(learner=learner, views=views, found=found):
-            tested = prepare_outcomes([LEARNER_RELATIONS[each] for each in NAMES], views, 0, "count")
+            tested = prepare_outcomes([LEARNER_RELATIONS[name] for name in NAMES], views, 0, "count")
             exam = LearnerSession(
                 learner=learner,
                 outcomes=tested,

@@ -22,7 +22,7 @@ PEOPLE = people(200)
 
 
 def outcome(result, check):
-    return next(each for each in result.outcomes if each.check == check)
+    return next(item for item in result.outcomes if item.check == check)
 
 
 # -- whatever it is given ---------------------------------------------------------------------------------------
@@ -40,7 +40,7 @@ def test_a_fitted_classifier_with_labels():
     assert outcome(result, "learning").state == "passed"
     assert outcome(result, "number types").why == "no column has integers"
     assert any("agrees with the label for 96.0%" in note for note in result.notes)
-    assert [each.check for each in result.outcomes] == [check.name for check in CHECKS]
+    assert [item.check for item in result.outcomes] == [check.name for check in CHECKS]
 
 
 @pytest.mark.slow
@@ -135,7 +135,7 @@ def test_findings_are_ranked_and_reproducible():
     result = dm.test(LooksAtGender(PEOPLE), PEOPLE, "decision", protected="gender", expect=PROMISES, seed=3)
     ranks = [LEVELS.index(finding.level) for finding in result.findings]
     assert ranks == sorted(ranks)
-    finding = next(each for each in result.findings if each.check == "protected")
+    finding = next(item for item in result.findings if item.check == "protected")
     assert finding.about == "gender"
     low, high = finding.interval
     assert low < finding.rate < high
@@ -234,7 +234,7 @@ def test_a_check_runs_the_checks_it_needs(tmp_path):
     model = Lender(PEOPLE)
     dm.explore(model, PEOPLE, target="decision", walks=100).save(tmp_path / "front.parquet")
     result = dm.test(model, PEOPLE, "decision", baseline=tmp_path / "front.parquet", only="baseline")
-    assert [each.check for each in result.outcomes if each.state == "passed"] == ["borders", "baseline"]
+    assert [item.check for item in result.outcomes if item.state == "passed"] == ["borders", "baseline"]
 
 
 def test_protected_columns_need_not_be_inputs():
@@ -430,7 +430,7 @@ def test_ctrl_c_keeps_earlier_findings():
         result = dm.test(slow, PEOPLE, "decision", budget="1m")
     finally:
         timer.cancel()
-    assert "interrupted" in [each.why for each in result.outcomes]
+    assert "interrupted" in [item.why for item in result.outcomes]
     assert outcome(result, "repeats").state == "passed"
 
 
@@ -530,7 +530,7 @@ def test_unfitted_learners_are_reported():
 @pytest.mark.slow
 def test_the_command_to_reproduce_a_finding_works():
     result = dm.test(NotMonotone(PEOPLE), PEOPLE, "decision", expect=PROMISES, budget="2m", seed=4)
-    finding = next(each for each in result.findings if each.check == "monotone")
+    finding = next(item for item in result.findings if item.check == "monotone")
     names = {"dm": dm, "model": NotMonotone(PEOPLE), "data": PEOPLE}
     assert finding in eval(result.command(finding), names).findings
 

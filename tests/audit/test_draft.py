@@ -442,7 +442,7 @@ def run(monkeypatch, tmp_path, folder, drafts):
 )  # fmt: skip
 def test_wrong_use_is_one_line(run, folder, arguments, words):
     Path("here.py").write_text("mine")
-    result = run(*(folder / each if (folder / each).is_file() else each for each in arguments))
+    result = run(*(folder / argument if (folder / argument).is_file() else argument for argument in arguments))
     assert result.exit_code == 2, result.output
     assert words in result.stderr
     assert len(result.stderr.splitlines()) == 1

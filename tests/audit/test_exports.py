@@ -30,8 +30,8 @@ NASTY = "<>&\"'`*_[]()!|~#@$%^{}\\-+=.:;/ \t\n\r0aGH1wé👩\u200d\x00\x1b\u202e
 
 def result_of(*findings, outcome="found", **more):
     by_check = {}
-    for each in findings:
-        by_check.setdefault(each.check, []).append(each)
+    for item in findings:
+        by_check.setdefault(item.check, []).append(item)
     outcomes = tuple(
         Outcome(check=check, asks="", state=outcome, findings=tuple(some)) for check, some in by_check.items()
     )
@@ -335,17 +335,17 @@ def test_sarif_follows_the_standard(result):
     (notice,) = invocation["toolExecutionNotifications"]
     assert set(notice) <= KNOWN["notification"]
     assert len(run["results"]) == len(result.findings)
-    for each, found in zip(run["results"], result.findings, strict=True):
-        assert set(each) <= KNOWN["result"]
-        assert rules[each["ruleIndex"]]["id"] == each["ruleId"] == cut(found.check, 4_000)
-        assert each["level"] == {"fault": "error", "concern": "warning", "advice": "note"}[found.level]
-        assert unescaped(each["message"]).startswith(clean(found.title))
-        (location,) = each["locations"]
+    for value, found in zip(run["results"], result.findings, strict=True):
+        assert set(value) <= KNOWN["result"]
+        assert rules[value["ruleIndex"]]["id"] == value["ruleId"] == cut(found.check, 4_000)
+        assert value["level"] == {"fault": "error", "concern": "warning", "advice": "note"}[found.level]
+        assert unescaped(value["message"]).startswith(clean(found.title))
+        (location,) = value["locations"]
         assert set(location) == KNOWN["location"]
-        assert each["properties"]["sure"] == found.sure
+        assert value["properties"]["sure"] == found.sure
         if found.of:
-            assert each["properties"]["rate"] == found.rate
-            assert each["properties"]["interval"] == list(found.interval)
+            assert value["properties"]["rate"] == found.rate
+            assert value["properties"]["interval"] == list(found.interval)
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", told.replace("\n", ""))
 
 
@@ -358,7 +358,7 @@ def test_sarif_escapes_brackets_and_braces():
 def test_a_fingerprint_depends_on_check_and_subject_only():
     def prints(*findings, **more):
         results = json.loads(format_sarif(result_of(*findings, **more)))["runs"][0]["results"]
-        return [tuple(sorted(each["partialFingerprints"].items())) for each in results]
+        return [tuple(sorted(result["partialFingerprints"].items())) for result in results]
 
     first = prints(finding(check="monotone", about="income"))
     again = prints(

@@ -108,9 +108,9 @@ def checked_up(words):
 def test_pinned_tests_pass_and_report_changes(folder, pytester):
     path, words = folder
     result = checked_up(words)
-    assert [each.check for each in result.findings] == ["protected"]
+    assert [item.check for item in result.findings] == ["protected"]
     file = result.to_pytest(path / "pinned" / "test_model.py")
-    assert sorted(each.name for each in file.parent.iterdir()) == ["test_model.front.parquet", "test_model.py"]
+    assert sorted(item.name for item in file.parent.iterdir()) == ["test_model.front.parquet", "test_model.py"]
     text = file.read_text(encoding="utf-8")
     assert 'attrgetter("MODEL")(import_module("models"))' in text
     assert 'pd.read_csv(HERE / "../people.csv")' in text
@@ -226,7 +226,7 @@ def test_no_border_is_pinned_if_answers_depend_on_the_query(folder, pytester, ki
     words |= {"model": "shaky:MODEL", "protected": []}
     options = AuditOptions(target="label", request=words, budget="20s", only=["repeats", "batches", "borders"])
     result = run_audit(kind(), pd.read_csv("people.csv"), options)
-    assert [each.check for each in result.findings] == [check]
+    assert [item.check for item in result.findings] == [check]
     assert len(result.front)
     file = result.to_pytest(path / "test_shaky.py")
     text = file.read_text(encoding="utf-8")
@@ -313,7 +313,7 @@ def test_relations_in_memory_are_not_pinned(tmp_path, own):
         ByIncome(), people(), "label", expect=[own()], baseline=front, budget="20s",
         only=["repeats", "invariant", "baseline"],
     )  # fmt: skip
-    assert [each.about for each in result.findings] == ["richer"] * (own is Richer)
+    assert [item.about for item in result.findings] == ["richer"] * (own is Richer)
     text = written(result, tmp_path)
     assert 'PASSED = ["repeats", "borders"]' in text
     assert "FOUND = []" in text
@@ -359,8 +359,8 @@ def test_the_budget_is_generous(tmp_path, budget, written_as):
 def test_options_of_the_command_are_written_again(tmp_path):
     words = {"from_files": True, "model": "m.pkl", "timeout": 2.5, "batch": 7, "trust": True, "scalar": True}
     text = written(result_of(outcome(), words=words), tmp_path)
-    for each in ("timeout=2.5,", "batch=7,", "trust=True,", "scalar=True,"):
-        assert f"        {each}\n" in text
+    for item in ("timeout=2.5,", "batch=7,", "trust=True,", "scalar=True,"):
+        assert f"        {item}\n" in text
     assert "# Add space=" not in text
 
 

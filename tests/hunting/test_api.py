@@ -57,8 +57,8 @@ def test_measures_against_a_plain_loop(generator):
     ]
     numbers = [[i for i, hit in enumerate(row, 1) if hit] for row in rows]
     assert [trial.violated for trial in found.trials] == numbers
-    assert found.f_measures.tolist() == [each[0] for each in numbers]
-    assert found.f2_measures.tolist() == [each[1] - each[0] for each in numbers]
+    assert found.f_measures.tolist() == [number[0] for number in numbers]
+    assert found.f2_measures.tolist() == [number[1] - number[0] for number in numbers]
     for groups in (1, 5, 20, 150):
         assert found.p_measure(groups).value == sum(any(row[:groups]) for row in rows) / trials
         assert found.e_measure(groups).value == pytest.approx(sum(sum(row[:groups]) for row in rows) / trials)
@@ -256,7 +256,7 @@ def raising_with_two_outputs(x):
     return np.stack([x**2, np.abs(x)], axis=1)
 
 
-@pytest.mark.parametrize("function", [np.cos, scalar, by_case, lambda x: [math.cos(each) for each in x]])
+@pytest.mark.parametrize("function", [np.cos, scalar, by_case, lambda x: [math.cos(item) for item in x]])
 def test_functions_of_arrays_and_of_numbers(function):
     found = dm.hunt(function, mirrored(), budget=300)
     assert found.table["holds"].tolist() == [300]
@@ -536,6 +536,6 @@ def test_programs_and_names():
 
 def test_verdicts_of_violations_are_those_of_the_relation():
     found = dm.hunt(wrong_between_2_and_3, mirrored(), seed=1, stop_after=5)
-    x = [np.array([each.inputs[i] for each in found.kept]) for i in (0, 1)]
-    y = [np.array([each.outputs[i] for each in found.kept]) for i in (0, 1)]
+    x = [np.array([item.inputs[i] for item in found.kept]) for i in (0, 1)]
+    y = [np.array([item.outputs[i] for item in found.kept]) for i in (0, 1)]
     assert mirrored().judge(x, y)[0].tolist() == [VIOLATED] * 5

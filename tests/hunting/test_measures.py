@@ -141,7 +141,7 @@ def test_invalid_measurements_are_refused(call, said):
 def test_discrepancy_of_uniform_points_equals_the_published_one():
     rng = np.random.default_rng(6)
     trials = [rng.uniform(0, 1000, (1000, 1)) for _ in range(200)]
-    least, most, width = (estimate(each) for each in np.transpose([dispersion(trial) for trial in trials]))
+    least, most, width = (estimate(item) for item in np.transpose([dispersion(trial) for trial in trials]))
     assert least.low < 0.0010 < least.high
     assert most.low < 3.78 < most.high
     assert width.value == pytest.approx(most.value - least.value)

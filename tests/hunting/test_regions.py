@@ -250,7 +250,7 @@ def _named_rightly(d, rate, side, how, regions, least):
         named = [classify(points, region.contains(points), low, high) for region in drawn]
         # an interval is a block: in one dimension there are no strips
         expected = "block" if d == 1 and kind == "strip" else kind
-        assert np.mean([each.kind == expected for each in named]) >= least, kind
+        assert np.mean([item.kind == expected for item in named]) >= least, kind
 
 
 def test_classification_of_regions_of_mutants():

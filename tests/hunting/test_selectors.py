@@ -56,7 +56,7 @@ def test_names():
     assert find_selector("mrgs-art+") is SELECTORS["MRGS-ART+"] is find_selector(SELECTORS["MRGS-ART+"])
     with pytest.raises(ArgumentError, match="MRGS-ART"):
         find_selector("MRGS-ATR")
-    assert all(each.summary for each in SELECTORS.values())
+    assert all(selector.summary for selector in SELECTORS.values())
     assert repr(SELECTORS["MRGS-ART"](AFFINE)) == "MRGS-ART(3 relations, k=3, 0 groups)"
 
 
@@ -74,7 +74,7 @@ def test_different_source_domains_can_meet(name):
     drawn = selector.propose(200).sources
     assert 2 <= drawn.min() < 2.5
     assert 9.5 < drawn.max() <= 10
-    assert [str(each.domain[0]) for each in selector.relations] == ["(2, 10)"] * 2
+    assert [str(item.domain[0]) for item in selector.relations] == ["(2, 10)"] * 2
 
 
 def test_meeting_keeps_declared_follow_up_domains():

@@ -324,7 +324,7 @@ def test_rules_name_categories():
         assert sorted(forest.categories[3]) == [1, 2, 5]
         known = {"town": forest.categories[1], "grade": forest.categories[3]}
         rules = [format_rule(tree, leaf, categories=known) for tree in forest.trees for leaf in tree.leaves]
-        assert any("town is Bonn" in each for each in rules)
+        assert any("town is Bonn" in rule for rule in rules)
 
 
 # -- what cannot be read ------------------------------------------------------------------------------
@@ -432,7 +432,7 @@ def test_a_regressor_has_leaves_to_cover_and_needs_a_tolerance_for_mutants():
     assert dm.cover(model, PLAIN).share > 0.9
     with pytest.raises(ModelError, match=r"this XGBRegressor answers with numbers.*tolerance=0\.1"):
         dm.cover(model, PLAIN, criterion="DTMT")
-    scores = [dm.cover(model, PLAIN, criterion="DTMT", tolerance=each).score for each in (0, 0.3)]
+    scores = [dm.cover(model, PLAIN, criterion="DTMT", tolerance=value).score for value in (0, 0.3)]
     assert scores[0] > scores[1] > 0
 
 
@@ -449,8 +449,8 @@ def test_rules_name_categories_and_fix_covers_them(name):
     model = models[name]()
     found = dm.cover(model, frame.iloc[:8])
     told = " ".join(found.rule(leaf) for leaf in range(found.leaves))
-    kinds = [*(f"town is {each}" for each in TOWN), *(f"grade is {each}" for each in GRADE)]
-    assert any(each in told.replace("is not", "is") for each in kinds), told
+    kinds = [*(f"town is {item}" for item in TOWN), *(f"grade is {item}" for item in GRADE)]
+    assert any(kind in told.replace("is not", "is") for kind in kinds), told
     extra = found.fix()
     again = dm.cover(model, pd.concat([frame.iloc[:8], extra.astype(frame.dtypes)], ignore_index=True))
     assert again.covered.sum() == found.covered.sum() + len(extra)

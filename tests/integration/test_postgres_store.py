@@ -91,7 +91,7 @@ def test_a_connection_that_broke_is_made_again(postgres_url):
         with psycopg.connect(postgres_url, autocommit=True) as connection:
             others = "FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()"
             connection.execute(f"SELECT pg_terminate_backend(pid) {others}")
-        assert [each.id for each in store.runs()] == [run]
+        assert [item.id for item in store.runs()] == [run]
 
 
 def test_a_server_that_is_restarted_ends_no_run(postgres_server, postgres_url):
@@ -183,7 +183,7 @@ def test_a_store_of_the_first_schema(postgres_url):
     with Store.open(postgres_url) as store, store.fetch(run, "a.txt") as path:
         assert path.read_text() == "text"
     with Store.open(as_reader, reading=True) as store:
-        assert [each.id for each in store.runs()] == [run]
+        assert [item.id for item in store.runs()] == [run]
 
 
 def test_two_make_the_tables_at_once(postgres_url):

@@ -514,7 +514,7 @@ def test_threads_do_not_disturb_each_other():
         several = list(pool.map(train, range(40)))
         answers = list(pool.map(lambda _: shared.predict(T).tolist(), range(20)))
     assert several == [train(k) for k in range(40)]
-    assert all(each == shared.predict(T).tolist() for each in answers)
+    assert all(answer == shared.predict(T).tolist() for answer in answers)
 
 
 @pytest.mark.slow

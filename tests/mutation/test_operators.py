@@ -225,7 +225,7 @@ def test_the_reference_learners_have_enough_mutants(program):
 def test_the_fault_of_the_study_is_among_the_mutants():
     found = [str(mutant) for mutant in make_mutants(read_program(knn).text, ["ASR"])]
     wanted = "squared_distance: total += difference * difference -> total = difference * difference"
-    assert sum(each.endswith(wanted) for each in found) == 1
+    assert sum(item.endswith(wanted) for item in found) == 1
 
 
 # -- modules from memory --------------------------------------------------------------------------------------
@@ -366,8 +366,8 @@ def test_the_smallest_set_is_the_first_of_the_smallest():
         table = rng.random((6, 9)) < rng.uniform(0.1, 0.5)
         kills = KillMatrix.from_rates("abcdef", [f"v{i}" for i in range(9)], table)
         wanted = table.any(axis=0)
-        sets = (each for size in range(7) for each in itertools.combinations(range(6), size))
-        first = next(each for each in sets if (table[list(each)].any(axis=0) == wanted).all())
+        sets = (combination for size in range(7) for combination in itertools.combinations(range(6), size))
+        first = next(item for item in sets if (table[list(item)].any(axis=0) == wanted).all())
         assert kills.smallest_set() == ["abcdef"[place] for place in first]
         alone = [name for name, found in kills.unique_kills.items() if found]
         assert set(alone) <= set(kills.smallest_set())

@@ -94,10 +94,10 @@ def test_a_planted_fault_is_found_and_shrunk(planted, relation, inputs):
 
     # and it is one: the learner, fitted by hand on what is shown
     source, follow_up = smallest.source, smallest.follow_up
-    before, after = (learner.fit(each.x, each.y).predict(each.t)[0] for each in (source, follow_up))
+    before, after = (learner.fit(item.x, item.y).predict(item.t)[0] for item in (source, follow_up))
     assert (before, after) == (smallest.before, smallest.after)
     if relation == "MR-3.2 odds":
-        shares = {each: [score(each, data, before) for data in (source, follow_up)] for each in (learner, like)}
+        shares = {item: [score(item, data, before) for data in (source, follow_up)] for item in (learner, like)}
         (was, now), (right, as_right) = shares.values()
         assert now != pytest.approx(2 * was / (1 + was), abs=1e-6)
         assert as_right == pytest.approx(2 * right / (1 + right), abs=1e-6)  # twice the odds

@@ -77,8 +77,8 @@ def test_a_full_study_has_every_figure_in_print(table):
     if table in ("002-5", "002-27", "002-28"):  # kinds of regions say which mutant of ours stands beside
         theirs = theirs[~theirs["measure"].isin(stand_ins.KINDS)]
     shown = [row.published for row in rows if not row.column.startswith(("our ", "F-measure of MT-RT"))]
-    finite = sorted(each for each in shown if math.isfinite(each))
-    assert finite == sorted(each for each in theirs["published"] if math.isfinite(each))
+    finite = sorted(item for item in shown if math.isfinite(item))
+    assert finite == sorted(their for their in theirs["published"] if math.isfinite(their))
     assert table == "002-3" or bench.figures_by_job
     trials = {
         job.trials
@@ -110,7 +110,7 @@ def test_who_stands_beside_has_the_same_kind_and_the_known_two_are_known():
 
 def test_mutants_that_differ_in_print_differ_as_far_as_there_are_others():
     for program in ("Sin", "sncndn"):
-        used = [each.mutant for each in stand_ins.choose_for_relations(program).values()]
+        used = [choose_for_relation.mutant for choose_for_relation in stand_ins.choose_for_relations(program).values()]
         assert len(set(used)) >= 2, (program, used)
 
 
@@ -133,7 +133,7 @@ def test_trials_are_those_of_hunt():
         dm.hunt(mutant, relation, job.generator, budget=5_000, trials=20, seed=seed, progress=False).measured
         for job, seed in zip(jobs, seeds, strict=True)
     ]
-    assert [bench.figure(job, "mean") for job in jobs] == [each.mean for each in found]
+    assert [bench.figure(job, "mean") for job in jobs] == [item.mean for item in found]
     assert compute_effect(bench, *jobs) == pytest.approx(cohens_d(*found))
     assert compute_p_value(bench, *jobs) == pytest.approx(welch_p(*found))
 

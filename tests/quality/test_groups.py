@@ -39,7 +39,7 @@ def rate_of(mutant, relation):
     drawn = np.linspace(box.low, box.high, 1_000_001)
     x = [drawn, relation.follow(drawn)]
     with np.errstate(all="ignore"):
-        return (relation.judge(x, [mutant(each[:, 0]) for each in x])[0] == 1).mean()
+        return (relation.judge(x, [mutant(item[:, 0]) for item in x])[0] == 1).mean()
 
 
 @pytest.mark.parametrize(

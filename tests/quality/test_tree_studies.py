@@ -33,13 +33,13 @@ def of_sets(name):
 
 @pytest.mark.parametrize(("name", "off"), [("004-3", [("BVA", "max")]), ("004-4", []), ("004-5", [])])
 def test_statistics_in_print_follow_from_the_columns(name, off):
-    whole, each = table(name), of_sets(name)
+    whole, per_set = table(name), of_sets(name)
     wrong = [
         (measure, kind)
-        for measure in each.columns
+        for measure in per_set.columns
         for kind, of in trees.STATISTICS.items()
         if not math.isnan(whole.loc[kind, measure])
-        and whole.loc[kind, measure] != pytest.approx(of(list(each[measure])), abs=0.0051)
+        and whole.loc[kind, measure] != pytest.approx(of(list(per_set[measure])), abs=0.0051)
     ]
     assert wrong == off
     assert all("1081" in erratum(name, subject=kind, measure=measure) for measure, kind in off)
@@ -126,10 +126,10 @@ def test_trees_are_about_as_large_as_published(real_data, name):
         real_data(name)
     found = [trees.Growing(name, number).measure(0, 0, None) for number in range(5)]
     theirs, of = table("004-3").loc[name, "nodes"], table("004-4").loc[name, "score, %"]
-    middle = statistics.median(each["nodes"] for each in found)
+    middle = statistics.median(item["nodes"] for item in found)
     assert abs(middle - theirs) <= max(2, 0.03 * theirs)
-    assert all(each["ORRN"] == 4 * each["decision nodes"] for each in found)
-    assert statistics.median(each["score, %"] for each in found) == pytest.approx(of, abs=3)
+    assert all(item["ORRN"] == 4 * item["decision nodes"] for item in found)
+    assert statistics.median(item["score, %"] for item in found) == pytest.approx(of, abs=3)
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +155,7 @@ def test_tables_of_trees_have_every_figure_in_print_and_say_what_is_left_out(fir
 
 def test_trees_as_published_are_counted(first_tables):
     equal = first_tables[first_tables["column"] == "equal, %"].set_index("row")["ours"]
-    assert set(equal.index) == {f"{name}: {each.replace('_', ' ')}" for name in ("004-3", "004-4") for each in SHIPPED}
+    assert set(equal.index) == {f"{name}: {item.replace('_', ' ')}" for name in ("004-3", "004-4") for item in SHIPPED}
     assert (equal[[row for row in equal.index if row.startswith("004-3")]] == 100).all()
     assert equal["004-4: iris"] > 0
 
@@ -180,7 +180,7 @@ def test_tables_of_scores_have_every_figure_in_print(second_tables):
     rows = second_tables.rows
     assert not rows.duplicated(["row", "column"]).any()
     five = rows[rows["row"].str.startswith("004-5: ")]
-    kinds = [each.replace("_", " ") for each in (*trees.list_published_sets(), *trees.STATISTICS)]
+    kinds = [item.replace("_", " ") for item in (*trees.list_published_sets(), *trees.STATISTICS)]
     printed = five[five["row"].isin([f"004-5: {kind}" for kind in kinds])]
     assert len(printed) == (16 + 5) * 16
     assert printed["published"].notna().all()

@@ -331,7 +331,7 @@ class MTART(Plain):
             return int(tie * self.k)
         inputs = [self.part(rows, slot) for slot in range(len(self.domains))]
         measure = self.domains[0].distances
-        to_pool = [self.together(measure(each, self.pool)) for each in inputs]
+        to_pool = [self.together(measure(item, self.pool)) for item in inputs]
         d1 = self.together(np.array(to_pool[: len(self.sources)]).T)
         d3 = self.together(np.array(to_pool[len(self.sources) :]).T) if len(self.follow_slots) else d1
         d13 = self.together(np.array([d1, d3]).T)
@@ -535,7 +535,7 @@ class Boxes:
         self.width = high - low
         wide = self.width[0] > 0
         #: which children lie above the point, and which below it, column by column
-        self.above = np.array(list(itertools.product(*((False, True) if each else (False,) for each in wide))))
+        self.above = np.array(list(itertools.product(*((False, True) if item else (False,) for item in wide))))
         self.below = ~self.above & wide
         most = 1 + room * len(self.above)
         self.low, self.high, self.since, self.until = np.zeros((4, domain.columns, most))

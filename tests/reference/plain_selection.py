@@ -159,7 +159,7 @@ class Distant(Domain):
 
     def distance(self, point, other):
         if self.jaccard:
-            one, two = ({(j, each[j]) for j in self.columns} for each in (point, other))
+            one, two = ({(j, item[j]) for j in self.columns} for item in (point, other))
             return len(one ^ two) / len(one | two)
         squares = differing = 0.0
         for j in self.columns:

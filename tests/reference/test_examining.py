@@ -124,7 +124,7 @@ def compared(learner, relation, data, number, strictness):
 
 def same_scores(relation, model, again, part, made, label, k):
     classes, old, new = part.declared, scores(model, part)[k], scores(again, made)[k]
-    row = np.array([[old.get(each, np.nan) for each in classes]])
+    row = np.array([[old.get(case_class, np.nan) for case_class in classes]])
     wanted = relation.expected_scores(row, classes, np.array([label], dtype=object))[0]
     names = relation.expected(np.array(classes, dtype=object), part, made)
     for want, name in zip(wanted, names, strict=True):
@@ -149,7 +149,7 @@ def plainly(learner, relation, view, data, number, ties):
     for i, (verdict, *labels) in enumerate(found):
         if verdict == VIOLATED and relation.firm and ties == "aside":
             copies = [moved(data, random(f"{relation.name} moved {copy}", number)) for copy in range(3)]
-            shown = [compared(learner, relation, each, number, strictness)[i][0] != HOLDS for each in copies]
+            shown = [compared(learner, relation, item, number, strictness)[i][0] != HOLDS for item in copies]
             verdict = VIOLATED if sum(shown) >= 2 else INAPPLICABLE
         if verdict == VIOLATED and view.necessary and not find_stance(relation.name, learner, data).necessary:
             verdict = INAPPLICABLE
@@ -183,7 +183,8 @@ def examined(learner, names, draw, count, cases, ties="aside", **driving):
     relations = [LEARNER_RELATIONS[name] for name in names]
     views = {name: find_stance(name, learner) for name in names}
     tested = [
-        Recorded(each.relation, each.stance, each.judging) for each in prepare_outcomes(relations, views, SEED, ties)
+        Recorded(prepare_outcome.relation, prepare_outcome.stance, prepare_outcome.judging)
+        for prepare_outcome in prepare_outcomes(relations, views, SEED, ties)
     ]
     exam = LearnerSession(
         learner=learner,
@@ -192,7 +193,7 @@ def examined(learner, names, draw, count, cases, ties="aside", **driving):
         drive_options={"progress": False, **driving},
     )
     exam.run()
-    return {each.relation.name: each.seen for each in tested}, tested, exam.counter.runs
+    return {item.relation.name: item.seen for item in tested}, tested, exam.counter.runs
 
 
 @pytest.mark.slow
@@ -215,24 +216,24 @@ def examined(learner, names, draw, count, cases, ties="aside", **driving):
 )
 def test_verdict_by_verdict(learner, names, draw, count, cases, ties):
     seen, tested, _ = examined(learner, names, draw, count, cases, ties)
-    assert [len(each) for each in seen.values()] == [count] * len(names)
-    for each in tested:
+    assert [len(item) for item in seen.values()] == [count] * len(names)
+    for item in tested:
         number, left = 0, count
         while left > 0:
             data = draw(np.random.default_rng([SEED, number]), cases).cases(slice(0, left))
-            plain = plainly(learner, each.relation, each.stance, data, number, ties)
+            plain = plainly(learner, item.relation, item.stance, data, number, ties)
             for case, expected in enumerate(plain):
-                assert seen[each.relation.name][number, case] == judged(*expected), (each.relation.name, number, case)
+                assert seen[item.relation.name][number, case] == judged(*expected), (item.relation.name, number, case)
             number, left = number + 1, left - len(data)
 
 
 def test_all_verdicts_were_among_them():
     """Or the comparison above would prove little."""
     seen, tested, _ = examined(KNN(3), EVERY, whole_numbers, 30, 4)
-    counts = sum(each.counts for each in tested)
+    counts = sum(item.counts for item in tested)
     assert (counts[[HOLDS, VIOLATED, INAPPLICABLE]] > 20).all()
-    assert sum(each.tied for each in tested) > 5
-    assert {verdict for each in seen.values() for verdict, *_ in each.values()} == {HOLDS, VIOLATED, INAPPLICABLE}
+    assert sum(item.tied for item in tested) > 5
+    assert {verdict for item in seen.values() for verdict, *_ in item.values()} == {HOLDS, VIOLATED, INAPPLICABLE}
     _, (refused,), _ = examined(Moody(1), ["MR-3.1"], framed, 30, 1)
     fitted_on = {text.split(":")[0] for text in refused.messages if "not today" in text}
     assert fitted_on == {"fit on the source data failed", "fit on the follow-up data failed"}
@@ -244,7 +245,7 @@ def test_all_verdicts_were_among_them():
 def test_whoever_computes_and_in_whatever_portions(monkeypatch):
     how = (NaiveBayes(), ("MR-1.1", "MR-3.2 odds", "MR-4.2", "MR-NBC", "label renaming"), arrays, 31, 3)
     plain, tested, runs = examined(*how)
-    assert sum(each.changed_count for each in tested)
+    assert sum(item.changed_count for item in tested)
     for driving in ({"batch": 1}, {"batch": 50}, {"engine": "processes:2", "batch": 4}):
         seen, _, cost = examined(*how, **driving)
         assert (seen, cost) == (plain, runs), driving
@@ -252,7 +253,7 @@ def test_whoever_computes_and_in_whatever_portions(monkeypatch):
         monkeypatch.setattr(examining, "MAX_WAVE_CASES", wave)
         seen, again, cost = examined(*how)
         assert (seen, cost) == (plain, runs), wave
-        assert [each.violations for each in again] == [each.violations for each in tested]
+        assert [item.violations for item in again] == [item.violations for item in tested]
 
 
 def test_fewer_inputs_are_the_first_of_more():

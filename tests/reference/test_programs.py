@@ -71,9 +71,9 @@ def test_sncndn_is_scipys_where_that_has_it_to_1e_12():
 def test_areas_of_triangles_are_right_to_a_part_of_them(name, part):
     sides = drawn([0] * 3, [100] * 3)
     # squares of areas of the very same numbers, without rounding
-    exact = [[Fraction(each) for each in row] for row in sides[:, :500].T.tolist()]
+    exact = [[Fraction(item) for item in row] for row in sides[:, :500].T.tolist()]
     squares = [(a + b + c) * (b + c - a) * (a + c - b) * (a + b - c) / 16 for a, b, c in exact]
-    wanted = np.array([float(max(each, 0)) ** 0.5 for each in squares])
+    wanted = np.array([float(max(square, 0)) ** 0.5 for square in squares])
     area = programs[name](*sides)
     assert area[:500] == pytest.approx(wanted, rel=part)
     assert 0.48 < (area == 0).mean() < 0.52  # half of all triples make no triangle
@@ -136,7 +136,7 @@ def test_misprints_fail_as_printed(program, name):
     subject = programs[program]
     assert counts(subject.misprints[name], subject)[VIOLATED] > 0
     assert name in subject.relations
-    assert [each.relation for each in subject.errata] == list(subject.misprints)
+    assert [item.relation for item in subject.errata] == list(subject.misprints)
 
 
 def test_the_appendix_is_whole():

@@ -57,12 +57,12 @@ def test_invariance_is_a_loop_over_cases_and_values(feature, function):
     assert len(groups) == len(own)
     for row, case in enumerate(own):
         tried = values_of(swept, row)
-        changed = [each for each in tried if function(**each) != function(**case)]
+        changed = [item for item in tried if function(**item) != function(**case)]
         assert groups.verdicts[row] == (VIOLATED if changed else HOLDS)
         if changed:  # the nearest value that changes the answer
             other = groups.follow_up.frame.iloc[row].to_dict()
             assert function(**other) != function(**case)
-            assert away(feature, case, other) == pytest.approx(min(away(feature, case, each) for each in changed))
+            assert away(feature, case, other) == pytest.approx(min(away(feature, case, item) for item in changed))
 
 
 @pytest.mark.slow
@@ -73,7 +73,7 @@ def test_monotony_is_a_loop_over_cases_and_values(feature, direction):
     groups, swept = asked(wavy, Monotone(feature, direction), points)
     sign = 1 if direction == "up" else -1
     for row in range(len(groups)):
-        levels = [sign * wavy(**each) for each in values_of(swept, row)]
+        levels = [sign * wavy(**item) for item in values_of(swept, row)]
         falls = [a - b for a, b in pairwise(levels)]
         assert groups.verdicts[row] == (VIOLATED if max(falls) > 1e-5 else HOLDS)
         if max(falls) > 1e-5:

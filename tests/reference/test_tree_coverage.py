@@ -101,7 +101,7 @@ def members(model):
             return np.column_stack([c[numbers[:, i].astype(int)] for i, c in enumerate(classes)])
         return classes[numbers.astype(int)]
 
-    return [(each, columns, meant) for each, columns in zip(flat, seen, strict=True)]
+    return [(value, columns, meant) for value, columns in zip(flat, seen, strict=True)]
 
 
 def plain_leaf(tree, row):
@@ -164,7 +164,7 @@ def test_leaves_and_answers_equal_those_of_the_library(name, holes):
         )
         told = tree.answers_at(leaves)
         if predicted.ndim == 2:
-            assert told.tolist() == [tuple(each) for each in predicted.tolist()]
+            assert told.tolist() == [tuple(item) for item in predicted.tolist()]
         else:
             assert np.array_equal(told, predicted)
         assert told[0] == tree.answer_at(leaves[0])

@@ -112,7 +112,7 @@ def test_kills_equal_those_of_evaluating_each_mutant(tree, holes, tolerance, com
     expected = asked_one_by_one(tree, X, mutants, tolerance)
     found = find_kills(tree, X, mutants, tolerance=tolerance, compiled=compiled)
     assert [found.get_rows(number).tolist() for number in range(len(mutants))] == expected
-    assert found.counts.tolist() == [len(each) for each in expected]
+    assert found.counts.tolist() == [len(item) for item in expected]
     dense = found.to_matrix().toarray()
     assert dense.shape == (len(mutants), 100)
     assert [np.flatnonzero(line).tolist() for line in dense] == expected
@@ -142,7 +142,7 @@ def test_mutants_are_counted_as_published():
     assert [(mutants.kind == kind).sum() for kind in (ORRN, CCCR)] == [32, 10]
     live = np.flatnonzero(~found.killed)
     assert len(live) == 8
-    assert {OPERATORS[each] for each in mutants.operator[live]} == {"<"}
+    assert {OPERATORS[item] for item in mutants.operator[live]} == {"<"}
     assert round(100 * found.killed.mean(), 2) == 80.95
 
 
@@ -185,14 +185,14 @@ def test_constants_come_from_nodes_that_compare_the_same_column(per_node):
     assert tree.inner.tolist() == order
     expected = []
     for place, node in enumerate(order):
-        same = [each for each in order if tree.feature[each] == tree.feature[node]]
+        same = [item for item in order if tree.feature[item] == tree.feature[node]]
         if per_node == "neighbours":
-            before = [each for each in order[:place] if each in same][-1:]
-            after = [each for each in order[place + 1 :] if each in same][:1]
-            others = [tree.threshold[each] for each in before + after]
+            before = [item for item in order[:place] if item in same][-1:]
+            after = [item for item in order[place + 1 :] if item in same][:1]
+            others = [tree.threshold[item] for item in before + after]
         else:
-            different = dict.fromkeys(tree.threshold[each] for each in same)
-            others = [each for each in different if each != tree.threshold[node]][:per_node]
+            different = dict.fromkeys(tree.threshold[item] for item in same)
+            others = [item for item in different if item != tree.threshold[node]][:per_node]
         expected += [(node, other) for other in others]
     constants = mutants.kind == CCCR
     assert list(zip(mutants.node[constants], mutants.threshold[constants], strict=True)) == expected
@@ -265,7 +265,7 @@ def test_a_forest_by_tree_and_as_a_whole():
     alone = dm.cover(model, X[:60], criterion="DTMT")
     whole = dm.cover(model, X[:60], criterion="DTMT", joint=True)
     assert len(alone.shares) == 5
-    sizes = [len(each) for each in alone.of]
+    sizes = [len(item) for item in alone.of]
     assert alone.score == pytest.approx(np.average(alone.shares, weights=sizes))
     assert (whole.killed <= alone.killed).all()  # what turns the vote turned the tree
     assert whole.score < alone.score
@@ -297,10 +297,10 @@ def test_no_input_kills_mutants_that_are_proved_equivalent(seed):
     inputs = every_input(tree, [critical(tree, column) for column in range(3)])
     possible = find_kills(tree, inputs, generate_mutants(tree)).killed
     verdicts = {number: found.why(number) for number in found.live}
-    assert {number: each.killable for number, each in verdicts.items()} == {
+    assert {number: value.killable for number, value in verdicts.items()} == {
         number: bool(possible[number]) for number in found.live
     }
-    assert {True, False} <= {each.killable for each in verdicts.values()}
+    assert {True, False} <= {verdict.killable for verdict in verdicts.values()}
     assert found.proved == sum(not possible[number] for number in found.live)
     for number, why in verdicts.items():
         if why.killable:
@@ -419,7 +419,7 @@ def test_a_hand_made_tree_of_two_leaves():
     )  # fmt: skip
     assert find_leaves(tree, [[0.4], [0.5], [0.6], [np.nan]]).tolist() == [1, 2, 2, 2]
     mutants = generate_mutants(tree)
-    assert [OPERATORS[each] for each in mutants.operator] == ["<=", ">", ">=", "=="]
+    assert [OPERATORS[item] for item in mutants.operator] == ["<=", ">", ">=", "=="]
     found = find_kills(tree, [[0.4], [0.5], [0.6], [np.nan]], mutants)
     assert [found.get_rows(i).tolist() for i in range(4)] == [[1], [0, 2], [0, 1, 2], [0, 1]]
 

@@ -21,9 +21,9 @@ def put(relation, function, drawn):
     drawn = np.asarray(drawn, dtype=float)
     drawn = drawn.reshape(len(drawn), -1)
     x = relation.source_inputs(drawn)
-    y = [function(*each.T) for each in x]
+    y = [function(*item.T) for item in x]
     x += relation.follow_inputs(relation.follow(drawn, y))
-    y += [function(*each.T) for each in x[relation.sources :]]
+    y += [function(*item.T) for item in x[relation.sources :]]
     return relation.judge(x, y)
 
 
@@ -173,8 +173,8 @@ def test_domains_of_affine_follow_ups_are_exact():
     assert not any(box.estimated for box in boxes)
     corners = np.array([[a, b] for a in (0, 1) for b in (-2, 3)], dtype=float)
     made = relation.follow_inputs(relation.follow(corners))
-    for box, each in zip(boxes, made, strict=True):
-        assert (each.min(axis=0), each.max(axis=0)) == (pytest.approx(box.low), pytest.approx(box.high))
+    for box, value in zip(boxes, made, strict=True):
+        assert (value.min(axis=0), value.max(axis=0)) == (pytest.approx(box.low), pytest.approx(box.high))
 
 
 def test_other_domains_are_estimated_from_samples():
@@ -217,7 +217,7 @@ def test_within_a_domain():
     assert str(fitted.domain[0]) == "(0, 3.333333333) x (-0.6666666667, 3.333333333)"
     drawn = fitted.domain[0].sample(500, RNG)
     home = Box.of([(0, 10), (-2, 10)])
-    assert all(home.contains(each).all() for each in fitted.follow_inputs(fitted.follow(drawn)))
+    assert all(home.contains(follow_input).all() for follow_input in fitted.follow_inputs(fitted.follow(drawn)))
 
 
 @pytest.mark.parametrize(
@@ -306,7 +306,7 @@ def test_comparisons_against_a_loop(kind, tolerance, relative):
 
 def test_without_a_condition_all_outputs_must_be_the_same():
     relation = FunctionRelation(name="r", domain=(0, 1), follow_up=[lambda x: x] * 2)
-    y = [np.array(each) for each in ([1, 1, 1, 1.0], [1, 1, 2, NAN], [1, 2, 1, 1])]
+    y = [np.array(item) for item in ([1, 1, 1, 1.0], [1, 1, 2, NAN], [1, 2, 1, 1])]
     assert relation.judge([np.zeros(4)] * 3, y)[0].tolist() == [H, V, V, U]
 
 

@@ -247,7 +247,7 @@ def test_a_page_without_findings_lists_its_checks(outcomes, head):
     found = report.sections[0]
     assert report.state == ("good" if result.passed else "warn")
     assert found.heading == head
-    assert found.state == ("good" if [each.state for each in outcomes] == ["passed"] else "warn")
+    assert found.state == ("good" if [outcome.state for outcome in outcomes] == ["passed"] else "warn")
     assert render_page(report)
 
 

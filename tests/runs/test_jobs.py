@@ -204,5 +204,5 @@ def test_a_fresh_child_knows_nothing_of_the_job_before():
 
     shared = run_jobs(_patch_and_tell, [1.0, 2.0])
     alone = run_jobs(_patch_and_tell, [1.0, 2.0], fresh=True)
-    assert [each.value for each in shared] == [math.tau, 1.0]
-    assert [each.value for each in alone] == [math.tau, math.tau]
+    assert [item.value for item in shared] == [math.tau, 1.0]
+    assert [item.value for item in alone] == [math.tau, math.tau]

@@ -81,7 +81,7 @@ def as_told(outputs):
     values = outputs.values
     return {
         "dtype": values.dtype,
-        "values": [repr(each) for each in values.tolist()] if values.dtype == object else values.tobytes(),
+        "values": [repr(value) for value in values.tolist()] if values.dtype == object else values.tobytes(),
         "status": (outputs.status.dtype, outputs.status.tolist()),
         "scores": None if outputs.scores is None else (outputs.scores.shape, outputs.scores.tobytes()),
         "messages": outputs.messages,
@@ -307,7 +307,7 @@ class Spy(Executor):
             raise ValueError("three too many")
         if self._label is not None:
             return Outputs.of(self._label(n))
-        words = np.array(["low" if each < 500_000 else "higher" for each in n])  # dtypes differ from piece to piece
+        words = np.array(["low" if item < 500_000 else "higher" for item in n])  # dtypes differ from piece to piece
         status = np.where(n % 13 == 5, Status.MISSING, Status.OK).astype(np.int8)
         told = {int(row): "no answer" for row in np.flatnonzero(status)}
         return Outputs(words, status, None, told)
@@ -659,7 +659,7 @@ def test_what_was_kept_before_an_unkeepable_label_is_not_asked_again(store, monk
     late = 500_000
 
     def odd(n):
-        return as_objects([datetime.date(2020, 1, 1) if each > late else "a word" for each in n.tolist()])
+        return as_objects([datetime.date(2020, 1, 1) if item > late else "a word" for item in n.tolist()])
 
     def flow():
         first = yield Query(numbers([1, 2, 3]))

@@ -164,7 +164,7 @@ def test_a_run_is_told_as_it_was_entered(store):
     assert read.summary == {name: value for name, value in NASTY.items() if name != "nan"}
     assert [sorted(verdict) for verdict in read.verdicts] == [sorted(NASTY), ["b"]]
     assert read.to_json()["ended"] == read.ended.isoformat()
-    assert [each.id for each in store.runs()] == [run]
+    assert [item.id for item in store.runs()] == [run]
 
 
 def test_awkward_words_are_spelt_out(store):
@@ -190,7 +190,7 @@ def test_runs_come_oldest_first_and_numbers_are_not_given_again(store):
     store.remove(third)
     fourth = begun(store)
     assert fourth > third
-    assert [each.id for each in store.runs()] == [first, second, fourth]
+    assert [run.id for run in store.runs()] == [first, second, fourth]
 
 
 def test_progress_never_goes_back(store):
@@ -206,8 +206,8 @@ def test_the_journal_comes_in_order_and_whole(store, monkeypatch):
     monkeypatch.setattr(store_module, "JOURNAL_CHUNK_ENTRIES", 3)
     run, other = begun(store), begun(store)
     entries = [entry(ask, first, bytes([ask, first, 0, 255])) for ask in range(4) for first in (0, 5, 10)]
-    for each in reversed(entries):
-        store.commit(run, [each])
+    for item in reversed(entries):
+        store.commit(run, [item])
     store.commit(other, [entry()])
     read = list(store.entries(run))
     assert [(e.ask, e.first, e.pieces, e.rows, e.fingerprint, e.payload) for e in read] == [
@@ -224,7 +224,7 @@ def test_a_large_journal_is_not_loaded_at_once(store, monkeypatch):
     reading = store.entries(run)
     assert next(reading).ask == 0
     store.commit(run, [entry(99)])  # a reader is in nobody's way
-    assert [each.ask for each in reading] == [*range(1, 10), 99]
+    assert [item.ask for item in reading] == [*range(1, 10), 99]
 
 
 def test_the_journal_stays_until_the_run_is_finished(store):
@@ -240,7 +240,7 @@ def test_an_entry_twice_is_refused_and_changes_nothing(store):
     store.commit(run, [entry()], runs=1)
     with pytest.raises(StoreError, match="failed"):
         store.commit(run, [entry(7), entry()], runs=2)
-    assert [each.ask for each in store.entries(run)] == [0]
+    assert [item.ask for item in store.entries(run)] == [0]
     assert store.run(run).runs == 1
 
 
@@ -258,7 +258,7 @@ def test_a_second_ending_replaces_the_first(store):
     store.finish(run, "finished", artifacts={"a.txt": writes("new", 5)}, verdicts=[{"v": 2}], summary={"s": 1})
     read = store.run(run)
     assert (read.verdicts, read.summary, read.state) == ([{"v": 2}], {"s": 1}, "finished")
-    assert [(each.name, each.rows, each.bytes) for each in read.artifacts] == [("a.txt", 5, 3)]
+    assert [(artifact.name, artifact.rows, artifact.bytes) for artifact in read.artifacts] == [("a.txt", 5, 3)]
     assert len(files_of(store)) == 1
     with store.fetch(run, "a.txt") as path:
         assert path.read_text() == "new"
@@ -273,7 +273,7 @@ def test_a_removed_run_leaves_nothing(store):
     assert files_of(store) == []
     for table in (sql.runs, sql.answers, sql.verdicts, sql.artifacts):
         assert store.database.read(lambda c, table=table: c.execute(sa.select(table)).all()) == []
-    assert [each.run for each in failures.recall_all(store)] == [None]
+    assert [item.run for item in failures.recall_all(store)] == [None]
 
 
 def test_what_was_removed_cannot_be_written(store, url):
@@ -432,7 +432,7 @@ def test_files_wherever_fsspec_reaches(tmp_path, scheme, monkeypatch):
     with files.open(kept[0], 1) as path:
         assert path.read_text() == "a.txt"
     assert not path.exists()
-    assert sorted(files.list_files(FOLDER)) == sorted(each.path for each in kept)
+    assert sorted(files.list_files(FOLDER)) == sorted(item.path for item in kept)
     system, base = fsspec.core.url_to_fs(root)
     system.pipe_file(f"{base}/{kept[0].path}", b"cut")
     with pytest.raises(StoreError, match="3 bytes instead of"), files.open(kept[0], 1):
@@ -473,7 +473,7 @@ def test_a_run_is_claimed_from_the_dead_only(store, url, helpers):
     time.sleep(0.2)
     assert store.run(run).state == "killed"  # a zombie as yet
     helper.process.wait()
-    assert [each.state for each in store.runs()] == ["killed"]
+    assert [item.state for item in store.runs()] == ["killed"]
     claimed = store.claim(run)
     assert (claimed.state, claimed.pid) == ("running", os.getpid())
     store.commit(run, [entry()])
@@ -573,12 +573,12 @@ def test_two_write_at_once(store, url, helpers):
     assert min(map(int, told)) > 0
     read = store.runs()
     assert len(read) == written
-    assert {(each.state, each.runs, len(each.verdicts), len(each.artifacts)) for each in read} == {
+    assert {(item.state, item.runs, len(item.verdicts), len(item.artifacts)) for item in read} == {
         ("interrupted", 5, 1, 1)
     }
     count = sa.select(sa.func.count()).select_from(sql.answers)
     assert store.database.read(lambda connection: connection.scalar(count)) == written * 20
-    assert [each.times for each in failures.recall_all(store)] == [written] * 3
+    assert [item.times for item in failures.recall_all(store)] == [written] * 3
     assert len(files_of(store)) == written
 
 
@@ -599,7 +599,7 @@ for ask in range(10**6):
         for line in helper.process.stdout:
             last = int(line) if line.endswith("\n") else last
         helper.process.wait()
-        asks = [each.ask for each in store.entries(run)]
+        asks = [item.ask for item in store.entries(run)]
         assert asks == list(range(len(asks)))
         assert last < len(asks) <= last + 3
         assert store.claim(run).runs == len(asks)
@@ -632,7 +632,7 @@ def test_a_full_disk(file):
             connection.rollback()
         with pytest.raises(StoreError, match=f"disk is full. Free some space, then: datamorphic runs resume {run}"):
             store.commit(run, [entry(1, payload=b"x" * 10**6)], runs=2)
-        assert [each.ask for each in store.entries(run)] == [0]
+        assert [item.ask for item in store.entries(run)] == [0]
         assert store.run(run).runs == 1
     with Store.open(file) as store:
         change(store, run, born="1")
@@ -664,7 +664,7 @@ for act in (
         assert "then: datamorphic runs resume 1" in told
     helper.end()
     with Store.open(file) as store:
-        assert [each.state for each in store.runs()] == ["killed"]
+        assert [run.state for run in store.runs()] == ["killed"]
         assert list(store.entries(1)) == []
         assert files_of(store) == []
         store.claim(1)
@@ -715,7 +715,7 @@ def test_a_newer_store_is_left_alone(store, url):
         Store.open(url)
     assert content is None or Path(url).read_bytes() == content
     store.database.write(lambda connection: connection.execute(sql.schema.update().values(version=2)))
-    assert [each.id for each in store.runs()] == [run]
+    assert [item.id for item in store.runs()] == [run]
 
 
 def test_an_older_store_is_brought_up_to_date(store, url, monkeypatch):
@@ -736,7 +736,7 @@ def test_an_older_store_is_brought_up_to_date(store, url, monkeypatch):
     with Store.open(url) as newer:
         stars = sa.text("SELECT version, stars FROM runs, schema")
         assert newer.database.read(lambda connection: connection.execute(stars).all()) == [(3, 5)]
-        assert [each.ask for each in newer.entries(run)] == [0]
+        assert [item.ask for item in newer.entries(run)] == [0]
         columns = newer.database.read(lambda connection: sa.inspect(connection).get_columns("runs"))
         assert "moons" not in {column["name"] for column in columns}
         assert begun(newer) == run + 1
@@ -852,11 +852,11 @@ def test_drive_does_not_wait_for_the_database():
 def assert_no_secret(error):
     seen, chain = set(), [error]
     while chain:
-        each = chain.pop()
-        if each is not None and id(each) not in seen:
-            seen.add(id(each))
-            chain += [each.__cause__, each.__context__]
-            assert "hunter2" not in f"{each} {each!r} {vars(each)}"
+        link = chain.pop()
+        if link is not None and id(link) not in seen:
+            seen.add(id(link))
+            chain += [link.__cause__, link.__context__]
+            assert "hunter2" not in f"{link} {link!r} {vars(link)}"
     assert "hunter2" not in "".join(traceback.format_exception(error))
 
 
@@ -969,7 +969,7 @@ def test_a_failure_is_remembered_once(store):
     assert (first.case, first.times, first.message, first.run) == ({"x": 1, "y": "a"}, 2, "again", run)
     assert first.first_seen < first.last_seen
     assert (second.case, second.times, second.verdict, second.run) == ({"x": 2}, 1, "violated", run)
-    assert [each.relation for each in failures.recall_all(store)] == ["other", "r", "r"]
+    assert [item.relation for item in failures.recall_all(store)] == ["other", "r", "r"]
     assert failures.recall(store, "m", "r", limit=1) == [first]
     failures.forget(store, [first.id, 12345])
     assert failures.recall(store, "m", "r") == [second]
@@ -998,7 +998,7 @@ for _ in range(30):
 print("done", flush=True)
 """)
     assert [helper.hears() for helper in pair] == ["done", "done"]
-    assert [each.times for each in failures.recall_all(store)] == [60] * 20
+    assert [item.times for item in failures.recall_all(store)] == [60] * 20
 
 
 # -- rows that somebody else wrote, or that a disk has harmed ------------------------------------------------------
@@ -1045,20 +1045,20 @@ def test_a_damaged_row_hides_no_other(store, column, value):
     read = store.runs()
     if column in ("message", "system") and read[1].state != "damaged":
         return  # SQLite made it text again
-    assert [(each.id, each.state) for each in read] == [
+    assert [(item.id, item.state) for item in read] == [
         (first, "interrupted"), (run, "damaged"), (third, "interrupted")
     ]  # fmt: skip
     found = read[1]
-    assert all(isinstance(each, dict) for each in (found.parameters, found.versions, found.environment, found.summary))
-    assert all(math.isfinite(each) for each in (found.seconds, found.runs, found.calls, found.pid, found.done or 0))
-    assert all(isinstance(each, str) for each in (found.verb, found.system, found.message, found.host))
+    assert all(isinstance(item, dict) for item in (found.parameters, found.versions, found.environment, found.summary))
+    assert all(math.isfinite(item) for item in (found.seconds, found.runs, found.calls, found.pid, found.done or 0))
+    assert all(isinstance(item, str) for item in (found.verb, found.system, found.message, found.host))
     assert found.started.astimezone().year < 2300
     json.dumps(found.to_json(), allow_nan=False)
     for act in (store.run, store.claim):
         with pytest.raises(StoreError, match=f"row of run {run} .*damaged: invalid .*'{column}'.*runs remove {run}"):
             act(run)
     store.remove(run)
-    assert [each.id for each in store.runs()] == [first, third]
+    assert [item.id for item in store.runs()] == [first, third]
 
 
 def test_text_that_is_none(file):
@@ -1081,7 +1081,7 @@ def test_damaged_rows_of_a_run(store, table, column, value):
     run, other = kept(store), kept(store)
     if not spoil(store, table, f"run = {run}", **{column: value}):
         return
-    assert [each.state for each in store.runs()] == ["damaged", "interrupted"]
+    assert [item.state for item in store.runs()] == ["damaged", "interrupted"]
     with pytest.raises(StoreError, match=f"row of run {run} .*damaged: invalid '{table}'"):
         store.run(run)
     assert store.run(other).artifacts
@@ -1110,11 +1110,11 @@ def test_a_damaged_journal(store, column, value):
      ("times", "x"), ("times", -1)],
 )  # fmt: skip
 def test_damaged_failures_are_passed_over(store, column, value):
-    failures.remember(store, "m", "r", [{"case": {"x": each}} for each in range(3)])
+    failures.remember(store, "m", "r", [{"case": {"x": number}} for number in range(3)])
     if not spoil(store, "failures", "id = 2", **{column: value}):
         return
-    assert sorted(each.id for each in failures.recall_all(store)) == [1, 3]
-    assert sorted(each.id for each in failures.recall(store, "m", "r", limit=2)) == [1, 3]
+    assert sorted(item.id for item in failures.recall_all(store)) == [1, 3]
+    assert sorted(item.id for item in failures.recall(store, "m", "r", limit=2)) == [1, 3]
 
 
 @pytest.mark.parametrize("number", [2**31, 2**63, 2**64, 10**30, -1, -(2**70), 0])
@@ -1147,22 +1147,22 @@ def untouched(folder):
 @pytest.mark.parametrize("made", [str, lambda path: f"../{path.name}", lambda path: "..", lambda path: ""])
 def test_folders_outside_are_neither_written_nor_emptied(store, tmp_path, made):
     folder, run, other = outside(tmp_path), begun(store), kept(store)
-    for each in (run, other):
-        change(store, each, folder=made(folder))
+    for item in (run, other):
+        change(store, item, folder=made(folder))
     with pytest.raises(StoreError, match=r"folder is invalid|damaged or forged"):
         store.finish(run, "finished", artifacts={"a.txt": writes()})
     store.finish(run, "finished")
-    for each in (run, other):
-        store.remove(each)
+    for item in (run, other):
+        store.remove(item)
     assert untouched(folder)
     assert store.runs() == []
 
 
 def test_a_folder_that_is_a_link(store, tmp_path):
     folder, run, other = outside(tmp_path), begun(store), kept(store)
-    for each in (run, other):
+    for item in (run, other):
         place = Path(store._files.name) / store.database.read(
-            lambda connection, each=each: connection.scalar(sa.select(sql.runs.c.folder).where(sql.runs.c.id == each))
+            lambda connection, item=item: connection.scalar(sa.select(sql.runs.c.folder).where(sql.runs.c.id == item))
         )
         if place.exists():
             place.rename(tmp_path / "moved")
@@ -1177,8 +1177,8 @@ def test_a_folder_that_is_a_link(store, tmp_path):
             act()
     begun(store)  # sweeps
     store.finish(run, "finished")
-    for each in (run, other):
-        store.remove(each)
+    for item in (run, other):
+        store.remove(item)
     assert untouched(folder)
 
 
@@ -1279,7 +1279,7 @@ def test_reading_makes_nothing(tmp_path, monkeypatch):
 def test_what_was_opened_to_be_read_is_not_written(store, url):
     run = kept(store)
     with Store.open(url, reading=True) as reader:
-        assert [each.id for each in reader.runs()] == [run]
+        assert [item.id for item in reader.runs()] == [run]
         with reader.fetch(run, "a.txt") as path:
             assert path.read_text() == "some rows"
         for act in (lambda: begun(reader), lambda: reader.remove(run), lambda: failures.forget(reader, [1])):
@@ -1396,10 +1396,10 @@ def test_a_store_of_the_first_schema(file, reading):
     with Store.open(old_store(file), reading=reading) as store:
         read = store.run(1)
         assert (read.state, read.parameters, read.verdicts) == ("finished", {"walks": 3}, [{"v": 1}])
-        assert [(each.name, each.root) for each in read.artifacts] == [("a.txt", None)]
+        assert [(artifact.name, artifact.root) for artifact in read.artifacts] == [("a.txt", None)]
         with store.fetch(1, "a.txt") as path:
             assert path.read_text() == "some rows"
-        assert [each.case for each in failures.recall_all(store)] == [{"x": 1}]
+        assert [item.case for item in failures.recall_all(store)] == [{"x": 1}]
     with Store.open(file) as store:
         version = store.database.read(lambda connection: connection.scalar(sa.select(sql.schema.c.version)))
         assert version == len(sql.MIGRATIONS) == 2
@@ -1423,7 +1423,7 @@ def test_the_newest_of_many_runs_come_at_once(store):
     store.database.write(lambda connection: connection.execute(copies))
     last = kept(store)
     read = store.runs(last=50)
-    assert [each.id for each in read] == list(range(last - 49, last + 1))
+    assert [item.id for item in read] == list(range(last - 49, last + 1))
     assert (len(read[-1].artifacts), len(read[-1].verdicts), len(read[0].artifacts)) == (1, 1, 0)
     assert store.runs(last=0) == []
     assert len(store.runs(last=10**30)) == last - first + 1

@@ -25,7 +25,7 @@ def programs():
     if config := shutil.which("pg_config"):
         found.append(subprocess.run([config, "--bindir"], capture_output=True, text=True).stdout.strip())
     newest_first = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: -float(path.split("/")[4]))
-    return next((Path(each) for each in found + newest_first if each and Path(each, "initdb").exists()), None)
+    return next((Path(item) for item in found + newest_first if item and Path(item, "initdb").exists()), None)
 
 
 def unprivileged():

@@ -216,7 +216,11 @@ def test_one_answer_a_row_whatever_is_asked_beside(learner):
 
 def test_the_plain_way():
     batch = TrainingBatch(sets())
-    expected = [label for each in batch.trainings for label in KNN(1).fit(each.x, each.y).predict(each.t).tolist()]
+    expected = [
+        label
+        for training in batch.trainings
+        for label in KNN(1).fit(training.x, training.y).predict(training.t).tolist()
+    ]
     assert Learner(KNN(1)).execute(batch).values.tolist() == expected
 
 

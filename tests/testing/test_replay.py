@@ -73,7 +73,10 @@ def test_failing_rows_are_stored_in_readable_form(url):
     with Store.open(url) as store:
         (run,) = store.runs()
     assert {failure.run for failure in kept.values()} == {run.id}
-    assert {each["relation"]: (each["verdict"], each["cases"]) for each in run.verdicts}["answers"] == ("VIOLATED", 2)
+    assert {verdict["relation"]: (verdict["verdict"], verdict["cases"]) for verdict in run.verdicts}["answers"] == (
+        "VIOLATED",
+        2,
+    )
 
 
 def test_a_sound_system_stores_no_failures(url):
@@ -214,7 +217,7 @@ def test_one_fixed_failure_among_many_is_found(url):
 
 def remember(url, numbers):
     with Store.open(url) as store:
-        failures.remember(store, "churn", "answers", [{"case": {"x": each, "y": 1.0}} for each in numbers])
+        failures.remember(store, "churn", "answers", [{"case": {"x": number, "y": 1.0}} for number in numbers])
 
 
 def test_a_label_that_was_not_known_is_an_answer(url):

@@ -111,8 +111,8 @@ def test_a_leaf_narrower_than_the_offset():
     rows = dm.select(tree, data, "BVA", offset="unit")
     assert tree.predict(rows.rows).tolist() == list("abca")
     narrow = rows.limits[2]  # no room for a unit: it lies at the very limit that is told
-    assert [float(each.limit.split()[-1]) for each in narrow] == pytest.approx(
-        [each.value for each in narrow], rel=1e-6
+    assert [float(item.limit.split()[-1]) for item in narrow] == pytest.approx(
+        [item.value for item in narrow], rel=1e-6
     )
 
 

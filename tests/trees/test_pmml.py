@@ -193,7 +193,7 @@ def test_labels_have_the_type_of_the_target(tmp_path, label, scores, expected):
     text = document(tree(nodes).replace('score="a"', f'score="{scores[0]}"'), label)
     told = answers(read(tmp_path, text), [(-1, "Oslo", 0), (1, "Oslo", 0)])
     assert told == expected
-    assert [type(each) for each in told] == [type(each) for each in expected]
+    assert [type(item) for item in told] == [type(item) for item in expected]
 
 
 def test_single_precision_is_that_of_fields_of_type_float(tmp_path):
@@ -375,7 +375,7 @@ def test_targets_of_a_tree_change_its_answers(tmp_path, target, expected):
     model = tree(nodes, function="regression").replace('score="a"', 'score="1"')
     forest = read(tmp_path, document(model.replace("</MiningSchema>", "</MiningSchema>" + target)))
     assert answers(forest, [(-1, "Oslo", 0), (1, "Oslo", 0)]) == expected
-    assert [forest.trees[0].answer_at(each) for each in forest.trees[0].leaves] == expected
+    assert [forest.trees[0].answer_at(item) for item in forest.trees[0].leaves] == expected
 
 
 @pytest.mark.parametrize("labels", [(2**53, 2**53 + 1), (2**63, -1), (10**30, 7)])
@@ -583,7 +583,7 @@ def test_writing_and_reading_keeps_the_answers(model, X, y, tmp_path):
     assert dict(again.categories) == dict(forest.categories)
     space = "{http://www.dmg.org/PMML-4_4}"
     root = ET.parse(path).getroot()
-    assert [each.tag.removeprefix(space) for each in root][:2] == ["Header", "DataDictionary"]
+    assert [item.tag.removeprefix(space) for item in root][:2] == ["Header", "DataDictionary"]
     for node in root.iter(f"{space}Node"):
         assert node.get("score") is not None
         assert node.get("recordCount") is not None

@@ -110,7 +110,7 @@ def test_uncovered_leaves_are_sorted_by_training_rows_and_depth():
 def test_a_forest_counts_the_leaves_of_all_its_trees():
     forest = RandomForestClassifier(7, random_state=0, max_depth=6).fit(LOANS, GIVEN)
     found = cover(forest, FEW)
-    sizes = [each.get_n_leaves() for each in forest.estimators_]
+    sizes = [item.get_n_leaves() for item in forest.estimators_]
     assert found.leaves == sum(sizes)
     assert found.share == pytest.approx(np.average(found.shares, weights=sizes))
     for leaf in range(0, found.leaves, 17):
@@ -345,10 +345,10 @@ def test_trees_behind_steps_that_keep_the_columns(name, form):
     assert found.counts.tolist() == cover(last, given).counts.tolist()
     # told in the units of the data: the splits at owner, which is 0 or 1, are
     rules = [found.rule(leaf) for leaf in range(found.leaves)]
-    told = [each for each in " and ".join(rules).split(" and ") if "owner" in each or "age" in each]
+    told = [word for word in " and ".join(rules).split(" and ") if "owner" in word or "age" in word]
     assert len(told) > 3
-    for each in told:  # owner is 0 or 1, and age is whole
-        assert re.fullmatch(r"owner (<=|<|>|>=) 0.5|([\d.]+ <=? )?age (<=|<|>|>=) \d+(.5)?", each), each
+    for item in told:  # owner is 0 or 1, and age is whole
+        assert re.fullmatch(r"owner (<=|<|>|>=) 0.5|([\d.]+ <=? )?age (<=|<|>|>=) \d+(.5)?", item), item
     for leaf in found.uncovered(None).index[::6]:
         check_example(found, leaf)
 

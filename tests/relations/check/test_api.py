@@ -87,7 +87,7 @@ def check(learner, *given, **options):
 
 
 def entry(report, name):
-    return next(each for each in report.entries if each.relation == name)
+    return next(item for item in report.entries if item.relation == name)
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +121,7 @@ def test_verification_and_validation_are_separate(whole):
     assert (whole.table.query("necessary")["violated"] == 0).all()
     taught = whole.table.query("not necessary")
     assert taught.set_index("relation")["violated"]["MR-1.1"] > 0  # a tied vote goes to the label that sorts first
-    assert not any(each.expected for each in whole.surprises)
+    assert not any(surprise.expected for surprise in whole.surprises)
     text = whole.describe()
     assert text.index("Verification:") < text.index("  MR-0 ") < text.index("Validation:") < text.index("  MR-1.1 ")
     assert whole.headline.startswith("all 13 necessary relations hold, ")
@@ -129,7 +129,7 @@ def test_verification_and_validation_are_separate(whole):
 
 def test_only_violations_of_necessary_relations_are_faults():
     report = check(First(1), relations=["sample order", "MR-0 subset", "MR-NBC", "MR-1.2"], shrink=True)
-    assert [each.relation for each in report.faults] == ["sample order"]
+    assert [fault.relation for fault in report.faults] == ["sample order"]
     assert not report.passed
     assert report.headline.startswith("1 of 2 necessary relations violated")
     assert set(report.examples) == {"sample order"}
@@ -150,13 +150,13 @@ def test_a_shrunk_violation_still_violates():
     report = check(First(1), relations=["sample order"], shrink=True)
     smallest, last = report.shrunk(0), report.shrunk(len(report.violations) - 1)
     assert smallest is report.shrunk(0) is report.examples["sample order"]
-    for each in (smallest, last):
-        assert each.shrunk
-        assert each.size == (2, 1)  # two rows can be exchanged, and one attribute is the least there can be
-        assert sorted(each.source.numbers.ravel().tolist()) == [1, 2, 3]  # plain numbers
-        before, after = (First(1).fit(data.x, data.y).predict(data.t)[0] for data in (each.source, each.follow_up))
-        assert (before, after) == (each.before, each.after)
-        assert after != each.expected == before
+    for item in (smallest, last):
+        assert item.shrunk
+        assert item.size == (2, 1)  # two rows can be exchanged, and one attribute is the least there can be
+        assert sorted(item.source.numbers.ravel().tolist()) == [1, 2, 3]  # plain numbers
+        before, after = (First(1).fit(data.x, data.y).predict(data.t)[0] for data in (item.source, item.follow_up))
+        assert (before, after) == (item.before, item.after)
+        assert after != item.expected == before
     assert last.number == report.violations["input"].iloc[-1]
     told = smallest.describe()
     assert "trained on 2 rows of 1 attribute" in told
@@ -218,7 +218,7 @@ def test_like_names_the_algorithm_of_a_learner():
 
 def test_an_unknown_learner_is_described_by_its_violations():
     report = check(Stranger(), relations=["MR-1.2", "MR-NBC", "MR-3.2 odds", "weights"], inputs=60)
-    assert [each.relation for each in report.never_violated] == ["MR-1.2"]
+    assert [item.relation for item in report.never_violated] == ["MR-1.2"]
     high = entry(report, "MR-1.2").interval[1]
     assert 0 < high < 0.1
     text = report.describe()
@@ -329,7 +329,7 @@ def test_a_model_that_violates_relations_of_every_model():
         return np.where(frame["x"] > frame["x"].mean(), "high", "low")
 
     report = check(centred, NUMBERS[["x"]], ["batches", "row order"], shrink=True)
-    assert [each.relation for each in report.faults] == ["batches"]
+    assert [fault.relation for fault in report.faults] == ["batches"]
     smallest = report.shrunk(0)
     assert smallest.describe().startswith("case     x=")
     assert report.violations["necessary"].all()
@@ -407,8 +407,8 @@ def test_one_class_only():
     report = check(KNN(1), NUMBERS.assign(y="a"), ["MR-1.2", "MR-3.1"], "y", rows=20)
     assert not report.passed
     assert report.headline == "nothing could be judged"
-    for each in report.entries:
-        assert each.messages == {"all training rows have the same class": 20}
+    for item in report.entries:
+        assert item.messages == {"all training rows have the same class": 20}
 
 
 @pytest.mark.parametrize(
@@ -428,7 +428,7 @@ def test_one_class_only():
 def test_labels_from_which_no_new_label_can_be_derived(labels, silent, says):
     names = ["MR-1.1", "MR-4.1", "MR-4.2", "label renaming"]
     report = check(KNN(1), table(labels=labels)[["x", "z", "y"]], names, "y", rows=20)
-    assert {each.relation for each in report.entries if each.inapplicable == 20} == silent
+    assert {item.relation for item in report.entries if item.inapplicable == 20} == silent
     for name in silent:
         assert [says in text for text in entry(report, name).messages] == [True]
     assert not report.violations["necessary"].any()
@@ -573,7 +573,7 @@ def test_an_unrepeatable_learner_is_judged_by_distribution():
 @pytest.mark.slow
 def test_the_same_seed_gives_the_same_report():
     reports = [check(KNN(3), relations=["MR-1.1", "MR-0 subset"], seed=seed, shrink=True) for seed in (5, 5, 6)]
-    one, two, other = ({**json.loads(each.to_json()), "seconds": 0} for each in reports)
+    one, two, other = ({**json.loads(report.to_json()), "seconds": 0} for report in reports)
     assert one == two
     assert one["violations"] != other["violations"]
     assert check(KNN(1), relations="MR-0", inputs=2, seed=None).seed > 0
@@ -600,7 +600,7 @@ def test_a_budget_of_runs_is_never_exceeded_by_models_either():
     assert bound.runs <= 60 < free.runs
     assert free.complete
     assert not bound.complete
-    assert [each.relation for each in bound.faults] == ["batches"]
+    assert [fault.relation for fault in bound.faults] == ["batches"]
 
 
 def test_results_before_the_end_of_a_time_budget_are_kept():
@@ -700,7 +700,7 @@ def test_violations_are_stored_replayed_and_forgotten_when_fixed(url, data, monk
     assert [(run.verb, run.state, run.summary["passed"]) for run in runs] == [
         ("check", "finished", False), ("check", "finished", False), ("check", "finished", True),
     ]  # fmt: skip
-    assert {each["relation"]: each["verdict"] for each in runs[1].verdicts} == {"sample order": "VIOLATED", "MR-1.2": "HOLDS"}  # fmt: skip
+    assert {verdict["relation"]: verdict["verdict"] for verdict in runs[1].verdicts} == {"sample order": "VIOLATED", "MR-1.2": "HOLDS"}  # fmt: skip
 
 
 class Worded(Mendable):

@@ -32,7 +32,7 @@ from datamorphic.systems.training import Training
 def random_frames(rng, cases=1):
     """The random data model of the published study, as frames."""
     data = draw_random_training(rng, cases, min_rows=2)
-    x, t = (pd.DataFrame(each, columns=list("abcd")) for each in (data.x, data.t))
+    x, t = (pd.DataFrame(item, columns=list("abcd")) for item in (data.x, data.t))
     return Training(x, data.y, t)
 
 
@@ -120,7 +120,7 @@ def test_rows_and_columns_in_another_order(data, seed):
     pd.testing.assert_frame_equal(columns.x[list(data.x)], data.x)
     rows = made("sample order", data, seed=seed)
     assert not rows.x.equals(data.x)
-    whole = [each.x.assign(y=each.y).sort_values("a", ignore_index=True) for each in (rows, data)]
+    whole = [item.x.assign(y=item.y).sort_values("a", ignore_index=True) for item in (rows, data)]
     pd.testing.assert_frame_equal(*whole)
 
 
@@ -137,7 +137,7 @@ def test_a_constant_attribute_is_added(names):
 
 def test_rows_of_the_predicted_class_are_doubled(data):
     follow = made("MR-3.2", data, np.repeat("L1", len(data.t)))
-    before, after = (Counter(map(tuple, each.x.assign(y=each.y).to_numpy())) for each in (data, follow))
+    before, after = (Counter(map(tuple, item.x.assign(y=item.y).to_numpy())) for item in (data, follow))
     assert set(before) == set(after)
     assert all(after[row] == before[row] * (2 if row[-1] == "L1" else 1) for row in before)
 
@@ -218,7 +218,7 @@ def test_some_rows_of_others_are_relabelled_or_removed(data, seed):
     assert gone != "L1"
     np.testing.assert_array_equal(whole.x, data.x[data.y != gone])
     part = made("MR-5.2", data, labels, seed=seed)
-    before, after = (Counter(map(tuple, each.x.assign(y=each.y).to_numpy())) for each in (data, part))
+    before, after = (Counter(map(tuple, item.x.assign(y=item.y).to_numpy())) for item in (data, part))
     assert 0 < len(data.y) - len(part.y) < (data.y != "L1").sum()
     assert after <= before
     assert {row[-1] for row in before - after} <= {"L0", "L2"}
@@ -233,7 +233,7 @@ def test_values_are_exchanged_within_a_class(data, seed, framed):
     assert changed.any(axis=0).sum() == 1
     assert len(set(data.y[changed.any(axis=1)])) == 1
     for label in data.classes:
-        rows = [np.sort(np.asarray(each.x)[data.y == label], axis=0) for each in (given, follow)]
+        rows = [np.sort(np.asarray(item.x)[data.y == label], axis=0) for item in (given, follow)]
         np.testing.assert_array_equal(*rows)
 
 
@@ -323,13 +323,13 @@ def test_scores_count_where_they_are_asked_for(data):
 
     relation = LEARNER_RELATIONS["sample order"]
     counts = Counter()
-    for each in range(20):
-        rng = np.random.default_rng(each)
+    for number in range(20):
+        rng = np.random.default_rng(number)
         found = check_learner(Unsure(), relation, data, rng, strictness="score_exact")
         changed = not np.allclose(found.scores_before, found.scores_after)
         counts[changed] += 1
         assert found.count(VIOLATED) == changed * len(data.t)
-        assert check_learner(Unsure(), relation, data, np.random.default_rng(each)).count(VIOLATED) == 0
+        assert check_learner(Unsure(), relation, data, np.random.default_rng(number)).count(VIOLATED) == 0
     assert len(counts) == 2
 
 
@@ -375,7 +375,7 @@ def test_a_fault_is_not_mistaken_for_a_tie():
             return (self.x[:, -1] - case[-1]) ** 2
 
     found = [check(LastAttribute(), "MR-1.2", whole_numbers(np.random.default_rng(seed)), seed) for seed in range(5)]
-    assert sum(each.count(VIOLATED) for each in found) > 2 * sum(each.tied.sum() for each in found)
+    assert sum(item.count(VIOLATED) for item in found) > 2 * sum(item.tied.sum() for item in found)
 
 
 def test_answers_by_position_are_not_mistaken_for_ties(data):
@@ -684,6 +684,6 @@ def test_reference_learners_keep_necessary_relations(kind):
     assert violated(*RIGHT[kind], sets=3) == {}
 
 
-@pytest.mark.parametrize(("learner", "kind", "name"), FAULTY, ids=[type(each[0]).__name__ for each in FAULTY])
+@pytest.mark.parametrize(("learner", "kind", "name"), FAULTY, ids=[type(item[0]).__name__ for item in FAULTY])
 def test_planted_faults_are_found(learner, kind, name):
     assert violated(learner, RIGHT[kind][1], [name])

@@ -47,7 +47,7 @@ def listed(names):
 
 
 def contradicts(row):
-    runs, mutants, cost, capability = (row.get(each, math.nan) for each in ("runs", "mutants", "cost", "capability"))
+    runs, mutants, cost, capability = (row.get(text, math.nan) for text in ("runs", "mutants", "cost", "capability"))
     walks = row["walks"] * row["ways"]
     if math.isnan(mutants):  # cut off: as many as the capability says, within its rounding
         low, high = (runs / (capability + error) / walks * 50 for error in (0.0051, -0.0051))
@@ -148,11 +148,11 @@ def by_subject(table):
 def test_kills_and_the_mean_violation_rate_follow_from_the_mutants(table, killed, mutants, mean):
     frame = by_subject(table)
     assert (frame.loc["original"] == 0).all()
-    each = frame.drop(["original", "all"])
-    assert len(each) == killed
-    assert (each.max(axis=1) > 0).all()
-    assert each.to_numpy().sum() / (mutants * len(each.columns)) == pytest.approx(mean, abs=0.05)
-    counted = (each > 0).sum()
+    by_mutant = frame.drop(["original", "all"])
+    assert len(by_mutant) == killed
+    assert (by_mutant.max(axis=1) > 0).all()
+    assert by_mutant.to_numpy().sum() / (mutants * len(by_mutant.columns)) == pytest.approx(mean, abs=0.05)
+    counted = (by_mutant > 0).sum()
     wrong = counted[counted != frame.loc["all"]]
     known = misprints()
     known = known[known["table"] == table]
@@ -296,12 +296,12 @@ def test_misprints_and_errata_name_figures_that_exist():
         same = (frame["strategy"] == row.strategy) & (frame["subject"] == row.subject) & (frame["data"] == row.data)
         at = frame["walks"].isna() if pd.isna(row.walks) else frame["walks"] == row.walks
         assert len(frame[same & at & (frame["measure"] == row.measure)]) == 1, row
-    for each in errata():
-        for table in each.tables.split(","):
+    for item in errata():
+        for table in item.tables.split(","):
             frame = published(table)
             for field in ("strategy", "data", "subject"):
-                if getattr(each, field):
-                    assert set(getattr(each, field).split(",")) & set(frame[field]), each
+                if getattr(item, field):
+                    assert set(getattr(item, field).split(",")) & set(frame[field]), item
 
 
 def test_errata():

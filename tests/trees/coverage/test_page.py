@@ -40,11 +40,11 @@ WITHIN = """() => {
 
 
 def texts(svg):
-    return ["".join(each.itertext()) for each in ElementTree.fromstring(svg).iter(f"{SVG}text")]
+    return ["".join(item.itertext()) for item in ElementTree.fromstring(svg).iter(f"{SVG}text")]
 
 
 def kinds(svg, kind):
-    return [each for each in ElementTree.fromstring(svg).iter(f"{SVG}path") if each.get("class") == kind]
+    return [item for item in ElementTree.fromstring(svg).iter(f"{SVG}path") if item.get("class") == kind]
 
 
 @pytest.fixture(scope="module")
@@ -101,16 +101,16 @@ def test_every_leaf_and_every_live_mutant_is_drawn(half):
     svg = half.to_svg()
     found, missing = half.leaves, half.leaves.uncovered(None)
     shapes = kinds(svg, "absent")[1:]  # the first explains the shape
-    notes = [each.find(f"{SVG}title").text for each in shapes]
+    notes = [shape.find(f"{SVG}title").text for shape in shapes]
     assert sorted(notes) == sorted(f"leaf {leaf}: {rule}" for leaf, rule in missing["rule"].items())
     assert len(kinds(svg, "reached")) - 1 == int(found.covered.sum()) == 2
     words = texts(svg)
     assert words.count("✗ no row") == len(missing)
     assert {"✓ 50 rows", "✓ 20 rows"} <= set(words)
     assert (words.count("yes"), words.count("no")) == (8, 8)
-    badges = [re.fullmatch(r"(\d+) live(?:, (\d+) killable|, equivalent)?", each) for each in words]
-    counts = [(int(each[1]), int(each[2] or 0)) for each in badges if each]
-    can = sum(half.why(int(each)).killable is True for each in half.live)
+    badges = [re.fullmatch(r"(\d+) live(?:, (\d+) killable|, equivalent)?", word) for word in words]
+    counts = [(int(badge[1]), int(badge[2] or 0)) for badge in badges if badge]
+    can = sum(half.why(int(item)).killable is True for item in half.live)
     assert (sum(live for live, _ in counts), sum(killable for _, killable in counts)) == (len(half.live), can)
     assert "<= 0.8?" in words
 
@@ -153,7 +153,7 @@ def test_names_and_labels_are_escaped(noise):
     small = DecisionTreeClassifier(random_state=0, max_leaf_nodes=20).fit(X, model.predict(X))
     found = dm.cover(small, X[:15], criterion="DTMT")
     svg = found.to_svg()
-    assert {each.tag for each in ElementTree.fromstring(svg).iter()} == {
+    assert {item.tag for item in ElementTree.fromstring(svg).iter()} == {
         f"{SVG}{tag}" for tag in ("svg", "style", "path", "text", "title")
     }
     assert not re.search(r"[\x00-\x08\u202e]", svg)
@@ -216,7 +216,9 @@ def test_the_page_lists_uncovered_items_and_example_rows(half):
     report = half.page()
     assert report.verdict == "The tests kill 15 of 42 mutants (35.71 %)"
     assert report.state == "warn"
-    mutants, leaves = (next(each for each in report.sections if each.anchor == name) for name in ("mutants", "leaves"))
+    mutants, leaves = (
+        next(section for section in report.sections if section.anchor == name) for name in ("mutants", "leaves")
+    )
     assert mutants.heading == "27 mutants that no row kills"
     first = mutants.table.rows[0]
     assert first[1] == half.change(int(first[0]))
@@ -229,17 +231,17 @@ def test_the_page_lists_uncovered_items_and_example_rows(half):
 def test_the_page_of_a_complete_test_set(tree, iris):
     report = dm.cover(tree, iris, target="target").page()
     assert (report.verdict, report.state) == ("The tests reach 9 of 9 leaves (100.0 %)", "good")
-    assert [each.anchor for each in report.sections] == ["tree"]
+    assert [section.anchor for section in report.sections] == ["tree"]
 
 
 def test_the_page_lists_limits_with_their_side(tree, iris):
     made = dm.select(tree, iris, target="target", criterion="BVA")
     report = made.page()
-    rows = next(each.table.rows for each in report.sections if each.anchor == "limits")
+    rows = next(section.table.rows for section in report.sections if section.anchor == "limits")
     assert len(rows) == sum(map(len, made.limits))
     assert [row[-1].startswith("yes") for row in rows] == [limit.holds for limits in made.limits for limit in limits]
     cover = dm.cover(tree, iris, target="target", criterion="BVA").page()
-    told = next(each.table.rows for each in cover.sections if each.anchor == "leaves")
+    told = next(section.table.rows for section in cover.sections if section.anchor == "leaves")
     assert "petal width (cm) <= 0.8 holds" in " ".join(row[-1] for row in told)
 
 
@@ -247,11 +249,11 @@ def test_the_page_of_a_forest_lists_the_worst_trees(iris):
     X = iris.drop(columns="target")
     forest = RandomForestClassifier(150, max_depth=3, random_state=0).fit(X, iris.target)
     found = dm.cover(forest, X[::7])
-    trees = next(each for each in found.page().sections if each.anchor == "trees")
+    trees = next(section for section in found.page().sections if section.anchor == "trees")
     shares = found.shares
     assert [int(row[0]) for row in trees.table.rows] == np.argsort(shares, kind="stable")[:10].tolist()
     assert f"From {100 * shares.min():.1f} % to {100 * shares.max():.1f} %" in trees.text
-    bars = [int(each.text) for each in trees.drawing.shapes if isinstance(each, TextLabel) and each.text.isdigit()]
+    bars = [int(shape.text) for shape in trees.drawing.shapes if isinstance(shape, TextLabel) and shape.text.isdigit()]
     assert sum(bars) == 150
 
 
