@@ -17,9 +17,10 @@ import pytest
 
 from datamorphic.data import knn, naive_bayes
 from datamorphic.errors import ArgumentError, DataError
-from datamorphic.mutation.forge import find_reached_lines, load_module, make_mutants, read_program
+from datamorphic.mutation.forge import load_module, make_mutants, read_program
 from datamorphic.mutation.kill_matrix import KillMatrix
 from datamorphic.mutation.operators import OPERATORS, find_changes
+from datamorphic.mutation.runner import count_lines
 
 
 def afters(text, operator):
@@ -276,7 +277,8 @@ def f(x, least=3):
         ]
     return x + 5
 """
-    lines = find_reached_lines(text, lambda module: module.f(1))
+    with load_module(text, "small") as module, count_lines(module) as lines:
+        module.f(1)
     assert sys.gettrace() is None or 6 in lines
     reached = {mutant.line: mutant.is_reached(lines) for mutant in make_mutants(text)}
     # constants of a list have no line of their own in the bytecode; defaults are made when the function is

@@ -36,7 +36,6 @@ def finish(violated=0, undefined=0, different=0):
             violation_counts={KEY: violated},
             judged_counts={KEY: 10},
             undefined_count=undefined,
-            answered_count=10,
             different_count=different,
         )
     )

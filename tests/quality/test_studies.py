@@ -209,7 +209,6 @@ def made_mutation(subject, fates):
             violation_counts=counts,
             judged_counts=dict.fromkeys(relations, 10),
             undefined_count=0,
-            answered_count=10,
             different_count=different,
             errors=errors,
         )

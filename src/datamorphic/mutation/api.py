@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Sequence
 from functools import partial
@@ -10,7 +11,6 @@ from types import ModuleType
 from .._text import pluralize
 from .._typing import DataLike, FilePath, SupportsFit
 from ..errors import ArgumentError, SystemFailed
-from ..relations.learner.base import LearnerRelation
 from ..relations.learner.sampling import MAX_TRAINING_ROWS, TrainingSampler, draw_random_training, make_data_sampler
 from ..relations.learner.waves import TrainingSource
 from ..relations.registry import LearnerRelationsLike, resolve_learner_relations
@@ -138,12 +138,17 @@ def run_mutation(program: ModuleType | FilePath, options: MutateOptions) -> Muta
             f"The operators {options.operators!r} find no place to change in {source.name}. Use other operators."
         )
     rules = None if options.rival is None else CrossValidationRules(options.rival, options.seed)
+    sampler: TrainingSampler = partial(draw_random_training, max_rows=options.rows)
+    if not options.is_random:
+        sampler = make_data_sampler(options.data, options.target, options.rows)
+    relations = None
+    if not isinstance(options.relations, str) or options.relations != "auto":
+        relations = resolve_learner_relations(options.relations, "relations", "mutate", "'auto', ")
+    cases = 1 if options.is_random else CASES_PER_TRAINING_SET
     plan = MutationPlan(
         program=source,
-        inputs=TrainingSource(
-            _make_sampler(options), options.inputs, 1 if options.is_random else CASES_PER_TRAINING_SET, options.seed
-        ),
-        relations=_select_relations(options.relations),
+        inputs=TrainingSource(sampler, options.inputs, cases, options.seed),
+        relations=relations,
         learners=options.learners,
         like=options.like,
         compared_inputs=options.compared,
@@ -155,12 +160,10 @@ def run_mutation(program: ModuleType | FilePath, options: MutateOptions) -> Muta
         original = _study_original(plan, options.timeout)
         max_seconds = options.timeout or max(MIN_TIMEOUT_SECONDS, TIMEOUT_FACTOR * (time.monotonic() - start))
         distinct_mutants = [mutant for mutant in mutants if not mutant.same_as]
-        done = 0
+        total, done_counts = len(distinct_mutants), itertools.count(1)
 
         def show_progress(number: int, job: JobOutcome) -> None:
-            nonlocal done
-            done += 1
-            total = len(distinct_mutants)
+            done = next(done_counts)
             display.show(f"{done:,} of {pluralize(total, 'mutant')}", done / total)
 
         jobs = run_jobs(
@@ -200,16 +203,3 @@ def _study_original(plan: MutationPlan, timeout: float | None) -> OriginalOutcom
             "implement (like=, or an attribute `like`), or the relations that must hold."
         )
     return original
-
-
-def _make_sampler(options: MutateOptions) -> TrainingSampler:
-    if options.is_random:
-        return partial(draw_random_training, max_rows=options.rows)
-    return make_data_sampler(options.data, options.target, options.rows)
-
-
-def _select_relations(request: LearnerRelationsLike) -> list[LearnerRelation] | None:
-    """Return the requested relations; None for those that must hold."""
-    if isinstance(request, str) and request == "auto":
-        return None
-    return resolve_learner_relations(request, "relations", "mutate", "'auto', ")

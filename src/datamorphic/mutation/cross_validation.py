@@ -14,10 +14,7 @@ ATTRIBUTE_COUNT, CLASS_COUNT, SAMPLES_PER_CLASS = 5, 5, 20
 VARIANCE = 2.0
 FIRST_CLASS_MEAN = 4.0  # the paper prints 1, with which none of its error rates can be reproduced
 MEAN_RATIOS = (1.0, 1.5, 2.0)  # of the means of successive classes: no signal, weak, strong
-MAX_ERROR_RATES = {
-    1.5: 0.20,
-    2.0: 0.05,
-}  # by ratio, up to which a learner passes; they reproduce all published verdicts
+MAX_ERROR_RATES = {1.5: 0.20, 2.0: 0.05}  # by ratio; a learner passes up to these, which give all published verdicts
 FOLDS = 10
 
 
@@ -29,7 +26,7 @@ class CrossValidationRules:
     seed: int = 0
 
 
-def simulate_data(ratio: float, rng: np.random.Generator) -> tuple[Floats, Array]:
+def _simulate_data(ratio: float, rng: np.random.Generator) -> tuple[Floats, Array]:
     """Return simulated normal rows and labels; class means differ by a ratio."""
     labels = np.repeat(np.arange(1, CLASS_COUNT + 1), SAMPLES_PER_CLASS)
     means = FIRST_CLASS_MEAN * ratio ** (labels - 1.0)
@@ -54,10 +51,9 @@ def _compute_error_rate(system: Learner, ratio: float, rules: CrossValidationRul
     error_count = case_count = 0
     for number in range(rules.sets):
         rng = np.random.default_rng([rules.seed, int(100 * ratio), number])
-        x, y = simulate_data(ratio, rng)
-        fold = np.concatenate(
-            [rng.permutation(SAMPLES_PER_CLASS) % FOLDS for _ in range(CLASS_COUNT)]
-        )  # stratified by class
+        x, y = _simulate_data(ratio, rng)
+        # stratified by class
+        fold = np.concatenate([rng.permutation(SAMPLES_PER_CLASS) % FOLDS for _ in range(CLASS_COUNT)])
         sets = [Training(x[fold != k], y[fold != k], x[fold == k]) for k in range(FOLDS)]
         outputs = system.execute(TrainingBatch(sets))
         truth = np.concatenate([y[fold == k] for k in range(FOLDS)])
@@ -67,12 +63,6 @@ def _compute_error_rate(system: Learner, ratio: float, rules: CrossValidationRul
 
 
 def is_passing(errors: tuple[float, ...]) -> bool:
-    """Return whether error rates are as low as those of a correct learner.
-
-    Examples
-    --------
-    >>> is_passing((0.8, 0.182, 0.035)), is_passing((0.8, 0.8, 0.054))
-    (True, False)
-    """
+    """Return whether error rates are as low as those of a correct learner."""
     rates = dict(zip(MEAN_RATIOS, errors, strict=True))
     return all(rates[ratio] <= max_rate for ratio, max_rate in MAX_ERROR_RATES.items())

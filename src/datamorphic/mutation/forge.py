@@ -1,6 +1,6 @@
 """Make mutants of a module from its source text, and import them from memory.
 
-Only `load_module` and `find_reached_lines` run code. Call them in a process that may hang or crash.
+Only `load_module` runs code. Call it in a process that may hang or crash.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import linecache
 import os
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib.machinery import ModuleSpec
@@ -28,9 +28,6 @@ from .._typing import FilePath, SeedLike
 from .._validation import reject, to_generator, validate_integer
 from ..errors import ArgumentError, DataError
 from .operators import OPERATORS, AstChange, find_changes
-from .tracing import count_lines
-
-_CONSTANT_OPCODES = frozenset(dis.hasconst)
 
 
 @dataclass(frozen=True)
@@ -45,23 +42,18 @@ class ModuleSource:
 
 @dataclass(frozen=True)
 class SourceMutant:
-    """A module with one place changed.
-
-    `before` and `after` are the source of the place, `function` is the qualified name of the enclosing function (empty for
-    none). `same_as` is empty, or names what has the same bytecode: "original", or the id of an earlier mutant. `at_import`
-    says that the place is executed when the module is imported.
-    """
+    """A module with one place changed."""
 
     id: str
     operator: str
     line: int
     column: int
-    before: str
+    before: str  # the source of the place
     after: str
-    function: str
+    function: str  # the qualified name of the enclosing function; empty for none
     lines: tuple[int, int] = field(repr=False)
-    at_import: bool = False
-    same_as: str = ""
+    at_import: bool = False  # whether the place is executed when the module is imported
+    same_as: str = ""  # what has the same bytecode: "original", or the id of an earlier mutant
     # the shared original as bytes, and the replacement of a span of it, so that a mutant needs little memory
     _original: bytes = field(default=b"", repr=False)
     _span: tuple[int, int] = field(default=(0, 0), repr=False)
@@ -87,14 +79,7 @@ class SourceMutant:
 
 
 def read_program(module_or_path: ModuleType | FilePath) -> ModuleSource:
-    """Return the source of a file ``*.py`` or of an imported module; no code is run.
-
-    Examples
-    --------
-    >>> from datamorphic.data import knn
-    >>> read_program(knn).name
-    'datamorphic.data.knn'
-    """
+    """Return the source of a file ``*.py`` or of an imported module; no code is run."""
     if isinstance(module_or_path, ModuleType):
         file = getattr(module_or_path, "__file__", None) or ""
         spec = getattr(module_or_path, "__spec__", None)
@@ -157,32 +142,13 @@ def make_mutants(
     """Return the mutants of a module, in the order of its source text.
 
     A mutant has the same id for any choice of operators and limit. Mutants with the bytecode of the original, or of an
-    earlier mutant, are marked (`same_as`).
-
-    Parameters
-    ----------
-    text : str
-        The source text of the module.
-    operators : "all" or list of str
-        Some of `OPERATORS`.
-    limit : int, optional
-        The number of mutants to draw among those that are not marked.
-    seed : int or Generator
-        The seed of the draw.
-    name : str
-        The name of the module in messages.
-
-    Examples
-    --------
-    >>> for mutant in make_mutants("def half(x):\\n    return x / 2\\n", ["AOR"]):
-    ...     print(mutant)
-    v1 AOR line 2 in half: x / 2 -> x + 2
-    v2 AOR line 2 in half: x / 2 -> x - 2
-    v3 AOR line 2 in half: x / 2 -> x * 2
-    v4 AOR line 2 in half: x / 2 -> x // 2
-    v5 AOR line 2 in half: x / 2 -> x % 2
+    earlier mutant, are marked (`same_as`); with a `limit`, that many of the others are drawn. Messages call the module `name`.
     """
-    operator_names = list(OPERATORS) if operators == "all" else _validate_operators(operators)
+    if isinstance(operators, str):
+        operators = list(OPERATORS) if operators == "all" else [operators]
+    for operator in operators:
+        if operator not in OPERATORS:
+            raise ArgumentError(f"There is no mutation operator {operator!r}. {suggest_name(operator, OPERATORS)}")
     if not isinstance(text, str):
         reject("text", "mutants_of", "the text of a module", text)
     text = _normalize_newlines(text)
@@ -190,21 +156,13 @@ def make_mutants(
         mutants = list(_iter_mutants(text, _parse(text, name)))
     except RecursionError:
         raise DataError(f"{name} is nested too deeply to be changed.") from None
-    candidates = [mutant for mutant in mutants if mutant.operator in operator_names]
+    candidates = [mutant for mutant in mutants if mutant.operator in operators]
     if limit is None:
         return candidates
     limit = validate_integer("limit", "mutants_of", limit, 1)
     distinct = [mutant for mutant in candidates if not mutant.same_as]
     places = to_generator("seed", "mutants_of", seed).permutation(len(distinct))[:limit]
     return [distinct[place] for place in sorted(places)]
-
-
-def _validate_operators(operators: str | Sequence[str]) -> list[str]:
-    names = [operators] if isinstance(operators, str) else list(operators)
-    for name in names:
-        if name not in OPERATORS:
-            raise ArgumentError(f"There is no mutation operator {name!r}. {suggest_name(name, OPERATORS)}")
-    return names
 
 
 def _iter_mutants(text: str, tree: ast.Module) -> Iterator[SourceMutant]:
@@ -253,19 +211,16 @@ def _apply_change(change: AstChange) -> Iterator[None]:
 def _make_patch(change: AstChange, original: bytes, starts: list[int]) -> tuple[tuple[int, int], bytes]:
     """Return the span of bytes that a change replaces, and the replacement."""
 
-    def begin(node: ast.expr) -> int:
-        return starts[node.lineno - 1] + node.col_offset
-
-    def end(node: ast.expr) -> int:
+    def find_end(node: ast.expr) -> int:
         return starts[(node.end_lineno or 0) - 1] + (node.end_col_offset or 0)
 
     before, after = change.before, change.after
     if isinstance(before, ast.AugAssign):  # only the operator, which directly follows the target
         old = _format_operator(before)
-        start = original.index(old, end(before.target))
+        start = original.index(old, find_end(before.target))
         return (start, start + len(old)), _format_operator(after)
     assert isinstance(after, ast.expr)
-    start, stop = begin(before), end(before)
+    start, stop = starts[before.lineno - 1] + before.col_offset, find_end(before)
     patch = ast.unparse(after).encode()
     lines = original[start:stop].count(b"\n")
     # the replacement may need parentheses for precedence, and to contain line breaks
@@ -293,9 +248,7 @@ def _compile_bytecode(tree: ast.Module, line: int) -> tuple[int, Any]:
 
 def _find_statements(body: list[ast.stmt], line: int) -> list[ast.stmt]:
     """Return the statements of a line; of a class only these."""
-    statements = [
-        statement for statement in body if statement.lineno <= line <= (statement.end_lineno or statement.lineno)
-    ]
+    statements = [node for node in body if node.lineno <= line <= (node.end_lineno or node.lineno)]
     if len(statements) > 1 or not isinstance(statements[0], ast.ClassDef):
         return statements
     class_part = copy.copy(statements[0])
@@ -316,7 +269,7 @@ def _make_signature(value: object) -> object:
         for step, low in zip(value.co_code[::2], value.co_code[1::2], strict=True):
             argument = high | low
             high = argument << 8 if step == dis.EXTENDED_ARG else 0
-            steps.append((step, _make_signature(value.co_consts[argument]) if step in _CONSTANT_OPCODES else low))
+            steps.append((step, _make_signature(value.co_consts[argument]) if step in dis.hasconst else low))
         return tuple(steps), value.co_exceptiontable, names, shape
     if isinstance(value, tuple):
         return tuple(_make_signature(item) for item in value)
@@ -331,8 +284,12 @@ _module_numbers = itertools.count(1)
 
 
 @contextmanager
-def _prepare_module(source: str, name: str, package: str) -> Iterator[tuple[ModuleType, CodeType]]:
-    """Yield an empty module, registered in `sys.modules`, and the code that fills it."""
+def load_module(source: str, name: str, package: str = "") -> Iterator[ModuleType]:
+    """Run a source text as a module that is registered within the ``with`` block.
+
+    It is in ``sys.modules`` under a unique name, so that its objects can be pickled, and its source is known to
+    `linecache`, so that tracebacks show its lines. With a `package`, relative imports work.
+    """
     module_name = f"{package}._mutant_{next(_module_numbers)}_{name.rpartition('.')[2]}".lstrip(".")
     file, text = f"<{module_name}>", _normalize_newlines(source)
     with warnings.catch_warnings():
@@ -343,42 +300,8 @@ def _prepare_module(source: str, name: str, package: str) -> Iterator[tuple[Modu
     linecache.cache[file] = (len(text), None, [line + "\n" for line in text.split("\n")], file)
     sys.modules[module_name] = module
     try:
-        yield module, code
+        exec(code, module.__dict__)
+        yield module
     finally:
         sys.modules.pop(module_name, None)
         linecache.cache.pop(file, None)
-
-
-@contextmanager
-def load_module(source: str, name: str, package: str = "") -> Iterator[ModuleType]:
-    """Run a source text as a module that is registered within the ``with`` block.
-
-    It is in ``sys.modules`` under a unique name, so that its objects can be pickled, and its source is known to
-    `linecache`, so that tracebacks show its lines. With a `package`, relative imports work.
-
-    Examples
-    --------
-    >>> with load_module("def twice(x):\\n    return 2 * x\\n", "small") as module:
-    ...     module.twice(4)
-    8
-    """
-    with _prepare_module(source, name, package) as (module, code):
-        exec(code, module.__dict__)
-        yield module
-
-
-def find_reached_lines(
-    source: str, run: Callable[[ModuleType], Any], *, name: str = "program", package: str = ""
-) -> set[int]:
-    """Return the lines of a module that are executed on import and by `run`.
-
-    Examples
-    --------
-    >>> text = "def sign(x):\\n    if x < 0:\\n        return -1\\n    return 1\\n"
-    >>> sorted(find_reached_lines(text, lambda module: module.sign(5)))
-    [1, 2, 4]
-    """
-    with _prepare_module(source, name, package) as (module, code), count_lines(module) as counts:
-        exec(code, module.__dict__)
-        run(module)
-    return set(counts) - {0}  # line 0 is the start of the module

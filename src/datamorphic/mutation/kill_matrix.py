@@ -25,22 +25,12 @@ STATES = (KILLED, SURVIVED, SAME_BYTECODE, UNREACHED, CRASHED, TIMED_OUT, OUT_OF
 
 @dataclass(frozen=True, eq=False)
 class KillMatrix:
-    """Violation rates of relations (rows) on mutants (columns).
-
-    Attributes
-    ----------
-    relations, mutants : tuple of str
-        The names of rows and columns.
-    rates : array of float
-        The share of inputs that violate a relation; NaN if it does not apply.
-    states : tuple of str
-        The state of each mutant, one of `STATES`.
-    """
+    """Violation rates of relations (rows) on mutants (columns)."""
 
     relations: tuple[str, ...]
     mutants: tuple[str, ...]
-    rates: npt.NDArray[np.float64]
-    states: tuple[str, ...]
+    rates: npt.NDArray[np.float64]  # the share of inputs that violate a relation; NaN if it does not apply
+    states: tuple[str, ...]  # of each mutant, one of `STATES`
 
     @classmethod
     def from_rates(
@@ -53,13 +43,6 @@ class KillMatrix:
         """Return the matrix of violation rates, or of True where a mutant is killed.
 
         `other_states` names mutants that are neither killed nor survive, each with one of `STATES`; their rates do not count.
-
-        Examples
-        --------
-        >>> rates = [[0.0, 0.0, 0.0], [0.1, 0.0, 0.0]]
-        >>> kills = KillMatrix.from_rates(["MR-0", "MR-1.1"], ["v1", "v2", "v3"], rates, {"v3": "crashed"})
-        >>> kills.states, kills.score
-        (('killed', 'survived', 'crashed'), 0.5)
         """
         relations, mutants, other_states = tuple(relations), tuple(mutants), dict(other_states or {})
         table = np.array(rates, dtype=np.float64)
@@ -70,8 +53,9 @@ class KillMatrix:
             )
         for mutant, state in other_states.items():
             if mutant not in mutants or state not in STATES[2:]:
-                expectation = f"a mutant of the table and one of {', '.join(map(repr, STATES[2:]))}"
-                raise ArgumentError(f"The state of {mutant!r} is {state!r}. Expected {expectation}.")
+                raise ArgumentError(
+                    f"The state of {mutant!r} is {state!r}. Expected a mutant of the table and one of {STATES[2:]}."
+                )
         table[:, [mutant in other_states for mutant in mutants]] = np.nan
         states = tuple(
             other_states.get(mutant, KILLED if (table[:, place] > 0).any() else SURVIVED)
@@ -115,13 +99,7 @@ class KillMatrix:
         }
 
     def smallest_set(self) -> list[str]:
-        """Return the fewest relations that kill all killed mutants.
-
-        Examples
-        --------
-        >>> KillMatrix.from_rates("abc", ["v1", "v2", "v3"], [[1, 1, 0], [0, 1, 1], [1, 0, 1]]).smallest_set()
-        ['a', 'b']
-        """
+        """Return the fewest relations that kill all killed mutants."""
         needed = np.unique(self.killed[:, self.killed.any(axis=0)], axis=1)
         selection = np.zeros(len(self.relations))
         size = _compute_cover_size(needed, selection)
@@ -139,15 +117,18 @@ class KillMatrix:
         table = pd.DataFrame(self.rates.T, index=pd.Index(self.mutants, name="mutant"), columns=list(self.relations))
         return table.assign(state=list(self.states))
 
+    def format_other_states(self) -> str:
+        """Return how many mutants are neither killed nor survive, by state; "" if none."""
+        return ", ".join(f"{self.count(state)} {state}" for state in STATES[2:] if self.count(state))
+
     def describe(self) -> str:
         """Return the matrix as text."""
         mutant_count = self.count(KILLED) + self.count(SURVIVED)
         lines = [f"{self.count(KILLED)} of {pluralize(mutant_count, 'mutant')} killed"]
         if mutant_count:
             lines[0] += f" ({self.score:.1%}), mean violation rate {self.average_rate:.1%}"
-        others = [f"{self.count(state)} {state}" for state in STATES[2:] if self.count(state)]
-        if others:
-            lines.append(f"Not counted: {', '.join(others)}")
+        if others := self.format_other_states():
+            lines.append(f"Not counted: {others}")
         width = max(map(len, self.relations), default=0)
         for relation, mutants in self.unique_kills.items():
             unique = f", {', '.join(mutants)} by it alone" if mutants else ""

@@ -22,26 +22,24 @@ OPERATORS = {
 }
 
 #: the replacements of each operator: those of C and Java by all others, Python's own also by related ones
-_ARITHMETIC: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
-    ast.Add: (ast.Sub, ast.Mult, ast.Div, ast.Mod),
-    ast.Sub: (ast.Add, ast.Mult, ast.Div, ast.Mod),
-    ast.Mult: (ast.Add, ast.Sub, ast.Div, ast.Mod, ast.Pow),
-    ast.Div: (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod),
-    ast.FloorDiv: (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Mod),
-    ast.Mod: (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv),
-    ast.Pow: (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Mod),
-    ast.MatMult: (ast.Mult,),
+_BINARY_OPERATORS: dict[str, dict[type[ast.operator], tuple[type[ast.operator], ...]]] = {
+    "AOR": {
+        ast.Add: (ast.Sub, ast.Mult, ast.Div, ast.Mod),
+        ast.Sub: (ast.Add, ast.Mult, ast.Div, ast.Mod),
+        ast.Mult: (ast.Add, ast.Sub, ast.Div, ast.Mod, ast.Pow),
+        ast.Div: (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod),
+        ast.FloorDiv: (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Mod),
+        ast.Mod: (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv),
+        ast.Pow: (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Mod),
+        ast.MatMult: (ast.Mult,),
+    },
+    "SOR": {ast.LShift: (ast.RShift,), ast.RShift: (ast.LShift,)},
+    "LOR": {
+        ast.BitAnd: (ast.BitOr, ast.BitXor),
+        ast.BitOr: (ast.BitAnd, ast.BitXor),
+        ast.BitXor: (ast.BitAnd, ast.BitOr),
+    },
 }
-_SHIFTS: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
-    ast.LShift: (ast.RShift,),
-    ast.RShift: (ast.LShift,),
-}
-_LOGICAL: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
-    ast.BitAnd: (ast.BitOr, ast.BitXor),
-    ast.BitOr: (ast.BitAnd, ast.BitXor),
-    ast.BitXor: (ast.BitAnd, ast.BitOr),
-}
-_BINARY_OPERATORS = {"AOR": _ARITHMETIC, "SOR": _SHIFTS, "LOR": _LOGICAL}
 _ORDER_OPERATORS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 _OPPOSITE_OPERATORS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Is: ast.IsNot,
@@ -58,19 +56,15 @@ _IGNORED_FIELDS = {"annotation", "returns", "decorator_list", "bases", "type_par
 
 @dataclass(frozen=True, eq=False)
 class AstChange:
-    """One place of a syntax tree, and its replacement in the mutant.
-
-    `parent` is the node above it, `function` the qualified name of the enclosing function, `lines` the first and last line
-    of the statement (of the head of a compound statement). It is `deferred` if it is not executed on import.
-    """
+    """One place of a syntax tree, and its replacement in the mutant."""
 
     operator: str
     before: ast.expr | ast.AugAssign
     after: ast.expr | ast.AugAssign | ast.Assign
     parent: ast.AST
-    function: str
-    lines: tuple[int, int]
-    deferred: bool
+    function: str  # the qualified name of the enclosing function
+    lines: tuple[int, int]  # the first and last line of the statement, or of the head of a compound statement
+    deferred: bool  # whether it is not executed on import
 
 
 @dataclass(frozen=True)
@@ -87,16 +81,10 @@ def find_changes(tree: ast.Module) -> list[AstChange]:
 
     Not changed are annotations, decorators, docstrings, f-strings, ``__all__``, code that only runs for a type checker or as
     a script, the function ``learners`` and properties ``like``, which say what is to be tested.
-
-    Examples
-    --------
-    >>> [f"{change.operator}: {ast.unparse(change.after)}" for change in find_changes(ast.parse("total += x"))]
-    ['ASR: total -= x', 'ASR: total *= x', 'ASR: total /= x', 'ASR: total %= x', 'ASR: total = x']
     """
-    unsorted_changes = list(_walk(tree, _NodeContext(tree)))
     order = list(OPERATORS)
     return sorted(
-        unsorted_changes,
+        _walk(tree, _NodeContext(tree)),
         key=lambda change: (change.before.lineno, change.before.col_offset, order.index(change.operator)),
     )
 
@@ -154,9 +142,8 @@ def _find_head_lines(node: ast.stmt | ast.ExceptHandler) -> tuple[int, int]:
 
 def _list_local_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
     """Return the names of the arguments and variables of a function, sorted."""
-    arguments = function.args
-    plain = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    names = {argument.arg for argument in plain} - {"self", "cls"}
+    arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+    names = {argument.arg for argument in arguments} - {"self", "cls"}
     pending: list[ast.AST] = list(function.body)
     while pending:
         node = pending.pop()
@@ -178,8 +165,9 @@ def _iter_replacements(node: ast.AST, context: _NodeContext) -> Iterator[Replace
     """Yield the replacements of a node, each with the name of the operator."""
     number = _to_number(node)
     if isinstance(node, ast.expr) and number is not None:
-        for new_number in _list_replacement_numbers(number):
-            yield "CRP", node, _make_constant(new_number)
+        for new in dict.fromkeys([number + 1, number - 1, type(number)(0), type(number)(1), -number]):
+            if new != number:  # Python parses a negative number as a minus and a number
+                yield "CRP", node, ast.Constant(new) if new >= 0 else ast.UnaryOp(ast.USub(), ast.Constant(-new))
     elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
         yield "CRP", node, ast.Constant(not node.value)
     elif isinstance(node, ast.BinOp):
@@ -215,24 +203,6 @@ def _to_number(node: ast.AST | None) -> int | float | None:
     return None
 
 
-def _list_replacement_numbers(number: int | float) -> list[int | float]:
-    """Return one more, one less, 0, 1 and the negative of a number.
-
-    Examples
-    --------
-    >>> [_list_replacement_numbers(number) for number in (3, 0, 0.5)]
-    [[4, 2, 0, 1, -3], [1, -1], [1.5, -0.5, 0.0, 1.0]]
-    """
-    kind = type(number)
-    candidates = [number + 1, number - 1, kind(0), kind(1), -number]
-    return [candidate for candidate in dict.fromkeys(candidates) if candidate != number]
-
-
-def _make_constant(number: int | float) -> ast.expr:
-    """Return a number as Python parses it: a negative one is a minus and a number."""
-    return ast.Constant(number) if number >= 0 else ast.UnaryOp(ast.USub(), ast.Constant(-number))
-
-
 def _replace_arithmetic(node: ast.BinOp) -> Iterator[Replacement]:
     if _is_sequence(node.left) or _is_sequence(node.right):
         return  # sequences support + and * only; every other operator would just raise
@@ -249,14 +219,11 @@ def _is_sequence(node: ast.expr) -> bool:
 def _replace_comparisons(node: ast.Compare) -> Iterator[Replacement]:
     for place, comparison in enumerate(node.ops):
         kind = type(comparison)
-        replacements = (
-            [_OPPOSITE_OPERATORS[kind]]
-            if kind in _OPPOSITE_OPERATORS
-            else [operator for operator in _ORDER_OPERATORS if operator is not kind]
-        )
-        for replacement in replacements:
-            operators = [*node.ops[:place], replacement(), *node.ops[place + 1 :]]
-            yield "ROR", node, ast.Compare(node.left, operators, node.comparators)
+        opposite = _OPPOSITE_OPERATORS.get(kind)
+        for replacement in _ORDER_OPERATORS if opposite is None else (opposite,):
+            if replacement is not kind:
+                operators = [*node.ops[:place], replacement(), *node.ops[place + 1 :]]
+                yield "ROR", node, ast.Compare(node.left, operators, node.comparators)
 
 
 def _negate(condition: ast.expr) -> Iterator[Replacement]:
@@ -268,9 +235,8 @@ def _negate(condition: ast.expr) -> Iterator[Replacement]:
 
 def _replace_assignment(node: ast.AugAssign) -> Iterator[Replacement]:
     for table in _BINARY_OPERATORS.values():
-        if type(node.op) in table:
-            for operator in table[type(node.op)]:
-                yield "ASR", node, ast.AugAssign(node.target, operator(), node.value)
+        for operator in table.get(type(node.op), ()):
+            yield "ASR", node, ast.AugAssign(node.target, operator(), node.value)
     yield "ASR", node, ast.Assign([node.target], node.value)
 
 
@@ -279,14 +245,11 @@ def _replace_return_value(value: ast.expr, context: _NodeContext) -> Iterator[Re
         return
     yield "RSR", value, ast.Constant(None)
     # other operators change constants and conditions; only an expression that may be a number is negated
-    if isinstance(value, _NUMERIC_NODES) and _to_number(value) is None and not _is_self(value):
+    is_self = isinstance(value, ast.Name) and value.id in ("self", "cls")
+    if isinstance(value, _NUMERIC_NODES) and _to_number(value) is None and not is_self:
         yield "RSR", value, ast.Constant(0)
         yield "RSR", value, ast.UnaryOp(ast.USub(), value)
     if isinstance(value, ast.Name) and value.id in context.local:
         for name in context.local:
             if name != value.id:
                 yield "RSR", value, ast.Name(name, ast.Load())
-
-
-def _is_self(value: ast.expr) -> bool:
-    return isinstance(value, ast.Name) and value.id in ("self", "cls")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from .._text import pluralize
 from ..reporting.document import Page, Section, SectionState, Table
@@ -10,8 +11,10 @@ from .kill_matrix import KILLED
 from .result import Mutation, count_by_killer
 from .text import format_share, list_facts
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 GOOD_KILLED_SHARE = 0.9  # of the mutants whose labels differ
-CHANGE_COLUMNS = ("mutant", "operator", "line", "function", "before", "after")
 
 
 def build_page(mutation: Mutation) -> Page:
@@ -21,7 +24,22 @@ def build_page(mutation: Mutation) -> Page:
     sections = [_build_relations_section(mutation), _build_matrix_section(mutation)]
     if mutation.rules is not None:
         sections.append(_build_rivals_section(mutation))
-    sections += [_build_survivors_section(mutation), _build_mutants_section(mutation)]
+    sections += [
+        Section(
+            heading="Survivors, and why they survive",
+            text=f"{pluralize(len(mutation.survivors), 'mutant')}.",
+            table=_build_table(mutation.survivors, {"why": "why it survives"}) if len(mutation.survivors) else None,
+            anchor="alive",
+        ),
+        Section(
+            heading="All mutants",
+            text=f"{pluralize(len(mutation.tried), 'mutant')}.",
+            table=_build_table(
+                mutation.mutants, {"state": "state", "killed_by": "killed by", "cross_validation": "cross-validation"}
+            ),
+            anchor="mutants",
+        ),
+    ]
     headline = mutation.headline
     return Page(
         title=f"Mutants of {mutation.program}",
@@ -41,21 +59,14 @@ def build_page(mutation: Mutation) -> Page:
 
 
 def _build_relations_section(mutation: Mutation) -> Section:
-    needed = ", ".join(mutation.kills.smallest_set()) or "none"
+    smallest_set = ", ".join(mutation.kills.smallest_set()) or "none"
     rows = [
-        [
-            row.relation,
-            f"{row.kills}",
-            f"{row.alone}",
-            format_share(row.rate),
-            format_share(row.traces),
-            "yes" if row.needed else "",
-        ]
-        for row in mutation.relations.itertuples(index=False)
+        [relation, f"{kills}", f"{alone}", format_share(rate), format_share(traces), "yes" if needed else ""]
+        for relation, kills, alone, rate, traces, needed, _ in mutation.relations.itertuples(index=False)
     ]
     return Section(
         heading="Which relations kill",
-        text=f"The fewest relations that kill all killed mutants: {needed}. Traces: how much the executed lines differ "
+        text=f"The fewest relations that kill all killed mutants: {smallest_set}. Traces: how much the executed lines differ "
         "between source and follow-up. Relations whose traces differ more tend to find more.",
         table=Table(columns=["relation", "kills", "alone", "violated, %", "traces differ, %", "needed"], rows=rows),
         anchor="relations",
@@ -64,10 +75,10 @@ def _build_relations_section(mutation: Mutation) -> Section:
 
 def _build_matrix_section(mutation: Mutation) -> Section:
     kills = mutation.kills
-    columns = [column for column, state in enumerate(kills.states) if state == KILLED]
     rows = [
-        [kills.mutants[column], *(_format_rate(kills.rates[row, column]) for row in range(len(kills.relations)))]
-        for column in columns
+        [mutant, *map(_format_rate, rates)]
+        for mutant, rates, state in zip(kills.mutants, kills.rates.T, kills.states, strict=True)
+        if state == KILLED
     ]
     return Section(
         heading="The kill matrix",
@@ -98,37 +109,8 @@ def _build_rivals_section(mutation: Mutation) -> Section:
     )
 
 
-def _build_survivors_section(mutation: Mutation) -> Section:
-    rows = [
-        [row.mutant, row.operator, f"{row.line}", row.function, row.before, row.after, row.why]
-        for row in mutation.survivors.itertuples(index=False)
-    ]
-    return Section(
-        heading="Survivors, and why they survive",
-        text=f"{pluralize(len(rows), 'mutant')}.",
-        table=Table(columns=[*CHANGE_COLUMNS, "why it survives"], rows=rows) if rows else None,
-        anchor="alive",
-    )
-
-
-def _build_mutants_section(mutation: Mutation) -> Section:
-    rows = [
-        [
-            row.mutant,
-            row.operator,
-            f"{row.line}",
-            row.function,
-            row.before,
-            row.after,
-            row.state,
-            row.killed_by,
-            row.cross_validation,
-        ]
-        for row in mutation.mutants.itertuples(index=False)
-    ]
-    return Section(
-        heading="All mutants",
-        text=f"{pluralize(len(rows), 'mutant')}.",
-        table=Table(columns=[*CHANGE_COLUMNS, "state", "killed by", "cross-validation"], rows=rows),
-        anchor="mutants",
-    )
+def _build_table(mutants: pd.DataFrame, headings: dict[str, str]) -> Table:
+    """Return a table of the changes of mutants, with further columns under headings."""
+    names = ("mutant", "operator", "line", "function", "before", "after")
+    rows = mutants.astype({"line": str})[[*names, *headings]].values.tolist()
+    return Table(columns=[*names, *headings.values()], rows=rows)

@@ -55,13 +55,12 @@ class MutantResult:
             return "no traced input reaches the changed line"
         if self.state != SURVIVED or self.outcome is None:
             return self.message
-        different_count = self.outcome.different_count
-        if not different_count:
+        count = self.outcome.different_count
+        if not count:
             return f"its labels equal those of the original on all {compared_inputs:,} inputs: it may be equivalent"
-        share = different_count / max(1, compared_inputs)
         return (
-            f"its labels differ on {different_count:,} of {compared_inputs:,} inputs ({share:.2%}), but in the same "
-            "way before and after each change: it is a different learner that satisfies the same relations"
+            f"its labels differ on {count:,} of {compared_inputs:,} inputs ({count / max(1, compared_inputs):.2%}), but in "
+            "the same way before and after each change: it is a different learner that satisfies the same relations"
         )
 
 
@@ -93,8 +92,8 @@ class Mutation(Exportable):
 
     Attributes
     ----------
-    program : str
-        The name of the program.
+    program, seed, seconds
+        The name of the program, the seed, and the duration.
     tried : sequence of MutantResult
         The mutants, in the order of the source text.
     original : OriginalOutcome
@@ -103,8 +102,6 @@ class Mutation(Exportable):
         The number of inputs on which relations were checked, and on which labels were compared.
     rules : CrossValidationRules, optional
         The simulated data of cross-validation, if it was tried.
-    seed, seconds
-        The seed, and the duration.
     """
 
     _PAGE = "mutation.page:build_page"
@@ -121,26 +118,19 @@ class Mutation(Exportable):
     notes: Sequence[str] = ()
 
     @cached_property
-    def _keys(self) -> list[tuple[str, str]]:
-        return list(self.original.judged_counts)
-
-    def _format_relation(self, key: tuple[str, str]) -> str:
-        learner, relation = key
-        return relation if len(self.original.relations) == 1 else f"{relation} ({learner})"
-
-    @cached_property
     def kills(self) -> KillMatrix:
         """The violation rate of each relation on each mutant."""
-        rates = np.full((len(self._keys), len(self.tried)), np.nan)
+        keys = list(self.original.judged_counts)
+        rates = np.full((len(keys), len(self.tried)), np.nan)
         for column, result in enumerate(self.tried):
-            for row, key in enumerate(self._keys):
+            for row, key in enumerate(keys):
                 if result.outcome is not None and result.outcome.judged_counts.get(key):
                     rates[row, column] = result.outcome.violation_counts[key] / result.outcome.judged_counts[key]
-        other_states = {
-            result.mutant.id: result.state for result in self.tried if result.state not in (KILLED, SURVIVED)
-        }
-        names = [self._format_relation(key) for key in self._keys]
-        return KillMatrix.from_rates(names, [result.mutant.id for result in self.tried], rates, other_states)
+        states = {result.mutant.id: result.state for result in self.tried}
+        other_states = {mutant: state for mutant, state in states.items() if state not in (KILLED, SURVIVED)}
+        several = len(self.original.relations) > 1
+        names = [f"{relation} ({learner})" if several else relation for learner, relation in keys]
+        return KillMatrix.from_rates(names, states, rates, other_states)
 
     @property
     def score(self) -> float:
@@ -161,9 +151,8 @@ class Mutation(Exportable):
     @property
     def rival_of_different(self) -> float:
         """The share of `different` mutants that cross-validation kills."""
-        rival_kills = [result.killed_by_rival for result in self.different]
-        known_kills = [killed for killed in rival_kills if killed is not None]
-        return sum(known_kills) / len(known_kills) if known_kills else float("nan")
+        kills = [result.killed_by_rival for result in self.different if result.killed_by_rival is not None]
+        return sum(kills) / len(kills) if kills else float("nan")
 
     @property
     def violations(self) -> int:
@@ -175,25 +164,19 @@ class Mutation(Exportable):
         """One row per mutant: the change, its state, and what kills it."""
         import pandas as pd
 
-        rows = []
-        killed = self.kills.killed
-        for column, result in enumerate(self.tried):
-            killers = [name for row, name in enumerate(self.kills.relations) if killed[row, column]]
-            rows.append(
-                {
-                    "mutant": result.mutant.id,
-                    "operator": result.mutant.operator,
-                    "line": result.mutant.line,
-                    "function": result.mutant.function,
-                    "before": result.mutant.before,
-                    "after": result.mutant.after,
-                    "state": result.state,
-                    "killed_by": ", ".join(killers),
-                    "differs": None if result.outcome is None else result.different,
-                    "cross_validation": {None: "", True: "killed", False: "survived"}[result.killed_by_rival],
-                    "why": result.explain_survival(self.compared),
-                }
-            )
+        names = np.array(self.kills.relations, dtype=object)
+        rows = [
+            {
+                "mutant": result.mutant.id,
+                **{key: getattr(result.mutant, key) for key in ("operator", "line", "function", "before", "after")},
+                "state": result.state,
+                "killed_by": ", ".join(names[killed]),
+                "differs": None if result.outcome is None else result.different,
+                "cross_validation": {None: "", True: "killed", False: "survived"}[result.killed_by_rival],
+                "why": result.explain_survival(self.compared),
+            }
+            for result, killed in zip(self.tried, self.kills.killed.T, strict=True)
+        ]
         return pd.DataFrame(rows)
 
     @property
@@ -207,10 +190,8 @@ class Mutation(Exportable):
         import pandas as pd
 
         kills, unique, needed = self.kills.kills, self.kills.unique_kills, set(self.kills.smallest_set())
-        counted = np.array([state in (KILLED, SURVIVED) for state in self.kills.states], dtype=bool)
         rows = []
-        for row, (key, name) in enumerate(zip(self._keys, self.kills.relations, strict=True)):
-            rates = self.kills.rates[row][counted]
+        for key, name, rates in zip(self.original.judged_counts, self.kills.relations, self.kills.rates, strict=True):
             known_rates = rates[~np.isnan(rates)]
             rows.append(
                 {
@@ -228,34 +209,29 @@ class Mutation(Exportable):
     @property
     def headline(self) -> str:
         """The score in one line."""
-        killed_count, survived_count = self.kills.count(KILLED), self.kills.count(SURVIVED)
-        low, high = compute_wilson_interval(killed_count, killed_count + survived_count)
-        share = f" ({self.score:.1%}; {low:.0%} to {high:.0%})" if killed_count + survived_count else ""
-        return f"{killed_count} of {pluralize(killed_count + survived_count, 'mutant')} killed{share}"
+        killed, total = self.kills.count(KILLED), self.kills.count(KILLED) + self.kills.count(SURVIVED)
+        low, high = compute_wilson_interval(killed, total)
+        share = f" ({self.score:.1%}; {low:.0%} to {high:.0%})" if total else ""
+        return f"{killed} of {pluralize(total, 'mutant')} killed{share}"
 
     def document(self) -> dict[str, Any]:
         """Return the result as a JSON-serialisable dict."""
-        content: dict[str, Any] = to_jsonable(
+        shares = ("score", "killed_of_different", "rival_of_different")
+        settings = ("inputs", "compared", "notes", "seed", "seconds")
+        return to_jsonable(
             {
                 "program": self.program,
                 "headline": self.headline,
-                "score": self.score,
-                "killed_of_different": self.killed_of_different,
-                "rival_of_different": self.rival_of_different,
+                **{name: getattr(self, name) for name in shares},
                 "average_rate": self.kills.average_rate,
                 "states": {state: self.kills.count(state) for state in dict.fromkeys(self.kills.states)},
                 "relations": self.relations.to_dict("records"),
                 "smallest_set": self.kills.smallest_set(),
                 "mutants": self.mutants.astype(object).to_dict("records"),
                 "own_violations": self.violations,
-                "inputs": self.inputs,
-                "compared": self.compared,
-                "notes": list(self.notes),
-                "seed": self.seed,
-                "seconds": self.seconds,
+                **{name: getattr(self, name) for name in settings},
             }
         )
-        return content
 
     def test_cases(self) -> list[JUnitCase]:
         """Return one test case per mutant; a survivor fails."""

@@ -5,10 +5,14 @@ The functions run code of the program under mutation, so the process of the user
 
 from __future__ import annotations
 
+import sys
+import threading
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -30,7 +34,6 @@ from ..systems.training import TrainingBatch
 from .cross_validation import CrossValidationRules, compute_error_rates
 from .forge import ModuleSource, load_module
 from .options import LearnerFactory
-from .tracing import count_lines
 
 TRACED_INPUTS = 30  # on which executed lines are counted, which is slow
 INPUTS_PER_COMPARISON = 200  # on which labels are compared in one batch
@@ -40,33 +43,15 @@ ResultKey = tuple[str, str]  # the names of a learner and of a relation
 
 @dataclass(frozen=True, kw_only=True)
 class MutationPlan:
-    """How to try mutants.
-
-    Attributes
-    ----------
-    program : ModuleSource
-        The source text of the original.
-    inputs : TrainingSource
-        Draws the inputs on which relations are checked.
-    relations : sequence of LearnerRelation, optional
-        The relations that count; by default all that every correct implementation keeps.
-    learners : callable, optional
-        Makes the learners from a module; by default its function ``learners``, or its only class that learns.
-    like : estimator, optional
-        The estimator whose relations must hold, unless the learners name one themselves.
-    compared_inputs : int
-        The number of inputs on which labels are compared with those of the original.
-    rules : CrossValidationRules, optional
-        Simulated data for cross-validation; None for no cross-validation.
-    """
+    """How to try mutants: the program, the inputs, and options of `datamorphic.mutate`."""
 
     program: ModuleSource
     inputs: TrainingSource
-    relations: Sequence[LearnerRelation] | None = None
+    relations: Sequence[LearnerRelation] | None = None  # None: all that every correct implementation keeps
     learners: LearnerFactory | None = None
     like: SupportsFit | None = None
     compared_inputs: int = 1000
-    rules: CrossValidationRules | None = None
+    rules: CrossValidationRules | None = None  # None: no cross-validation
 
     @cached_property
     def catalogue(self) -> Mapping[str, LearnerRelation]:
@@ -78,59 +63,28 @@ class MutationPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class OriginalOutcome:
-    """The behaviour of the program itself.
+    """The behaviour of the program itself, by learner or by learner and relation."""
 
-    Attributes
-    ----------
-    relations : mapping
-        The names of the relations that count, by learner.
-    violating_cases, judged_counts, undefined_counts : mapping
-        By learner and relation: the cases that violate, and the numbers of judged and undefined cases.
-    labels : mapping
-        The labels of the compared inputs, by learner.
-    lines : frozenset of int
-        The lines that the traced inputs execute.
-    traces : mapping
-        By learner and relation, how much the executed lines differ between source and follow-up.
-    errors : mapping
-        The error rates of cross-validation, by learner.
-    """
-
-    relations: Mapping[str, list[str]]
+    relations: Mapping[str, list[str]]  # the names of those that count
     violating_cases: Mapping[ResultKey, frozenset[tuple[int, int]]]
     judged_counts: Mapping[ResultKey, int]
-    labels: Mapping[str, list[Any]]
-    lines: frozenset[int]
-    traces: Mapping[ResultKey, float]
-    errors: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    labels: Mapping[str, list[Any]]  # of the compared inputs
+    lines: frozenset[int]  # that the traced inputs execute
+    traces: Mapping[ResultKey, float]  # how much the executed lines differ between source and follow-up
+    errors: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # the error rates of cross-validation
     undefined_counts: Mapping[ResultKey, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
 class MutantOutcome:
-    """The behaviour of a mutant.
-
-    Attributes
-    ----------
-    violation_counts, judged_counts : mapping
-        The numbers of cases by learner and relation, without those that the original violates.
-    undefined_count, answered_count : int
-        The numbers of cases without and with an answer.
-    different_count : int
-        The number of inputs whose label differs from the original's; of a killed mutant only some of them.
-    message : str
-        The error of a fit that failed, if any did.
-    errors : mapping
-        The error rates of cross-validation, by learner.
-    """
+    """The behaviour of a mutant, without the cases that the original violates."""
 
     violation_counts: Mapping[ResultKey, int]
     judged_counts: Mapping[ResultKey, int]
     undefined_count: int
-    answered_count: int
-    different_count: int
-    message: str = ""
-    errors: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    different_count: int  # inputs whose label differs from the original's; of a killed mutant only some of them
+    message: str = ""  # the error of a fit that failed, if any did
+    errors: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # the error rates of cross-validation
 
 
 def make_learners(module: ModuleType, make: LearnerFactory | None) -> dict[str, Any]:
@@ -142,7 +96,8 @@ def make_learners(module: ModuleType, make: LearnerFactory | None) -> dict[str, 
     classes = [
         value
         for name, value in vars(module).items()
-        if not name.startswith("_") and isinstance(value, type) and _is_own_learner(value, module)
+        if not name.startswith("_") and isinstance(value, type) and value.__module__ == module.__name__
+        if callable(getattr(value, "fit", None)) and callable(getattr(value, "predict", None))
     ]
     if len(classes) == 1:
         return {classes[0].__name__: classes[0]()}
@@ -153,17 +108,11 @@ def make_learners(module: ModuleType, make: LearnerFactory | None) -> dict[str, 
     )
 
 
-def _is_own_learner(value: type, module: ModuleType) -> bool:
-    methods = (getattr(value, "fit", None), getattr(value, "predict", None))
-    return value.__module__ == module.__name__ and all(callable(method) for method in methods)
-
-
 def _select_stances(learner: SupportsFit, plan: MutationPlan) -> dict[str, Stance]:
     """Return the stances of the relations that count."""
     if plan.relations is not None:
-        reason = "requested by the user"
         return {
-            relation.name: must_hold(reason, "score_exact" if relation.about_scores else "class_exact")
+            relation.name: must_hold("requested by the user", "score_exact" if relation.about_scores else "class_exact")
             for relation in plan.relations
         }
     like = plan.like if plan.like is not None else learner
@@ -206,26 +155,20 @@ def study_mutant(job: tuple[MutationPlan, OriginalOutcome, str]) -> MutantOutcom
     plan, original, source = job
     program = plan.program
     violation_counts, judged_counts, errors = {}, {}, {}
-    undefined_count = answered_count = different_count = 0
+    undefined_count = different_count = 0
     message = ""
     with load_module(source, program.name, program.package) as module:
         for name, learner in make_learners(module, plan.learners).items():
             if name not in original.relations:
                 continue
-            learner_stances = _select_stances(learner if plan.like is None else plan.like, plan)
-            stances = {
-                relation_name: learner_stances.get(relation_name, must_hold(""))
-                for relation_name in original.relations[name]
-            }
+            own_stances = _select_stances(learner, plan)
+            stances = {key: own_stances.get(key, must_hold("")) for key in original.relations[name]}
             for outcome in _check_relations(learner, stances, plan):
                 key = name, outcome.relation.name
-                original_cases = original.violating_cases[key]
-                violation_counts[key] = sum(
-                    (case.input, case.case) not in original_cases for case in outcome.violations
-                )
-                judged_counts[key] = max(0, outcome.judged_count - len(original_cases))
+                known_cases = original.violating_cases[key]
+                violation_counts[key] = sum((case.input, case.case) not in known_cases for case in outcome.violations)
+                judged_counts[key] = max(0, outcome.judged_count - len(known_cases))
                 undefined_count += max(0, int(outcome.counts[UNDEFINED]) - original.undefined_counts.get(key, 0))
-                answered_count += outcome.judged_count
                 message = message or outcome.fit_failure
             alive = not any(violation_counts.values())
             different_count += _count_differences(learner, plan, original.labels[name], count_all=alive)
@@ -235,7 +178,6 @@ def study_mutant(job: tuple[MutationPlan, OriginalOutcome, str]) -> MutantOutcom
         violation_counts=violation_counts,
         judged_counts=judged_counts,
         undefined_count=undefined_count,
-        answered_count=answered_count,
         different_count=different_count,
         message=message,
         errors=errors,
@@ -285,8 +227,7 @@ def _trace_lines(
     program = plan.program
     reached_lines: set[int] = set()
     differences: dict[ResultKey, float] = {}
-    traced_inputs = min(TRACED_INPUTS, plan.inputs.count)
-    sets = [plan.inputs.draw_training(number).cases([0]) for number in range(traced_inputs)]
+    sets = [plan.inputs.draw_training(number).cases([0]) for number in range(min(TRACED_INPUTS, plan.inputs.count))]
     with load_module(program.text, program.name, program.package) as module:
         for name, learner in make_learners(module, plan.learners).items():
             system, subject = _make_system(learner, plan), LearnerSubject(learner, plan.like)
@@ -295,18 +236,43 @@ def _trace_lines(
                 distances = []
                 for number, data in enumerate(sets):
                     flow = check_relation(outcome.relation, subject, TrainingBatch([data]), [number], outcome.judging)
-                    traces = _count_lines(flow, system, module)
+                    traces = _trace_flow(flow, system, module)
                     reached_lines.update(*traces)
                     if len(traces) == 2:
                         distances.append(_compute_trace_distance(*traces))
-                mean = float(np.mean(distances)) if distances else float("nan")
-                differences[name, outcome.relation.name] = mean
+                differences[name, outcome.relation.name] = float(np.mean(distances)) if distances else float("nan")
     return frozenset(reached_lines), differences
 
 
-def _count_lines(flow: Flow[Any], system: Learner, module: ModuleType) -> list[Mapping[int, int]]:
+@contextmanager
+def count_lines(module: ModuleType) -> Iterator[Counter[int]]:
+    """Count how often each line of a module is executed within the ``with`` block."""
+    counts: Counter[int] = Counter()
+
+    def trace_call(frame: FrameType, event: str, argument: Any) -> Any:
+        if frame.f_code.co_filename != module.__file__:
+            return None
+        counts[frame.f_lineno] += 1
+        return trace_line
+
+    def trace_line(frame: FrameType, event: str, argument: Any) -> Any:
+        if event == "line":
+            counts[frame.f_lineno] += 1
+        return trace_line
+
+    before, before_in_threads = sys.gettrace(), threading.gettrace()
+    threading.settrace(trace_call)
+    sys.settrace(trace_call)
+    try:
+        yield counts
+    finally:
+        sys.settrace(before)
+        threading.settrace(before_in_threads)
+
+
+def _trace_flow(flow: Flow[Any], system: Learner, module: ModuleType) -> list[Counter[int]]:
     """Answer a flow, and return the executed lines of a module per query."""
-    traces: list[Mapping[int, int]] = []
+    traces = []
     try:
         query = next(flow)
         while True:
@@ -319,9 +285,7 @@ def _count_lines(flow: Flow[Any], system: Learner, module: ModuleType) -> list[M
         return traces
 
 
-def _compute_trace_distance(first: Mapping[int, int], second: Mapping[int, int]) -> float:
+def _compute_trace_distance(first: Counter[int], second: Counter[int]) -> float:
     """Return the share of line executions that are not in both traces, from 0 to 1."""
-    lines = set(first) | set(second)
-    total = sum(max(first.get(line, 0), second.get(line, 0)) for line in lines)
-    shared = sum(min(first.get(line, 0), second.get(line, 0)) for line in lines)
-    return 1 - shared / total if total else 0.0
+    total = (first | second).total()
+    return 1 - (first & second).total() / total if total else 0.0

@@ -6,7 +6,6 @@ import math
 
 from .._text import format_short, pluralize
 from ..reporting.text import to_one_line, to_printable
-from .kill_matrix import KILLED, STATES, SURVIVED
 from .result import Mutation
 
 MAX_SURVIVORS_LISTED = 40
@@ -20,8 +19,8 @@ def format_mutation(mutation: Mutation) -> str:
     width = max([len("relation"), *map(len, table["relation"])])
     lines.append(f"  {'relation':<{width}}  kills  alone  mean rate  traces differ  needed")
     for row in table.itertuples(index=False):
-        traces = "-" if math.isnan(row.traces) else f"{row.traces:.0%}"
-        rate, needed = format_share(row.rate), "yes" if row.needed else ""
+        traces, rate = "-" if math.isnan(row.traces) else f"{row.traces:.0%}", format_share(row.rate)
+        needed = "yes" if row.needed else ""
         lines.append(f"  {row.relation:<{width}}  {row.kills:>5}  {row.alone:>5}  {rate:>9}  {traces:>13}  {needed}")
     survivors = mutation.survivors
     if len(survivors):
@@ -37,12 +36,8 @@ def format_mutation(mutation: Mutation) -> str:
 
 def list_facts(mutation: Mutation) -> list[tuple[str, str]]:
     """Return the facts beside the score, as pairs of a term and its value."""
-    others = [
-        f"{mutation.kills.count(state)} {state}"
-        for state in STATES
-        if state not in (KILLED, SURVIVED) and mutation.kills.count(state)
-    ]
-    facts = [("left out of the score", ", ".join(others))] if others else []
+    others = mutation.kills.format_other_states()
+    facts = [("left out of the score", others)] if others else []
     killers = f"{format_share(mutation.killed_of_different)} of them are killed by relations"
     if mutation.rules is not None:
         killers += f", {format_share(mutation.rival_of_different)} by cross-validation"
