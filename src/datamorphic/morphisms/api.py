@@ -128,10 +128,7 @@ def _recall_counterexamples(store: Store, system: str, space: Space) -> KnownCou
 
 
 def _remember_counterexamples(session: Session, report: LawReport, known: KnownCounterexamples, space: Space) -> str:
-    """Update the stored counter-examples; return a message if one cannot be stored.
-
-    Those that no longer break their law are removed.
-    """
+    """Update the stored counter-examples, without those that hold now; return a message if one cannot be stored."""
     from ..runs import failures
 
     message = ""
@@ -156,10 +153,7 @@ def _remember_counterexamples(session: Session, report: LawReport, known: KnownC
 
 
 def _to_case(space: Space, triple: Codes) -> dict[str, Any]:
-    """Return a triple as JSON data.
-
-    It is not converted to a frame first, since a dtype such as float32 would change the numbers.
-    """
+    """Return a triple as JSON data; a frame with a dtype such as float32 would change the numbers."""
     return {
         point: {feature.name: _to_value(feature, code) for feature, code in zip(space.features, codes, strict=True)}
         for point, codes in zip("xyz", triple.tolist(), strict=True)
@@ -175,10 +169,7 @@ def _to_value(feature: Feature, code: float) -> Any:
 
 
 def _to_triple(space: Space, case: Mapping[str, Any]) -> Codes | None:
-    """Return the codes of a stored triple, or None if it is of another space.
-
-    The name of the system may have stood for another space when the triple was stored.
-    """
+    """Return the codes of a stored triple, or None if the name of the system stood for another space then."""
     try:
         if set(case) != set("xyz") or any(set(case[point]) != set(space.names) for point in "xyz"):
             return None

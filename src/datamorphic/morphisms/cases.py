@@ -140,9 +140,9 @@ class TestSet:
         if any(part.outputs is not None for part in parts):
             outputs = Outputs.concat([part.outputs or _make_missing_outputs(len(part)) for part in parts])
         made_by = [np.array([names.index(n) for n in part.morphisms], dtype=np.int32)[part.made_by] for part in parts]
-        padding = [((0, 0), (0, width - part.origins.shape[1])) for part in parts]
         origins = [
-            np.pad(part.origins, pad, constant_values=NO_ORIGIN) for part, pad in zip(parts, padding, strict=True)
+            np.pad(part.origins, ((0, 0), (0, width - part.origins.shape[1])), constant_values=NO_ORIGIN)
+            for part in parts
         ]
         return TestSet(
             inputs=Points.concat([part.inputs for part in parts]),
@@ -156,11 +156,8 @@ class TestSet:
 
     def renumbered(self, first_id: int) -> TestSet:
         """Return the set with ids from `first_id` on; other origins do not change."""
-        order = np.argsort(self.ids)
-        place = np.searchsorted(self.ids[order], self.origins)
-        place = np.minimum(place, max(len(self) - 1, 0))
-        known = (self.ids[order][place] == self.origins) if len(self) else np.zeros(self.origins.shape, dtype=bool)
-        origins = np.where(known, order[place] + first_id, self.origins)
+        rows = self.rows_of(self.origins)
+        origins = np.where(rows >= 0, rows + first_id, self.origins)
         return replace(self, ids=np.arange(first_id, first_id + len(self), dtype=np.int64), origins=origins)
 
     # -- reading test sets --------------------------------------------------------------------------
@@ -247,8 +244,7 @@ class TestSet:
         """Return the set as a frame; inputs are the columns ``in.<feature>``."""
         import pandas as pd
 
-        inputs = self.input.add_prefix("in.")
-        table: dict[str, Any] = {"id": self.ids, **{name: inputs[name] for name in inputs.columns}}
+        table: dict[str, Any] = {"id": self.ids, **self.input.add_prefix("in.")}
         if self.outputs is not None:
             table["output"] = self.outputs.values
             table["status"] = self.outputs.status
@@ -318,8 +314,7 @@ class TestSet:
         space = space_from_dict(metadata["space"])
         codes = np.column_stack([read_numbers(f"in.{name}", np.float64) for name in space.names])
         for j, feature in enumerate(space.features):
-            fault = find_fault(feature, codes[:, j], open_ends=True)
-            if fault is not None:
+            if fault := find_fault(feature, codes[:, j], open_ends=True):
                 raise DataError(f"The file has a value of {feature.name!r} that {fault.problem}.")
         width = sum(name.startswith("origin.") for name in table.column_names)
         morphisms = tuple(map(str, metadata["morphisms"]))
@@ -338,5 +333,4 @@ class TestSet:
 
 
 def _make_missing_outputs(n: int) -> Outputs:
-    """Return outputs with the status MISSING, for cases that were not executed."""
     return Outputs(np.full(n, None, dtype=object), np.full(n, Status.MISSING, dtype=np.int8))

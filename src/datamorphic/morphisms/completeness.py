@@ -7,8 +7,6 @@ gaps that moves leave.
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
 from .._text import format_short
@@ -27,34 +25,25 @@ MAX_MIDPOINT_ROWS = 100
 def find_incompleteness(context: LawContext, triples: Triples) -> LawViolation | None:
     """Return the violation of completeness, or None."""
     obstacles = {}
+    constraints = context.space.constraints if context.space.keeps_constraints else ()
     for j, feature in enumerate(context.space.features):
-        if _is_constrained(context, feature.name):
-            continue
-        moves = [name for name in context.system.moves if context.find_feature(name, triples) == j]
-        obstacle = _find_unreachable_value(context, triples, j, moves) or _find_unreachable_number(
-            context, triples, j, moves
-        )
+        if any(feature.name in constraint.names or not constraint.names for constraint in constraints):
+            continue  # a constraint may stop the moves of this feature
+        moves = _list_moves(context, triples, j)
+        obstacle = _find_unreachable_value(context, triples, j, moves)
+        obstacle = obstacle or _find_unreachable_number(context, triples, j, moves)
         if obstacle:
-            obstacles[feature.name] = obstacle
+            obstacles[feature.name] = obstacle, moves
     if not obstacles:
         return _find_stalled_midpoint(context, triples)
-    (name, obstacle), *others = obstacles.items()
-    culprits = [
-        move for move in context.system.moves if context.space.names[context.find_feature(move, triples)] == name
-    ]
-    others_text = (
-        f" (and likewise for {', '.join(feature_name for feature_name, _ in others[:MAX_LISTED_FEATURES])})"
-        if others
-        else ""
-    )
-    return LawViolation(np.ones(len(triples), dtype=bool), ", ".join(culprits), lambda i: obstacle + others_text)
+    obstacle, culprits = next(iter(obstacles.values()))
+    if others := list(obstacles)[1:]:
+        obstacle += f" (and likewise for {', '.join(others[:MAX_LISTED_FEATURES])})"
+    return LawViolation(np.ones(len(triples), dtype=bool), ", ".join(culprits), lambda i: obstacle)
 
 
-def _is_constrained(context: LawContext, name: str) -> bool:
-    """Return whether a constraint may stop the moves of a feature."""
-    if not context.space.keeps_constraints:
-        return False
-    return any(name in constraint.names or not constraint.names for constraint in context.space.constraints)
+def _list_moves(context: LawContext, triples: Triples, j: int) -> list[str]:
+    return [name for name in context.system.moves if context.find_feature(name, triples) == j]
 
 
 def _find_unreachable_value(context: LawContext, triples: Triples, j: int, moves: list[str]) -> str | None:
@@ -78,9 +67,10 @@ def _find_unreachable_value(context: LawContext, triples: Triples, j: int, moves
         if isinstance(moved_points, Exception):
             continue
         for i, new_code in enumerate(moved_points.codes[:, j]):
-            reachable[i] |= (
-                np.isnan(nodes) if np.isnan(new_code) else (~np.isnan(nodes) if is_numeric else nodes == new_code)
-            )
+            if is_numeric or np.isnan(new_code):
+                reachable[i] |= np.isnan(nodes) == np.isnan(new_code)
+            else:
+                reachable[i] |= nodes == new_code
     for _ in range(len(nodes).bit_length()):  # paths of up to 2, 4, 8, ... moves
         reachable = reachable @ reachable
     if reachable.all():
@@ -136,12 +126,13 @@ def _find_stalled_midpoint(context: LawContext, triples: Triples) -> LawViolatio
         arrived |= _find_arrivals(context, triples, reverse_end, target)
     broken_rows = np.zeros(len(triples), dtype=bool)
     broken_rows[: len(start)] = ~arrived
-    return LawViolation(broken_rows, context.midpoint_name, partial(_format_stall, context, end, target))
 
+    def explain(i: int) -> str:
+        gap = context.distance(end.take(slice(i, i + 1)), target.take(slice(i, i + 1)))[0]
+        changes = context.format_changes(target, end, i)
+        return f"midpoints with y, over and over, end {format_short(gap)} away from y: {changes}"
 
-def _format_stall(context: LawContext, end: Points, target: Points, i: int) -> str:
-    gap_text = format_short(context.distance(end.take(slice(i, i + 1)), target.take(slice(i, i + 1)))[0])
-    return f"midpoints with y, over and over, end {gap_text} away from y: {context.format_changes(target, end, i)}"
+    return LawViolation(broken_rows, context.midpoint_name, explain)
 
 
 def _repeat_midpoint(context: LawContext, target: Points, start: Points, target_first: bool) -> Points | None:
@@ -171,12 +162,9 @@ def _find_arrivals(context: LawContext, triples: Triples, end: Points, target: P
 
 
 def _has_unit_move(context: LawContext, triples: Triples, j: int) -> bool:
-    results = (
-        context.apply(name, triples.x) for name in context.system.moves if context.find_feature(name, triples) == j
-    )
-    lengths = (
-        moved_points.codes[:, j] - triples.x.codes[:, j]
+    results = [context.apply(name, triples.x) for name in _list_moves(context, triples, j)]
+    return any(
+        (np.abs(moved_points.codes[:, j] - triples.x.codes[:, j]) == 1).any()
         for moved_points in results
         if not isinstance(moved_points, Exception)
     )
-    return any((np.abs(length) == 1).any() for length in lengths)

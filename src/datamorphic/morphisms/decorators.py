@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any, TypeVar, overload
 
 from .._text import suggest_name
@@ -50,7 +51,7 @@ def _wrap_callable(target: Callable[..., Any]) -> Any:
 
     call.__name__ = getattr(target, "__name__", type(target).__name__)
     call.__signature__ = inspect.signature(target)  # type: ignore[attr-defined]
-    return staticmethod(call)  # a bound method or builtin must not be bound again
+    return staticmethod(call)  # it must not be bound again
 
 
 class MarkDecorator:
@@ -73,12 +74,9 @@ class MarkDecorator:
         mark = MorphismMark(kind=self.kind, **options)
 
         def mark_function(target: Any) -> Any:
-            if isinstance(target, staticmethod | classmethod):
-                setattr(target.__func__, MARK_ATTRIBUTE, mark)
-                return target
-            if not callable(target):
+            if not callable(target) and not isinstance(target, classmethod):
                 raise TestSystemError(f"@{self.kind} marks functions. Got {target!r}; pass options by name.")
-            if not inspect.isfunction(target):
+            if not isinstance(target, FunctionType | staticmethod | classmethod):
                 target = _wrap_callable(target)  # a bound method or builtin cannot carry the mark itself
             setattr(getattr(target, "__func__", target), MARK_ATTRIBUTE, mark)
             return target

@@ -52,24 +52,12 @@ class Triples:
 
 @dataclass(frozen=True)
 class LawViolation:
-    """A law that is broken, or none if no row is marked.
+    """A law that is broken, or none if no row is marked."""
 
-    Attributes
-    ----------
-    broken_rows : ndarray of bool
-        Which triples break the law.
-    culprit : str
-        The function that breaks it.
-    explain : callable
-        Returns the counter-example of a row in words.
-    others : tuple of str
-        Other functions that break the law too.
-    """
-
-    broken_rows: Mask
-    culprit: str
-    explain: Callable[[int], str]
-    others: tuple[str, ...] = ()
+    broken_rows: Mask  # which triples break the law
+    culprit: str  # the function that breaks it
+    explain: Callable[[int], str]  # returns the counter-example of a row in words
+    others: tuple[str, ...] = ()  # other functions that break the law too
 
 
 def split_words(name: str) -> list[str]:
@@ -82,11 +70,6 @@ def _has_sequence(part: list[str], words: list[str]) -> bool:
     return bool(part) and any(words[i : i + len(part)] == part for i in range(len(words)))
 
 
-def to_plain_label(value: object) -> object:
-    """Return a NumPy scalar as a Python object; other labels as they are."""
-    return value.item() if isinstance(value, np.generic) else value
-
-
 class LawContext:
     """A test system whose morphisms are applied only once to the same points."""
 
@@ -94,7 +77,7 @@ class LawContext:
         self.system = system
         self.space = system.known_space()
         self.declared = system.space is not None
-        self._sut: GuardedSystem | None = GuardedSystem(system.sut, recheck=0) if system.sut is not None else None
+        self.sut = GuardedSystem(system.sut, recheck=0) if system.sut is not None else None
         self.sut_name = system.sut.name if system.sut is not None else ""
         self._results: dict[tuple[Any, ...], tuple[tuple[Points, ...], Points | Exception]] = {}
         self._features: dict[str, int] = {}
@@ -103,30 +86,19 @@ class LawContext:
 
     # -- which laws apply ------------------------------------------------------------------------------
 
-    def explain_missing_morphisms(self) -> str | None:
-        """Return why laws of moves and midpoints do not apply, or None if they do."""
-        return None if self.system.moves or self.system.midpoint else "there are no moves and no midpoint"
-
-    def explain_missing_midpoint(self) -> str | None:
-        """Return why laws of the midpoint do not apply, or None if they do."""
-        return None if self.system.midpoint else "no binary datamorphism is called mid or midpoint"
-
-    def explain_missing_moves(self) -> str | None:
-        """Return why laws of moves do not apply, or None if they do."""
-        return None if self.system.moves else "there are no unary datamorphisms"
-
-    def explain_missing_steps(self) -> str | None:
-        """Return why the law of steps does not apply, or None if it does."""
-        if not self.system.moves:
-            return self.explain_missing_moves()
-        has_declared_step = self.declared and any(feature.step_given for feature in self.space.features)
-        if has_declared_step or any(m.mark.step is not None for m in self.system.moves.values()):
-            return None
-        return "no step is declared, by a space or by @datamorphism(step=...)"
-
-    def explain_missing_executor(self) -> str | None:
-        """Return why laws of the system under test do not apply, or None if they do."""
-        return None if self._sut is not None else "there is no executor"
+    def explain_missing(self, need: str) -> str:
+        """Return why laws that need something do not apply, or "" if they do."""
+        system = self.system
+        if need == "morphisms" and not (system.moves or system.midpoint):
+            return "there are no moves and no midpoint"
+        if need == "midpoint" and not system.midpoint:
+            return "no binary datamorphism is called mid or midpoint"
+        if need in ("moves", "steps") and not system.moves:
+            return "there are no unary datamorphisms"
+        has_space_step = self.declared and any(feature.step_given for feature in self.space.features)
+        if need == "steps" and not has_space_step and all(m.mark.step is None for m in system.moves.values()):
+            return "no step is declared, by a space or by @datamorphism(step=...)"
+        return "there is no executor" if need == "executor" and self.sut is None else ""
 
     # -- applying morphisms ----------------------------------------------------------------------------
 
@@ -182,36 +154,23 @@ class LawContext:
 
     def execute(self, points: Points) -> Outputs:
         """Return the answers of the system under test to a batch."""
-        assert self._sut is not None
-        return self._sut.execute(points)
-
-    def format_failures(self) -> str:
-        """Return on how many inputs the system failed, as text; "" if on none."""
-        failure_count = sum(self._sut.health.status_counts.values()) if self._sut is not None else 0
-        return f"it failed on some inputs, {failure_count:,} times in all" if failure_count else ""
-
-    def execute_row_by_row(self, points: Points) -> Outputs:
-        """Return the answers of the system under test, queried row by row."""
-        return Outputs.concat([self.execute(point) for point in points])
+        assert self.sut is not None
+        return self.sut.execute(points)
 
     # -- features and steps of moves ---------------------------------------------------------------------
 
     def find_feature(self, name: str, triples: Triples) -> int:
         """Return the feature of a move: declared, in its name, or changed most often."""
         if name not in self._features:
-            morphism = self.system.moves[name]
-            self._features[name] = self._guess_feature(morphism, triples)
+            self._features[name] = self._guess_feature(self.system.moves[name], triples)
         return self._features[name]
 
     def _guess_feature(self, morphism: Morphism, triples: Triples) -> int:
         if morphism.mark.feature is not None:
             return self.space.position(morphism.mark.feature)
-        moved_points = self.apply(morphism.name, triples.x)
-        changes = (
-            np.zeros(len(self.space))
-            if isinstance(moved_points, Exception)
-            else self.find_changes(triples.x, moved_points).sum(axis=0)
-        )
+        moved_points, changes = self.apply(morphism.name, triples.x), np.zeros(len(self.space))
+        if isinstance(moved_points, Points):
+            changes = self.find_changes(triples.x, moved_points).sum(axis=0)
         words = split_words(morphism.name)
         candidates = [j for j, name in enumerate(self.space.names) if _has_sequence(split_words(name), words)]
         matches = [j for j in candidates if changes[j]] or (candidates if not changes.any() else [])
@@ -236,29 +195,21 @@ class LawContext:
 
     def find_outside_values(self, points: Points) -> Mask:
         """Return which values lie outside the space; only declared bounds count."""
-        codes = points.codes
-        outside = np.zeros(codes.shape, dtype=bool)
-        for j, feature in enumerate(self.space.features):
-            column = codes[:, j]
+        outside = np.zeros(points.codes.shape, dtype=bool)
+        for feature, column, result in zip(self.space.features, points.codes.T, outside.T, strict=True):
             missing = np.isnan(column)
             if not feature.nullable:
-                outside[:, j] |= missing
+                result |= missing
             if isinstance(feature, Categorical):
-                outside[:, j] |= column == UNKNOWN_CATEGORY_CODE
+                result |= column == UNKNOWN_CATEGORY_CODE
                 continue
-            outside[:, j] |= np.isinf(column)
+            result |= np.isinf(column)
             if feature.kind == "integer":
-                outside[:, j] |= ~missing & (column != np.rint(column))
+                result |= ~missing & (column != np.rint(column))
             if self.declared and (self.space.moves == "clip" or feature.kind == "integer"):
                 slack = 1e-9 * (1 + np.abs(column))
-                outside[:, j] |= (column < feature.low - slack) | (column > feature.high + slack)
+                result |= (column < feature.low - slack) | (column > feature.high + slack)
         return outside
-
-    def find_invalid_rows(self, points: Points) -> Mask:
-        """Return which rows break a constraint that moves must satisfy."""
-        return (
-            ~self.space.satisfied(points.codes) if self.space.keeps_constraints else np.zeros(len(points), dtype=bool)
-        )
 
     def find_adjacent_rows(self, a: Points, b: Points) -> Mask:
         """Return between which rows no other point lies.
@@ -283,10 +234,6 @@ class LawContext:
             return str(feature.values[int(code)]) if 0 <= code <= feature.high else "a value that is not a category"
         return "a value that is not a number" if np.isinf(code) else format_short(code)
 
-    def format_error(self, error: Exception, points: Points, i: int) -> str:
-        """Return the message of an error, with the input if there is a single one."""
-        return str(error) + (f" Its input was {self.format_point(points, i)}." if len(points) == 1 else "")
-
     def format_point(self, points: Points, i: int, features: list[int] | None = None) -> str:
         """Return a point as text: all features, or those at the positions `features`."""
         positions = features if features is not None else list(range(len(self.space)))
@@ -305,40 +252,12 @@ class LawContext:
 
     def format_changes(self, before: Points, after: Points, i: int, features: Mask | None = None) -> str:
         """Return the changes from one point to another as text."""
-        mask = (
-            features
-            if features is not None
-            else self.find_changes(before.take(slice(i, i + 1)), after.take(slice(i, i + 1)))[0]
-        )
-        positions = np.flatnonzero(mask).tolist()
+        if features is None:
+            features = self.find_changes(before.take(slice(i, i + 1)), after.take(slice(i, i + 1)))[0]
+        positions = np.flatnonzero(features).tolist()
         parts = [
             f"{self.space.names[j]!r} from {self.format_value(before, i, j)} to {self.format_value(after, i, j)}"
             for j in positions[:MAX_LISTED_CHANGES]
         ]
         more_text = f" and {len(positions) - MAX_LISTED_CHANGES} more" if len(positions) > MAX_LISTED_CHANGES else ""
         return (", ".join(parts) or "nothing") + more_text
-
-    def format_invalid(self, name: str, result: Points, i: int) -> str:
-        """Return which constraint a morphism breaks, as text."""
-        constraint = next(c for c in self.space.constraints if not c.satisfied(self.space, result.codes[i : i + 1])[0])
-        return f"{name} breaks the constraint {constraint}: {self.format_point(result, i)}"
-
-    def format_outside(self, name: str, result: Points, outside: Mask, i: int) -> str:
-        """Return which invalid value a morphism made, as text."""
-        j = int(np.argmax(outside[i]))
-        feature = self.space.features[j]
-        return f"{name} set {feature.name!r} to {self.format_value(result, i, j)}; expected: {feature.describe()}"
-
-    def format_not_between(self, x: Points, y: Points, middle: Points, i: int) -> str:
-        """Return which features of a midpoint are not between the ends, as text."""
-        low, high = np.fmin(x.codes[i], y.codes[i]), np.fmax(x.codes[i], y.codes[i])
-        slack = 1e-9 * (1 + np.abs(high))
-        positions = np.flatnonzero((middle.codes[i] < low - slack) | (middle.codes[i] > high + slack))
-        if not positions.size:
-            return ""
-        parts = [
-            f"it moved {self.space.names[j]!r} to {self.format_value(middle, i, j)}, which is not between "
-            f"{self.format_value(x, i, j)} and {self.format_value(y, i, j)}"
-            for j in positions[:2].tolist()
-        ]
-        return "; ".join(parts) + "; "

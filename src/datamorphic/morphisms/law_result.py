@@ -24,16 +24,12 @@ class LawResult:
 
     Attributes
     ----------
-    law : str
-        The name of the law.
-    says : str
-        What the law demands.
+    law, says : str
+        The name of the law, and what it demands.
     state : {"HOLDS", "BROKEN", "NOT CHECKED"}
         The outcome.
-    words : str
-        The counter-example, or the reason why the law was not checked.
-    culprit : str
-        The function that broke the law.
+    words, culprit : str
+        The counter-example, or the reason why the law was not checked, and the function that broke the law.
     cases : DataFrame or None
         The points of the counter-example.
     first : tuple of bool
@@ -65,10 +61,8 @@ class LawReport(Exportable):
         The name of the test system.
     results : list of LawResult
         One result per law.
-    examples : int
-        The number of triples of points that were tried.
-    seed : int
-        The start of the search.
+    examples, seed : int
+        The number of triples of points that were tried, and the start of the search.
     """
 
     system: str
@@ -97,22 +91,14 @@ class LawReport(Exportable):
 
     def document(self) -> dict[str, Any]:
         """Return the report as a JSON-serialisable dict."""
+        keys = ("law", "says", "state", "words", "culprit")
         return to_jsonable(
             {
                 "system": self.system,
                 "examples": self.examples,
                 "seed": self.seed,
                 "tried_first": self.tried_first,
-                "laws": [
-                    {
-                        "law": result.law,
-                        "says": result.says,
-                        "state": result.state,
-                        "words": result.words,
-                        "culprit": result.culprit,
-                    }
-                    for result in self.results
-                ],
+                "laws": [{key: getattr(result, key) for key in keys} for result in self.results],
             }
         )
 

@@ -35,20 +35,13 @@ def check_laws(
 ) -> LawReport:
     """Check every law of a test system and shrink the counter-examples.
 
-    Parameters
-    ----------
-    system : TestSystem
-        The test system.
-    options : LawOptions
-        The number of triples and the seed.
-    known_triples : mapping, optional
-        Triples that broke laws in earlier checks, by law. They are tried first. If a mapping is given, even an empty
-        one, results name the triples to try first in the next check.
-    show_progress : callable, optional
-        Called with the current task and the share of the work that is done.
+    `known_triples` broke laws in earlier checks and are tried first. If a mapping is given, even an empty one, results name
+    the triples to try first in the next check. `show_progress` gets the current task and the share of the work done.
     """
     context = LawContext(system)
-    sample = _draw_triples(context, options)
+    drawn_codes: list[Codes] = []
+    _run_hypothesis(drawn_codes.append, context, options)
+    sample = Triples.of(context.space, np.stack(drawn_codes))
     if known_triples and any(known_triples.values()):
         _learn_features(context, sample)
     results = []
@@ -63,8 +56,7 @@ def check_laws(
 def _check_law(
     law: Law, context: LawContext, sample: Triples, options: LawOptions, known_triples: Sequence[Codes] | None
 ) -> LawResult:
-    reason = law.explain_missing(context)
-    if reason:
+    if reason := context.explain_missing(law.needs):
         return LawResult(law=law.name, says=law.says, state="NOT CHECKED", words=reason)
     known_results = [_find_counterexample(law, context, triple[None]) for triple in known_triples or ()]
     still_broken = tuple(result is not None for result in known_results)
@@ -72,7 +64,8 @@ def _check_law(
     violation = law.check(context, sample)
     if violation is None or not violation.broken_rows.any():
         if known_counterexample is None:
-            text = context.format_failures() if law.lists_failures else ""
+            failures = sum(context.sut.health.status_counts.values()) if law.lists_failures and context.sut else 0
+            text = f"it failed on some inputs, {failures:,} times in all" if failures else ""
             return LawResult(law=law.name, says=law.says, state="HOLDS", words=text, first=still_broken)
         (triples, violation), others, retry_codes = known_counterexample, known_counterexample[1].others, None
     else:
@@ -172,12 +165,6 @@ def _run_hypothesis(body: Callable[[Codes], None], context: LawContext, options:
             verbosity=hypothesis.Verbosity.quiet,
         )(hypothesis.given(build_points_strategy(context.space, 3, context.pool))(test))
     )()
-
-
-def _draw_triples(context: LawContext, options: LawOptions) -> Triples:
-    triples: list[Codes] = []
-    _run_hypothesis(triples.append, context, options)
-    return Triples.of(context.space, np.stack(triples))
 
 
 class _LawBroken(Exception):

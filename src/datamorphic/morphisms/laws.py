@@ -13,65 +13,57 @@ import numpy as np
 
 from .._text import format_short
 from ..space.features import Mask
+from ..space.outputs import Outputs
 from ..space.points import Points
 from .completeness import find_incompleteness
-from .law_context import LawContext, LawViolation, Numbers, Triples, to_plain_label
+from .law_context import LawContext, LawViolation, Numbers, Triples
 
-LawCheck = Callable[[LawContext, Triples], LawViolation | None]
 ROUNDING = 1e-9  # relative; more than what float64 loses in a few operations
 MAX_SINGLE_QUERIES = 100
 
 
 @dataclass(frozen=True, kw_only=True)
 class Law:
-    """One law.
-
-    Attributes
-    ----------
-    name : str
-        The name of the law.
-    says : str
-        What the law demands.
-    check : callable
-        Returns the violation in a batch of triples, or None.
-    explain_missing : callable
-        Returns why the law does not apply to a test system, or None if it does.
-    shrinks : bool
-        Whether a single triple can break the law, so that a counter-example can be shrunk.
-    lists_failures : bool
-        Whether the result mentions inputs on which the system failed.
-    """
+    """One law."""
 
     name: str
-    says: str
-    check: LawCheck
-    explain_missing: Callable[[LawContext], str | None] = lambda context: None
-    shrinks: bool = True
-    lists_failures: bool = False
-
-
-def _any_per_row(mask: Mask) -> Mask:
-    """Return which rows have at least one true value."""
-    return np.asarray(mask.any(axis=1))
+    says: str  # what the law demands
+    check: Callable[[LawContext, Triples], LawViolation | None]  # returns the violation in a batch of triples
+    needs: str = ""  # what a test system must have: morphisms, moves, steps, midpoint, executor
+    shrinks: bool = True  # whether a single triple can break the law, so that a counter-example can be shrunk
+    lists_failures: bool = False  # whether the result mentions inputs on which the system failed
 
 
 def _check_closure(context: LawContext, triples: Triples) -> LawViolation | None:
     for name, result in context.apply_all(triples):
         if isinstance(result, Exception):
-            return LawViolation(
-                np.ones(len(triples), dtype=bool), name, partial(context.format_error, result, triples.x)
-            )
+            explain = partial(_explain_error, context, result, triples)
+            return LawViolation(np.ones(len(triples), dtype=bool), name, explain)
         outside = context.find_outside_values(result)
         if outside.any():
-            return LawViolation(_any_per_row(outside), name, partial(context.format_outside, name, result, outside))
-        invalid = (
-            context.find_invalid_rows(result)
-            & ~context.find_invalid_rows(triples.x)
-            & ~context.find_invalid_rows(triples.y)
-        )
-        if invalid.any():
-            return LawViolation(invalid, name, partial(context.format_invalid, name, result))
+            explain = partial(_explain_outside, context, name, result, outside)
+            return LawViolation(np.any(outside, axis=1), name, explain)
+        if context.space.keeps_constraints:
+            satisfied, x, y = (context.space.satisfied(p.codes) for p in (result, triples.x, triples.y))
+            if (~satisfied & x & y).any():
+                return LawViolation(~satisfied & x & y, name, partial(_explain_invalid, context, name, result))
     return None
+
+
+def _explain_error(context: LawContext, error: Exception, triples: Triples, i: int) -> str:
+    return str(error) + (f" Its input was {context.format_point(triples.x, i)}." if len(triples) == 1 else "")
+
+
+def _explain_outside(context: LawContext, name: str, result: Points, outside: Mask, i: int) -> str:
+    j = int(np.argmax(outside[i]))
+    feature = context.space.features[j]
+    return f"{name} set {feature.name!r} to {context.format_value(result, i, j)}; expected: {feature.describe()}"
+
+
+def _explain_invalid(context: LawContext, name: str, result: Points, i: int) -> str:
+    space = context.space
+    constraint = next(c for c in space.constraints if not c.satisfied(space, result.codes[i : i + 1])[0])
+    return f"{name} breaks the constraint {constraint}: {context.format_point(result, i)}"
 
 
 def _check_identity(context: LawContext, triples: Triples) -> LawViolation | None:
@@ -142,12 +134,18 @@ def _check_midpoint(context: LawContext, triples: Triples) -> LawViolation | Non
         if distances[i] == 0:
             changes = context.format_changes(triples.x, midpoints, i)
             return f"{name} of a point with itself is another point: it moved {changes}"
-        outside_text = context.format_not_between(triples.x, triples.y, midpoints, i)
-        distances_text = (
-            f"{format_short(to_x[i])} from x and {format_short(to_y[i])} from y, "
-            f"which are {format_short(distances[i])} apart"
+        x, y, middle = triples.x.codes[i], triples.y.codes[i], midpoints.codes[i]
+        low, high = np.fmin(x, y), np.fmax(x, y)
+        slack = ROUNDING * (1 + np.abs(high))
+        outside_text = "".join(
+            f"it moved {context.space.names[j]!r} to {context.format_value(midpoints, i, j)}, which is not between "
+            f"{context.format_value(triples.x, i, j)} and {context.format_value(triples.y, i, j)}; "
+            for j in np.flatnonzero((middle < low - slack) | (middle > high + slack))[:2].tolist()
         )
-        return f"{name}(x, y) lies {distances_text}; {outside_text}{context.format_pair(triples.x, triples.y, i)}"
+        return (
+            f"{name}(x, y) lies {format_short(to_x[i])} from x and {format_short(to_y[i])} from y, which are "
+            f"{format_short(distances[i])} apart; {outside_text}{context.format_pair(triples.x, triples.y, i)}"
+        )
 
     return LawViolation(broken_rows, name, explain)
 
@@ -157,27 +155,23 @@ def _check_step(context: LawContext, triples: Triples) -> LawViolation | None:
         step = context.find_step(name, triples)
         if isinstance(moved_points, Exception) or step is None:
             continue
-        lengths = context.distance(triples.x, moved_points)
         j = context.find_feature(name, triples)
         missing_changed = np.isnan(triples.x.codes[:, j]) != np.isnan(moved_points.codes[:, j])
-        lengths = lengths - missing_changed  # by definition a missing value is at distance 1 from any other
-        broken_rows = ~(
-            lengths <= step * (1 + ROUNDING) + ROUNDING * np.nan_to_num(np.abs(triples.x.codes)).max(initial=1.0)
-        )
+        # by definition a missing value is at distance 1 from any other
+        lengths = context.distance(triples.x, moved_points) - missing_changed
+        slack = ROUNDING * np.nan_to_num(np.abs(triples.x.codes)).max(initial=1.0)
+        broken_rows = ~(lengths <= step * (1 + ROUNDING) + slack)
         if broken_rows.any():
-
-            def explain(
-                i: int,
-                name: str = name,
-                moved_points: Points = moved_points,
-                lengths: Numbers = lengths,
-                step: float = step,
-            ) -> str:
-                changes = context.format_changes(triples.x, moved_points, i)
-                return f"{name} goes {format_short(lengths[i])} where its step is {format_short(step)}: {changes}"
-
+            explain = partial(_explain_step, context, triples, name, moved_points, lengths, step)
             return LawViolation(broken_rows, name, explain)
     return None
+
+
+def _explain_step(
+    context: LawContext, triples: Triples, name: str, moved_points: Points, lengths: Numbers, step: float, i: int
+) -> str:
+    changes = context.format_changes(triples.x, moved_points, i)
+    return f"{name} goes {format_short(lengths[i])} where its step is {format_short(step)}: {changes}"
 
 
 def _check_locality(context: LawContext, triples: Triples) -> LawViolation | None:
@@ -185,10 +179,10 @@ def _check_locality(context: LawContext, triples: Triples) -> LawViolation | Non
     for name, moved_points in context.apply_moves(triples):
         if isinstance(moved_points, Exception):
             continue
-        changes = context.find_changes(triples.x, moved_points)
-        changes[:, context.find_feature(name, triples)] = False
+        changes, own_position = context.find_changes(triples.x, moved_points), context.find_feature(name, triples)
+        changes[:, own_position] = False
         for block in context.space.units:  # tied features move together
-            if context.find_feature(name, triples) in block:
+            if own_position in block:
                 changes[:, list(block)] = False
         if changes.any():
             offenders[name] = (changes, moved_points)
@@ -201,9 +195,12 @@ def _check_locality(context: LawContext, triples: Triples) -> LawViolation | Non
         changes_text = context.format_changes(triples.x, moved_points, i, changes[i])
         return f"{name} is a move of {own_feature!r} and changes others too: {changes_text}"
 
-    return LawViolation(
-        _any_per_row(changes), name, explain, tuple(offender for offender in offenders if offender != name)
-    )
+    return LawViolation(np.any(changes, axis=1), name, explain, tuple(offenders)[1:])
+
+
+def _format_label(answers: Outputs, i: int) -> str:
+    label = answers.values[i]
+    return repr(label.item() if isinstance(label, np.generic) else label)
 
 
 def _check_determinism(context: LawContext, triples: Triples) -> LawViolation | None:
@@ -212,7 +209,7 @@ def _check_determinism(context: LawContext, triples: Triples) -> LawViolation | 
         ~first.same(second, rounding=ROUNDING),
         context.sut_name,
         lambda i: (
-            f"queried twice, it answers {to_plain_label(first.values[i])!r} and {to_plain_label(second.values[i])!r} "
+            f"queried twice, it answers {_format_label(first, i)} and {_format_label(second, i)} "
             f"for {context.format_point(triples.x, i)}"
         ),
     )
@@ -221,25 +218,22 @@ def _check_determinism(context: LawContext, triples: Triples) -> LawViolation | 
 def _check_batches(context: LawContext, triples: Triples) -> LawViolation | None:
     sample = triples.x.take(slice(0, MAX_SINGLE_QUERIES))
     batch_answers = context.execute(sample)
-    single_answers = context.execute_row_by_row(sample)
+    single_answers = Outputs.concat([context.execute(point) for point in sample])
     broken_rows = np.zeros(len(triples), dtype=bool)
     broken_rows[: len(sample)] = ~batch_answers.same(single_answers, rounding=ROUNDING)
     return LawViolation(
         broken_rows,
         context.sut_name,
         lambda i: (
-            f"it answers {to_plain_label(batch_answers.values[i])!r} in a batch of {len(sample)} and "
-            f"{to_plain_label(single_answers.values[i])!r} alone for {context.format_point(triples.x, i)}"
+            f"it answers {_format_label(batch_answers, i)} in a batch of {len(sample)} and "
+            f"{_format_label(single_answers, i)} alone for {context.format_point(triples.x, i)}"
         ),
     )
 
 
 LAWS = (
     Law(
-        name="closure",
-        says="moves and the midpoint give inputs of the space",
-        check=_check_closure,
-        explain_missing=LawContext.explain_missing_morphisms,
+        name="closure", says="moves and the midpoint give inputs of the space", check=_check_closure, needs="morphisms"
     ),
     Law(name="identity", says="a distance is 0 between equal points and above 0 between others", check=_check_identity),
     Law(name="symmetry", says="a distance is the same in both directions", check=_check_symmetry),
@@ -248,32 +242,22 @@ LAWS = (
         name="midpoint",
         says="the midpoint is nearer to both ends than they are to each other",
         check=_check_midpoint,
-        explain_missing=LawContext.explain_missing_midpoint,
+        needs="midpoint",
     ),
-    Law(
-        name="step",
-        says="a move goes no farther than its step",
-        check=_check_step,
-        explain_missing=LawContext.explain_missing_steps,
-    ),
-    Law(
-        name="locality",
-        says="a move of one feature does not change the others",
-        check=_check_locality,
-        explain_missing=LawContext.explain_missing_moves,
-    ),
+    Law(name="step", says="a move goes no farther than its step", check=_check_step, needs="steps"),
+    Law(name="locality", says="a move of one feature does not change the others", check=_check_locality, needs="moves"),
     Law(
         name="completeness",
         says="moves and midpoints lead from any point to any other",
         check=find_incompleteness,
-        explain_missing=LawContext.explain_missing_moves,
+        needs="moves",
         shrinks=False,
     ),
     Law(
         name="determinism",
         says="the system answers the same input the same way",
         check=_check_determinism,
-        explain_missing=LawContext.explain_missing_executor,
+        needs="executor",
         shrinks=False,
         lists_failures=True,
     ),
@@ -281,7 +265,7 @@ LAWS = (
         name="batches",
         says="the system answers a batch as it answers row by row",
         check=_check_batches,
-        explain_missing=LawContext.explain_missing_executor,
+        needs="executor",
         shrinks=False,
     ),
 )

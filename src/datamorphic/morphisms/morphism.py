@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -57,30 +57,14 @@ class Case:
 
 @dataclass(frozen=True, kw_only=True)
 class Morphism:
-    """A marked function.
+    """A marked function."""
 
-    Attributes
-    ----------
-    name : str
-        Its name in the test system.
-    mark : MorphismMark
-        The kind and the options of its decorator.
-    function : callable
-        The function, bound if it is a method.
-    arity : int
-        The number of its inputs.
-    location : str
-        Where it is defined, for messages.
-    derived : bool
-        Whether it is derived from the space instead of declared.
-    """
-
-    name: str
+    name: str  # in the test system
     mark: MorphismMark
-    function: Callable[..., Any]
+    function: Callable[..., Any]  # bound if it is a method
     arity: int
-    location: str
-    derived: bool = False
+    location: str  # where it is defined, for messages
+    derived: bool = False  # whether it is derived from the space instead of declared
 
     @classmethod
     def from_function(cls, name: str, mark: MorphismMark, function: Callable[..., Any], location: str) -> Morphism:
@@ -105,8 +89,8 @@ class Morphism:
         if any(p.kind == p.KEYWORD_ONLY for p in required_parameters):
             raise TestSystemError(f"{source} has a keyword-only parameter without a default. Give it one.")
         if len(required_parameters) < min_count or (max_count is not None and len(required_parameters) > max_count):
-            parameters_text = f"({', '.join(p.name for p in required_parameters)})"
-            raise TestSystemError(f"{source} must take {meaning}. It takes {parameters_text}.")
+            names = ", ".join(p.name for p in required_parameters)
+            raise TestSystemError(f"{source} must take {meaning}. It takes ({names}).")
         if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
             raise TestSystemError(f"{source} must return its result, not yield or await it.")
         return cls(name=name, mark=mark, function=function, arity=len(required_parameters), location=location)
@@ -156,37 +140,29 @@ class Morphism:
         if self.derived:
             return self.call(*inputs, rng=rng)
         if self.mark.points:
-            return self._validate_points(self.call(*inputs, rng=rng), inputs[0])
+            result = self.call(*inputs, rng=rng)
+            if not isinstance(result, Points) or result.space is not space:
+                self.fail(
+                    f"must return Points of the space of its inputs, as it is declared with points=True. It returned {result!r}."
+                )
+            self._validate_length(result, inputs[0], "It must return one row for each.")
+            return result
         frames = [points.frame for points in inputs]
         if self.mark.scalar:
-            new_frame = self._to_frame(
-                [self.call(*cases, rng=rng) for cases in zip(*map(_to_dicts, frames), strict=True)], space
-            )
+            answer: Any = [self.call(*cases, rng=rng) for cases in zip(*map(_to_dicts, frames), strict=True)]
         else:
-            new_frame = self._to_frame(self.call(*(frame.copy() for frame in frames), rng=rng), space)
-        if len(new_frame) != len(inputs[0]):
-            self.fail(
-                f"returned {pluralize(len(new_frame), 'row')} for {pluralize(len(inputs[0]), 'row')}. It must "
-                "return one row "
-                "for each; declare a function of one case with scalar=True."
-            )
+            answer = self.call(*(frame.copy() for frame in frames), rng=rng)
+        new_frame = self._to_frame(answer, space)
+        remedy = "It must return one row for each; declare a function of one case with scalar=True."
+        self._validate_length(new_frame, inputs[0], remedy)
         try:
             return space.points(new_frame, lenient=lenient)
         except DatamorphicError as error:
             self.fail(f"returned inputs that are not in the space: {error}", error)
 
-    def _validate_points(self, result: object, inputs: Points) -> Points:
-        """Return points if they have the space and the length of the inputs."""
-        if not isinstance(result, Points) or result.space is not inputs.space:
-            self.fail(
-                f"must return Points of the space of its inputs, as it is declared with points=True. It returned {result!r}."
-            )
+    def _validate_length(self, result: Sized, inputs: Points, remedy: str) -> None:
         if len(result) != len(inputs):
-            self.fail(
-                f"returned {pluralize(len(result), 'row')} for {pluralize(len(inputs), 'row')}. It must return "
-                "one row for each."
-            )
-        return result
+            self.fail(f"returned {pluralize(len(result), 'row')} for {pluralize(len(inputs), 'row')}. {remedy}")
 
     def _to_frame(self, result: object, space: Space | None) -> pd.DataFrame:
         import pandas as pd
@@ -197,10 +173,10 @@ class Morphism:
             return result
         if isinstance(result, Sequence) and all(isinstance(case, dict) for case in result):
             return pd.DataFrame(list(result), columns=None if space is None or result else list(space.names))
-        if isinstance(result, np.ndarray) and result.ndim == 2 and space is not None and result.shape[1] == len(space):
-            return pd.DataFrame(result, columns=list(space.names))
-        if space is None and isinstance(result, np.ndarray) and result.ndim == 2:
-            return pd.DataFrame(result, columns=[f"x{j}" for j in range(result.shape[1])])
+        if isinstance(result, np.ndarray) and result.ndim == 2:
+            names = [f"x{j}" for j in range(result.shape[1])] if space is None else list(space.names)
+            if len(names) == result.shape[1]:
+                return pd.DataFrame(result, columns=names)
         self.fail(f"must return a frame of inputs. It returned {type(result).__name__}.")
 
     def evaluate_cases(self, *sets: TestSet) -> npt.NDArray[Any]:
@@ -212,15 +188,11 @@ class Morphism:
             answer = self.call(*sets)
         values = np.asarray(answer)
         if values.shape != (rows,):
-            self.fail(
-                f"must return one value for each of {pluralize(rows, 'case')}. It returned {_format_shape(answer, values)}."
-            )
+            shape = f"an array of shape {values.shape}" if values.ndim else f"a single {type(answer).__name__}"
+            self.fail(f"must return one value for each of {pluralize(rows, 'case')}. It returned {shape}.")
         if self.mark.kind in ("case_filter", "metamorphism"):
-            if (
-                rows
-                and values.dtype != bool
-                and not (values.dtype == object and all(isinstance(v, bool) for v in values))
-            ):
+            is_boolean = values.dtype == bool or (values.dtype == object and all(isinstance(v, bool) for v in values))
+            if rows and not is_boolean:
                 self.fail(f"must return True or False for each case. It returned values of type {values.dtype}.")
             return values.astype(bool)
         try:
@@ -239,10 +211,6 @@ class Morphism:
             except (TypeError, ValueError):
                 self.fail(f"must return a number. It returned {type(answer).__name__}.")
         return answer
-
-
-def _format_shape(answer: object, values: npt.NDArray[Any]) -> str:
-    return f"a single {type(answer).__name__}" if values.ndim == 0 else f"an array of shape {values.shape}"
 
 
 def _to_dicts(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -9,15 +9,7 @@ from .._validation import validate_integer
 
 @dataclass(frozen=True, kw_only=True)
 class LawOptions:
-    """The options of `datamorphic.laws`, validated.
-
-    Attributes
-    ----------
-    examples : int
-        The number of triples of points to try.
-    seed : int
-        The start of the search.
-    """
+    """The options of `datamorphic.laws`, validated."""
 
     examples: int = 500
     seed: int = 0

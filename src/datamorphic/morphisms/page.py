@@ -11,12 +11,10 @@ from .text import format_tried_first
 def build_page(report: LawReport) -> Page:
     """Return a page with the outcome of every law, broken laws first."""
     broken = report.broken
-    if broken:
-        verdict = f"{pluralize(len(broken), 'law')} of {len(report.results)} broken: " + ", ".join(
-            result.law for result in broken
-        )
-    else:
-        verdict = "No law is broken"
+    names = ", ".join(result.law for result in broken)
+    verdict = (
+        f"{pluralize(len(broken), 'law')} of {len(report.results)} broken: {names}" if broken else "No law is broken"
+    )
     facts = [("Test system", report.system), ("Triples of points", f"{report.examples:,}"), ("Seed", str(report.seed))]
     tried_first = format_tried_first(report)
     if tried_first:
@@ -27,24 +25,20 @@ def build_page(report: LawReport) -> Page:
         verdict=verdict,
         state="bad" if broken else "good",
         facts=facts,
-        sections=[*map(_build_broken_section, broken), build_table_section(report)],
+        sections=[*map(_build_broken_section, broken), _build_table_section(report)],
     )
 
 
-def build_table_section(report: LawReport) -> Section:
-    """Return a section with a table of all laws."""
-    columns = ["law", "what it says", "outcome"]
-    has_words = any(result.words for result in report.results)
-    if has_words:
-        columns.append("counter-example or reason")
-    rows = [
-        [result.law, result.says, result.state, *([result.words] if has_words else [])] for result in report.results
-    ]
+def _build_table_section(report: LawReport) -> Section:
+    columns = {"law": "law", "says": "what it says", "state": "outcome"}
+    if any(result.words for result in report.results):
+        columns["words"] = "counter-example or reason"
+    rows = [[getattr(result, name) for name in columns] for result in report.results]
     return Section(
         heading="All laws hold" if report.holds else "All laws",
         text=f"{report.examples:,} triples of points were tried for each law.",
         state="good" if report.holds else "plain",
-        table=Table(columns=columns, rows=rows),
+        table=Table(columns=list(columns.values()), rows=rows),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,15 +29,17 @@ Numbers = npt.NDArray[np.float64]
 
 def derive(space: Space, sut: Executor | None = None, name: str | None = None) -> TestSystem:
     """Return the test system of a space: ``up_<feature>``, ..., ``midpoint``."""
+
+    def make_morphism(name: str, function: Callable[..., Points], arity: int, **options: Any) -> Morphism:
+        mark = MorphismMark(kind="datamorphism", **options)
+        return Morphism(name=name, mark=mark, function=function, arity=arity, location=f"derived {name}", derived=True)
+
     morphisms = []
     for kind, feature in space.move_names:
-        step = space.reach(feature) if kind in ("up", "down") else 1.0
-        mark = MorphismMark(kind="datamorphism", feature=feature, step=step)
-        morphisms.append(
-            _make_native_morphism(f"{kind}_{feature}", mark, lambda p, k=kind, f=feature: p.space.move(p, k, f), 1)
-        )
-    mark = MorphismMark(kind="datamorphism")
-    morphisms.append(_make_native_morphism("midpoint", mark, lambda a, b: a.space.midpoint(a, b), 2))
+        options = {"feature": feature, "step": space.reach(feature) if kind in ("up", "down") else 1.0}
+        move = make_morphism(f"{kind}_{feature}", lambda p, k=kind, f=feature: p.space.move(p, k, f), 1, **options)
+        morphisms.append(move)
+    morphisms.append(make_morphism("midpoint", lambda a, b: a.space.midpoint(a, b), 2))
     return TestSystem(name or (sut.name if sut else "space"), morphisms, space=space, sut=sut)
 
 
@@ -67,10 +69,9 @@ def _select_moves(steps: Mapping[str, Step], names: Iterable[str], owner: str) -
     """Return the moves of these names; a feature's name stands for all its moves."""
     selection: dict[str, Step] = {}
     for name in [names] if isinstance(names, str) else names:
-        matches = [known for known in steps if normalize_name(known) == normalize_name(str(name))]
-        matches = matches or [
-            known for known in steps if normalize_name(known.partition("_")[2]) == normalize_name(str(name))
-        ]
+        key = normalize_name(str(name))
+        matches = [known for known in steps if normalize_name(known) == key]
+        matches = matches or [known for known in steps if normalize_name(known.partition("_")[2]) == key]
         if not matches:
             raise TestSystemError(f"{owner} has no move {name!r}. {suggest_name(name, steps)}")
         selection |= {known: steps[known] for known in matches}
@@ -106,17 +107,13 @@ def to_test_system(source: object) -> TestSystem:
     return TestSystem.collect(source)
 
 
-def _make_native_morphism(name: str, mark: MorphismMark, function: Callable[..., Points], arity: int) -> Morphism:
-    return Morphism(name=name, mark=mark, function=function, arity=arity, location=f"derived {name}", derived=True)
-
-
 # -- metrics: how evenly a test set covers the space -------------------------------------------------------
 
 
 def nearest_distance(tests: TestSet, *, scaled: bool = True) -> Numbers:
     """Return the distance of each case to its nearest neighbour, inf if none."""
-    # the nearest case is the case itself
-    return find_nearest(tests.space, tests.inputs.codes, tests.inputs.codes, 2, scaled=scaled)[0][:, 1]
+    codes = tests.inputs.codes
+    return find_nearest(tests.space, codes, codes, 2, scaled=scaled)[0][:, 1]  # the nearest case is the case itself
 
 
 def mean_nearest_distance(tests: TestSet, *, scaled: bool = True) -> float:

@@ -24,11 +24,6 @@ POOL_ROWS = 256
 MAX_CHANGES_PER_POINT = 4
 
 
-def find_simplest_code(feature: Feature) -> float:
-    """Return the simplest code of a feature: 0, or the bound nearest to 0."""
-    return float(min(max(0.0, feature.low), feature.high))
-
-
 def build_pool(space: Space, rows: int = POOL_ROWS, seed: int = 0) -> Codes:
     """Return rows to combine points from: the simplest row, then random ones."""
     rng = np.random.default_rng(seed)
@@ -47,7 +42,7 @@ def build_pool(space: Space, rows: int = POOL_ROWS, seed: int = 0) -> Codes:
         column[ends > 0.95] = high
         if feature.nullable:
             column[rng.random(rows) < 0.1] = np.nan
-        column[0] = find_simplest_code(feature)
+        column[0] = min(max(0.0, feature.low), feature.high)  # the simplest: 0, or the bound nearest to 0
         pool[:, j] = column
     return pool
 
@@ -79,9 +74,7 @@ def build_points_strategy(space: Space, count: int = 3, pool: Codes | None = Non
     def draw_points(draw: DrawFn) -> Codes:
         points: list[Codes] = []
         for _ in range(count):
-            base_number = draw(
-                st.integers(0, len(points))
-            )  # the number of an earlier point; the largest means a row of the pool
+            base_number = draw(st.integers(0, len(points)))  # of an earlier point; the largest means a row of the pool
             base = points[base_number] if base_number < len(points) else rows[draw(row)]
             point = base.copy()
             for feature, other_row in draw(changes):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,30 +32,14 @@ DEFAULT_SEED_CASES = 200
 
 @dataclass(frozen=True, kw_only=True)
 class SubjectUnderTest:
-    """A system under test with its moves and seed cases.
+    """A system under test with its moves and seed cases."""
 
-    Attributes
-    ----------
-    name : str
-        The name for reports.
-    sut : Executor
-        The system under test.
-    system : TestSystem
-        The moves and the midpoint.
-    seeds : Points
-        The seed cases.
-    has_numeric_answers : bool
-        Whether the system is known to answer real numbers.
-    notes : sequence of str
-        Remarks for the report, such as columns that were left out.
-    """
-
-    name: str
+    name: str  # for reports
     sut: Executor
     system: TestSystem
     seeds: Points
-    has_numeric_answers: bool = False
-    notes: Sequence[str] = field(default_factory=tuple)
+    has_numeric_answers: bool = False  # whether the system is known to answer real numbers
+    notes: Sequence[str] = ()  # remarks for the report, such as columns that were left out
 
 
 def build_subject(
@@ -88,9 +72,7 @@ def build_subject(
     notes: list[str] = []
     if not has_predictions(model):
         if data is None:
-            raise ArgumentError(
-                f"{type(model).__name__} can only label the rows it was fitted on. Give these rows as data."
-            )
+            raise ArgumentError(f"{type(model).__name__} can only label the rows it was fitted on. Give them as data.")
         wrap_options["name"] = wrap_options.get("name") or type(model).__name__
         model = NearestRowClusterer(model, _select_inputs(None, data, target, space, notes))
         notes.append(model.note)
@@ -102,23 +84,17 @@ def build_subject(
             raise ArgumentError(
                 "There are no inputs to start from. Give data (a frame of real inputs) or a Space to draw from."
             )
-        points = space.sample(
-            DEFAULT_SEED_CASES if seeds is None else _validate_seed_count(seeds, owner), seed=rng, points=True
-        )
-    elif isinstance(data, Points):
-        space = space or data.space
-        points = _select_seeds(space.points(data), seeds, space, rng, owner)
+        points = space.sample(_validate_seed_count(seeds, owner), seed=rng, points=True)
     else:
-        frame = _select_inputs(sut, data, target, space, notes)
-        space = space or hints.infer_space(frame)
-        points = _select_seeds(space.points(frame), seeds, space, rng, owner)
+        rows = data if isinstance(data, Points) else _select_inputs(sut, data, target, space, notes)
+        space = space or (rows.space if isinstance(rows, Points) else hints.infer_space(rows))
+        points = _select_seeds(rows, seeds, space, rng, owner)
     if isinstance(sut, Estimator):
         sut.check_columns(space.names)
     sut.space = space
     if not len(points):
         raise DataError("The data have no rows. Give at least one.")
-    invalid_count = int((~space.satisfied(points.codes)).sum())
-    if invalid_count:
+    if invalid_count := int((~space.satisfied(points.codes)).sum()):
         notes.append(f"{pluralize(invalid_count, 'row')} of the data break the declared constraints.")
     return SubjectUnderTest(
         name=sut.name,
@@ -146,13 +122,11 @@ def _build_system_subject(
     known_space = space or system.known_space()
     hints.validate_alone(owner, known_space)
     if data is not None and not isinstance(data, Space):
-        points = _select_seeds(known_space.points(data), seeds, known_space, rng, owner)
+        points = _select_seeds(data, seeds, known_space, rng, owner)
     elif seeds is None or is_number(seeds):
-        count = DEFAULT_SEED_CASES if seeds is None else _validate_seed_count(seeds, owner)
+        count = _validate_seed_count(seeds, owner)
         if system.seed_makers:
-            points = system.make_seeds(n=count, seed=rng).inputs
-            if len(points) > count:
-                points = points.take(slice(0, count))
+            points = system.make_seeds(n=count, seed=rng).inputs.take(slice(0, count))
         else:
             points = known_space.sample(count, seed=rng, points=True)
     else:
@@ -198,9 +172,10 @@ def _select_inputs(
 
 
 def _select_seeds(
-    points: Points, seeds: DataLike | int | None, space: Space, rng: np.random.Generator, owner: str
+    data: DataLike, seeds: DataLike | int | None, space: Space, rng: np.random.Generator, owner: str
 ) -> Points:
-    """Return all seed cases, a random choice of them, or those in `seeds`."""
+    """Return all rows of the data, a random choice of them, or those in `seeds`."""
+    points = space.points(data)
     if seeds is None:
         return points
     if is_number(seeds):
@@ -210,7 +185,7 @@ def _select_seeds(
 
 
 def _validate_seed_count(seeds: object, owner: str) -> int:
-    return validate_integer("seeds", owner, seeds, low=1)
+    return DEFAULT_SEED_CASES if seeds is None else validate_integer("seeds", owner, seeds, low=1)
 
 
 def _has_numeric_answers(sut: Executor) -> bool:

@@ -44,6 +44,8 @@ class TestSystem:
         The system under test, if a function is marked as executor.
     distance : callable or None
         The declared ``distance(a, b)`` of frames; if None, that of the space is used.
+    seed_makers, datamorphisms, metamorphisms, case_metrics, case_filters, set_metrics, set_filters, analysers : dict
+        The morphisms of each kind by name.
     """
 
     __test__ = False  # pytest would take the class for a test because of its name
@@ -59,11 +61,22 @@ class TestSystem:
     ) -> None:
         self.name, self.space, self.distance = name, space, distance
         self._inferred_points: Points | None = None
-        self._by_kind: dict[str, dict[str, Morphism]] = {kind: {} for kind in ARGUMENT_LIMITS}
+        by_kind = self._by_kind = {kind: dict[str, Morphism]() for kind in ARGUMENT_LIMITS}
+        self.seed_makers, self.datamorphisms = by_kind["seed_maker"], by_kind["datamorphism"]
+        self.metamorphisms, self.analysers = by_kind["metamorphism"], by_kind["analyser"]
+        self.case_metrics, self.case_filters = by_kind["case_metric"], by_kind["case_filter"]
+        self.set_metrics, self.set_filters = by_kind["set_metric"], by_kind["set_filter"]
         for morphism in morphisms:
-            self._add(morphism)
+            duplicate = by_kind[morphism.mark.kind].setdefault(morphism.name, morphism)
+            if duplicate is not morphism:
+                raise TestSystemError(
+                    f"{morphism.location} and {duplicate.location} are both {morphism.mark.kind}s named "
+                    f"{morphism.name!r}. Rename one."
+                )
         self._verify()
-        self.sut = sut or self._build_executor()
+        for name, morphism in by_kind["executor"].items():
+            sut = sut or Function(morphism.function, space, scalar=morphism.mark.scalar, name=f"{self.name}.{name}")
+        self.sut = sut
 
     @classmethod
     def collect(cls, source: object) -> TestSystem:
@@ -98,7 +111,7 @@ class TestSystem:
         else:
             instance = source
         name = getattr(instance, "name", None) or getattr(instance, "__name__", type(instance).__name__)
-        morphisms = list(_collect_morphisms(instance))
+        morphisms = _collect_morphisms(instance)
         if not morphisms:
             raise TestSystemError(f"{name} has no marked functions, so it is not a test system. {MARKING_HINT}")
         space = _read_attribute(instance, "space", str(name))
@@ -110,16 +123,6 @@ class TestSystem:
         if distance is not None and not callable(distance):
             raise TestSystemError(f"{name}.distance must be a function of two frames. It is {distance!r}.")
         return cls(str(name), morphisms, space=space, distance=distance)
-
-    def _add(self, morphism: Morphism) -> None:
-        same_kind = self._by_kind[morphism.mark.kind]
-        duplicate = same_kind.get(morphism.name)
-        if duplicate is not None:
-            raise TestSystemError(
-                f"{morphism.location} and {duplicate.location} are both {morphism.mark.kind}s named "
-                f"{morphism.name!r}. Rename one."
-            )
-        same_kind[morphism.name] = morphism
 
     def _verify(self) -> None:
         """Raise `TestSystemError` if an option of a mark is invalid."""
@@ -146,52 +149,7 @@ class TestSystem:
             locations = " and ".join(m.location for m in self._by_kind["executor"].values())
             raise TestSystemError(f"{locations} are both marked @executor. A test system has one system under test.")
 
-    def _build_executor(self) -> Executor | None:
-        for name, morphism in self._by_kind["executor"].items():
-            return Function(morphism.function, self.space, scalar=morphism.mark.scalar, name=f"{self.name}.{name}")
-        return None
-
     # -- the morphisms ------------------------------------------------------------------------------
-
-    @property
-    def seed_makers(self) -> dict[str, Morphism]:
-        """The seed makers by name."""
-        return self._by_kind["seed_maker"]
-
-    @property
-    def datamorphisms(self) -> dict[str, Morphism]:
-        """The datamorphisms by name."""
-        return self._by_kind["datamorphism"]
-
-    @property
-    def metamorphisms(self) -> dict[str, Morphism]:
-        """The metamorphisms by name."""
-        return self._by_kind["metamorphism"]
-
-    @property
-    def case_metrics(self) -> dict[str, Morphism]:
-        """The test-case metrics by name."""
-        return self._by_kind["case_metric"]
-
-    @property
-    def case_filters(self) -> dict[str, Morphism]:
-        """The test-case filters by name."""
-        return self._by_kind["case_filter"]
-
-    @property
-    def set_metrics(self) -> dict[str, Morphism]:
-        """The test-set metrics by name."""
-        return self._by_kind["set_metric"]
-
-    @property
-    def set_filters(self) -> dict[str, Morphism]:
-        """The test-set filters by name."""
-        return self._by_kind["set_filter"]
-
-    @property
-    def analysers(self) -> dict[str, Morphism]:
-        """The analysers by name."""
-        return self._by_kind["analyser"]
 
     @property
     def moves(self) -> dict[str, Morphism]:
@@ -220,8 +178,7 @@ class TestSystem:
 
     def find(self, kind: str, name: str) -> Morphism:
         """Return a morphism by kind and name; the name may be in any style."""
-        morphism = self._find_match(kind, name)
-        if morphism is None:
+        if (morphism := self._find_match(kind, name)) is None:
             morphisms = self._by_kind[kind]
             hint = suggest_name(name, morphisms) if morphisms else f"It has no {kind} at all."
             raise TestSystemError(f"{self.name} has no {kind} named {name!r}. {hint}")
@@ -291,8 +248,7 @@ class TestSystem:
         if morphism.mark.filter is not None:
             keep = self.find("case_filter", morphism.mark.filter).evaluate_cases(sets[0])
             sets = tuple(tests.filter(keep) for tests in sets)
-        inputs: tuple[Points, ...] = tuple(tests.inputs for tests in sets)
-        new_inputs = morphism.morph(*inputs, rng=np.random.default_rng(seed))
+        new_inputs = morphism.morph(*(tests.inputs for tests in sets), rng=np.random.default_rng(seed))
         return newest.mutants(new_inputs, morphism.name, [tests.ids for tests in sets])
 
     def check(self, tests: TestSet) -> dict[str, npt.NDArray[np.object_]]:
@@ -304,13 +260,11 @@ class TestSystem:
         return {name: self._compute_verdicts(morphism, tests) for name, morphism in self.metamorphisms.items()}
 
     def _compute_verdicts(self, morphism: Morphism, tests: TestSet) -> npt.NDArray[np.object_]:
-        mark = morphism.mark
-        applies = np.ones(len(tests), dtype=bool)
+        mark, applies = morphism.mark, np.ones(len(tests), dtype=bool)
         if mark.applies_to is not None:
             applies &= tests.kinds == CaseKind[mark.applies_to.upper()]
         if mark.of is not None:
-            maker = self.find("datamorphism", mark.of).name
-            applies &= tests.made_by_names == maker
+            applies &= tests.made_by_names == self.find("datamorphism", mark.of).name
         origin_count = morphism.arity - 1
         applies &= tests.origins.shape[1] >= origin_count
         rows = [np.arange(len(tests))]
@@ -360,11 +314,8 @@ def _collect_morphisms(instance: object) -> list[Morphism]:
         owner = type(instance).__name__
         classes = reversed(type(instance).__mro__)
         names = list(dict.fromkeys([n for c in classes for n in vars(c)] + list(getattr(instance, "__dict__", {}))))
-    morphisms = []
-    for name in names:
-        mark = get_mark(inspect.getattr_static(instance, name))
-        if mark is None:
-            continue
-        function = getattr(instance, name)
-        morphisms.append(Morphism.from_function(mark.name or name, mark, function, f"{owner}.{name}"))
-    return morphisms
+    return [
+        Morphism.from_function(mark.name or name, mark, getattr(instance, name), f"{owner}.{name}")
+        for name in names
+        if (mark := get_mark(inspect.getattr_static(instance, name))) is not None
+    ]

@@ -19,25 +19,14 @@ Step = Callable[[Points, np.random.Generator], Points]
 class Terrain:
     """Moves, a midpoint and a distance on batches, declared or derived from a space.
 
-    Attributes
-    ----------
-    space : Space
-        The space of the points.
-    moves : mapping
-        The moves of a walk by name; each returns one new point per row.
-    midpoint : callable
-        Returns the midpoints of two sets of points, row by row.
-    distance : callable
-        Returns the distances of two sets of points, row by row.
-    straight : bool
-        Whether the midpoint is that of the space. Then any point between two points that differ only in continuous
-        features can be computed directly.
+    It is `straight` if the midpoint is that of the space. Then any point between two points that differ only in continuous
+    features can be computed directly.
     """
 
     space: Space
-    moves: Mapping[str, Step]
-    midpoint: Callable[[Points, Points], Points]
-    distance: Callable[[Points, Points], Codes]
+    moves: Mapping[str, Step]  # by name; each returns one new point per row
+    midpoint: Callable[[Points, Points], Points]  # row by row
+    distance: Callable[[Points, Points], Codes]  # row by row
     straight: bool = False
 
     @property
