@@ -21,10 +21,12 @@ from datamorphic.errors import UsageError
 from datamorphic.relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED
 from datamorphic.relations.learner.base import LearnerRelation
 from datamorphic.relations.learner.necessity import find_stance
-from datamorphic.relations.learner.runner import check_learner
+from datamorphic.relations.learner.result import JudgingOptions, LearnerSubject
+from datamorphic.relations.learner.runner import answer_flow, check_relation
 from datamorphic.relations.learner.sampling import draw_random_training
 from datamorphic.relations.learner.sklearn import LEARNER_RELATIONS
-from datamorphic.systems.training import Training
+from datamorphic.systems.learner import Learner as LearnerSystem
+from datamorphic.systems.training import Training, TrainingBatch
 
 # -- data ------------------------------------------------------------------------------------------------------
 
@@ -40,6 +42,14 @@ def whole_numbers(rng, rows=30, cases=10):
     """Few different values: distances tie all the time."""
     values = pd.DataFrame(rng.integers(0, 4, (rows + cases, 3)), columns=list("abc"))
     return Training(values[:rows], rng.integers(3, size=rows), values[rows:].reset_index(drop=True))
+
+
+def check_learner(learner, relation, data, rng, strictness="class_exact", ties="aside"):
+    """Check a relation on a learner and one training set, outside a run."""
+    seed, number = (int(value) for value in rng.integers(2**31, size=2))
+    judging = JudgingOptions(strictness, ties, seed)
+    flow = check_relation(relation, LearnerSubject(learner), TrainingBatch([data]), [number], judging)
+    return answer_flow(flow, LearnerSystem(learner, seed=seed))
 
 
 def check(learner, name, data, seed=0, **options):

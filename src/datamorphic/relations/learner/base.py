@@ -7,7 +7,6 @@ violation is a fault depends on the learner: see `datamorphic.relations.learner.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
@@ -19,7 +18,6 @@ from ...systems.training import Array, Floats, Places, Training
 from ..base import format_relation
 
 Rng = np.random.Generator
-NUMERIC_DTYPE_KINDS = "iuf"  # a new label of these kinds is a new number, of other kinds a text with a star
 
 
 class LearnerRelation:
@@ -158,12 +156,6 @@ def to_object_array(values: Collection[object]) -> Array:
     return array
 
 
-def rename_labels(data: Training, names: Array) -> Training:
-    """Return data whose declared labels, in their order, have other names."""
-    new_data = replace(data, y=replace_labels(data.y, data.declared, names))
-    return new_data if data.labels is None else replace(new_data, labels=tuple(names.tolist()))
-
-
 def replace_labels(y: Array, old: Iterable[object], new: Array) -> Array:
     """Return labels with a new name for each old one."""
     names = dict(zip(list(old), new.tolist(), strict=True))
@@ -183,8 +175,7 @@ def find_label_obstacle(data: Training) -> str:
 
 def star_labels(data: Training, rows: Places) -> Training:
     """Return data in which some rows have a new label per class, such as "B*"."""
-    used_labels = {*data.declared, *data.classes.tolist()}
-    old = data.y.tolist()
+    used_labels, old = {*data.declared, *data.classes.tolist()}, data.y.tolist()
     new: dict[Any, Any] = {}
     for label in sorted({old[row] for row in rows}):
         if isinstance(label, str):
@@ -208,7 +199,7 @@ def has_named_class_weights(learner: object) -> bool:
 
 def get_comparable_labels(data: Training) -> Array:
     """Return the labels of the rows in a form that equals predicted labels."""
-    return data.y if data.y.dtype.kind in NUMERIC_DTYPE_KINDS else data.y.astype(object)
+    return data.y if data.y.dtype.kind in "iuf" else data.y.astype(object)
 
 
 def _to_label_array(labels: list[Any]) -> Array:
@@ -218,12 +209,9 @@ def _to_label_array(labels: list[Any]) -> Array:
 
 def draw_subset(places: Places, rng: Rng) -> Places:
     """Return at least one of the positions, but not all of several."""
-    limit = max(2, len(places))
-    return np.sort(rng.permutation(places)[: rng.integers(1, limit)])
+    return np.sort(rng.permutation(places)[: rng.integers(1, max(2, len(places)))])
 
 
-def replace_positions(n: int, rows: Places, new: Places) -> Places:
-    """Return 0 to n - 1 with other numbers at some positions."""
-    places = np.arange(n)
-    places[rows] = new
-    return places
+def list_other_classes(data: Training, label: object) -> list[Any]:
+    """Return the classes of data other than a label."""
+    return [other for other in data.classes.tolist() if other != label]

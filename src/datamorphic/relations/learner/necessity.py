@@ -41,13 +41,14 @@ _SCALERS = ("MinMaxScaler", "StandardScaler")
 _LABEL_BLIND_STEPS = (*_SCALERS, "MaxAbsScaler", "OneHotEncoder", "OrdinalEncoder", "RobustScaler", "SimpleImputer")
 _LABEL_RELATIONS = (*SHARED_STANCES, "MR-1.1", "MR-4.2")  # only labels change
 _ROW_RELATIONS = ("MR-3.1", "MR-3.2", "MR-3.2 odds", *COPY_RELATIONS, *REMOVAL_RELATIONS)  # the number of rows changes
+# no column is scaled
 _COLUMN_RELATIONS = (
     "MR-1.2",
     *CONSTANT_ATTRIBUTE_RELATIONS,
     *INFORMATIVE_ATTRIBUTE_RELATIONS,
     "MR-NBC",
     "sample order",
-)  # no column is scaled
+)
 
 
 def find_stance(relation: str, learner: object, data: Training | None = None) -> Stance:
@@ -57,14 +58,6 @@ def find_stance(relation: str, learner: object, data: Training | None = None) ->
     these algorithms says so with an attribute `like`: the estimator of scikit-learn whose algorithm it implements.
 
     Some relations are necessary on most data only. With `data`, the answer is about these data.
-
-    Examples
-    --------
-    >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> find_stance("MR-1.1", KNeighborsClassifier(1)).necessary
-    True
-    >>> find_stance("MR-1.1", KNeighborsClassifier(3))
-    Stance(necessary=False, strictness='expected_failure', reason='a tied vote goes to the label that sorts first')
     """
     *steps, last = _list_steps(learner)
     name = _get_sklearn_name(last)
@@ -96,29 +89,13 @@ def find_stance(relation: str, learner: object, data: Training | None = None) ->
 
 
 def is_known_learner(learner: object) -> bool:
-    """Return whether the table has a learner.
-
-    Examples
-    --------
-    >>> from sklearn.decomposition import PCA
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from sklearn.pipeline import make_pipeline
-    >>> [is_known_learner(learner) for learner in (GaussianNB(), make_pipeline(PCA(), GaussianNB()), object())]
-    [True, False, False]
-    """
+    """Return whether the table has a learner."""
     *steps, last = _list_steps(learner)
     return _get_sklearn_name(last) in STANCE_BUILDERS and all(_map_through_step(step, "refit") for step in steps)
 
 
 def override_stance(stance: Stance, strictness: str | None = None, expected_failure: str | None = None) -> Stance:
-    """Return a stance with the strictness or the failure that the user expects.
-
-    Examples
-    --------
-    >>> from sklearn.svm import SVC
-    >>> override_stance(find_stance("sample order", SVC()), expected_failure="our solver stops early").strictness
-    'expected_failure'
-    """
+    """Return a stance with the strictness or the failure that the user expects."""
     if expected_failure is not None:
         return Stance(False, "expected_failure", expected_failure)
     if strictness is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Integral
@@ -13,7 +14,7 @@ from ..._text import pluralize
 from ..._validation import validate_choice
 from ...systems.learner import find_parameter_values, is_regressor
 from ...systems.training import Array, Floats, Places, Training, TrainingBatch
-from ..base import VIOLATED, Mask, Verdicts
+from ..base import INAPPLICABLE, VIOLATED, Mask, Verdicts
 from .base import LearnerRelation
 from .necessity import STRICTNESS
 
@@ -34,9 +35,8 @@ class LearnerSubject:
     def neighbours(self) -> int:
         """The maximum number of neighbours it looks for; 0 if it looks for none."""
         reference = getattr(self.reference_learner, "like", None) or self.reference_learner
-        return max(
-            (int(k) for k in find_parameter_values(reference, "n_neighbors") if isinstance(k, Integral)), default=0
-        )
+        counts = find_parameter_values(reference, "n_neighbors")
+        return max((int(count) for count in counts if isinstance(count, Integral)), default=0)
 
     @cached_property
     def is_regression(self) -> bool:
@@ -46,10 +46,6 @@ class LearnerSubject:
     def has_numeric_target(self, data: Training) -> bool:
         """Return whether it learns numbers instead of labels."""
         return self.is_regression or (data.y.dtype.kind == "f" and bool((data.y % 1 > 0).any()))
-
-    def find_obstacle(self, relation: LearnerRelation, data: Training) -> str:
-        """Return why a relation does not apply; empty if it applies."""
-        return self.find_data_obstacle(relation, data) or relation.why_not(self.learner, data)
 
     def find_data_obstacle(self, relation: LearnerRelation, data: Training) -> str:
         """Return why nothing can be learnt from data; empty if something can."""
@@ -95,6 +91,11 @@ class LearnerVerdicts:
     def add_failure(self, row: int, text: str) -> None:
         """Enter the error of a fit as the message of a case."""
         self.messages[row] = self.fit_failures[row] = text
+
+    def set_aside(self, rows: Iterable[int], text: str, verdict: int = INAPPLICABLE) -> None:
+        """Enter why cases are not judged."""
+        for row in rows:
+            self.verdicts[row], self.messages[int(row)] = verdict, text
 
     def count(self, verdict: int) -> int:
         """Return the number of test cases with a verdict."""

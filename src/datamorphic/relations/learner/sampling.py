@@ -32,16 +32,8 @@ def draw_random_training(
 
     The labels L0, L1 and L2 are random. All of them are declared, even if they do not occur: how a learner treats a
     missing label explains several published violations. The rows are arrays, which is faster, or frames if `framed`.
-
-    Examples
-    --------
-    >>> data = draw_random_training(np.random.default_rng(0))
-    >>> data.x.shape[1], data.t.shape, data.labels
-    (4, (1, 4), ('L0', 'L1', 'L2'))
     """
-    limit = int(
-        rng.integers(min(MIN_ROW_LIMIT, max_rows), max_rows + 1)
-    )  # Xie et al. (2011) used several maximum numbers of rows
+    limit = int(rng.integers(min(MIN_ROW_LIMIT, max_rows), max_rows + 1))
     rows = int(rng.integers(min_rows, max(min_rows, limit) + 1))
     numbers = rng.uniform(RANDOM_VALUE_LOW, RANDOM_VALUE_HIGH, (rows + cases, RANDOM_ATTRIBUTE_COUNT))
     y = np.array(labels)[rng.integers(len(labels), size=rows)]

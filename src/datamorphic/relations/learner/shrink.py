@@ -84,15 +84,13 @@ def _remove_parts(best: _BestCandidate, try_candidates: TryCandidates, axis: int
         candidates = [_select_positions(start, np.setdiff1d(positions, part), axis) for part in parts]
         removable = []
         for first in range(0, len(candidates), MAX_CANDIDATES_PER_ROUND):
-            if removable := [
-                first + place
-                for place in (yield from try_candidates(candidates[first : first + MAX_CANDIDATES_PER_ROUND]))
-            ]:
+            places = yield from try_candidates(candidates[first : first + MAX_CANDIDATES_PER_ROUND])
+            if removable := [first + place for place in places]:
                 break
         if len(removable) > 1:  # each of these parts can be removed; perhaps all together
-            removed_positions = np.concatenate([parts[place] for place in removable])
-            if len(removed_positions) < length:
-                yield from try_candidates([_select_positions(start, np.setdiff1d(positions, removed_positions), axis)])
+            remaining = np.setdiff1d(positions, np.concatenate([parts[place] for place in removable]))
+            if len(remaining):
+                yield from try_candidates([_select_positions(start, remaining, axis)])
         if removable:
             pieces = max(2, min(pieces, best.data.x.shape[axis]))
         elif pieces >= length:
@@ -107,21 +105,16 @@ def _select_positions(data: Training, places: Places, axis: int) -> Training:
 
 def _simplify_numbers(best: _BestCandidate, try_candidates: TryCandidates) -> Flow[None]:
     """Round numbers where the violation remains: all at once, then one by one."""
-    for decimals in (0, 1, 2):
-        if (
-            yield from try_candidates(
-                list(_iter_ranked(best.data)) if not decimals else [_round_numbers(best.data, decimals)]
-            )
-        ):
-            break
-        if not decimals and (yield from try_candidates([_round_numbers(best.data, 0)])):
-            break
+    if not (yield from try_candidates(list(_iter_ranked(best.data)))):
+        for decimals in (0, 1, 2):
+            rounded_data = best.data.with_numbers(np.round(best.data.numbers, decimals))
+            if (yield from try_candidates([rounded_data])):
+                break
     for decimals in (0, 1, 2):
         start = best.data
         rounded_numbers = np.round(start.numbers, decimals)
-        places = np.argwhere(np.isfinite(rounded_numbers) & (rounded_numbers != start.numbers))[
-            :MAX_CANDIDATES_PER_ROUND
-        ]
+        places = np.argwhere(np.isfinite(rounded_numbers) & (rounded_numbers != start.numbers))
+        places = places[:MAX_CANDIDATES_PER_ROUND]
         if not len(places) or best.rounds >= MAX_SHRINK_ROUNDS:
             continue
         simplifiable = yield from try_candidates(
@@ -130,10 +123,6 @@ def _simplify_numbers(best: _BestCandidate, try_candidates: TryCandidates) -> Fl
         if len(simplifiable) > 1:
             halves = [simplifiable, simplifiable[: len(simplifiable) // 2], simplifiable[len(simplifiable) // 2 :]]
             yield from try_candidates([_replace_numbers(start, rounded_numbers, places[part]) for part in halves])
-
-
-def _round_numbers(data: Training, decimals: int) -> Training:
-    return data.with_numbers(np.round(data.numbers, decimals))
 
 
 def _iter_ranked(data: Training) -> Iterator[Training]:

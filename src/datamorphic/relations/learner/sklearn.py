@@ -9,7 +9,15 @@ import numpy as np
 from ..._typing import SupportsFit
 from ...systems.learner import has_weight_parameter
 from ...systems.training import Array, Training
-from .base import LearnerRelation, Rng, has_named_class_weights, rename_labels, shuffle_positions, to_object_array
+from .base import (
+    LearnerRelation,
+    Rng,
+    has_named_class_weights,
+    list_other_classes,
+    replace_labels,
+    shuffle_positions,
+    to_object_array,
+)
 from .xie import XIE_RELATIONS, ConstantAttribute
 
 
@@ -45,8 +53,10 @@ class _RenamedLabels(LearnerRelation):
         return "labels of different types have no order" if mixed else ""
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
-        class_count = len(data.declared)
-        return rename_labels(data, np.array([f"class {i:0{len(str(class_count))}d}" for i in range(class_count)]))
+        width = len(str(len(data.declared)))
+        names = np.array([f"class {i:0{width}d}" for i in range(len(data.declared))])
+        new_data = replace(data, y=replace_labels(data.y, data.declared, names))
+        return new_data if data.labels is None else replace(new_data, labels=tuple(names.tolist()))
 
     def expected(self, labels: Array, data: Training, made: Training) -> Array:
         new = dict(zip(data.declared, made.declared, strict=True))
@@ -60,8 +70,7 @@ class _OverruledCase(LearnerRelation):
     scores = False
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
-        others = [label for label in data.classes.tolist() if label != labels[0]]
-        row_count = len(data.y)
+        others, row_count = list_other_classes(data, labels[0]), len(data.y)
         copies = data.cases(np.zeros(row_count, dtype=np.intp)).t
         return data.appended(copies, to_object_array([others[rng.integers(len(others))]] * row_count))
 

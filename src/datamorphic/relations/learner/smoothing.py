@@ -34,15 +34,6 @@ def is_smoothing_decisive(relation: str, model: EstimatorParameters, data: Train
     """Return whether the smoothing of follow-up data can change a prediction.
 
     The log-likelihoods of all classes are bounded over every smoothing that the follow-up data may have.
-
-    Examples
-    --------
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> x, t = np.array([[1.0], [2.0], [6.0], [8.0]]), np.array([[3.0]])
-    >>> is_smoothing_decisive("MR-3.2", GaussianNB(), Training(x, np.array(["a", "a", "b", "b"]), t))
-    False
-    >>> is_smoothing_decisive("MR-5.1", GaussianNB(), Training(x, np.array(["a", "b", "c", "d"]), t))
-    True
     """
     if len(data.numeric) < data.x.shape[1]:
         return True  # booleans and categories may be numbers to the learner, but are not bounded here
@@ -53,9 +44,9 @@ def is_smoothing_decisive(relation: str, model: EstimatorParameters, data: Train
     if data.weights is not None:
         repeats = data.weights.astype(np.intp)
         numbers, labels = np.repeat(numbers, repeats, axis=0), np.repeat(labels, repeats)
-    low, high = (
-        compute_range(data) if relation in INFORMATIVE_ATTRIBUTE_RELATIONS else (0.0, compute_widths(data).max())
-    )
+    low, high = 0.0, compute_widths(data).max()
+    if relation in INFORMATIVE_ATTRIBUTE_RELATIONS:
+        low, high = compute_range(data)
     with np.errstate(all="ignore"):
         classes = [numbers[labels == label] for label in data.classes.tolist()]
         variances = np.array([members.var(axis=0) for members in classes])
@@ -63,18 +54,15 @@ def is_smoothing_decisive(relation: str, model: EstimatorParameters, data: Train
         prior = np.log([len(members) for members in classes] if model.priors is None else model.priors)
         source_smoothing = share * numbers.var(axis=0).max()
         min_factor, max_factor = SMOOTHING_FACTORS[relation]
+        min_smoothing = min_factor * source_smoothing
         # a variance is at most a quarter of the squared width
-        min_smoothing, max_smoothing = (
-            min_factor * source_smoothing,
-            np.fmin(max_factor * source_smoothing, share * (high - low) ** 2 / 4),
-        )
+        max_smoothing = np.fmin(max_factor * source_smoothing, share * (high - low) ** 2 / 4)
         best = (prior + _sum_log_likelihoods(variances + source_smoothing, gaps)).argmax(axis=1)[:, None]
         ends = [_compute_log_likelihoods(variances + smoothing, gaps) for smoothing in (min_smoothing, max_smoothing)]
         lowest = prior + np.minimum(*ends).sum(axis=2)
         # a density is largest if the variance is the squared gap
-        highest = prior + _sum_log_likelihoods(
-            np.clip(gaps, variances + min_smoothing, variances + max_smoothing), gaps
-        )
+        likeliest_variances = np.clip(gaps, variances + min_smoothing, variances + max_smoothing)
+        highest = prior + _sum_log_likelihoods(likeliest_variances, gaps)
         lead = np.take_along_axis(lowest, best, axis=1) + _compute_gain(relation, model, len(classes)) - highest
         uncertainty = highest - lowest
         uncertainty = uncertainty + np.take_along_axis(uncertainty, best, axis=1)
@@ -96,9 +84,7 @@ def _sum_log_likelihoods(variances: Floats, gaps: Floats) -> Floats:
 
 def _compute_gain(relation: str, model: EstimatorParameters, classes: int) -> float:
     """Return the least amount by which the predicted class gains on the others."""
-    if (
-        relation in INFORMATIVE_ATTRIBUTE_RELATIONS
-    ):  # values are half a step apart, and spread no more than the smoothing
+    if relation in INFORMATIVE_ATTRIBUTE_RELATIONS:  # values are half a step apart, and spread by the smoothing at most
         return float(0.5 / (model.var_smoothing * (classes - 0.5) ** 2))
     doubled = relation in DOUBLED_CLASS_RELATIONS and model.priors is None
     return float(np.log(2)) if doubled else 0.0

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,32 +36,16 @@ class ViolatingCase(NamedTuple):
 
 @dataclass
 class LearnerRelationOutcome:
-    """The outcome of one relation on all inputs so far.
-
-    Attributes
-    ----------
-    relation, stance, judging
-        The relation, whether the learner must keep it, and how it is judged.
-    counts : ndarray
-        The number of cases that HOLD, are VIOLATED, INAPPLICABLE and UNDEFINED.
-    violations : list of ViolatingCase
-        The cases that violate the relation, in order.
-    tied : int
-        The number of violations that were set aside because they depend on a tie.
-    messages : dict
-        The reasons why cases could not be judged, each with its number of cases.
-    fit_failure : str
-        The error of the first fit that failed, if any did.
-    """
+    """The outcome of one relation on all inputs so far."""
 
     relation: LearnerRelation
     stance: Stance
     judging: JudgingOptions
-    counts: Array = field(default_factory=lambda: np.zeros(4, dtype=np.int64))
+    counts: Array = field(default_factory=lambda: np.zeros(4, dtype=np.int64))  # of cases, by verdict
     violations: list[ViolatingCase] = field(default_factory=list)
-    tied: int = 0
-    messages: dict[str, int] = field(default_factory=dict)
-    fit_failure: str = ""
+    tied: int = 0  # violations that were set aside because they depend on a tie
+    messages: dict[str, int] = field(default_factory=dict)  # why cases could not be judged, with their numbers
+    fit_failure: str = ""  # the error of the first fit that failed, if any did
     _labels: list[tuple[Array, Array]] = field(default_factory=list)
     _scores: list[tuple[Array, Array]] = field(default_factory=list)
 
@@ -82,10 +66,7 @@ class LearnerRelationOutcome:
 
     @property
     def violated_count(self) -> int:
-        """The number of violations that count.
-
-        All count, unless distributions are compared: then none counts if chance may explain the difference.
-        """
+        """The number of violations that count: none if chance may explain that two distributions differ."""
         return self.changed_count if not self.statistical or self.compute_chance() < SIGNIFICANCE_LEVEL else 0
 
     def add_wave(self, result: LearnerVerdicts, numbers: Sequence[int]) -> None:
@@ -93,16 +74,10 @@ class LearnerRelationOutcome:
         self.counts += np.bincount(result.verdicts, minlength=4)
         self.tied += int(result.tied.sum())
         data = result.data
-        self.violations += [
-            ViolatingCase(
-                numbers[data.training_index[row]],
-                int(data.case_index[row]),
-                result.before[row],
-                result.expected[row],
-                result.after[row],
-            )
-            for row in result.violations
-        ]
+        for row in result.violations:
+            number, case = numbers[data.training_index[row]], int(data.case_index[row])
+            labels = (result.before[row], result.expected[row], result.after[row])
+            self.violations.append(ViolatingCase(number, case, *labels))
         for row in np.flatnonzero(np.isin(result.verdicts, (INAPPLICABLE, UNDEFINED))):
             text = result.messages.get(int(row), "")
             if text in self.messages or len(self.messages) < MAX_MESSAGES:
@@ -120,7 +95,11 @@ class LearnerRelationOutcome:
         from scipy import stats
 
         if self.judging.strictness == "score_stat" and self._scores:
-            first, second = (_stack_scores(tables) for tables in zip(*self._scores, strict=True))
+            width = max(table.shape[1] for pair in self._scores for table in pair)  # the numbers of classes may differ
+            first, second = (
+                np.concatenate([np.pad(t, ((0, 0), (0, width - t.shape[1])), constant_values=np.nan) for t in tables])
+                for tables in zip(*self._scores, strict=True)
+            )
             tests = [
                 stats.ks_2samp(a[~np.isnan(a)], b[~np.isnan(b)]).pvalue
                 for a, b in zip(first.T, second.T, strict=True)
@@ -135,32 +114,13 @@ class LearnerRelationOutcome:
         return float(stats.chi2_contingency(counts).pvalue) if len(labels) > 1 else 1.0
 
 
-def _stack_scores(tables: Sequence[Array]) -> Array:
-    """Stack tables of scores; they may have different numbers of classes."""
-    width = max(table.shape[1] for table in tables)
-    padded_tables = [np.pad(table, ((0, 0), (0, width - table.shape[1])), constant_values=np.nan) for table in tables]
-    return np.concatenate(padded_tables)
-
-
 @dataclass(frozen=True)
 class TrainingSource:
-    """Draws training sets by number: the same number always gives the same set.
-
-    Attributes
-    ----------
-    draw : callable
-        Draws a training set with a generator and a maximum number of cases.
-    count : int
-        The number of test cases in all training sets together.
-    cases : int
-        The maximum number of test cases per training set.
-    seed : int
-        The seed.
-    """
+    """Draws training sets by number: the same number always gives the same set."""
 
     draw: TrainingSampler
-    count: int
-    cases: int = 1
+    count: int  # of test cases in all training sets together
+    cases: int = 1  # per training set, at most
     seed: int = 0
 
     def draw_training(self, number: int) -> Training:
@@ -169,7 +129,7 @@ class TrainingSource:
 
     def iter_waves(self) -> Iterator[tuple[list[int], TrainingBatch]]:
         """Yield the numbers and the training sets of each wave."""
-        number, remaining_cases, size = 0, self.count, min(FIRST_WAVE_CASES, MAX_WAVE_CASES)
+        number, remaining_cases, size = 0, self.count, FIRST_WAVE_CASES
         while remaining_cases > 0:
             numbers: list[int] = []
             sets: list[Training] = []
@@ -185,10 +145,7 @@ class TrainingSource:
 
 
 def check_in_waves(
-    outcomes: Sequence[LearnerRelationOutcome],
-    subject: LearnerSubject,
-    inputs: TrainingSource,
-    on_wave: Callable[[], None] = lambda: None,
+    outcomes: Sequence[LearnerRelationOutcome], subject: LearnerSubject, inputs: TrainingSource
 ) -> Flow[Sequence[LearnerRelationOutcome]]:
     """Check relations on a learner, wave by wave, as far as the budget allows."""
     scored = any(outcome.judging.needs_scores for outcome in outcomes)
@@ -210,7 +167,6 @@ def check_in_waves(
                 )
                 outcome.add_wave(result, numbers)
             done += len(data)
-            on_wave()
     except OutOfBudget:
         pass
     return outcomes
@@ -224,8 +180,6 @@ def check_again(
     scores: bool = False,
 ) -> Flow[LearnerVerdicts]:
     """Check one relation again on given training sets."""
-    judging = JudgingOptions(outcome.judging.strictness, outcome.judging.ties, outcome.judging.seed, scores)
-    result: Any = yield from check_relation(
-        outcome.relation, subject, TrainingBatch(sets), numbers, judging, stance=outcome.stance
-    )
-    return result
+    judging = replace(outcome.judging, with_scores=scores)
+    flow = check_relation(outcome.relation, subject, TrainingBatch(sets), numbers, judging, stance=outcome.stance)
+    return (yield from flow)

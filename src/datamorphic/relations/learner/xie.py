@@ -18,8 +18,8 @@ from .base import (
     draw_subset,
     find_label_obstacle,
     get_comparable_labels,
+    list_other_classes,
     replace_labels,
-    replace_positions,
     shuffle_positions,
     star_labels,
     to_object_array,
@@ -30,6 +30,8 @@ class _SameMap(LearnerRelation):
     name = "MR-0"
     says = "all numbers of training rows and test cases mapped by k*x + b with k > 0: the same labels"
     needs = ("a numeric attribute varies",)
+    signs: ClassVar[tuple[int, ...]] = (1,)
+    subset: ClassVar[bool] = False  # whether only some attributes are mapped
 
     def why_not(self, learner: SupportsFit, data: Training) -> str:
         return "" if compute_widths(data).any() else "no numeric attribute varies"
@@ -38,9 +40,13 @@ class _SameMap(LearnerRelation):
         # a shift wider than the narrowest column would lose its precision, and labels would differ without a fault
         spans = compute_widths(data)
         b = spans[spans > 0].min() * rng.uniform(0.25, 1) * rng.choice([-1, 1])
-        k = self.draw_sign(rng) * rng.uniform(1.25, 2) ** rng.choice([-1, 1])
-        mask = self.choose_attributes(data.numbers.shape[1], rng)
-        return data.with_numbers(np.where(mask, k * data.numbers + b, data.numbers))
+        sign = self.signs[0] if len(self.signs) == 1 else rng.choice(self.signs)
+        k = sign * rng.uniform(1.25, 2) ** rng.choice([-1, 1])
+        new, count = k * data.numbers + b, data.numbers.shape[1]
+        if self.subset:
+            mapped_columns = rng.permutation(count)[: rng.integers(1, count)]
+            new = np.where(np.isin(np.arange(count), mapped_columns), new, data.numbers)
+        return data.with_numbers(new)
 
     def change(self, data: Training, made: Training) -> str:
         old, new = data.numbers, made.numbers
@@ -49,41 +55,25 @@ class _SameMap(LearnerRelation):
         if not mapped.any():
             return ""
         k, b = np.polyfit(old[:, mapped].ravel(), new[:, mapped].ravel(), 1)
-        attributes_text = (
-            "each number" if mapped.all() else f"each number of {pluralize(int(mapped.sum()), 'attribute')}"
-        )
-        return f"{attributes_text} x becomes {k:.6g} * x {'-' if b < 0 else '+'} {abs(b):.6g}"
-
-    def draw_sign(self, rng: Rng) -> int:
-        return 1
-
-    def choose_attributes(self, attributes: int, rng: Rng) -> Any:
-        return True
+        attributes = "" if mapped.all() else f" of {pluralize(int(mapped.sum()), 'attribute')}"
+        return f"each number{attributes} x becomes {k:.6g} * x {'-' if b < 0 else '+'} {abs(b):.6g}"
 
 
 class _MirroredMap(_SameMap):
     name = "MR-0 mirrored"
     says = "all numbers of training rows and test cases mapped by k*x + b with k < 0: the same labels"
-
-    def draw_sign(self, rng: Rng) -> int:
-        return -1
+    signs = (-1,)
 
 
 class _SubsetMap(_SameMap):
     name = "MR-0 subset"
     says = "the numbers of some attributes, in training rows and test cases, mapped by k*x + b with k not 0: the same labels"
+    signs = (-1, 1)
+    subset = True
 
     def why_not(self, learner: SupportsFit, data: Training) -> str:
         too_few = "" if len(data.numeric) > 1 else "there are fewer than two numeric attributes"
         return super().why_not(learner, data) or too_few
-
-    def draw_sign(self, rng: Rng) -> int:
-        return int(rng.choice([-1, 1]))
-
-    def choose_attributes(self, attributes: int, rng: Rng) -> Any:
-        mask = np.zeros(attributes, dtype=bool)
-        mask[rng.permutation(attributes)[: rng.integers(1, attributes)]] = True
-        return mask
 
 
 class _PermutedLabels(LearnerRelation):
@@ -133,26 +123,24 @@ class _InformativeAttribute(LearnerRelation):
     says = "one more attribute, with one value per class; the case gets that of the predicted class: the same label"
     shares = "label"
     scores = False
+    shared: ClassVar[bool] = False  # whether all other classes have the same value
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
-        others = [label for label in data.classes.tolist() if label != labels[0]]
+        others = list_other_classes(data, labels[0])
         low, high = compute_range(data)
         # at least half a step apart, so that the attribute separates the classes
         steps = rng.permutation(len(others) + 1) + rng.uniform(0, 0.5, len(others) + 1)
         values = low + (high - low) * steps / (len(others) + 0.5)
-        value = dict(zip([labels[0], *others], self.assign_values(values), strict=True))
+        if self.shared:
+            values[1:] = values[-1]
+        value = dict(zip([labels[0], *others], values, strict=True))
         return data.with_attribute([value[label] for label in data.y.tolist()], value[labels[0]])
-
-    def assign_values(self, different: Floats) -> Floats:
-        return different
 
 
 class _InformativeShared(_InformativeAttribute):
     name = "MR-2.2 shared"
     says = "one more attribute, with one value for the predicted class and the case, another for all others: the same label"
-
-    def assign_values(self, different: Floats) -> Floats:
-        return np.where(np.arange(len(different)) == 0, different[0], different[-1])
+    shared = True
 
 
 class _RepredictedCase(LearnerRelation):
@@ -196,34 +184,29 @@ class _OtherClasses(LearnerRelation):
     shares = "label"
     scores = False
 
-    def list_other_classes(self, data: Training, label: object) -> list[Any]:
-        return [class_label for class_label in data.classes.tolist() if class_label != label]
-
 
 class _StarredCopies(_OtherClasses):
     name = "MR-4.1"
     says = "the rows of each other class copied, with a new label per class: the same label"
+    subset: ClassVar[bool] = False  # whether only some classes are copied
 
     def why_not(self, learner: SupportsFit, data: Training) -> str:
         return find_label_obstacle(data)
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
-        classes = self.choose_classes(self.list_other_classes(data, labels[0]), rng)
+        classes = list_other_classes(data, labels[0])
+        if self.subset:
+            places = rng.permutation(len(classes))[: rng.integers(1, len(classes) + 1)]
+            classes = [classes[place] for place in places]
         copies = np.flatnonzero(np.isin(get_comparable_labels(data), to_object_array(classes)))
         doubled_data = data.rows(np.concatenate([np.arange(len(data.y)), copies]))
         return star_labels(doubled_data, np.arange(len(data.y), len(doubled_data.y)))
-
-    def choose_classes(self, others: list[Any], rng: Rng) -> list[Any]:
-        return others
 
 
 class _StarredSubset(_StarredCopies):
     name = "MR-4.1 subset"
     says = "the rows of some other classes copied, with a new label per class: the same label"
-
-    def choose_classes(self, others: list[Any], rng: Rng) -> list[Any]:
-        places = rng.permutation(len(others))[: rng.integers(1, len(others) + 1)]
-        return [others[place] for place in places]
+    subset = True
 
 
 class _RelabelledRows(_OtherClasses):
@@ -246,7 +229,7 @@ class _RemovedClass(_OtherClasses):
         return "" if len(data.classes) > 2 else "there are only two classes, and one must be removed"
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
-        others = self.list_other_classes(data, labels[0])
+        others = list_other_classes(data, labels[0])
         return data.rows(get_comparable_labels(data) != others[rng.integers(len(others))])
 
 
@@ -275,7 +258,9 @@ class _PermutedValues(LearnerRelation):
         x = data.x.copy()
         new = rows[shuffle_positions(len(rows), rng)]
         if data.framed:
-            x.isetitem(column, x.iloc[:, column].take(replace_positions(len(x), rows, new)).set_axis(x.index))
+            places = np.arange(len(x))
+            places[rows] = new
+            x.isetitem(column, x.iloc[:, column].take(places).set_axis(x.index))
         else:
             x[rows, column] = x[new, column]
         return replace(data, x=x)
