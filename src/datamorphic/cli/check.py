@@ -102,8 +102,8 @@ def check(
     datamorphic check "weka:NaiveBayes" --inputs 300 --html relations.html;
     datamorphic check model.skops customers.csv --target churned --relation necessary
     """
-    from ..relations.check.api import RANDOM_DATA
     from ..relations.check.api import check as check_relations
+    from ..relations.learner.sampling import RANDOM_DATA
     from ..runs.engines import make_engine
 
     model, data_name = choose_model_and_data(model, inputs, None, data, target)

@@ -5,27 +5,25 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Sequence
-from functools import partial
 from types import ModuleType
 
 from .._text import pluralize
 from .._typing import DataLike, FilePath, SupportsFit
 from ..errors import ArgumentError, SystemFailed
-from ..relations.learner.sampling import MAX_TRAINING_ROWS, TrainingSampler, draw_random_training, make_data_sampler
+from ..relations.learner.sampling import MAX_TRAINING_ROWS, RANDOM_DATA
 from ..relations.learner.waves import TrainingSource
 from ..relations.registry import LearnerRelationsLike, resolve_learner_relations
 from ..runs.jobs import JobError, JobOutcome, JobSuccess, run_jobs
 from ..runs.progress import Progress
 from .cross_validation import CrossValidationRules
 from .forge import make_mutants, read_program
-from .options import DEFAULT_MEMORY_BYTES, RANDOM_DATA, LearnerFactory, MutateOptions
+from .options import DEFAULT_MEMORY_BYTES, LearnerFactory, MutateOptions
 from .result import Mutation, classify_mutant
 from .runner import MutationPlan, OriginalOutcome, study_mutant, study_original
 
 TIMEOUT_FACTOR = 4.0  # a mutant may take this many times as long as the original
 MIN_TIMEOUT_SECONDS = 10.0  # for a mutant, however quick the original is
 ORIGINAL_TIMEOUT_SECONDS = 600.0
-CASES_PER_TRAINING_SET = 20  # drawn from the user's data; a random training set has one case
 
 
 def mutate(
@@ -138,16 +136,12 @@ def run_mutation(program: ModuleType | FilePath, options: MutateOptions) -> Muta
             f"The operators {options.operators!r} find no place to change in {source.name}. Use other operators."
         )
     rules = None if options.rival is None else CrossValidationRules(options.rival, options.seed)
-    sampler: TrainingSampler = partial(draw_random_training, max_rows=options.rows)
-    if not options.is_random:
-        sampler = make_data_sampler(options.data, options.target, options.rows)
     relations = None
     if not isinstance(options.relations, str) or options.relations != "auto":
         relations = resolve_learner_relations(options.relations, "relations", "mutate", "'auto', ")
-    cases = 1 if options.is_random else CASES_PER_TRAINING_SET
     plan = MutationPlan(
         program=source,
-        inputs=TrainingSource(sampler, options.inputs, cases, options.seed),
+        inputs=TrainingSource.of(options.data, options.target, options.rows, options.inputs, options.seed),
         relations=relations,
         learners=options.learners,
         like=options.like,

@@ -11,12 +11,11 @@ from .._typing import DataLike, SupportsFit
 from .._validation import validate_integer, validate_positive
 from ..errors import ArgumentError
 from ..relations.check.options import validate_like
-from ..relations.learner.sampling import MAX_TRAINING_ROWS
+from ..relations.learner.sampling import MAX_TRAINING_ROWS, RANDOM_DATA, is_random
 from ..relations.registry import LearnerRelationsLike
 
 LearnerFactory = Callable[[ModuleType], Mapping[str, Any]]
 DEFAULT_MEMORY_BYTES = 1 << 30  # that a mutant may add to its process
-RANDOM_DATA = "random"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,10 +50,5 @@ class MutateOptions:
             validate_positive("timeout", "mutate", self.timeout)
         if self.like is not None:
             validate_like("mutate", self.like)
-        if isinstance(self.data, str) and not self.is_random:
+        if isinstance(self.data, str) and not is_random(self.data):
             raise ArgumentError(f"data must be a frame or 'random'. Got {self.data!r}.")
-
-    @property
-    def is_random(self) -> bool:
-        """Whether the training sets are random."""
-        return isinstance(self.data, str) and self.data == RANDOM_DATA

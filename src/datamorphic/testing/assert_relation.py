@@ -13,9 +13,9 @@ from .._text import pluralize
 from ..errors import Interrupted, OutOfBudget
 from ..morphisms.subject import SubjectUnderTest
 from ..relations.base import HOLDS, UNDEFINED, VIOLATED, JudgedGroups, Relation, get_relation_name
-from ..relations.check.example_text import format_example
 from ..relations.check.model_session import count_verdicts
 from ..relations.check.runner import run_relation_check
+from ..relations.check.violation import format_example
 from ..runs.driver import CallCounter, drive
 from ..runs.flow import Budget
 from ..runs.interrupts import Interrupts

@@ -15,6 +15,7 @@ from ..._text import pluralize, suggest_name
 from ..._typing import DataLike, EngineLike, FilePath, LearnerLike, ModelLike, SupportsFit
 from ...errors import ArgumentError, ModelError
 from ...morphisms.subject import build_subject
+from ...runs.driver import CallCounter
 from ...runs.engines import PersistentEngine, make_engine
 from ...runs.flow import Budget
 from ...runs.interrupts import Interrupts
@@ -27,16 +28,7 @@ from ...systems.learner import Learner, format_learner, is_regressor
 from ..base import Relation
 from ..learner.base import LearnerRelation
 from ..learner.necessity import Stance, find_stance, is_known_learner, override_stance
-from ..learner.sampling import (
-    MAX_TRAINING_ROWS,
-    RANDOM_ATTRIBUTE_COUNT,
-    RANDOM_LABELS,
-    RANDOM_VALUE_HIGH,
-    RANDOM_VALUE_LOW,
-    TrainingSampler,
-    draw_random_training,
-    make_data_sampler,
-)
+from ..learner.sampling import MAX_TRAINING_ROWS, RANDOM_DATA, describe_random_data, is_random
 from ..learner.sklearn import LEARNER_RELATIONS
 from ..learner.waves import TrainingSource
 from ..predictor import PREDICTOR_RELATIONS
@@ -50,9 +42,7 @@ from .result import CheckReport
 if TYPE_CHECKING:
     from ...runs.store import Store
 
-CASES_PER_TRAINING_SET = 20  # drawn from the user's data; a random training set has one case
 MAX_SHRUNK_RELATIONS = 6  # relations with a smallest violation in the report; hypotheses half as many
-RANDOM_DATA = "random"
 
 
 def check(
@@ -183,22 +173,14 @@ def run_check(
         data = RANDOM_DATA
     learner_relations, model_relations = _select_relations(options, model, data)
     stances = _build_stances(learner_relations, model if options.like is None else options.like, options)
-    if options.necessary_only:
+    if isinstance(options.relations, str) and options.relations == "necessary":
         learner_relations = [relation for relation in learner_relations if stances[relation.name].necessary]
-    drive_options = {
-        "engine": options.engine,
-        "timeout": options.timeout,
-        "batch": options.batch,
-        "progress": options.progress,
-    }
-    is_random = _is_random(data)
-    sampler: TrainingSampler = draw_random_training
-    if learner_relations and not is_random:
-        sampler = make_data_sampler(data, options.target, options.rows)
+    drive_options = {name: getattr(options, name) for name in ("engine", "timeout", "batch", "progress")}
+    training_data = data if learner_relations else RANDOM_DATA
     learner_session = LearnerSession(
         learner=model,
         outcomes=prepare_outcomes(learner_relations, stances, seed, options.ties),
-        inputs=TrainingSource(sampler, options.inputs, 1 if is_random else CASES_PER_TRAINING_SET, seed),
+        inputs=TrainingSource.of(training_data, options.target, options.rows, options.inputs, seed),
         drive_options=drive_options,
         like=options.like,
     )
@@ -206,7 +188,7 @@ def run_check(
     if model_relations:
         subject = build_subject(
             model,
-            None if is_random else data,
+            None if is_random(data) else data,
             target=options.target,
             space=options.space,
             space_options=options.space_options,
@@ -221,20 +203,24 @@ def run_check(
         format_learner(model) if learner_relations or model_session is None else model_session.subject.name
     )
     notes: list[str] = []
+    counters = [session.counter for session in (learner_session, model_session) if session is not None]
 
     def remaining_budget() -> Budget:
-        spent_runs = learner_session.counter.runs + (0 if model_session is None else model_session.counter.runs)
-        return limit.subtract(spent_runs, time.monotonic() - began)
+        return limit.subtract(sum(counter.runs for counter in counters), time.monotonic() - began)
 
     with (
         Interrupts(),
         _keep_engine_up(drive_options),
         keep_check(keep, subject_name, seed, learner, data, options.name) as stored_check,
     ):
-        if learner_relations and is_random:
+        if learner_relations and is_random(data):
             learner_session.use_random_data(options.rows)
         if learner_relations and not learner_session.is_repeatable(remaining_budget()):
-            notes.append(_judge_by_distribution(learner_session))
+            learner_session.judge_by_distribution()
+            notes.append(
+                "This learner gives other labels when it is fitted again on the same data, and it has no random_state to "
+                "fix. Labels are judged by their distribution."
+            )
         replayed_violations = {} if stored_check is None else stored_check.replay_violations(learner_session)
         if learner_relations:
             learner_session.run(remaining_budget())
@@ -251,14 +237,10 @@ def run_check(
         )
         if options.shrink:
             report = replace(report, examples=report.find_smallest_violations(MAX_SHRUNK_RELATIONS, remaining_budget))
-        report = _add_costs(report, learner_session, model_session, notes, time.monotonic() - began)
+        report = _add_costs(report, counters, notes, time.monotonic() - began)
         if stored_check is not None:
             stored_check.finish(report, learner_session)
     return report
-
-
-def _is_random(data: object) -> bool:
-    return isinstance(data, str) and data == RANDOM_DATA
 
 
 def _load_model(model: Any, trust: bool, name: str | None) -> tuple[Any, str | None]:
@@ -274,31 +256,27 @@ def _select_relations(options: CheckOptions, model: Any, data: object) -> tuple[
     if isinstance(model, type):
         raise ModelError(f"{model.__name__} is a class, not a learner. Create one: {model.__name__}().")
     learns = hasattr(model, "fit") and hasattr(model, "predict") and not isinstance(model, Executor)
-    is_random = _is_random(data)
-    if isinstance(data, str) and not is_random:
+    random_data = is_random(data)
+    if isinstance(data, str) and not random_data:
         raise ArgumentError(
             f"data must be a frame or 'random'. Got {data!r}. Load it first, with dm.data.load or pandas."
         )
-    if learns and is_random and is_regressor(model):
+    if learns and random_data and is_regressor(model):
         raise ArgumentError(
             f"Random data have labels, but {type(model).__name__} learns numbers. Give data, and the column of the "
             "numbers as target=."
         )
-    trains = learns and (is_random or options.target is not None)
-    answers = not is_random and (not learns or _is_fitted(model))
+    trains = learns and (random_data or options.target is not None)
+    answers = not random_data and (not learns or _is_fitted(model))
     if isinstance(options.relations, str) and options.relations in ("auto", "necessary"):
-        if not trains and not answers and learns:
-            raise ArgumentError(
-                "Training the learner needs labels. Give their column as target=, or use data='random'."
-            )
         if not trains and not answers:
             raise ArgumentError(
-                "Random data are for learners, and this model cannot be trained. Give a frame of its inputs."
+                "Training the learner needs labels. Give their column as target=, or use data='random'."
+                if learns
+                else "Random data are for learners, and this model cannot be trained. Give a frame of its inputs."
             )
-        return (
-            list(LEARNER_RELATIONS.values()) if trains else [],
-            list(PREDICTOR_RELATIONS.values()) if answers else [],
-        )
+        learner_relations = list(LEARNER_RELATIONS.values()) if trains else []
+        return learner_relations, list(PREDICTOR_RELATIONS.values()) if answers else []
     relations: dict[str, LearnerRelation | Relation] = {}
     for relation in resolve_relations(options.relations, "relations", "check", "'auto', 'necessary', "):
         if not relation.name:
@@ -312,7 +290,7 @@ def _select_relations(options: CheckOptions, model: Any, data: object) -> tuple[
             f"The relation {learner_relations[0].name!r} is about learners, but {type(model).__name__} has no fit and "
             "predict."
         )
-    if model_relations and is_random:
+    if model_relations and random_data:
         raise ArgumentError(
             f"The relation {model_relations[0].name!r} is about fitted models. Give a frame of inputs as data."
         )
@@ -359,17 +337,6 @@ def _build_stances(
     return stances
 
 
-def _judge_by_distribution(learner_session: LearnerSession) -> str:
-    """Judge relations by the distribution of labels; return the note about it."""
-    for outcome in learner_session.outcomes:
-        if outcome.relation.name != "refit" and not outcome.statistical:
-            outcome.judging = replace(outcome.judging, strictness="class_stat")
-    return (
-        "This learner gives other labels when it is fitted again on the same data, and it has no random_state to fix. "
-        "Labels are judged by their distribution."
-    )
-
-
 @contextmanager
 def _keep_engine_up(drive_options: dict[str, Any]) -> Iterator[None]:
     """Keep the processes of the engine alive between the queries of a check."""
@@ -383,27 +350,15 @@ def _keep_engine_up(drive_options: dict[str, Any]) -> Iterator[None]:
 
 
 def _format_data(data: object, options: CheckOptions, has_training: bool) -> str:
-    if _is_random(data):
-        return (
-            f"random data: up to {pluralize(options.rows, 'training row')} of {RANDOM_ATTRIBUTE_COUNT} numbers from "
-            f"{RANDOM_VALUE_LOW:g} to {RANDOM_VALUE_HIGH:g}, random labels {', '.join(RANDOM_LABELS)}, one case each"
-        )
+    if is_random(data):
+        return describe_random_data(options.rows)
     size = pluralize(len(data), "row") if hasattr(data, "__len__") else "inputs drawn from a space"
     sampling = f", training sets and cases drawn from them, labels in {options.target}" if has_training else ""
     return size + sampling
 
 
-def _add_costs(
-    report: CheckReport,
-    learner_session: LearnerSession,
-    model_session: ModelSession | None,
-    notes: list[str],
-    seconds: float,
-) -> CheckReport:
+def _add_costs(report: CheckReport, counters: list[CallCounter], notes: list[str], seconds: float) -> CheckReport:
     """Return the report with its costs, and with notes about them."""
-    counters = [learner_session.counter]
-    if model_session is not None:
-        counters.append(model_session.counter)
     exhausted = any(counter.exhausted for counter in counters)
     if exhausted:
         stopped = any(counter.interrupted for counter in counters)

@@ -33,30 +33,14 @@ REPEATABILITY_INPUTS = 20  # on which to find out whether a learner gives the sa
 
 @dataclass(kw_only=True)
 class LearnerSession:
-    """A learner, the relations to check on it, and their outcomes so far.
-
-    Attributes
-    ----------
-    learner : object
-        Anything with fit and predict.
-    outcomes : sequence of LearnerRelationOutcome
-        The relations and their outcomes.
-    inputs : TrainingSource
-        Draws the training sets.
-    drive_options : mapping
-        Options of `drive`: engine, timeout, batch, progress.
-    counter : CallCounter
-        The cost so far.
-    like : estimator, optional
-        The estimator whose necessary relations the learner must keep, if not its own.
-    """
+    """A learner, the relations to check on it, and their outcomes so far."""
 
     learner: Any
     outcomes: Sequence[LearnerRelationOutcome]
     inputs: TrainingSource
-    drive_options: Mapping[str, Any] = field(default_factory=dict)
-    counter: CallCounter = field(default_factory=CallCounter)
-    like: Any = None
+    drive_options: Mapping[str, Any] = field(default_factory=dict)  # engine, timeout, batch, progress
+    counter: CallCounter = field(default_factory=CallCounter)  # the cost so far
+    like: Any = None  # the estimator whose necessary relations the learner must keep, if not its own
 
     def __post_init__(self) -> None:
         self.subject = LearnerSubject(self.learner, self.like)
@@ -64,9 +48,14 @@ class LearnerSession:
 
     def use_random_data(self, max_rows: int) -> None:
         """Draw random training sets of at most `max_rows` rows."""
-        self.inputs = replace(
-            self.inputs, draw=make_random_sampler(self.learner, max_rows=max_rows, run_flow=self._drive)
-        )
+        sampler = make_random_sampler(self.learner, max_rows=max_rows, run_flow=self._drive)
+        self.inputs = replace(self.inputs, draw=sampler)
+
+    def judge_by_distribution(self) -> None:
+        """Judge relations by the distribution of labels, since these change from fit to fit."""
+        for outcome in self.outcomes:
+            if outcome.relation.name != "refit" and not outcome.statistical:
+                outcome.judging = replace(outcome.judging, strictness="class_stat")
 
     def run(self, budget: Budget | str | float | None = None) -> None:
         """Check all relations on as many inputs as the budget allows."""
@@ -76,11 +65,9 @@ class LearnerSession:
         self, outcome: LearnerRelationOutcome, violating_case: ViolatingCase, budget: Budget | str | float | None = None
     ) -> LearnerViolation | None:
         """Return the smallest violation of a case; None if not reproducible."""
-        data = self.inputs.draw_training(violating_case.input)
-        result = self._drive(
-            shrink_training_data(outcome, self.subject, data, violating_case.input, violating_case.case), budget
-        )
-        return None if result is None else build_violation(outcome, result[0], result[1], shrunk=True)
+        number, data = violating_case.input, self.inputs.draw_training(violating_case.input)
+        result = self._drive(shrink_training_data(outcome, self.subject, data, number, violating_case.case), budget)
+        return None if result is None else build_violation(outcome, *result, shrunk=True)
 
     def reproduce(
         self, outcome: LearnerRelationOutcome, violating_case: ViolatingCase, budget: Budget | str | float | None = None

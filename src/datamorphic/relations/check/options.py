@@ -58,11 +58,6 @@ class CheckOptions:
         self.space_options.validate_alone("check", self.space)
         Budget.parse(self.budget)
 
-    @property
-    def necessary_only(self) -> bool:
-        """Whether only the relations that must hold are checked."""
-        return isinstance(self.relations, str) and self.relations == "necessary"
-
 
 def validate_like(owner: str, like: SupportsFit) -> None:
     """Raise ArgumentError unless the table of necessary relations has an estimator."""

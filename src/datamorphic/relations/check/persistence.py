@@ -35,7 +35,7 @@ class StoredCheck:
             if outcome.statistical:
                 continue
             violations, name = [], outcome.relation.name
-            for failure in failures.recall(store, self.system, _make_key(name), MAX_REPLAYED_VIOLATIONS):
+            for failure in failures.recall(store, self.system, f"check: {name}", MAX_REPLAYED_VIOLATIONS):
                 try:
                     violation = learner_session.replay(outcome, failure.case)
                 except (DataError, KeyError, TypeError, ValueError):
@@ -58,7 +58,7 @@ class StoredCheck:
             if case is not None:
                 message = f"{violation.before} before, {violation.after} after, {violation.expected} expected"
                 record = {"case": case, "verdict": "VIOLATED", "message": message}
-                failures.remember(self.session.store, self.system, _make_key(name), [record], self.session.run)
+                failures.remember(self.session.store, self.system, f"check: {name}", [record], self.session.run)
 
         def write(path: Path) -> int:
             report.to_json(path)
@@ -76,10 +76,6 @@ class StoredCheck:
             verdicts=[_to_verdict_record(entry) for entry in report.entries],
             artifacts={REPORT_FILE: write},
         )
-
-
-def _make_key(relation: str) -> str:
-    return f"check: {relation}"
 
 
 def _to_verdict_record(entry: RelationResult) -> dict[str, Any]:

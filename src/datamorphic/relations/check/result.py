@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..._stats import compute_wilson_interval
 from ..._text import pluralize, to_jsonable
@@ -13,10 +13,11 @@ from ...errors import ArgumentError, DataError, OutOfBudget
 from ...reporting.export import Exportable
 from ...reporting.junit import JUnitCase
 from ...runs.flow import Budget
+from ..base import VIOLATED
 from ..learner.waves import LearnerRelationOutcome, ViolatingCase
 from .learner_session import LearnerSession
-from .model_session import ModelRelationOutcome, ModelSession, ModelViolation
-from .violation import LearnerViolation
+from .model_session import ModelRelationOutcome, ModelSession
+from .violation import LearnerViolation, ModelViolation
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,31 +35,23 @@ MODEL_REASONS = {True: "every model must keep it, or you declared it", False: "a
 RemainingBudget = Callable[[], Budget | None]
 
 
-def _no_limit() -> None:
-    return None
-
-
 @dataclass(frozen=True, kw_only=True)
 class RelationResult:
     """The outcome of one relation.
 
     Attributes
     ----------
-    relation, says, reason : str
-        The name of the relation, what it states, and why it is necessary or not.
+    relation, says, reason, strictness : str
+        The name of the relation, what it states, why it is necessary or not, and how it was judged.
     necessary : bool
         Whether every correct implementation keeps it.
-    strictness : str
-        How it was judged.
     about : {"learner", "model"}
         Whether the learner was trained again, or a fitted model was queried as it is.
-    holds, changed, inapplicable, undefined : int
-        Cases by verdict. Those that `changed` were not answered as expected.
+    holds, changed, inapplicable, undefined, tied : int
+        Cases by verdict. Those that `changed` were not answered as expected. Some inapplicable ones depend on a tie.
     violated : int
         The violations that count: all that changed. Where distributions are compared, none unless chance is an
         unlikely explanation (`chance`).
-    tied : int
-        How many of the inapplicable cases depend on a tie.
     messages : mapping
         The reasons why cases could not be judged, each with its number of cases.
     violations : sequence of ViolatingCase
@@ -121,16 +114,8 @@ class RelationResult:
 
     def row(self) -> dict[str, Any]:
         """Return the outcome as a row of `CheckReport.table`."""
-        low, high = self.interval
-        values = {
-            **asdict(self),
-            "purpose": self.purpose,
-            "inputs": self.inputs,
-            "rate": self.rate,
-            "low": low,
-            "high": high,
-        }
-        return {name: values[name] for name in TABLE_COLUMNS}
+        ends = dict(zip(("low", "high"), self.interval, strict=True))
+        return {name: ends[name] if name in ends else getattr(self, name) for name in TABLE_COLUMNS}
 
     def format_rate(self) -> tuple[str, str, str]:
         """Return the rate and the ends of its interval in percent."""
@@ -144,59 +129,51 @@ class RelationResult:
 
 
 def format_percent(share: float) -> str:
-    """Return a share in percent with two significant digits.
-
-    Examples
-    --------
-    >>> format_percent(0.0), format_percent(0.01234), format_percent(0.5)
-    ('0 %', '1.2 %', '50 %')
-    """
+    """Return a share in percent with two significant digits: 0 %, 1.2 %, 50 %."""
     if share in (0, 1):
         return f"{100 * share:g} %"
     return f"{100 * share:.2g} %" if share < 0.995 else f"{100 * share:.1f} %"
 
 
-def build_learner_entry(outcome: LearnerRelationOutcome, replayed: int = 0) -> RelationResult:
-    """Return the entry of a relation that a learner was trained for."""
+def _build_entry(outcome: LearnerRelationOutcome | ModelRelationOutcome, **values: Any) -> RelationResult:
     holds, changed, inapplicable, undefined = (int(count) for count in outcome.counts)
-    statistical = outcome.statistical
     return RelationResult(
-        relation=outcome.relation.name,
+        relation=outcome.relation.name or type(outcome.relation).__name__,
         says=outcome.relation.says,
-        necessary=outcome.stance.necessary,
-        strictness=outcome.judging.strictness if statistical else outcome.stance.strictness,
-        reason=outcome.stance.reason,
-        about="learner",
         holds=holds,
         changed=changed,
-        violated=outcome.violated_count,
         inapplicable=inapplicable,
         undefined=undefined,
-        tied=outcome.tied,
-        chance=outcome.compute_chance() if statistical else None,
         messages=dict(outcome.messages),
         violations=tuple(outcome.violations),
+        **values,
+    )
+
+
+def _build_learner_entry(outcome: LearnerRelationOutcome, replayed: int) -> RelationResult:
+    """Return the entry of a relation that a learner was trained for."""
+    return _build_entry(
+        outcome,
+        about="learner",
+        necessary=outcome.stance.necessary,
+        strictness=outcome.judging.strictness if outcome.statistical else outcome.stance.strictness,
+        reason=outcome.stance.reason,
+        violated=outcome.violated_count,
+        tied=outcome.tied,
+        chance=outcome.compute_chance() if outcome.statistical else None,
         replayed=replayed,
     )
 
 
-def build_model_entry(outcome: ModelRelationOutcome) -> RelationResult:
+def _build_model_entry(outcome: ModelRelationOutcome) -> RelationResult:
     """Return the entry of a relation that a fitted model was queried for."""
-    holds, changed, inapplicable, undefined = (int(count) for count in outcome.counts)
-    return RelationResult(
-        relation=outcome.name,
-        says=outcome.relation.says,
+    return _build_entry(
+        outcome,
+        about="model",
         necessary=outcome.relation.necessary,
         strictness="class_exact",
         reason=MODEL_REASONS[outcome.relation.necessary],
-        about="model",
-        holds=holds,
-        changed=changed,
-        violated=changed,
-        inapplicable=inapplicable,
-        undefined=undefined,
-        messages=dict(outcome.messages),
-        violations=tuple(outcome.violations),
+        violated=int(outcome.counts[VIOLATED]),
     )
 
 
@@ -253,11 +230,11 @@ class CheckReport(Exportable):
     ) -> CheckReport:
         """Return the report of the relations that two sessions have checked."""
         entries = [
-            build_learner_entry(outcome, len(replayed_violations.get(outcome.relation.name, ())))
+            _build_learner_entry(outcome, len(replayed_violations.get(outcome.relation.name, ())))
             for outcome in learner_session.outcomes
         ]
         if model_session is not None:
-            entries += [build_model_entry(outcome) for outcome in model_session.outcomes]
+            entries += [_build_model_entry(outcome) for outcome in model_session.outcomes]
         return CheckReport(
             subject=subject,
             data=data,
@@ -270,7 +247,7 @@ class CheckReport(Exportable):
         )
 
     def find_smallest_violations(
-        self, max_examples: int, remaining_budget: RemainingBudget = _no_limit
+        self, max_examples: int, remaining_budget: RemainingBudget = lambda: None
     ) -> dict[str, LearnerViolation | ModelViolation]:
         """Return the smallest violation of violated relations, by name.
 
@@ -290,7 +267,7 @@ class CheckReport(Exportable):
         return sorted(self.entries, key=lambda entry: not entry.necessary)
 
     def _shrink(
-        self, entry: RelationResult, case: ViolatingCase, remaining_budget: RemainingBudget = _no_limit
+        self, entry: RelationResult, case: ViolatingCase, remaining_budget: RemainingBudget = lambda: None
     ) -> LearnerViolation | ModelViolation | None:
         if entry.about == "learner" and self._learner_session is not None:
             session = self._learner_session
@@ -385,28 +362,18 @@ class CheckReport(Exportable):
 
     def document(self) -> dict[str, Any]:
         """Return the report as a JSON-serialisable dict."""
-        examples = {name: _example_to_json(example) for name, example in self.examples.items()}
-        rows = [{**entry.row(), "messages": dict(entry.messages)} for entry in self.entries]
+        verdict = ("subject", "data", "headline", "passed", "complete", "known")
+        costs = ("notes", "seed", "runs", "calls", "seconds")
         violations = self.violations.head(MAX_VIOLATIONS_IN_DOCUMENT)
-        content: dict[str, Any] = to_jsonable(
+        return to_jsonable(
             {
-                "subject": self.subject,
-                "data": self.data,
-                "headline": self.headline,
-                "passed": self.passed,
-                "complete": self.complete,
-                "known": self.known,
-                "relations": rows,
+                **{name: getattr(self, name) for name in verdict},
+                "relations": [{**entry.row(), "messages": entry.messages} for entry in self.entries],
                 "violations": violations.astype(object).to_dict("records"),
-                "examples": examples,
-                "notes": list(self.notes),
-                "seed": self.seed,
-                "runs": self.runs,
-                "calls": self.calls,
-                "seconds": self.seconds,
+                "examples": {name: _example_to_json(example) for name, example in self.examples.items()},
+                **{name: getattr(self, name) for name in costs},
             }
         )
-        return content
 
     def test_cases(self) -> list[JUnitCase]:
         """Return one test case per relation; a violated necessary one fails."""
@@ -414,12 +381,9 @@ class CheckReport(Exportable):
 
     def _build_test_case(self, entry: RelationResult) -> JUnitCase:
         if not entry.judged and not entry.fault:
-            return JUnitCase(
-                name=entry.relation,
-                outcome="error" if entry.undefined else "skipped",
-                kind="undefined",
-                message=entry.format_messages(),
-            )
+            outcome: Literal["error", "skipped"] = "error" if entry.undefined else "skipped"
+            message = entry.format_messages()
+            return JUnitCase(name=entry.relation, outcome=outcome, kind="undefined", message=message)
         _, low, high = entry.format_rate()
         message = (
             f"{entry.violated:,} of {pluralize(entry.judged, 'case')} violate it ({low} to {high}): "

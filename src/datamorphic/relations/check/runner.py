@@ -20,24 +20,12 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, eq=False)
 class RelationCheck:
-    """The outcome of one relation on one system.
+    """The outcome of one relation on one system."""
 
-    Attributes
-    ----------
-    relation : Relation
-        The relation, fitted to the system.
-    inputs : Points
-        The source cases.
-    groups : JudgedGroups
-        All groups with their verdicts.
-    smallest : JudgedGroups or None
-        The smallest violation; None if there is none.
-    """
-
-    relation: Relation
+    relation: Relation  # fitted to the system
     inputs: Points
     groups: JudgedGroups
-    smallest: JudgedGroups | None
+    smallest: JudgedGroups | None  # the smallest violation; None if there is none
 
 
 def run_relation_check(

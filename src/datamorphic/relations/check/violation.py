@@ -1,4 +1,4 @@
-"""The violation of a relation by a learner, as text and as JSON."""
+"""Violations of relations by learners and models, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import numpy as np
 
 from ..._text import format_short, pluralize
 from ...errors import DataError
+from ...space.outputs import Outputs
 from ...space.serialize import value_from_json, value_to_json
 from ...systems.training import Floats, Training
-from ..base import split_statement
+from ..base import JudgedGroups, split_statement
 from ..learner.base import to_object_array
 from ..learner.result import LearnerVerdicts
 from ..learner.waves import LearnerRelationOutcome
@@ -23,46 +24,31 @@ if TYPE_CHECKING:
 
 MAX_ROWS_SHOWN = 12  # training rows of an example in text; tables show ten times as many
 MAX_ATTRIBUTES_SHOWN = 8  # per row
+MAX_FEATURES_SHOWN = 20  # of a case of a model
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LearnerViolation:
     """Training data and a test case on which a learner violates a relation.
 
-    Attributes
-    ----------
-    relation, says : str
-        The name of the relation and what it states.
-    necessary : bool
-        Whether every correct implementation of the learner keeps it; `reason` explains why or why not.
-    source, follow_up : Training
-        The training data with the one test case, before and after the change.
-    before, expected, after
-        The label of the case, the label expected after the change, and the label after the change.
-    scores_before, scores_after : ndarray or None
-        The scores of the case, one for each of ``source.declared``.
-    change : str
-        The change in one line, if the relation describes it.
-    shrunk : bool
-        Whether this is the smallest violation that was found, or the original one.
-    number : int
-        The number of the training set among the inputs, which also seeds the randomness of the change.
+    `source` and `follow_up` are the training data with the one test case, before and after the change. `before` and `after`
+    are the labels of the case, `expected` the label that it should have after the change.
     """
 
     relation: str
     says: str
-    necessary: bool
+    necessary: bool  # whether every correct implementation of the learner keeps it
     reason: str
     source: Training
     follow_up: Training
     before: Any
     expected: Any
     after: Any
-    scores_before: Floats | None = None
+    scores_before: Floats | None = None  # one for each of ``source.declared``
     scores_after: Floats | None = None
-    change: str = ""
-    shrunk: bool = False
-    number: int = 0
+    change: str = ""  # in one line, if the relation describes it
+    shrunk: bool = False  # whether this is the smallest violation that was found, or the original one
+    number: int = 0  # of the training set among the inputs, which also seeds the randomness of the change
 
     @property
     def samples(self) -> pd.DataFrame:
@@ -130,6 +116,9 @@ def build_violation(
         None if table is None or np.isnan(table[row]).all() else table[row, : len(data.declared)]
         for table in (result.scores_before, result.scores_after)
     ]
+    change = ""
+    with suppress(Exception):  # a description that fails must not hide the violation
+        change = outcome.relation.change(data, follow_up)
     return LearnerViolation(
         relation=outcome.relation.name,
         says=outcome.relation.says,
@@ -142,16 +131,10 @@ def build_violation(
         after=result.after[row],
         scores_before=scores[0],
         scores_after=scores[1],
-        change=_describe_change(outcome, data, follow_up),
+        change=change,
         shrunk=shrunk,
         number=number,
     )
-
-
-def _describe_change(outcome: LearnerRelationOutcome, data: Training, follow_up: Training) -> str:
-    with suppress(Exception):  # a description that fails must not hide the violation
-        return outcome.relation.change(data, follow_up)
-    return ""
 
 
 def _format_size(data: Training) -> str:
@@ -219,14 +202,84 @@ def _format_scores(data: Training, scores: Floats | None) -> str:
     return f"   scores {text}"
 
 
-# -- as JSON ---------------------------------------------------------------------------------------------------
+# -- violations by a model ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class ModelViolation:
+    """A violation by a model: one case, its follow-up, both answers."""
+
+    relation: str
+    says: str
+    groups: JudgedGroups
+
+    def describe(self) -> str:
+        """Return the violation as lines of text."""
+        return format_example(self.groups)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the violation as a JSON-serialisable dict."""
+        first = self.groups.take(slice(0, 1))
+        source, follow_up = _to_dicts(first)
+        return {
+            "relation": self.relation,
+            "says": self.says,
+            "source": {str(name): value_to_json(value) for name, value in source.items()},
+            "follow_up": {str(name): value_to_json(value) for name, value in follow_up.items()},
+            "before": value_to_json(first.before.values[0]),
+            "after": value_to_json(first.after.values[0]),
+        }
+
+
+def _to_dicts(groups: JudgedGroups) -> list[dict[Any, Any]]:
+    """Return the source case and the follow-up case of the first group."""
+    return [batch.frame.astype(object).to_dict("records")[0] for batch in (groups.source, groups.follow_up)]
+
+
+def format_example(groups: JudgedGroups) -> str:
+    """Return the first group as lines: the case, its answer, the change."""
+    first = groups.take(slice(0, 1))
+    source, follow_up = _to_dicts(first)
+    changed_values = {name: value for name, value in follow_up.items() if not _is_same(source.get(name), value)}
+    before, after = (_format_value(outputs.values[0]) for outputs in (first.before, first.after))
+    if before == after:
+        before, after = before + _format_model_scores(first.before), after + _format_model_scores(first.after)
+    lines = [("case", _format_model_case(source)), ("answer", before)]
+    if changed_values:
+        lines += [("changed", _format_model_case(changed_values)), ("becomes", after)]
+    else:
+        lines.append(("and then", after))
+    if groups.batch is not None:
+        lines.append(("among", pluralize(len(groups.batch), "row")))
+    return "\n".join(f"{heading:<9}{text}" for heading, text in lines)
+
+
+def _format_model_case(case: dict[Any, Any]) -> str:
+    parts = [f"{name}={_format_value(value)}" for name, value in list(case.items())[:MAX_FEATURES_SHOWN]]
+    hidden_count = len(case) - MAX_FEATURES_SHOWN
+    return ", ".join(parts) + (f" and {pluralize(hidden_count, 'more feature')}" if hidden_count > 0 else "")
+
+
+def _format_value(value: object) -> str:
+    return format_short(repr(_to_python(value)))
+
+
+def _is_same(first: object, second: object) -> bool:
+    equal = first == second or (first != first and second != second)
+    return bool(equal) and isinstance(first, str) == isinstance(second, str)
+
+
+def _format_model_scores(outputs: Outputs) -> str:
+    if outputs.scores is None:
+        return ""
+    return f" (scores {', '.join(f'{score:.6g}' for score in outputs.scores[0])})"
+
+
+# -- training data as JSON ----------------------------------------------------------------------------------------
 
 
 def training_to_json(data: Training) -> dict[str, Any]:
-    """Return training data as a JSON-serialisable dict.
-
-    Raises DataError if they hold values that JSON cannot.
-    """
+    """Return training data as a JSON-serialisable dict; raise DataError if JSON cannot hold their values."""
     tables = {}
     for part in ("x", "t"):
         dense = _to_dense(getattr(data, part))

@@ -47,6 +47,10 @@ class LearnerSubject:
         """Return whether it learns numbers instead of labels."""
         return self.is_regression or (data.y.dtype.kind == "f" and bool((data.y % 1 > 0).any()))
 
+    def find_obstacle(self, relation: LearnerRelation, data: Training) -> str:
+        """Return why a relation does not apply; empty if it applies."""
+        return self.find_data_obstacle(relation, data) or relation.why_not(self.learner, data)
+
     def find_data_obstacle(self, relation: LearnerRelation, data: Training) -> str:
         """Return why nothing can be learnt from data; empty if something can."""
         if _has_missing_label(data.y):

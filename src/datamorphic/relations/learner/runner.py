@@ -111,7 +111,7 @@ class _LearnerCheck:
             scores_before=scores,
             scores_after=None if scores is None else np.full(scores.shape, np.nan),
         )
-        for row in np.flatnonzero(~applies):
+        for row in np.flatnonzero(~applies).tolist():
             result.set_aside([row], obstacles[drawn_data.training_index[row]])
         for failed_row, text in source_outputs.messages.items():
             if applies[failed_row]:

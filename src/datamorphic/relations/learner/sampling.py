@@ -13,10 +13,17 @@ from ...errors import ArgumentError, DataError
 from ...systems.training import Training
 
 TrainingSampler = Callable[[np.random.Generator, int], Training]  # a generator, and the maximum number of cases
+RANDOM_DATA = "random"
+CASES_PER_TRAINING_SET = 20  # drawn from the user's data; a random training set has one case
 RANDOM_LABELS = ("L0", "L1", "L2")
 RANDOM_ATTRIBUTE_COUNT = 4
 RANDOM_VALUE_LOW, RANDOM_VALUE_HIGH = 1.0, 20.0
 MIN_ROW_LIMIT, MAX_TRAINING_ROWS = 20, 50  # the maximum number of rows is drawn between these (Xie et al. 2011)
+
+
+def is_random(data: object) -> bool:
+    """Return whether a user asks for random data."""
+    return isinstance(data, str) and data == RANDOM_DATA
 
 
 def draw_random_training(
@@ -45,6 +52,14 @@ def draw_random_training(
     names = [f"a{place}" for place in range(RANDOM_ATTRIBUTE_COUNT)]
     x, t = (pd.DataFrame(part, columns=names) for part in (numbers[:rows], numbers[rows:]))
     return Training(x, y, t, labels)
+
+
+def describe_random_data(max_rows: int) -> str:
+    """Return what `draw_random_training` draws."""
+    return (
+        f"random data: up to {pluralize(max_rows, 'training row')} of {RANDOM_ATTRIBUTE_COUNT} numbers from "
+        f"{RANDOM_VALUE_LOW:g} to {RANDOM_VALUE_HIGH:g}, random labels {', '.join(RANDOM_LABELS)}, one case each"
+    )
 
 
 def make_data_sampler(data: object, target: str | None, rows: int = MAX_TRAINING_ROWS) -> TrainingSampler:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from .base import LearnerRelation
 from .necessity import Stance
 from .result import JudgingOptions, LearnerSubject, LearnerVerdicts
 from .runner import check_relation
-from .sampling import TrainingSampler
+from .sampling import CASES_PER_TRAINING_SET, TrainingSampler, draw_random_training, is_random, make_data_sampler
 
 FIRST_WAVE_CASES = 10  # few, so that a small budget reaches every relation
 MAX_WAVE_CASES = 50
@@ -122,6 +123,13 @@ class TrainingSource:
     count: int  # of test cases in all training sets together
     cases: int = 1  # per training set, at most
     seed: int = 0
+
+    @staticmethod
+    def of(data: object, target: str | None, rows: int, count: int, seed: int) -> TrainingSource:
+        """Return the source of random training sets of at most, or of parts of data of at least, `rows` rows."""
+        if is_random(data):
+            return TrainingSource(partial(draw_random_training, max_rows=rows), count, 1, seed)
+        return TrainingSource(make_data_sampler(data, target, rows), count, CASES_PER_TRAINING_SET, seed)
 
     def draw_training(self, number: int) -> Training:
         """Return the training set of a number."""
