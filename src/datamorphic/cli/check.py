@@ -6,92 +6,53 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .console import prepare_output_files, print_json, print_line, print_text, redirect_user_output
+from . import options as opt
+from .console import prepare_output_files, print_json, print_text, redirect_user_output, write_exports
 from .exit_codes import ExitCode
 from .explore import HINTS_KEY
 from .load import choose_model_and_data, load_data, load_learner, load_object, to_absolute_path
-from .options import (
-    Batch,
-    BoundHints,
-    Data,
-    DataArgument,
-    EngineName,
-    HtmlFile,
-    Json,
-    JunitFile,
-    KindHints,
-    LearnerParameters,
-    LikeLearner,
-    ModelArgument,
-    OrderHints,
-    Scalar,
-    Seed,
-    SpaceHints,
-    StepHints,
-    StoreUrl,
-    Target,
-    Timeout,
-    Trust,
-    Workers,
-    parse_pair,
-)
 from .stores import RunNotice, format_store_option, open_store
 
 if TYPE_CHECKING:
     from ..relations.base import Relation
 
-FILE_NOUNS = {"html": "The report", "junit": "The JUnit file"}
-
 
 def check(
-    model: ModelArgument = None,
-    inputs: DataArgument = None,
-    data: Data = None,
-    target: Target = None,
+    model: opt.ModelArgument = None,
+    inputs: opt.DataArgument = None,
+    data: opt.Data = None,
+    target: opt.Target = None,
     relation: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="RELATION",
-            help="A relation: its name (MR-1.1), module:object, or 'necessary'. Repeatable. The default is all that apply.",
-            show_default=False,
+        opt.option(
+            "RELATION",
+            "A relation: its name (MR-1.1), module:object, or 'necessary'. Repeatable. The default is all that apply.",
         ),
     ] = None,
-    cases: Annotated[int, typer.Option("--inputs", metavar="N", help="Number of inputs per relation.", min=1)] = 300,
-    rows: Annotated[
-        int, typer.Option(metavar="N", help="Largest number of rows of a random training set.", min=1)
-    ] = 50,
-    param: LearnerParameters = None,
-    like: LikeLearner = None,
+    cases: opt.InputCount = 300,
+    rows: Annotated[int, opt.option("N", "Largest number of rows of a random training set.", min=1)] = 50,
+    param: opt.LearnerParameters = None,
+    like: opt.LikeLearner = None,
     expect_failure: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="RELATION=REASON", help="A relation whose violation is not a fault. Repeatable.", show_default=False
-        ),
+        list[str] | None, opt.option("RELATION=REASON", "A relation whose violation is not a fault. Repeatable.")
     ] = None,
-    count_ties: Annotated[
-        bool, typer.Option("--count-ties", help="Also count violations that depend on a tie.")
-    ] = False,
-    budget: Annotated[
-        str | None,
-        typer.Option(
-            metavar="BUDGET", help='Time or model calls to spend: "1m", "30s", "10000 runs".', show_default=False
-        ),
-    ] = None,
-    html: HtmlFile = None,
-    junit: JunitFile = None,
-    kind: KindHints = None,
-    feature_step: StepHints = None,
-    bounds: BoundHints = None,
-    order: OrderHints = None,
-    timeout: Timeout = None,
-    batch: Batch = None,
-    workers: Workers = None,
-    engine: EngineName = None,
-    store: StoreUrl = None,
-    trust: Trust = False,
-    scalar: Scalar = False,
-    seed: Seed = 0,
-    as_json: Json = False,
+    count_ties: Annotated[bool, opt.flag("--count-ties", "Also count violations that depend on a tie.")] = False,
+    budget: opt.Budget = None,
+    html: opt.HtmlFile = None,
+    junit: opt.JunitFile = None,
+    kind: opt.KindHints = None,
+    feature_step: opt.StepHints = None,
+    bounds: opt.BoundHints = None,
+    order: opt.OrderHints = None,
+    timeout: opt.Timeout = None,
+    batch: opt.Batch = None,
+    workers: opt.Workers = None,
+    engine: opt.EngineName = None,
+    store: opt.StoreUrl = None,
+    trust: opt.Trust = False,
+    scalar: opt.Scalar = False,
+    seed: opt.Seed = 0,
+    as_json: opt.Json = False,
 ) -> None:
     """Check metamorphic relations of a learner or a model on many inputs.
 
@@ -107,9 +68,10 @@ def check(
     from ..runs.engines import make_engine
 
     model, data_name = choose_model_and_data(model, inputs, None, data, target)
-    files = {"html": html, "junit": junit}
-    prepare_output_files(files)
-    expected_failures = dict(parse_pair(text, "--expect-failure", "RELATION=REASON") for text in expect_failure or ())
+    prepare_output_files(html, junit)
+    expected_failures = dict(
+        opt.parse_pair(text, "--expect-failure", "RELATION=REASON") for text in expect_failure or ()
+    )
     request: dict[str, Any] = {
         "model": to_absolute_path(model),
         "data": to_absolute_path(data_name),
@@ -117,7 +79,7 @@ def check(
         "seed": seed,
         "param": param or [],
     }
-    hints = SpaceHints(kind, feature_step, bounds, order).parse_arguments()
+    hints: dict[str, Any] = dict(opt.parse_hints(kind, feature_step, bounds, order).to_dict())
     if hints:
         request[HINTS_KEY] = hints
     with open_store(store) as run_store:
@@ -148,14 +110,8 @@ def check(
             print_json(report.document() | {"run": notice.run})
         else:
             print_text(report.describe(), passed=report.passed)
-        with redirect_user_output():
-            for file_format, file in files.items():
-                if file is not None:
-                    getattr(report, f"to_{file_format}")(file)
+        write_exports(report, {"html": html, "junit": junit}, silent=as_json)
         if not as_json:
-            for file_format, file in files.items():
-                if file is not None:
-                    print_line(f"{FILE_NOUNS[file_format]}: {file}")
             notice.print_end()
     if report.faults:
         raise typer.Exit(ExitCode.FINDINGS)

@@ -20,8 +20,17 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
+    from ..reporting.export import Exportable
+
 MAX_LINE_CHARACTERS = 2_000
 MAX_CELL_CHARACTERS = 120
+FILE_NOUNS = {
+    "html": "The report",
+    "junit": "The JUnit file",
+    "sarif": "The SARIF file",
+    "markdown": "The Markdown file",
+    "pytest": "The pytest file",
+}
 
 #: the colours of outcomes, wherever a result prints them in capitals or a table has them as a cell
 OUTCOME_STYLES = {
@@ -148,9 +157,8 @@ def _shorten(text: str) -> str:
 
 def print_written_files(*files: Path | None) -> None:
     """Print the names of the files that were written."""
-    for file in files:
-        if file is not None:
-            print_line(f"Written: {file}")
+    for file in filter(None, files):
+        print_line(f"Written: {file}")
 
 
 @contextmanager
@@ -175,35 +183,31 @@ def redirect_user_output() -> Iterator[None]:
         os.close(saved_descriptor)
 
 
-@contextmanager
-def show_progress(activity: str, expected_seconds: float | None = None) -> Iterator[None]:
-    """Show an activity on stderr if that is a terminal and it takes more than two seconds."""
-    from ..runs.progress import TimedProgress
-
-    with TimedProgress(activity, expected_seconds):
-        yield
-
-
-def prepare_output_file(path: Path) -> None:
-    """Make the folder of a file, or raise `UsageError` if the file cannot be written.
+def prepare_output_files(*files: Path | None) -> None:
+    """Make the folders of the files that are named, or raise `UsageError` if a file cannot be written.
 
     Commands call this before they compute, so that no result is lost because of a wrong file name.
     """
-    if path.is_dir():
-        raise UsageError(f"{path} is a folder. Name a file in it.")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"The folder of {path} cannot be made: {error}. Choose another place.") from error
-    if not os.access(path.parent, os.W_OK):
-        raise UsageError(f"The folder of {path} is not writable. Choose another place.")
+    for path in filter(None, files):
+        if path.is_dir():
+            raise UsageError(f"{path} is a folder. Name a file in it.")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"The folder of {path} cannot be made: {error}. Choose another place.") from error
+        if not os.access(path.parent, os.W_OK):
+            raise UsageError(f"The folder of {path} is not writable. Choose another place.")
 
 
-def prepare_output_files(files: Mapping[str, Path | None] | Sequence[Path | None]) -> None:
-    """Call `prepare_output_file` for every file that is to be written."""
-    for file in files.values() if isinstance(files, Mapping) else files:
-        if file is not None:
-            prepare_output_file(file)
+def write_exports(result: Exportable, files: Mapping[str, Path | None], *, silent: bool) -> None:
+    """Write a result in every format for which a file is named, and print the names unless `silent`."""
+    with redirect_user_output():
+        for file_format, file in files.items():
+            if file is not None:
+                getattr(result, f"to_{file_format}")(file)
+    for file_format, file in files.items():
+        if file is not None and not silent:
+            print_line(f"{FILE_NOUNS[file_format]}: {file}")
 
 
 def write_rows(rows: pd.DataFrame, file: Path) -> None:

@@ -8,82 +8,43 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._text import pluralize
+from . import options as opt
+from . import tree_options
 from .console import print_json, print_line, print_text, print_written_files, redirect_user_output, write_rows
 from .exit_codes import ExitCode
 from .load import load_data, load_rows
-from .options import (
-    BoundHints,
-    Data,
-    DataArgument,
-    HtmlFile,
-    Json,
-    JunitFile,
-    KindHints,
-    OrderHints,
-    SpaceHints,
-    StepHints,
-    Target,
-    Trust,
-)
-from .tree_options import (
-    Constants,
-    Criterion,
-    FitSurrogate,
-    Joint,
-    Offset,
-    SurrogateData,
-    Tolerance,
-    TreeModelArgument,
-    load_tree_model,
-    parse_constants,
-    parse_offset,
-    prepare_other_files,
-)
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 def cover(
-    model: TreeModelArgument = None,
-    inputs: DataArgument = None,
-    data: Data = None,
-    target: Target = None,
-    criterion: Criterion = "DTC",
+    model: tree_options.TreeModelArgument = None,
+    inputs: opt.DataArgument = None,
+    data: opt.Data = None,
+    target: opt.Target = None,
+    criterion: tree_options.Criterion = "DTC",
     at_least: Annotated[
         float | None,
-        typer.Option(
-            metavar="SHARE",
-            help="Exit with 1 if a smaller share than this is covered, e.g. 0.8.",
-            min=0,
-            max=1,
-            show_default=False,
-        ),
+        opt.option("SHARE", "Exit with 1 if a smaller share than this is covered, e.g. 0.8.", min=0, max=1),
     ] = None,
-    fix: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Write rows that cover what is missing to this CSV file.", show_default=False
-        ),
-    ] = None,
-    show: Annotated[int, typer.Option(metavar="N", help="Number of leaves and mutants to list.", min=0)] = 5,
-    offset: Offset = "step",
-    constants: Constants = "neighbours",
-    joint: Joint = None,
-    tolerance: Tolerance = None,
-    kind: KindHints = None,
-    feature_step: StepHints = None,
-    bounds: BoundHints = None,
-    order: OrderHints = None,
-    surrogate: FitSurrogate = False,
-    train: SurrogateData = None,
-    html: HtmlFile = None,
-    svg: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a drawing of the tree to this file.", show_default=False)
-    ] = None,
-    junit: JunitFile = None,
-    trust: Trust = False,
-    as_json: Json = False,
+    fix: Annotated[Path | None, opt.option("FILE", "Write rows that cover what is missing to this CSV file.")] = None,
+    show: Annotated[int, opt.option("N", "Number of leaves and mutants to list.", min=0)] = 5,
+    offset: tree_options.Offset = "step",
+    constants: tree_options.Constants = "neighbours",
+    joint: tree_options.Joint = None,
+    tolerance: tree_options.Tolerance = None,
+    kind: opt.KindHints = None,
+    feature_step: opt.StepHints = None,
+    bounds: opt.BoundHints = None,
+    order: opt.OrderHints = None,
+    surrogate: tree_options.FitSurrogate = False,
+    train: tree_options.SurrogateData = None,
+    html: opt.HtmlFile = None,
+    svg: Annotated[Path | None, opt.option("FILE", "Write a drawing of the tree to this file.")] = None,
+    junit: opt.JunitFile = None,
+    trust: opt.Trust = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Measure a test set: which leaves of a tree it reaches, and which mutants of the tree it kills.
 
@@ -98,25 +59,25 @@ def cover(
     from ..trees.coverage.surrogate_api import fit_surrogate_to_model
 
     rows = load_rows(inputs, data)
-    prepare_other_files([model, inputs or data, train], fix, html, svg, junit)
+    tree_options.prepare_other_files([model, inputs or data, train], fix, html, svg, junit)
     options: dict[str, Any] = {
         "target": target,
         "criterion": criterion.upper(),
-        "offset": parse_offset(offset),
-        "per_node": parse_constants(constants),
+        "offset": tree_options.parse_offset(offset),
+        "per_node": tree_options.parse_constants(constants),
         "joint": joint,
         "tolerance": tolerance,
     }
-    hints = SpaceHints(kind, feature_step, bounds, order)
+    hints = opt.parse_hints(kind, feature_step, bounds, order)
     gain, extra_rows = "", None
     with redirect_user_output():
-        tree = load_tree_model(model, trust)
+        tree = tree_options.load_tree_model(model, trust)
         if surrogate or train is not None:  # fitted here, because --fix measures coverage twice
-            background, space_options = None if train is None else load_data(train), hints.parse()
-            space = space_options.infer_space(rows, target=target) if space_options else None
+            background = None if train is None else load_data(train)
+            space = hints.infer_space(rows, target=target) if hints else None
             tree = fit_surrogate_to_model(tree, rows, background, target=target, space=space)
         else:
-            options |= hints.parse_arguments()
+            options |= hints.to_dict()
         coverage = measure(tree, rows, **options)
         if fix is not None:
             extra_rows = coverage.fix()

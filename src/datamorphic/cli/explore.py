@@ -9,31 +9,10 @@ import typer
 
 from ..errors import UsageError
 from ..runs.interrupts import Interrupts
+from . import options as opt
 from .console import prepare_output_files, print_json, print_line, print_text, redirect_user_output
 from .exit_codes import ExitCode
 from .load import choose_model_and_data, load_data, load_system, suggest_scalar, to_absolute_path
-from .options import (
-    Batch,
-    BoundHints,
-    Data,
-    DataArgument,
-    EngineName,
-    HtmlFile,
-    Json,
-    KindHints,
-    ModelArgument,
-    OrderHints,
-    Scalar,
-    Seed,
-    SpaceHints,
-    StepHints,
-    StoreUrl,
-    Subject,
-    Target,
-    Timeout,
-    Trust,
-    Workers,
-)
 from .stores import RunNotice, format_store_option, open_store
 
 if TYPE_CHECKING:
@@ -52,94 +31,53 @@ REQUEST_KEYS = ("model", "data", "subject", *PLAN_OPTIONS, *RUN_OPTIONS)
 
 
 def explore(
-    model: ModelArgument = None,
-    inputs: DataArgument = None,
-    subject: Subject = None,
-    data: Data = None,
-    target: Target = None,
-    strategy: Annotated[
-        str, typer.Option(metavar="NAME", help="random_walk, random_target, directed_walk, or auto.")
-    ] = "random_walk",
-    walks: Annotated[int, typer.Option(metavar="N", help="Number of walks.")] = 1000,
-    seeds: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", help="Number of inputs to start from. The default is all of DATA.", show_default=False
-        ),
-    ] = None,
+    model: opt.ModelArgument = None,
+    inputs: opt.DataArgument = None,
+    subject: opt.Subject = None,
+    data: opt.Data = None,
+    target: opt.Target = None,
+    strategy: Annotated[str, opt.option("NAME", "random_walk, random_target, directed_walk, or auto.")] = "random_walk",
+    walks: Annotated[int, opt.option("N", "Number of walks.")] = 1000,
+    seeds: Annotated[int | None, opt.option("N", "Number of inputs to start from. The default is all of DATA.")] = None,
     moves: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MOVES", help="The moves to use, separated by commas, e.g. upward,downward.", show_default=False
-        ),
+        str | None, opt.option("MOVES", "The moves to use, separated by commas, e.g. upward,downward.")
     ] = None,
     steps: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            help="How often to halve a pair. The default is 20, or as often as --delta needs.",
-            show_default=False,
-        ),
+        int | None, opt.option("N", "How often to halve a pair. The default is 20, or as often as --delta needs.")
     ] = None,
-    delta: Annotated[
-        float | None, typer.Option(metavar="DISTANCE", help="Stop halving a pair at this distance.", show_default=False)
-    ] = None,
-    walk_distance: Annotated[int, typer.Option(metavar="N", help="Largest number of steps per walk.")] = 20,
-    refine: Annotated[
-        str, typer.Option(metavar="METHOD", help="How to narrow a pair: auto, bisect, score or multisection.")
-    ] = "auto",
+    delta: Annotated[float | None, opt.option("DISTANCE", "Stop halving a pair at this distance.")] = None,
+    walk_distance: Annotated[int, opt.option("N", "Largest number of steps per walk.")] = 20,
+    refine: Annotated[str, opt.option("METHOD", "How to narrow a pair: auto, bisect, score or multisection.")] = "auto",
     pool: Annotated[
-        str, typer.Option(metavar="KIND", help="fixed, or growing: later walks may also start from border pairs.")
+        str, opt.option("KIND", "fixed, or growing: later walks may also start from border pairs.")
     ] = "fixed",
     threshold: Annotated[
-        float | None,
-        typer.Option(
-            metavar="VALUE",
-            help="For answers that are numbers: the value whose crossing is a border.",
-            show_default=False,
-        ),
+        float | None, opt.option("VALUE", "For answers that are numbers: the value whose crossing is a border.")
     ] = None,
     jump: Annotated[
-        float | None,
-        typer.Option(
-            metavar="VALUE", help="For answers that are numbers: the difference that is a border.", show_default=False
-        ),
+        float | None, opt.option("VALUE", "For answers that are numbers: the difference that is a border.")
     ] = None,
-    labels: Annotated[
-        str, typer.Option(metavar="KIND", help="How to read labels: auto, plain, hierarchy or multi.")
-    ] = "auto",
-    budget: Annotated[
-        str | None,
-        typer.Option(
-            metavar="BUDGET", help='Time or model calls to spend: "1m", "30s", "10000 runs".', show_default=False
-        ),
-    ] = None,
-    kind: KindHints = None,
-    feature_step: StepHints = None,
-    bounds: BoundHints = None,
-    order: OrderHints = None,
-    timeout: Timeout = None,
-    trust: Trust = False,
-    scalar: Scalar = False,
-    batch: Batch = None,
-    workers: Workers = None,
-    engine: EngineName = None,
-    store: StoreUrl = None,
-    seed: Seed = 0,
-    plan: Annotated[bool, typer.Option("--plan", help="Only estimate what each strategy would find and cost.")] = False,
+    labels: Annotated[str, opt.option("KIND", "How to read labels: auto, plain, hierarchy or multi.")] = "auto",
+    budget: opt.Budget = None,
+    kind: opt.KindHints = None,
+    feature_step: opt.StepHints = None,
+    bounds: opt.BoundHints = None,
+    order: opt.OrderHints = None,
+    timeout: opt.Timeout = None,
+    trust: opt.Trust = False,
+    scalar: opt.Scalar = False,
+    batch: opt.Batch = None,
+    workers: opt.Workers = None,
+    engine: opt.EngineName = None,
+    store: opt.StoreUrl = None,
+    seed: opt.Seed = 0,
+    plan: Annotated[bool, opt.flag("--plan", "Only estimate what each strategy would find and cost.")] = False,
     compare: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="A front saved earlier: report where the border moved. Exit with 1 if it did.",
-            show_default=False,
-        ),
+        Path | None, opt.option("FILE", "A front saved earlier: report where the border moved. Exit with 1 if it did.")
     ] = None,
-    save: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the front to this Parquet file.", show_default=False)
-    ] = None,
-    html: HtmlFile = None,
-    as_json: Json = False,
+    save: opt.FrontFile = None,
+    html: opt.HtmlFile = None,
+    as_json: opt.Json = False,
 ) -> None:
     """Find the borders of a model: pairs of nearly equal inputs with different answers.
 
@@ -156,7 +94,7 @@ def explore(
     model, data_name = choose_model_and_data(model, inputs, subject, data, target)
     if plan and (save or html or compare):
         raise UsageError("--plan finds no front. Leave out --save, --html and --compare.")
-    prepare_output_files([save, html])
+    prepare_output_files(save, html)
     baseline = Front.load(compare) if compare is not None else None
     if baseline is not None and threshold is None and jump is None and labels == "auto":
         border_kind, border_value = baseline.settings.get("border_kind"), baseline.settings.get("border_value")
@@ -176,7 +114,7 @@ def explore(
         "scalar": scalar,
         "moves": None if moves is None else [name.strip() for name in moves.split(",") if name.strip()],
     }
-    if hints := SpaceHints(kind, feature_step, bounds, order).parse().to_dict():
+    if hints := opt.parse_hints(kind, feature_step, bounds, order).to_dict():
         request[HINTS_KEY] = hints  # only if given: a run can only be resumed with the request it was stored with
     if plan:
         with redirect_user_output(), suggest_scalar(scalar):

@@ -6,12 +6,11 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from .._text import pluralize
 from ..errors import UsageError
+from . import options as opt
 from .console import (
-    prepare_output_file,
+    prepare_output_files,
     print_json,
     print_line,
     print_text,
@@ -21,7 +20,6 @@ from .console import (
 )
 from .hunt import PROGRAM_PREFIX
 from .load import load_object
-from .options import Candidates, Json, Seed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,30 +29,19 @@ if TYPE_CHECKING:
 
 
 def generate(
-    of: Annotated[
-        str | None,
-        typer.Argument(metavar="RELATION", help="program:NAME/RELATION, or module:object.", show_default=False),
-    ] = None,
+    of: Annotated[str | None, opt.argument("RELATION", "program:NAME/RELATION, or module:object.")] = None,
     domain: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="LOW,HIGH",
-            help="Instead of RELATION: the limits of one input. Repeat it for each input.",
-            show_default=False,
-        ),
+        opt.option("LOW,HIGH", "Instead of RELATION: the limits of one input. Repeat it for each input."),
     ] = None,
     generator: Annotated[
-        str,
-        typer.Option(metavar="NAME", help="What chooses the groups: MT-RT (random), SFIDMT-ART, MT-BART, MT-IPART ..."),
+        str, opt.option("NAME", "What chooses the groups: MT-RT (random), SFIDMT-ART, MT-BART, MT-IPART ...")
     ] = "SFIDMT-ART",
-    n: Annotated[int, typer.Option(metavar="N", help="Number of groups.", min=1)] = 1000,
-    k: Candidates = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write the groups to this CSV or Parquet file.", show_default=False),
-    ] = None,
-    seed: Seed = 0,
-    as_json: Json = False,
+    n: Annotated[int, opt.option("N", "Number of groups.", min=1)] = 1000,
+    k: opt.Candidates = None,
+    out: Annotated[Path | None, opt.option("FILE", "Write the groups to this CSV or Parquet file.")] = None,
+    seed: opt.Seed = 0,
+    as_json: opt.Json = False,
 ) -> None:
     """Generate well-spread groups of a relation, or single inputs. Nothing is executed.
 
@@ -70,8 +57,7 @@ def generate(
             "Say what to generate, one of: a relation (program:NAME/RELATION or module:object) or --domain LOW,HIGH. "
             f"Got {'neither' if of is None else 'both'}."
         )
-    if out is not None:
-        prepare_output_file(out)
+    prepare_output_files(out)
     with redirect_user_output():
         relation = [_parse_limits(text) for text in domain or []] if of is None else _load_relation(of)
         start = time.perf_counter()

@@ -10,10 +10,10 @@ import typer
 
 from .._text import pluralize
 from ..errors import SystemFailed, UsageError
+from . import options as opt
 from .console import prepare_output_files, print_json, print_text, print_written_files, redirect_user_output
 from .exit_codes import ExitCode
 from .load import load_data, load_object, load_system
-from .options import Candidates, Data, HtmlFile, Json, JunitFile, Seed, Target, Timeout, Trust
 
 if TYPE_CHECKING:
     from ..relations.function import FunctionRelation
@@ -24,53 +24,42 @@ PROGRAM_PREFIX = "program:"
 def hunt(
     hunted: Annotated[
         str,
-        typer.Argument(
-            metavar="SYSTEM",
-            help="program:NAME, program:NAME/MUTANT or module:function; with --data a model file or module:object.",
-            show_default=False,
+        opt.argument(
+            "SYSTEM", "program:NAME, program:NAME/MUTANT or module:function; with --data a model file or module:object."
         ),
     ],
     relations: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="RELATIONS",
-            help="What must hold: names of relations of the program (the default is all), or module:object.",
-            show_default=False,
+        opt.argument(
+            "RELATIONS", "What must hold: names of relations of the program (the default is all), or module:object."
         ),
     ] = None,
     generator: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="What chooses the groups: SFIDMT-ART, MT-RT (random), MT-BART ... The default is SFIDMT-ART, for models "
+        opt.option(
+            "NAME",
+            "What chooses the groups: SFIDMT-ART, MT-RT (random), MT-BART ... The default is SFIDMT-ART, for models "
             "MD-ART.",
-            show_default=False,
         ),
     ] = None,
     selector: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="What chooses among several relations, e.g. MRGS-ART. By default they take turns.",
-            show_default=False,
-        ),
+        opt.option("NAME", "What chooses among several relations, e.g. MRGS-ART. By default they take turns."),
     ] = None,
-    budget: Annotated[int, typer.Option(metavar="N", help="Largest number of groups per trial.", min=1)] = 100_000,
-    trials: Annotated[
-        int, typer.Option(metavar="N", help="Number of trials, each with its own random numbers.", min=1)
-    ] = 1,
+    budget: Annotated[int, opt.option("N", "Largest number of groups per trial.", min=1)] = 100_000,
+    trials: Annotated[int, opt.option("N", "Number of trials, each with its own random numbers.", min=1)] = 1,
     stop_after: Annotated[
-        str, typer.Option(metavar="N", help="End a trial after this many violations; 0 or all to collect them all.")
+        str, opt.option("N", "End a trial after this many violations; 0 or all to collect them all.")
     ] = "1",
-    k: Candidates = None,
-    data: Data = None,
-    target: Target = None,
-    trust: Trust = False,
-    timeout: Timeout = None,
-    html: HtmlFile = None,
-    junit: JunitFile = None,
-    seed: Seed = 0,
-    as_json: Json = False,
+    k: opt.Candidates = None,
+    data: opt.Data = None,
+    target: opt.Target = None,
+    trust: opt.Trust = False,
+    timeout: opt.Timeout = None,
+    html: opt.HtmlFile = None,
+    junit: opt.JunitFile = None,
+    seed: opt.Seed = 0,
+    as_json: opt.Json = False,
 ) -> None:
     """Search for violations of relations with as few executions as possible.
 
@@ -81,7 +70,7 @@ def hunt(
     """
     from ..hunting.api import hunt as run_hunt
 
-    prepare_output_files([html, junit])
+    prepare_output_files(html, junit)
     violation_limit = _parse_stop_after(stop_after)
     with redirect_user_output():
         system, display_name, own_relations = _load_hunted(hunted, data, trust)

@@ -6,33 +6,28 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from .._text import pluralize
 from ..errors import UsageError
-from .console import make_console, prepare_output_file, print_json, print_line, redirect_user_output
+from . import options as opt
+from .console import make_console, prepare_output_files, print_json, print_line, redirect_user_output
 from .load import is_model_file, load_data, load_object
-from .options import BoundHints, Json, KindHints, OrderHints, SpaceHints, StepHints, Target, Trust
 
 if TYPE_CHECKING:
     from ..audit.draft.result import Draft
 
 
 def init(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, or module:object.", show_default=False)],
-    data: Annotated[
-        str,
-        typer.Argument(metavar="DATA", help="Typical inputs: a CSV or Parquet file, or data:NAME.", show_default=False),
-    ],
-    target: Target = None,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The file to write.")] = Path("test_model.py"),
-    kind: KindHints = None,
-    feature_step: StepHints = None,
-    bounds: BoundHints = None,
-    order: OrderHints = None,
-    trust: Trust = False,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")] = False,
-    as_json: Json = False,
+    model: Annotated[str, opt.argument("MODEL", "A model file, or module:object.")],
+    data: Annotated[str, opt.argument("DATA", "Typical inputs: a CSV or Parquet file, or data:NAME.")],
+    target: opt.Target = None,
+    out: Annotated[Path, opt.option("FILE", "The file to write.")] = Path("test_model.py"),
+    kind: opt.KindHints = None,
+    feature_step: opt.StepHints = None,
+    bounds: opt.BoundHints = None,
+    order: opt.OrderHints = None,
+    trust: opt.Trust = False,
+    force: Annotated[bool, opt.flag("--force", "Overwrite the file if it exists.")] = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Write a first test file for a model: pytest runs it at once, and you extend it.
 
@@ -45,14 +40,14 @@ def init(
     """
     from ..audit.draft.api import draft_system
 
-    prepare_output_file(out)
+    prepare_output_files(out)
     if out.exists() and not force:
         raise UsageError(f"{out} exists. Add --force to overwrite it, or choose another name with --out.")
     with redirect_user_output():
         if not is_model_file(model):
             load_object(model)  # from the current folder, and with errors that say what to do
-        hints = SpaceHints(kind, feature_step, bounds, order).parse_arguments()
-        draft = draft_system(model, data, target, out=out, trust=trust, load_data=load_data, **hints)
+        hints = opt.parse_hints(kind, feature_step, bounds, order)
+        draft = draft_system(model, data, target, out=out, trust=trust, load_data=load_data, hints=hints)
     try:
         with open(out, "w" if force else "x", encoding="utf-8") as file:
             file.write(draft.text)

@@ -2,41 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from ..errors import UsageError
+from . import options as opt
 from .console import print_json, print_text, redirect_user_output
 from .exit_codes import ExitCode
 from .load import load_data, load_object, to_absolute_path
-from .options import Json, Seed, StoreUrl, Subject
 from .stores import RunNotice, format_store_option, open_store
-
-if TYPE_CHECKING:
-    pass
 
 
 def laws(
-    system: Annotated[
-        str | None, typer.Argument(help="A test system: module:Class, or a module.", show_default=False)
-    ] = None,
-    subject: Subject = None,
+    system: Annotated[str | None, typer.Argument(help="A test system: module:Class, or a module.")] = None,
+    subject: opt.Subject = None,
     data: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DATA",
-            help="A CSV or Parquet file, or data:NAME: check the moves derived from these data.",
-            show_default=False,
-        ),
+        str | None, opt.option("DATA", "A CSV or Parquet file, or data:NAME: check the moves derived from these data.")
     ] = None,
-    target: Annotated[
-        str | None, typer.Option(metavar="COL", help="The column of the data that holds the label.", show_default=False)
-    ] = None,
-    examples: Annotated[int, typer.Option(metavar="N", help="Number of triples of points to try.", min=1)] = 500,
-    store: StoreUrl = None,
-    seed: Seed = 0,
-    as_json: Json = False,
+    target: Annotated[str | None, opt.option("COL", "The column of the data that holds the label.")] = None,
+    examples: Annotated[int, opt.option("N", "Number of triples of points to try.", min=1)] = 500,
+    store: opt.StoreUrl = None,
+    seed: opt.Seed = 0,
+    as_json: opt.Json = False,
 ) -> None:
     """Check the laws that exploration relies on: moves, midpoint and distance of a test system.
 

@@ -15,7 +15,7 @@ from ..data.sets import load
 from ..errors import SystemFailed, UsageError
 from ..space.table_files import read_table
 from ..systems.files import is_weka_name
-from .options import parse_parameters
+from . import options as opt
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,7 +104,7 @@ def load_learner(text: str | None, parameters: list[str] | None, trust: bool) ->
             "Say what to check: a learner or a class of learners (module:object), a model file, or 'weka:IBk -K 3'."
         )
     learner, options = load_system(text, None, trust)
-    values = parse_parameters(parameters)
+    values = opt.parse_parameters(parameters)
     if isinstance(learner, type):
         try:
             return learner(**values), options

@@ -9,92 +9,50 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import UsageError
-from .console import prepare_output_file, print_json, print_text, print_written_files, redirect_user_output
+from . import options as opt
+from .console import prepare_output_files, print_json, print_text, print_written_files, redirect_user_output
 from .exit_codes import ExitCode
 from .load import choose_model_and_data, load_data, load_learner, load_object
-from .options import (
-    Data,
-    DataArgument,
-    HtmlFile,
-    Json,
-    LearnerParameters,
-    LikeLearner,
-    Seed,
-    Target,
-    Workers,
-    parse_parameters,
-)
 
 
 def mutate(
-    program: Annotated[
-        str, typer.Argument(metavar="PROGRAM", help="A Python file, or the name of a module.", show_default=False)
-    ],
-    inputs: DataArgument = None,
-    data: Data = None,
-    target: Target = None,
+    program: Annotated[str, opt.argument("PROGRAM", "A Python file, or the name of a module.")],
+    inputs: opt.DataArgument = None,
+    data: opt.Data = None,
+    target: opt.Target = None,
     learner: Annotated[
         str | None,
-        typer.Option(
-            metavar="CLASS",
-            help="The class to test. The default is what learners() of the module returns, or its only class.",
-            show_default=False,
+        opt.option(
+            "CLASS", "The class to test. The default is what learners() of the module returns, or its only class."
         ),
     ] = None,
-    param: LearnerParameters = None,
-    like: LikeLearner = None,
+    param: opt.LearnerParameters = None,
+    like: opt.LikeLearner = None,
     relation: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="RELATION",
-            help="A relation by name (MR-1.1). Repeatable. The default is all that must hold.",
-            show_default=False,
-        ),
+        opt.option("RELATION", "A relation by name (MR-1.1). Repeatable. The default is all that must hold."),
     ] = None,
     operator: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="OPERATOR",
-            help="AOR, ROR, COR, SOR, LOR, ASR, CRP or RSR. Repeatable. The default is all.",
-            show_default=False,
-        ),
+        opt.option("OPERATOR", "AOR, ROR, COR, SOR, LOR, ASR, CRP or RSR. Repeatable. The default is all."),
     ] = None,
-    limit: Annotated[
-        int | None, typer.Option(help="Try at most N mutants, drawn at random.", metavar="N", min=1, show_default=False)
-    ] = None,
-    cases: Annotated[int, typer.Option("--inputs", metavar="N", help="Number of inputs per relation.", min=1)] = 300,
+    limit: Annotated[int | None, opt.option("N", "Try at most N mutants, drawn at random.", min=1)] = None,
+    cases: opt.InputCount = 300,
     compared: Annotated[
-        int, typer.Option(metavar="N", help="Number of inputs on which to compare labels with the original.", min=1)
+        int, opt.option("N", "Number of inputs on which to compare labels with the original.", min=1)
     ] = 1000,
     rival: Annotated[
-        int | None,
-        typer.Option(
-            help="Also cross-validate, on N simulated data sets of each of three kinds.",
-            metavar="N",
-            min=1,
-            show_default=False,
-        ),
+        int | None, opt.option("N", "Also cross-validate, on N simulated data sets of each of three kinds.", min=1)
     ] = None,
     at_least: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SHARE",
-            help="Exit with 1 if a smaller share than this is killed, e.g. 0.9.",
-            min=0,
-            max=1,
-            show_default=False,
-        ),
+        float | None, opt.option("SHARE", "Exit with 1 if a smaller share than this is killed, e.g. 0.9.", min=0, max=1)
     ] = None,
-    timeout: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="Seconds per mutant.", show_default=False)
-    ] = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Run every mutant in a new process: slower and safer.")
-    ] = False,
-    workers: Workers = None,
-    html: HtmlFile = None,
-    seed: Seed = 0,
-    as_json: Json = False,
+    timeout: Annotated[float | None, opt.option("SECONDS", "Seconds per mutant.")] = None,
+    fresh: Annotated[bool, opt.flag("--fresh", "Run every mutant in a new process: slower and safer.")] = False,
+    workers: opt.Workers = None,
+    html: opt.HtmlFile = None,
+    seed: opt.Seed = 0,
+    as_json: opt.Json = False,
 ) -> None:
     """Measure relations: make mutants of a program, and count how many the relations kill.
 
@@ -106,8 +64,7 @@ def mutate(
     from ..mutation.api import mutate as run_mutants
 
     _, data_name = choose_model_and_data(None, inputs, None, data, None)
-    if html is not None:
-        prepare_output_file(html)
+    prepare_output_files(html)
     with redirect_user_output():
         mutation = run_mutants(
             _load_program(program),
@@ -115,7 +72,7 @@ def mutate(
             operator or "all",
             limit,
             seed,
-            learners=None if learner is None else NamedLearner(learner, parse_parameters(param)),
+            learners=None if learner is None else NamedLearner(learner, opt.parse_parameters(param)),
             like=None if like is None else load_learner(like, None, False)[0],
             data="random" if data_name is None else load_data(data_name),
             target=target,

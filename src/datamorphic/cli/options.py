@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,173 +13,101 @@ import typer
 from ..errors import UsageError
 from ..space.options import SpaceOptions
 
-Seed = Annotated[
-    int, typer.Option(metavar="N", help="Seed of the random numbers. The same seed gives the same result.", min=0)
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
+
+def option(metavar: str, text: str, *names: str, min: float | None = None, max: float | None = None) -> Any:
+    """Declare an option: the placeholder of its value, its help, and its name if the parameter has another."""
+    return typer.Option(*names, metavar=metavar, help=text, min=min, max=max)
+
+
+def flag(name: str, text: str) -> Any:
+    """Declare an option without a value."""
+    return typer.Option(name, help=text)
+
+
+def argument(metavar: str, text: str) -> Any:
+    """Declare an argument: its placeholder and its help."""
+    return typer.Argument(metavar=metavar, help=text)
+
+
+Seed = Annotated[int, option("N", "Seed of the random numbers. The same seed gives the same result.", min=0)]
+Json = Annotated[bool, flag("--json", "Print one JSON document on stdout and nothing else.")]
 
 # -- the system under test and its data --------------------------------------------------------------------------------
 
-ModelArgument = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="MODEL", help="A model file, or module:object. Leave it out with --subject.", show_default=False
-    ),
-]
-DataArgument = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="DATA", help="Real inputs: a CSV or Parquet file, or data:NAME (data:iris).", show_default=False
-    ),
-]
-Subject = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help='A built-in classifier instead of MODEL, e.g. "Box 1".', show_default=False),
-]
-Data = Annotated[str | None, typer.Option(metavar="DATA", help="The same as the argument DATA.", show_default=False)]
-Target = Annotated[
-    str | None, typer.Option(metavar="COL", help="The column of DATA that holds the label.", show_default=False)
-]
-Timeout = Annotated[
-    float | None,
-    typer.Option(
-        metavar="SECONDS", help="Seconds to wait for an answer before it counts as hanging.", show_default=False
-    ),
-]
+ModelArgument = Annotated[str | None, argument("MODEL", "A model file, or module:object. Leave it out with --subject.")]
+DataArgument = Annotated[str | None, argument("DATA", "Real inputs: a CSV or Parquet file, or data:NAME (data:iris).")]
+Subject = Annotated[str | None, option("NAME", 'A built-in classifier instead of MODEL, e.g. "Box 1".')]
+Data = Annotated[str | None, option("DATA", "The same as the argument DATA.")]
+Target = Annotated[str | None, option("COL", "The column of DATA that holds the label.")]
+Timeout = Annotated[float | None, option("SECONDS", "Seconds to wait for an answer before it counts as hanging.")]
 Trust = Annotated[
-    bool,
-    typer.Option("--trust", help="Load pickles, and skops files with unknown types. Loading them can run any code."),
+    bool, flag("--trust", "Load pickles, and skops files with unknown types. Loading them can run any code.")
 ]
-Scalar = Annotated[
-    bool, typer.Option("--scalar", help="MODEL is a function of one case: its features by name, or one dict.")
-]
+Scalar = Annotated[bool, flag("--scalar", "MODEL is a function of one case: its features by name, or one dict.")]
 
 # -- how columns are read ----------------------------------------------------------------------------------------------
 
 KindHints = Annotated[
     list[str] | None,
-    typer.Option(
-        "--kind",
-        metavar="COL=KIND",
-        help="Read a column as continuous, integer or categorical, e.g. age=integer. Repeatable.",
-        show_default=False,
-    ),
+    option("COL=KIND", "Read a column as continuous, integer or categorical, e.g. age=integer. Repeatable."),
 ]
-StepHints = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--feature-step",
-        metavar="COL=STEP",
-        help="The smallest change of a column, e.g. age=3. Repeatable.",
-        show_default=False,
-    ),
-]
+StepHints = Annotated[list[str] | None, option("COL=STEP", "The smallest change of a column, e.g. age=3. Repeatable.")]
 BoundHints = Annotated[
     list[str] | None,
-    typer.Option(
-        "--bounds",
-        metavar="COL=LOW:HIGH",
-        help="The range of a column, e.g. age=20:80; age=20: has no upper limit. Repeatable.",
-        show_default=False,
-    ),
+    option("COL=LOW:HIGH", "The range of a column, e.g. age=20:80; age=20: has no upper limit. Repeatable."),
 ]
 OrderHints = Annotated[
     list[str] | None,
-    typer.Option(
-        "--order",
-        metavar="COL=A,B,...",
-        help="The categories of a column in their order, e.g. card=Blue,Gold. Repeatable.",
-        show_default=False,
-    ),
+    option("COL=A,B,...", "The categories of a column in their order, e.g. card=Blue,Gold. Repeatable."),
 ]
 
 # -- computing and keeping runs ----------------------------------------------------------------------------------------
 
-Batch = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N",
-        help="Rows per model call. Use fewer for slow systems with many workers.",
-        min=1,
-        show_default=False,
-    ),
-]
-Workers = Annotated[
-    int | None, typer.Option(metavar="N", help="Number of processes. The default is 1.", min=1, show_default=False)
-]
+Budget = Annotated[str | None, option("BUDGET", 'Time or model calls to spend: "1m", "30s", "10000 runs".')]
+Batch = Annotated[int | None, option("N", "Rows per model call. Use fewer for slow systems with many workers.", min=1)]
+Workers = Annotated[int | None, option("N", "Number of processes. The default is 1.", min=1)]
 EngineName = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ENGINE", help="Where to compute: serial, processes, threads, or dask://host:port.", show_default=False
-    ),
+    str | None, option("ENGINE", "Where to compute: serial, processes, threads, or dask://host:port.")
 ]
 StoreUrl = Annotated[
     str | None,
-    typer.Option(
-        metavar="URL",
-        help="Where to keep runs: a file, postgresql://..., or none. The default is $DATAMORPHIC_STORE, else a file in "
-        "your data folder.",
-        show_default=False,
+    option(
+        "URL",
+        "Where to keep runs: a file, postgresql://..., or none. The default is $DATAMORPHIC_STORE, else a file in your "
+        "data folder.",
     ),
 ]
 
 # -- files to write ----------------------------------------------------------------------------------------------------
 
-HtmlFile = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Write an HTML report to this file.", show_default=False)
-]
-JunitFile = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Write a JUnit XML file for CI servers.", show_default=False)
-]
+HtmlFile = Annotated[Path | None, option("FILE", "Write an HTML report to this file.")]
+JunitFile = Annotated[Path | None, option("FILE", "Write a JUnit XML file for CI servers.")]
+FrontFile = Annotated[Path | None, option("FILE", "Write the front to this Parquet file.")]
 
 # -- learners and generators -------------------------------------------------------------------------------------------
 
 LearnerParameters = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--param",
-        metavar="NAME=VALUE",
-        help="A parameter of the learner, e.g. n_neighbors=3. Repeatable.",
-        show_default=False,
-    ),
+    list[str] | None, option("NAME=VALUE", "A parameter of the learner, e.g. n_neighbors=3. Repeatable.")
 ]
 LikeLearner = Annotated[
     str | None,
-    typer.Option(
-        metavar="CLASS",
-        help="The scikit-learn class whose algorithm it implements, e.g. sklearn.naive_bayes:GaussianNB.",
-        show_default=False,
-    ),
+    option("CLASS", "The scikit-learn class whose algorithm it implements, e.g. sklearn.naive_bayes:GaussianNB."),
 ]
-Candidates = Annotated[
-    int | None, typer.Option("--k", metavar="N", help="Number of candidates per group.", min=1, show_default=False)
-]
+InputCount = Annotated[int, option("N", "Number of inputs per relation.", "--inputs", min=1)]
+Candidates = Annotated[int | None, option("N", "Number of candidates per group.", min=1)]
 
 
-@dataclass(frozen=True)
-class SpaceHints:
-    """The values of ``--kind``, ``--feature-step``, ``--bounds`` and ``--order``, as they were typed."""
-
-    kind: list[str] | None = None
-    feature_step: list[str] | None = None
-    bounds: list[str] | None = None
-    order: list[str] | None = None
-
-    def parse_arguments(self) -> dict[str, Any]:
-        """Return the hints that were given as keyword arguments of a public function."""
-        return dict(self.parse().to_dict())
-
-    def parse(self) -> SpaceOptions:
-        """Return the hints as options of a space."""
-        return SpaceOptions(
-            kinds=dict(_split_last(text, "--kind", "age=integer") for text in self.kind or ()),
-            steps={
-                name: _parse_number(value, "--feature-step", "age=3")
-                for name, value in (_split_last(text, "--feature-step", "age=3") for text in self.feature_step or ())
-            },
-            bounds=dict(_parse_bounds(text) for text in self.bounds or ()),
-            orders=dict(_parse_order(text) for text in self.order or ()),
-        )
+def parse_hints(
+    kind: list[str] | None, feature_step: list[str] | None, bounds: list[str] | None, order: list[str] | None
+) -> SpaceOptions:
+    """Return the values of ``--kind``, ``--feature-step``, ``--bounds`` and ``--order`` as options of a space."""
+    steps = dict(_split_last(text, "--feature-step", "age=3") for text in feature_step or ())
+    return SpaceOptions(
+        kinds=dict(_split_last(text, "--kind", "age=integer") for text in kind or ()),
+        steps={name: _parse_number(value, "--feature-step", "age=3") for name, value in steps.items()},
+        bounds=dict(map(_parse_bounds, bounds or ())),
+        orders=dict(map(_parse_order, order or ())),
+    )
 
 
 def _split_last(text: str, option: str, example: str) -> tuple[str, str]:
@@ -199,15 +127,13 @@ def _parse_number(text: str, option: str, example: str) -> float:
 
 
 def _parse_bounds(text: str) -> tuple[str, tuple[float | None, float | None]]:
-    example = "age=20:80"
-    name, limits = _split_last(text, "--bounds", example)
-    low, colon, high = limits.partition(":")
-    if not colon:
-        raise UsageError(f"--bounds takes a column and two limits, as in {example}. Got {text!r}.")
-    return name, (
-        _parse_number(low, "--bounds", example) if low.strip() else None,
-        _parse_number(high, "--bounds", example) if high.strip() else None,
+    name, limits = _split_last(text, "--bounds", "age=20:80")
+    if ":" not in limits:
+        raise UsageError(f"--bounds takes a column and two limits, as in age=20:80. Got {text!r}.")
+    low, high = (
+        _parse_number(limit, "--bounds", "age=20:80") if limit.strip() else None for limit in limits.split(":", 1)
     )
+    return name, (low, high)
 
 
 def _parse_order(text: str) -> tuple[str, list[str | float]]:
@@ -232,13 +158,8 @@ def parse_pair(text: str, option: str, expected: str) -> tuple[str, str]:
 
 def parse_parameters(texts: Iterable[str] | None) -> dict[str, Any]:
     """Return the parameters of a learner by name, their values as Python literals."""
-    values = dict(parse_pair(text, "--param", "NAME=VALUE") for text in texts or ())
-    return {name: _parse_literal(value) for name, value in values.items()}
-
-
-def _parse_literal(text: str) -> Any:
-    """Return a Python literal, or the text itself. Nothing is evaluated."""
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return text
+    values: dict[str, Any] = dict(parse_pair(text, "--param", "NAME=VALUE") for text in texts or ())
+    for name, value in values.items():
+        with suppress(ValueError, SyntaxError, MemoryError, RecursionError):  # otherwise it is a text
+            values[name] = ast.literal_eval(value)
+    return values

@@ -13,10 +13,10 @@ import typer
 
 from .._text import pluralize
 from ..errors import StoreError, UntrustedError, UsageError
+from . import options as opt
 from .console import make_console, prepare_output_files, print_json, print_line, print_table
 from .exit_codes import ExitCode
 from .explore import HINTS_KEY, REQUEST_KEYS, run_exploration
-from .options import EngineName, HtmlFile, Json, StoreUrl, Workers
 from .stores import find_missing_default_store, format_store_option, open_required_store
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-RunId = Annotated[int, typer.Argument(metavar="ID", help="The number of the run.", show_default=False)]
+RunId = Annotated[int, opt.argument("ID", "The number of the run.")]
 #: runs that cannot be resumed, only repeated
 REPEATABLE_VERBS = {"check": "a check of relations", "laws": "a check of laws", "test": "a test"}
 #: options of repeatable runs, by their keys in the stored request
@@ -52,10 +52,10 @@ MAX_CASE_FEATURES = 6  # in a row of a table
 
 @app.command("list")
 def list_runs(
-    last: Annotated[int, typer.Option(metavar="N", help="Number of runs to list, the newest ones.", min=1)] = 50,
-    every: Annotated[bool, typer.Option("--all", help="List all runs.")] = False,
-    store: StoreUrl = None,
-    as_json: Json = False,
+    last: Annotated[int, opt.option("N", "Number of runs to list, the newest ones.", min=1)] = 50,
+    every: Annotated[bool, opt.flag("--all", "List all runs.")] = False,
+    store: opt.StoreUrl = None,
+    as_json: opt.Json = False,
 ) -> None:
     """List the stored runs, newest last.
 
@@ -90,7 +90,7 @@ def list_runs(
 
 
 @app.command()
-def show(run: RunId, store: StoreUrl = None, as_json: Json = False) -> None:
+def show(run: RunId, store: opt.StoreUrl = None, as_json: opt.Json = False) -> None:
     """Show everything that is stored about a run.
 
     Example: datamorphic runs show 12
@@ -148,20 +148,16 @@ def _print_run(run: Run, store_option: str) -> None:
 @app.command()
 def resume(
     run: RunId,
-    store: StoreUrl = None,
-    workers: Workers = None,
-    engine: EngineName = None,
+    store: opt.StoreUrl = None,
+    workers: opt.Workers = None,
+    engine: opt.EngineName = None,
     trust: Annotated[
         bool,
-        typer.Option(
-            "--trust", help="Load a pickled model, or import a module for a run in a store that others can write to."
-        ),
+        opt.flag("--trust", "Load a pickled model, or import a module for a run in a store that others can write to."),
     ] = False,
-    save: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the front to this Parquet file.", show_default=False)
-    ] = None,
-    html: HtmlFile = None,
-    as_json: Json = False,
+    save: opt.FrontFile = None,
+    html: opt.HtmlFile = None,
+    as_json: opt.Json = False,
 ) -> None:
     """Resume a run that was killed, interrupted or failed. The result is the same as without the break.
 
@@ -171,7 +167,7 @@ def resume(
     """
     from ..runs.engines import make_engine
 
-    prepare_output_files([save, html])
+    prepare_output_files(save, html)
     with open_required_store(store) as run_store:
         stored_run = run_store.run(run)
         if stored_run.verb in REPEATABLE_VERBS:
@@ -220,10 +216,10 @@ def _is_private(store: Store) -> bool:
 
 @app.command()
 def diff(
-    first: Annotated[int, typer.Argument(metavar="A", help="The earlier run.", show_default=False)],
-    second: Annotated[int, typer.Argument(metavar="B", help="The later run.", show_default=False)],
-    store: StoreUrl = None,
-    as_json: Json = False,
+    first: Annotated[int, opt.argument("A", "The earlier run.")],
+    second: Annotated[int, opt.argument("B", "The later run.")],
+    store: opt.StoreUrl = None,
+    as_json: opt.Json = False,
 ) -> None:
     """Compare two runs: their options, and where the border moved. The exit code is 1 if it moved.
 
@@ -267,14 +263,13 @@ def export(
     run: RunId,
     to: Annotated[
         Path | None,
-        typer.Option(
-            metavar="PATH",
-            help="A file (.json, .parquet, .csv, .html), or a folder for all of them. The default is the folder run-ID.",
-            show_default=False,
+        opt.option(
+            "PATH",
+            "A file (.json, .parquet, .csv, .html), or a folder for all of them. The default is the folder run-ID.",
         ),
     ] = None,
-    store: StoreUrl = None,
-    as_json: Json = False,
+    store: opt.StoreUrl = None,
+    as_json: opt.Json = False,
 ) -> None:
     """Write a run to files: its record, the front, the border pairs, the report.
 
@@ -293,9 +288,9 @@ def export(
 
 @app.command()
 def remove(
-    runs: Annotated[list[int], typer.Argument(metavar="ID...", help="The runs to remove.", show_default=False)],
-    store: StoreUrl = None,
-    as_json: Json = False,
+    runs: Annotated[list[int], opt.argument("ID...", "The runs to remove.")],
+    store: opt.StoreUrl = None,
+    as_json: opt.Json = False,
 ) -> None:
     """Remove runs and their files from the store.
 
@@ -310,12 +305,9 @@ def remove(
 
 @app.command()
 def failures(
-    forget: Annotated[
-        list[int] | None,
-        typer.Option(metavar="ID", help="The number of a case to forget. Repeatable.", show_default=False),
-    ] = None,
-    store: StoreUrl = None,
-    as_json: Json = False,
+    forget: Annotated[list[int] | None, opt.option("ID", "The number of a case to forget. Repeatable.")] = None,
+    store: opt.StoreUrl = None,
+    as_json: opt.Json = False,
 ) -> None:
     """List the cases on which systems failed. They are tried first in the next run.
 

@@ -5,66 +5,36 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
+from . import options as opt
+from . import tree_options
 from .console import print_json, print_line, print_text, print_written_files, redirect_user_output, write_rows
 from .load import load_data, load_rows
-from .options import (
-    BoundHints,
-    Data,
-    DataArgument,
-    HtmlFile,
-    Json,
-    KindHints,
-    OrderHints,
-    Seed,
-    SpaceHints,
-    StepHints,
-    Target,
-    Trust,
-)
-from .tree_options import (
-    Constants,
-    Criterion,
-    FitSurrogate,
-    Joint,
-    Offset,
-    SurrogateData,
-    Tolerance,
-    TreeModelArgument,
-    load_tree_model,
-    parse_constants,
-    parse_offset,
-    prepare_other_files,
-)
 
 
 def select(
-    model: TreeModelArgument = None,
-    inputs: DataArgument = None,
-    data: Data = None,
-    target: Target = None,
-    criterion: Criterion = "DTC",
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the rows to this CSV file.", show_default=False)
-    ] = None,
+    model: tree_options.TreeModelArgument = None,
+    inputs: opt.DataArgument = None,
+    data: opt.Data = None,
+    target: opt.Target = None,
+    criterion: tree_options.Criterion = "DTC",
+    out: Annotated[Path | None, opt.option("FILE", "Write the rows to this CSV file.")] = None,
     minimal: Annotated[
-        bool, typer.Option("--minimal", help="Search for the smallest set of rows instead of a random one.")
+        bool, opt.flag("--minimal", "Search for the smallest set of rows instead of a random one.")
     ] = False,
-    offset: Offset = "step",
-    constants: Constants = "neighbours",
-    joint: Joint = None,
-    tolerance: Tolerance = None,
-    kind: KindHints = None,
-    feature_step: StepHints = None,
-    bounds: BoundHints = None,
-    order: OrderHints = None,
-    surrogate: FitSurrogate = False,
-    train: SurrogateData = None,
-    html: HtmlFile = None,
-    trust: Trust = False,
-    seed: Seed = 0,
-    as_json: Json = False,
+    offset: tree_options.Offset = "step",
+    constants: tree_options.Constants = "neighbours",
+    joint: tree_options.Joint = None,
+    tolerance: tree_options.Tolerance = None,
+    kind: opt.KindHints = None,
+    feature_step: opt.StepHints = None,
+    bounds: opt.BoundHints = None,
+    order: opt.OrderHints = None,
+    surrogate: tree_options.FitSurrogate = False,
+    train: tree_options.SurrogateData = None,
+    html: opt.HtmlFile = None,
+    trust: opt.Trust = False,
+    seed: opt.Seed = 0,
+    as_json: opt.Json = False,
 ) -> None:
     """Choose test rows that exercise a tree: reach its leaves, lie at their limits, or kill its mutants.
 
@@ -73,15 +43,15 @@ def select(
     """
     from ..trees.coverage.select_api import select as select_rows
 
-    prepare_other_files([model, inputs or data, train], out, html)
+    tree_options.prepare_other_files([model, inputs or data, train], out, html)
     options: dict[str, Any] = {
-        "offset": parse_offset(offset),
-        "per_node": parse_constants(constants),
-        **SpaceHints(kind, feature_step, bounds, order).parse_arguments(),
+        "offset": tree_options.parse_offset(offset),
+        "per_node": tree_options.parse_constants(constants),
+        **opt.parse_hints(kind, feature_step, bounds, order).to_dict(),
     }
     with redirect_user_output():
         selection = select_rows(
-            load_tree_model(model, trust),
+            tree_options.load_tree_model(model, trust),
             load_rows(inputs, data),
             criterion.upper(),
             target,

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from .._text import pluralize
 from ..errors import UsageError
-from .console import prepare_output_file, print_json, print_line, print_text, print_written_files
-from .options import Candidates, HtmlFile, Json, Seed
+from . import options as opt
+from .console import prepare_output_files, print_json, print_line, print_text, print_written_files
 
 if TYPE_CHECKING:
     from ..hunting.simulation import Simulation
@@ -18,54 +16,32 @@ if TYPE_CHECKING:
 def simulate(
     generator: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="A generator: MT-RT, SFIDMT-ART, IPART, Sobol ... Repeat it to compare several.",
-            show_default=False,
-        ),
+        opt.option("NAME", "A generator: MT-RT, SFIDMT-ART, IPART, Sobol ... Repeat it to compare several."),
     ] = None,
-    region: Annotated[
-        str, typer.Option(metavar="SHAPE", help="The shape of the violating region: block, strip or point.")
-    ] = "block",
-    rate: Annotated[float, typer.Option(metavar="SHARE", help="The share of the source domain that violates.")] = 0.005,
-    dimension: Annotated[int, typer.Option(metavar="N", help="Number of inputs.", min=1)] = 2,
-    trials: Annotated[int, typer.Option(metavar="N", help="Number of regions to draw.", min=1)] = 10_000,
+    region: Annotated[str, opt.option("SHAPE", "The shape of the violating region: block, strip or point.")] = "block",
+    rate: Annotated[float, opt.option("SHARE", "The share of the source domain that violates.")] = 0.005,
+    dimension: Annotated[int, opt.option("N", "Number of inputs.", min=1)] = 2,
+    trials: Annotated[int, opt.option("N", "Number of regions to draw.", min=1)] = 10_000,
     scenario: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="A1 to C5: where the region lies relative to the domains of source and follow-up.",
-            show_default=False,
-        ),
+        opt.option("NAME", "A1 to C5: where the region lies relative to the domains of source and follow-up."),
     ] = None,
     selector: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="A selector among relations, e.g. MRGS-ART. Repeat it to compare several.",
-            show_default=False,
-        ),
+        list[str] | None, opt.option("NAME", "A selector among relations, e.g. MRGS-ART. Repeat it to compare several.")
     ] = None,
     relations: Annotated[
-        int,
-        typer.Option(
-            metavar="N", help="With --selector: number of relations, with 1, 2 and 3 follow-ups in turn.", min=1
-        ),
+        int, opt.option("N", "With --selector: number of relations, with 1, 2 and 3 follow-ups in turn.", min=1)
     ] = 3,
     violating: Annotated[
-        int, typer.Option(metavar="INDEX", help="With --selector: index of the violated relation, from 0.", min=0)
+        int, opt.option("INDEX", "With --selector: index of the violated relation, from 0.", min=0)
     ] = 0,
-    budget: Annotated[
-        int | None, typer.Option(metavar="N", help="Largest number of groups per trial.", min=1, show_default=False)
-    ] = None,
-    boxes: Annotated[int, typer.Option(metavar="N", help="Number of boxes of a point region.", min=1)] = 50,
-    k: Candidates = None,
-    workers: Annotated[
-        int | None, typer.Option(metavar="N", help="Number of trials computed in parallel.", min=1, show_default=False)
-    ] = None,
-    html: HtmlFile = None,
-    seed: Seed = 0,
-    as_json: Json = False,
+    budget: Annotated[int | None, opt.option("N", "Largest number of groups per trial.", min=1)] = None,
+    boxes: Annotated[int, opt.option("N", "Number of boxes of a point region.", min=1)] = 50,
+    k: opt.Candidates = None,
+    workers: Annotated[int | None, opt.option("N", "Number of trials computed in parallel.", min=1)] = None,
+    html: opt.HtmlFile = None,
+    seed: opt.Seed = 0,
+    as_json: opt.Json = False,
 ) -> None:
     """Estimate how soon a generator finds a violation, on random regions that stand for faulty programs.
 
@@ -83,8 +59,7 @@ def simulate(
 
     if generator and selector:
         raise UsageError("Compare generators or selectors, not both. Leave out --generator or --selector.")
-    if html is not None:
-        prepare_output_file(html)
+    prepare_output_files(html)
     options: dict[str, Any] = {} if k is None else {"k": k}
     if selector:
         options["relation"] = make_mixed_relations(relations, dimension)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import UsageError
-from .console import prepare_output_file, print_json, print_line, print_text, print_written_files
-from .options import HtmlFile, Json, Seed
+from . import options as opt
+from .console import prepare_output_files, print_json, print_line, print_text, print_written_files
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,15 +24,15 @@ class StudyScale(StrEnum):
 
 def study(
     name: Annotated[
-        str | None, typer.Argument(help="A table such as 000-12, or a group such as random_target.", show_default=False)
+        str | None, typer.Argument(help="A table such as 000-12, or a group such as random_target.")
     ] = None,
     scale: Annotated[
         StudyScale, typer.Option(help="small takes two minutes at most; full is as published and may take hours.")
     ] = StudyScale.small,
-    seed: Seed = 0,
-    html: HtmlFile = None,
-    list_studies: Annotated[bool, typer.Option("--list", help="List the studies.")] = False,
-    as_json: Json = False,
+    seed: opt.Seed = 0,
+    html: opt.HtmlFile = None,
+    list_studies: Annotated[bool, opt.flag("--list", "List the studies.")] = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Reproduce a published table: our figures beside the printed ones, with notes on known errors.
 
@@ -48,8 +48,7 @@ def study(
         return
     if name is None:
         raise UsageError("Say which study: datamorphic study NAME. See them with: datamorphic study --list")
-    if html is not None:
-        prepare_output_file(html)
+    prepare_output_files(html)
     result = studies.study(name, scale=scale.value, seed=seed)
     if html is not None:
         result.to_html(html)

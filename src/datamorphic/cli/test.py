@@ -9,134 +9,69 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import UsageError
-from .console import prepare_output_files, print_json, print_line, print_text, redirect_user_output
+from . import options as opt
+from .console import prepare_output_files, print_json, print_line, print_text, redirect_user_output, write_exports
 from .exit_codes import ExitCode
 from .load import choose_model_and_data, load_data, load_system, suggest_scalar, to_absolute_path
-from .options import (
-    Batch,
-    BoundHints,
-    Data,
-    DataArgument,
-    EngineName,
-    HtmlFile,
-    Json,
-    JunitFile,
-    KindHints,
-    ModelArgument,
-    OrderHints,
-    Scalar,
-    Seed,
-    SpaceHints,
-    StepHints,
-    StoreUrl,
-    Subject,
-    Target,
-    Timeout,
-    Trust,
-    Workers,
-)
 from .stores import RunNotice, format_store_option, open_store
 
 NEVER = "never"
-FILE_NOUNS = {
-    "html": "The report",
-    "junit": "The JUnit file",
-    "sarif": "The SARIF file",
-    "markdown": "The Markdown file",
-    "pytest": "The pytest file",
-}
 
 
 def test(
-    model: ModelArgument = None,
-    inputs: DataArgument = None,
-    subject: Subject = None,
-    data: Data = None,
-    target: Target = None,
+    model: opt.ModelArgument = None,
+    inputs: opt.DataArgument = None,
+    subject: opt.Subject = None,
+    data: opt.Data = None,
+    target: opt.Target = None,
     protected: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COL", help="A feature that no decision may depend on, e.g. gender. Repeatable.", show_default=False
-        ),
+        list[str] | None, opt.option("COL", "A feature that no decision may depend on, e.g. gender. Repeatable.")
     ] = None,
     monotone: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="COL=up|down",
-            help="A feature that may move the answer in one direction only, e.g. income=up. Repeatable.",
-            show_default=False,
+        opt.option(
+            "COL=up|down", "A feature that may move the answer in one direction only, e.g. income=up. Repeatable."
         ),
     ] = None,
     invariant: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COL", help="A feature that must not change the answer, e.g. id. Repeatable.", show_default=False
-        ),
+        list[str] | None, opt.option("COL", "A feature that must not change the answer, e.g. id. Repeatable.")
     ] = None,
     towards: Annotated[
-        str | None,
-        typer.Option(
-            metavar="CLASS",
-            help='The class that "up" leads towards. The default is the second of two classes.',
-            show_default=False,
-        ),
+        str | None, opt.option("CLASS", 'The class that "up" leads towards. The default is the second of two classes.')
     ] = None,
-    expect: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="A TOML or YAML file with these expectations.", show_default=False),
-    ] = None,
+    expect: Annotated[Path | None, opt.option("FILE", "A TOML or YAML file with these expectations.")] = None,
     baseline: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="The border of an earlier version, written by --save-front: report where it moved.",
-            show_default=False,
-        ),
+        opt.option("FILE", "The border of an earlier version, written by --save-front: report where it moved."),
     ] = None,
-    budget: Annotated[
-        str, typer.Option(metavar="BUDGET", help='Time or model calls to spend: "1m", "30s", "10000 runs".')
-    ] = "1m",
-    only: Annotated[
-        list[str] | None, typer.Option(metavar="CHECK", help="Run only this check. Repeatable.", show_default=False)
-    ] = None,
+    budget: Annotated[str, opt.option("BUDGET", 'Time or model calls to spend: "1m", "30s", "10000 runs".')] = "1m",
+    only: Annotated[list[str] | None, opt.option("CHECK", "Run only this check. Repeatable.")] = None,
     fail_on: Annotated[
-        str, typer.Option(metavar="LEVEL", help="Exit with 1 from this level on: fault, concern, advice or never.")
+        str, opt.option("LEVEL", "Exit with 1 from this level on: fault, concern, advice or never.")
     ] = "concern",
-    kind: KindHints = None,
-    feature_step: StepHints = None,
-    bounds: BoundHints = None,
-    order: OrderHints = None,
-    html: HtmlFile = None,
-    junit: JunitFile = None,
-    sarif: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a SARIF file for code scanning.", show_default=False)
-    ] = None,
-    markdown: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write Markdown for a pull request.", show_default=False)
-    ] = None,
+    kind: opt.KindHints = None,
+    feature_step: opt.StepHints = None,
+    bounds: opt.BoundHints = None,
+    order: opt.OrderHints = None,
+    html: opt.HtmlFile = None,
+    junit: opt.JunitFile = None,
+    sarif: Annotated[Path | None, opt.option("FILE", "Write a SARIF file for code scanning.")] = None,
+    markdown: Annotated[Path | None, opt.option("FILE", "Write Markdown for a pull request.")] = None,
     pytest: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Write a pytest file: checks that pass today must keep passing.", show_default=False
-        ),
+        Path | None, opt.option("FILE", "Write a pytest file: checks that pass today must keep passing.")
     ] = None,
     save_front: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write the border to this Parquet file, as a baseline for the next version.",
-            show_default=False,
-        ),
+        Path | None, opt.option("FILE", "Write the border to this Parquet file, as a baseline for the next version.")
     ] = None,
-    timeout: Timeout = None,
-    batch: Batch = None,
-    workers: Workers = None,
-    engine: EngineName = None,
-    store: StoreUrl = None,
-    trust: Trust = False,
-    scalar: Scalar = False,
-    seed: Seed = 0,
-    as_json: Json = False,
+    timeout: opt.Timeout = None,
+    batch: opt.Batch = None,
+    workers: opt.Workers = None,
+    engine: opt.EngineName = None,
+    store: opt.StoreUrl = None,
+    trust: opt.Trust = False,
+    scalar: opt.Scalar = False,
+    seed: opt.Seed = 0,
+    as_json: opt.Json = False,
 ) -> None:
     """Run every check that applies to a model, and print the findings, worst first.
 
@@ -160,8 +95,8 @@ def test(
     if fail_on not in (*LEVELS, NEVER):
         raise UsageError(f"--fail-on is one of {', '.join(LEVELS)} or {NEVER}. Got {fail_on!r}.")
     files = {"html": html, "junit": junit, "sarif": sarif, "markdown": markdown, "pytest": pytest}
-    prepare_output_files([*files.values(), save_front])
-    hints = SpaceHints(kind, feature_step, bounds, order).parse()
+    prepare_output_files(*files.values(), save_front)
+    hints = opt.parse_hints(kind, feature_step, bounds, order)
     request: dict[str, Any] = {
         "from_files": True,
         "model": model,
@@ -172,8 +107,8 @@ def test(
         "monotone": monotone or [],
         "invariant": invariant or [],
         "towards": towards,
-        "expect": None if expect is None else str(expect),
-        "baseline": None if baseline is None else str(baseline),
+        "expect": expect and str(expect),
+        "baseline": baseline and str(baseline),
         "trust": trust,
         "budget": None if budget == "1m" else budget,
         "timeout": timeout,
@@ -217,18 +152,13 @@ def test(
             print_json(result.document() | {"run": notice.run})
         else:
             print_text(result.describe(), passed=result.passed)
-        with redirect_user_output():
-            for file_format, file in files.items():
-                if file is not None:
-                    getattr(result, f"to_{file_format}")(file)
-            if save_front is not None:
-                if result.front is None:
-                    raise UsageError("There is no border to save: the check 'borders' was not run.")
+        write_exports(result, files, silent=as_json)
+        if save_front is not None:
+            if result.front is None:
+                raise UsageError("There is no border to save: the check 'borders' was not run.")
+            with redirect_user_output():
                 result.front.save(save_front)
         if not as_json:
-            for file_format, file in files.items():
-                if file is not None:
-                    print_line(f"{FILE_NOUNS[file_format]}: {file}")
             if save_front is not None:
                 print_line(f"The border: {save_front}")
             notice.print_end()

@@ -10,60 +10,40 @@ import typer
 
 from ..errors import UsageError
 from ..trees.files import is_tree_file, load_trees
-from .console import prepare_output_file
+from . import options as opt
+from .console import prepare_output_files
 from .load import load_system
 
 TreeModelArgument = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="MODEL",
-        help="A model file (.skops, .pmml, .json, .ubj, .txt, .cbm), or module:object.",
-        show_default=False,
-    ),
+    str | None, opt.argument("MODEL", "A model file (.skops, .pmml, .json, .ubj, .txt, .cbm), or module:object.")
 ]
 Criterion = Annotated[
     str,
-    typer.Option(
-        metavar="NAME",
-        help="DTC: every leaf. BVA: every leaf, by a row at its limits. DTMT: every mutant of a decision.",
-    ),
+    opt.option("NAME", "DTC: every leaf. BVA: every leaf, by a row at its limits. DTMT: every mutant of a decision."),
 ]
 Offset = Annotated[
     str,
-    typer.Option(
-        metavar="OFFSET",
-        help="For BVA, the distance to a limit: step, unit, or a share of the spacing of values, e.g. 0.5.",
+    opt.option(
+        "OFFSET", "For BVA, the distance to a limit: step, unit, or a share of the spacing of values, e.g. 0.5."
     ),
 ]
 Constants = Annotated[
     str,
-    typer.Option(
-        metavar="CONSTANTS",
-        help="For DTMT, the constants to put into a decision: neighbours, at most N of them, or all.",
-    ),
+    opt.option("CONSTANTS", "For DTMT, the constants to put into a decision: neighbours, at most N of them, or all."),
 ]
 Joint = Annotated[
     bool | None,
     typer.Option(
         "--joint/--each",
         help="For DTMT and forests: a mutant is killed if the forest (--joint) or its own tree (--each) answers differently.",
-        show_default=False,
     ),
 ]
-Tolerance = Annotated[
-    float | None,
-    typer.Option(
-        metavar="VALUE", help="For DTMT and numbers: the smallest difference that counts.", show_default=False
-    ),
-]
+Tolerance = Annotated[float | None, opt.option("VALUE", "For DTMT and numbers: the smallest difference that counts.")]
 FitSurrogate = Annotated[
-    bool, typer.Option("--surrogate", help="For a model without trees: fit a tree to its answers and use that.")
+    bool, opt.flag("--surrogate", "For a model without trees: fit a tree to its answers and use that.")
 ]
 SurrogateData = Annotated[
-    str | None,
-    typer.Option(
-        metavar="DATA", help="With --surrogate: the rows to fit the tree to, other than DATA.", show_default=False
-    ),
+    str | None, opt.option("DATA", "With --surrogate: the rows to fit the tree to, other than DATA.")
 ]
 
 
@@ -99,10 +79,8 @@ def parse_constants(text: str) -> int | str | None:
 
 def prepare_other_files(input_names: list[str | None], *files: Path | None) -> None:
     """Raise `UsageError` if a file cannot be written or is one of the inputs."""
-    for file in files:
-        if file is None:
-            continue
-        for name in input_names:
-            if name is not None and os.path.exists(name) and file.exists() and os.path.samefile(name, file):
+    for file in filter(None, files):
+        for name in filter(None, input_names):
+            if os.path.exists(name) and file.exists() and os.path.samefile(name, file):
                 raise UsageError(f"{str(file)!r} is an input and would be overwritten. Name another file.")
-        prepare_output_file(file)
+    prepare_output_files(*files)

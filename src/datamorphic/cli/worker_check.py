@@ -7,14 +7,13 @@ from typing import Annotated
 import typer
 
 from .._text import pluralize
+from . import options as opt
 from .console import print_json, print_line, print_table
 from .exit_codes import ExitCode
-from .options import Json
 
 
 def worker_check(
-    engine: Annotated[str, typer.Argument(help="A Dask cluster: dask://host:port.", show_default=False)],
-    as_json: Json = False,
+    engine: Annotated[str, typer.Argument(help="A Dask cluster: dask://host:port.")], as_json: opt.Json = False
 ) -> None:
     """Compare the package versions of a Dask cluster with this machine. The exit code is 1 if they differ.
 

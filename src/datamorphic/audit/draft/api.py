@@ -9,7 +9,7 @@ import pkgutil
 import re
 import sysconfig
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,10 +62,7 @@ def draft_system(
     out: FilePath = "test_model.py",
     trust: bool = False,
     progress: bool | None = None,
-    kinds: Mapping[str, str] | None = None,
-    steps: Mapping[str, float] | None = None,
-    bounds: Mapping[str, tuple[float | None, float | None]] | None = None,
-    orders: Mapping[str, Sequence[Any]] | None = None,
+    hints: SpaceOptions | None = None,
     load_data: Callable[[str], pd.DataFrame] = read_table,
 ) -> Draft:
     """Draft a test system for a model from data, as a file that pytest can run.
@@ -87,8 +84,8 @@ def draft_system(
         Whether a pickled model may be loaded, now and by the file.
     progress : bool, optional
         Whether to show progress on stderr; by default if it is a terminal.
-    kinds, steps, bounds, orders : mapping, optional
-        Hints for inferring the space from the data, by column, as for `Space.from_frame`.
+    hints : SpaceOptions, optional
+        Hints for inferring the space from the data, by column.
     load_data : callable
         Returns the frame that `data` names.
 
@@ -108,7 +105,6 @@ def draft_system(
                 "first, and give the path."
             )
     model_text, data_text = os.fspath(model), os.fspath(data)
-    hints = SpaceOptions(kinds=kinds, steps=steps, bounds=bounds, orders=orders)
     file = _validate_out(Path(out))
     loaded_model = _load_model(model_text)
     frame = load_data(data_text)
@@ -117,7 +113,7 @@ def draft_system(
         subject, scalar = _build_subject(loaded_model, frame, target, trust)
     inputs = frame[list(subject.seeds.space.names)]
     _reject_dates(inputs)
-    features = _infer_features(inputs, hints)
+    features = _infer_features(inputs, hints or SpaceOptions())
     space = Space(features, dtypes={name: inputs[name].dtype for name in inputs.columns})
     subject.sut.space = space
     rng = np.random.default_rng(0)

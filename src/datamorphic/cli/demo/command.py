@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from ..console import make_console, prepare_output_file, print_json, print_line, print_text, show_progress
-from ..options import Json, Seed
+from .. import options as opt
+from ..console import make_console, prepare_output_files, print_json, print_line, print_text
 
 if TYPE_CHECKING:
     from .demo import Demo
@@ -17,21 +15,22 @@ EXPECTED_SECONDS = 10
 
 
 def demo(
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="The folder for the report.")] = Path("datamorphic-demo"),
-    seed: Seed = 0,
-    as_json: Json = False,
+    out: Annotated[Path, opt.option("FOLDER", "The folder for the report.")] = Path("datamorphic-demo"),
+    seed: opt.Seed = 0,
+    as_json: opt.Json = False,
 ) -> None:
     """Train a classifier on data that ship with scikit-learn, test it, and write a report.
 
     Example: datamorphic demo
     """
     from ...reporting.html import write_page
+    from ...runs.progress import TimedProgress
     from .demo import run_demo
     from .page import build_page
 
     report_file = out / "report.html"
-    prepare_output_file(report_file)
-    with show_progress("training a classifier and testing it", EXPECTED_SECONDS):
+    prepare_output_files(report_file)
+    with TimedProgress("training a classifier and testing it", EXPECTED_SECONDS):
         result = run_demo(seed)
         write_page(build_page(result), report_file)
     if as_json:
