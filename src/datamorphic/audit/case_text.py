@@ -45,11 +45,9 @@ def extract_case(batch: Batch, row: int) -> dict[str, Any]:
     """Return one case as a dict of JSON-serialisable values."""
     import pandas as pd
 
-    frame = batch.frame
-    values = frame.iloc[row]
     return {
         str(name): None if pd.api.types.is_scalar(value) and pd.isna(value) else to_plain(value)
-        for name, value in zip(frame.columns, values.tolist(), strict=True)
+        for name, value in zip(batch.frame.columns, batch.frame.iloc[row].tolist(), strict=True)
     }
 
 
@@ -64,12 +62,9 @@ def build_example(groups: JudgedGroups, phrases: tuple[str, str] = ("", "and the
 
     If both cases are equal, `phrases` say how the two queries differ: after the first answer, and before the second.
     """
-    row = 0
-    case, follow_up = extract_case(groups.source, row), extract_case(groups.follow_up, row)
-    changed = {
-        name: follow_up[name] for name in case if name in follow_up and not _is_equal(case[name], follow_up[name])
-    }
-    before, after = format_answer(groups.before, row), format_answer(groups.after, row)
+    case, follow_up = extract_case(groups.source, 0), extract_case(groups.follow_up, 0)
+    changed = {name: follow_up[name] for name in case if name in follow_up and case[name] != follow_up[name]}
+    before, after = format_answer(groups.before, 0), format_answer(groups.after, 0)
     if changed:
         change = ", ".join(
             f"{name} from {format_value(case[name])} to {format_value(changed[name])}" for name in changed
@@ -81,14 +76,10 @@ def build_example(groups: JudgedGroups, phrases: tuple[str, str] = ("", "and the
     return Example(
         words=text,
         case=case,
-        answer=to_plain_answer(groups.before, row),
+        answer=to_plain_answer(groups.before, 0),
         changed=changed,
-        becomes=to_plain_answer(groups.after, row),
+        becomes=to_plain_answer(groups.after, 0),
     )
-
-
-def _is_equal(a: object, b: object) -> bool:
-    return bool(a == b) or (a is None and b is None)
 
 
 def format_share(count: int, total: int, noun: str = "case") -> str:

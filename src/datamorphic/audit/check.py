@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -22,18 +22,10 @@ T = TypeVar("T")
 
 @dataclass
 class CheckBudget:
-    """The budget of one running check, and what it has spent.
+    """The budget of one running check, and what it has spent."""
 
-    Attributes
-    ----------
-    budget : Budget
-        The share of the check.
-    counter : CallCounter
-        The runs and model calls so far.
-    """
-
-    budget: Budget
-    counter: CallCounter = field(default_factory=CallCounter)
+    budget: Budget  # the share of the check
+    counter: CallCounter = field(default_factory=CallCounter)  # the runs and model calls so far
     _start_time: float = field(default_factory=time.monotonic)
 
     def remaining(self, part: float = 1.0) -> Budget:
@@ -53,58 +45,26 @@ class CheckBudget:
 
 @dataclass(frozen=True, kw_only=True)
 class CheckFindings:
-    """What a check returns.
+    """What a check returns."""
 
-    Attributes
-    ----------
-    basis : str
-        What the outcome is based on, in a few words; if the check is not conclusive, the reason.
-    findings : sequence of Finding
-        The findings.
-    sections : sequence of Section
-        Pictures and tables beyond the findings.
-    conclusive : bool
-        Whether anything could be judged.
-    skip_reason : str
-        Why the check did not run, or not completely.
-    """
-
-    basis: str = ""
+    basis: str = ""  # of the outcome, in a few words; if the check is not conclusive, the reason
     findings: Sequence[Finding] = ()
-    sections: Sequence[Section] = ()
-    conclusive: bool = True
+    sections: Sequence[Section] = ()  # pictures and tables beyond the findings
+    conclusive: bool = True  # whether anything could be judged
     skip_reason: SkipReason = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """One question about a model, and the function that answers it.
+    """One question about a model, and the function that answers it."""
 
-    Attributes
-    ----------
-    name : str
-        The name in ``only=`` and in reports.
-    question : str
-        The question that the check answers.
-    weight : float
-        Its part of the budget, relative to the other checks.
-    find_skip_reason : callable
-        Returns why the check does not apply; an empty text if it does.
-    run : callable
-        Runs the check.
-    about_querying : bool
-        Whether it is about how the system is queried rather than about cases.
-    needs : sequence of str
-        Names of checks whose results it uses: they run first.
-    """
-
-    name: str
+    name: str  # in ``only=`` and in reports
     question: str
-    weight: float
-    find_skip_reason: Callable[[CheckContext], str]
+    weight: float  # its part of the budget, relative to the other checks
+    find_skip_reason: Callable[[CheckContext], str]  # an empty text if the check applies
     run: Callable[[CheckContext, CheckBudget], CheckFindings]
-    about_querying: bool = False
-    needs: tuple[str, ...] = ()
+    about_querying: bool = False  # about how the system is queried rather than about cases
+    needs: tuple[str, ...] = ()  # names of checks whose results it uses: they run first
 
 
 def run_flow(context: CheckContext, budget: CheckBudget, flow: Flow[T]) -> T:
@@ -118,29 +78,17 @@ def run_flow(context: CheckContext, budget: CheckBudget, flow: Flow[T]) -> T:
 
 def run_checks(
     context: CheckContext,
-    checks: Iterable[Check],
+    checks: Sequence[Check],
     only: Sequence[str] = (),
     show_progress: Callable[[str, float], None] = lambda check, done: None,
     on_outcome: Callable[[Outcome], None] = lambda outcome: None,
 ) -> list[Outcome]:
     """Run all checks that apply, each within its share of the budget, and return their outcomes.
 
-    A check that breaks does not stop the others. Ctrl-C ends the running check and skips those after it.
-
-    Parameters
-    ----------
-    context : CheckContext
-        The model, the data and what is known so far.
-    checks : iterable of Check
-        All checks, in the order in which to run them.
-    only : sequence of str
-        The names of the checks to run; all if empty. Checks that they need run as well.
-    show_progress : callable
-        Called before each check with its name and the part of the work that is done.
-    on_outcome : callable
-        Called after each check with its outcome.
+    A check that breaks does not stop the others. Ctrl-C ends the running check and skips those after it. `only` names the
+    checks to run, all if it is empty; checks that they need run as well. `show_progress` gets the name of each check and
+    the part of the work that is done, before the check runs.
     """
-    checks = list(checks)
     only = [*only, *(name for check in checks if check.name in only for name in check.needs)]
     selected_checks = [check for check in checks if not only or check.name in only]
     outcomes: dict[str, Outcome] = {}
@@ -165,15 +113,13 @@ def run_checks(
         if outcome.skip_reason == "share too small" or retried_checks & set(check.needs):
             running = run_one(check, RETRY_BUDGET_SHARE)
             retried_checks.add(check.name)
-    return [
-        outcomes.get(check.name)
-        or _build_skipped(check, "interrupted" if check in selected_checks else "not requested")
-        for check in checks
-    ]
-
-
-def _build_skipped(check: Check, reason: SkipReason) -> Outcome:
-    return Outcome(check=check.name, asks=check.question, state="not run", why=reason, skip_reason=reason)
+    for check in checks:
+        if check.name not in outcomes:
+            reason: SkipReason = "interrupted" if check in selected_checks else "not requested"
+            outcomes[check.name] = Outcome(
+                check=check.name, asks=check.question, state="not run", why=reason, skip_reason=reason
+            )
+    return [outcomes[check.name] for check in checks]
 
 
 def _is_skipped(context: CheckContext, check: Check) -> bool:
@@ -181,12 +127,6 @@ def _is_skipped(context: CheckContext, check: Check) -> bool:
         return bool(check.find_skip_reason(context))
     except Exception:
         return False  # it is reported when the check runs
-
-
-def _lower_certainty(finding: Finding) -> Finding:
-    """Return a finding with a warning that the answers depend on how the system is queried."""
-    warning = " The answers depend on how the system is queried (see above), which may explain part of this."
-    return replace(finding, sure=min(finding.sure, MAX_DOUBTFUL_CERTAINTY), detail=finding.detail + warning)
 
 
 def _run_check(context: CheckContext, check: Check, part: float) -> Outcome:
@@ -221,7 +161,12 @@ def _run_check(context: CheckContext, check: Check, part: float) -> Outcome:
         finally:
             context.clock.runs += budget.counter.runs
         if query_dependent and not check.about_querying:
-            result = replace(result, findings=[_lower_certainty(finding) for finding in result.findings])
+            warning = " The answers depend on how the system is queried (see above), which may explain part of this."
+            findings = [
+                replace(finding, sure=min(finding.sure, MAX_DOUBTFUL_CERTAINTY), detail=finding.detail + warning)
+                for finding in result.findings
+            ]
+            result = replace(result, findings=findings)
         if result.findings:
             return build_outcome("found", result)
         return build_outcome("passed" if result.conclusive else "not run", result)

@@ -33,15 +33,7 @@ MAX_ROWS_PER_QUERY = 5_000
 
 
 class BudgetClock:
-    """The time and the runs that are left of a budget.
-
-    Parameters
-    ----------
-    budget : Budget
-        The budget of the whole audit.
-    start_time : float, optional
-        The start on the monotonic clock, if it was before this object was made.
-    """
+    """The time and the runs that are left of the budget of an audit, whose start may be in the past."""
 
     def __init__(self, budget: Budget, start_time: float | None = None) -> None:
         self.budget, self.start_time = budget, time.monotonic() if start_time is None else start_time
@@ -72,80 +64,34 @@ class BudgetClock:
 
 @dataclass
 class Pace:
-    """The speed of a system.
+    """The speed of a system."""
 
-    Attributes
-    ----------
-    seconds_per_call : float
-        The time of a call, without its rows.
-    seconds_per_row : float
-        The additional time per row.
-    """
-
-    seconds_per_call: float = 0.0
+    seconds_per_call: float = 0.0  # without its rows
     seconds_per_row: float = 0.0
 
 
 @dataclass(kw_only=True)
 class CheckContext:
-    """The model under test, the data, and what is known so far.
-
-    Attributes
-    ----------
-    subject : SubjectUnderTest
-        The system, its moves and the inputs.
-    expectations : Expectations
-        What the user declared.
-    clock : BudgetClock
-        The budget.
-    learner : estimator or None
-        An estimator of scikit-learn that can be cloned and fitted; None if there is none.
-    truth : ndarray or None
-        The labels of the inputs, if the data have them.
-    baseline : Front or None
-        The border of an earlier version.
-    seed : int
-        The seed of all randomness.
-    drive_options : dict
-        Options of `drive`: engine, timeout, batch.
-    pace : Pace
-        The speed of the system.
-    queries, answers : Points, Outputs or None
-        The inputs that the check "answers" queried, and their answers.
-    has_data : bool
-        Whether the inputs were given by the user.
-    unstable : bool
-        Whether the same case got different answers.
-    query_dependent : bool
-        Whether answers depend on the rest of the query, or on chance.
-    label_counts : dict
-        How often each label was predicted.
-    front : Front or None
-        The border, once it is explored.
-    remarks : list of str
-        Irregularities of batches.
-    known_failures : dict
-        Cases that violated an expectation in earlier runs, by the name of the check. They are tried first.
-    """
+    """The model under test, the data, and what is known so far."""
 
     subject: SubjectUnderTest
     expectations: Expectations
     clock: BudgetClock
-    learner: BaseEstimator | None = None
-    truth: npt.NDArray[Any] | None = None
-    baseline: Front | None = None
+    learner: BaseEstimator | None = None  # can be cloned and fitted
+    truth: npt.NDArray[Any] | None = None  # the labels of the inputs, if the data have them
+    baseline: Front | None = None  # the border of an earlier version
     seed: int = 0
-    drive_options: dict[str, Any] = field(default_factory=dict)
+    drive_options: dict[str, Any] = field(default_factory=dict)  # engine, timeout, batch
     pace: Pace = field(default_factory=Pace)
-    queries: Points | None = None
-    answers: Outputs | None = None
-    has_data: bool = True
-    unstable: bool = False
-    query_dependent: bool = False
-    label_counts: dict[Any, int] = field(default_factory=dict)
-    front: Front | None = None
-    remarks: list[str] = field(default_factory=list)
-    known_failures: dict[str, Points] = field(default_factory=dict)
+    queries: Points | None = None  # of the check "answers"
+    answers: Outputs | None = None  # to these queries
+    has_data: bool = True  # whether the inputs were given by the user
+    unstable: bool = False  # whether the same case got different answers
+    query_dependent: bool = False  # whether answers depend on the rest of the query, or on chance
+    label_counts: dict[Any, int] = field(default_factory=dict)  # how often each label was predicted
+    front: Front | None = None  # the border, once it is explored
+    remarks: list[str] = field(default_factory=list)  # irregularities of batches
+    known_failures: dict[str, Points] = field(default_factory=dict)  # of earlier runs by check, tried first
 
     @property
     def sut(self) -> Executor:
@@ -209,18 +155,7 @@ class CheckContext:
         """Return how many cases the budget allows, at most `limit`.
 
         A number below the limit is rounded down to 1, 2 or 5 times a power of ten, so that small differences in speed do
-        not change the cases.
-
-        Parameters
-        ----------
-        budget : Budget
-            What the cases may cost.
-        limit : int
-            The largest number of cases.
-        runs_per_case : float
-            The rows that each case costs.
-        calls : float
-            The number of calls in which the rows are queried.
+        not change the cases. `calls` is the number of calls in which the rows are queried.
         """
         limits = [float(limit)]
         if budget.seconds is not None:
@@ -244,13 +179,7 @@ class CheckContext:
 
 
 def _round_down(number: float) -> int:
-    """Return the largest of 1, 2, 5, 10, 20, 50, ... that is at most `number`.
-
-    Examples
-    --------
-    >>> _round_down(7.3), _round_down(999), _round_down(2_000)
-    (5, 500, 2000)
-    """
+    """Return the largest of 1, 2, 5, 10, 20, 50, ... that is at most `number`."""
     power = 10 ** int(np.floor(np.log10(number)))
     return int(power * max(digit for digit in (1, 2, 5) if digit * power <= number))
 

@@ -12,7 +12,7 @@ from .._text import suggest_name
 from .._validation import import_optional, reject, validate_choice
 from ..errors import DataError
 from ..relations.base import Relation
-from ..relations.feature import DIRECTION_SIGNS, Invariant, Monotone
+from ..relations.feature import DIRECTION_SIGNS, Monotone
 from ..space.space import Space
 
 EXPECTATION_KEYS = ("monotone", "invariant", "protected", "towards", "relations")
@@ -24,27 +24,13 @@ ExpectLike: TypeAlias = Mapping[str, Any] | Relation | Sequence[Relation] | str 
 
 @dataclass(frozen=True, kw_only=True)
 class Expectations:
-    """What a model is expected to satisfy.
+    """What a model is expected to satisfy."""
 
-    Attributes
-    ----------
-    monotone : mapping
-        Feature to direction: "up" if more of it must not lower the answer, "down" if it must not raise it.
-    invariant : sequence of str
-        Features that must not matter.
-    protected : sequence of str
-        Features on which the decision must not depend, such as attributes of people.
-    towards : object
-        The class that "up" makes more likely.
-    relations : sequence of Relation
-        Relations of the user.
-    """
-
-    monotone: Mapping[str, str]
-    invariant: tuple[str, ...] = ()
-    protected: tuple[str, ...] = ()
-    towards: Any = None
-    relations: tuple[Relation, ...] = ()
+    monotone: Mapping[str, str]  # "up" if more of a feature must not lower the answer, "down" if not raise it
+    invariant: tuple[str, ...] = ()  # features that must not matter
+    protected: tuple[str, ...] = ()  # features on which the decision must not depend, such as attributes of people
+    towards: Any = None  # the class that "up" makes more likely
+    relations: tuple[Relation, ...] = ()  # of the user
 
     def validate_features(self, space: Space, unused_columns: Collection[str] = ()) -> None:
         """Raise `DataError` if an expectation names a feature that does not exist.
@@ -67,19 +53,9 @@ class Expectations:
         """Return the declared directions as relations."""
         return [Monotone(name, direction, self.towards) for name, direction in self.monotone.items()]
 
-    def build_invariant_relations(self) -> list[Invariant]:
-        """Return the features that must not matter as relations."""
-        return [Invariant(name) for name in self.invariant]
-
 
 def parse_expectations(expect: ExpectLike = None, protected: Sequence[str] | str = ()) -> Expectations:
-    """Return expectations from a mapping, relations, or the path of a TOML or YAML file.
-
-    Examples
-    --------
-    >>> parse_expectations({"monotone": {"income": "up"}, "invariant": ["id"]}, protected=["gender"]).protected
-    ('gender',)
-    """
+    """Return expectations from a mapping, relations, or the path of a TOML or YAML file."""
     if expect is None:
         expect = {}
     elif isinstance(expect, str | os.PathLike):
@@ -131,15 +107,14 @@ def read_expectations(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise DataError(f"The expectations cannot be read from {str(file)!r}: {reason}.") from None
     try:
         if file.suffix.lower() in (".yaml", ".yml"):
-            yaml = import_optional("yaml", "yaml", "Reading YAML")
-            document = yaml.safe_load(text)
+            document = import_optional("yaml", "yaml", "Reading YAML").safe_load(text)
         else:
             import tomllib
 
             document = tomllib.loads(text)
+    except ImportError:
+        raise
     except Exception as error:
-        if isinstance(error, ImportError):
-            raise
         message = " ".join(str(error).split())
         raise DataError(f"{file.name} is neither TOML nor YAML that can be read: {message}.") from None
     if not isinstance(document, dict):

@@ -25,27 +25,13 @@ LEVEL_MEANINGS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Example:
-    """The smallest case that shows a finding.
+    """The smallest case that shows a finding."""
 
-    Attributes
-    ----------
-    words : str
-        The example in one sentence.
-    case : mapping
-        The source case: feature to value.
-    answer : object
-        The answer of the system to the source case.
-    changed : mapping
-        The features in which the follow-up case differs, with their new values.
-    becomes : object
-        The answer of the system to the follow-up case.
-    """
-
-    words: str
-    case: Mapping[str, Any] = field(default_factory=dict)
-    answer: Any = None
-    changed: Mapping[str, Any] = field(default_factory=dict)
-    becomes: Any = None
+    words: str  # the example in one sentence
+    case: Mapping[str, Any] = field(default_factory=dict)  # the source case: feature to value
+    answer: Any = None  # of the system to the source case
+    changed: Mapping[str, Any] = field(default_factory=dict)  # the features in which the follow-up differs
+    becomes: Any = None  # the answer of the system to the follow-up
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,24 +40,18 @@ class Finding:
 
     Attributes
     ----------
-    check : str
-        The name of the check, as in ``only=`` and ``--only``.
-    about : str
-        The feature, class or relation concerned; empty if the check has only one subject.
-    title : str
-        The finding in one line.
+    check, about : str
+        The name of the check, as in ``only=``; the feature, class or relation concerned, empty if there is only one.
+    title, detail, remedy : str
+        The finding in one line; how often and in which cases; what to do about it.
     level : {"fault", "concern", "advice"}
         The severity.
     sure : float
         The certainty from 0 to 1; 1 if an example shows the finding and repeats.
-    detail : str
-        One or two sentences: how often, in which cases.
-    remedy : str
-        What to do about it.
     cases, of : int
         The number of cases that show the finding, and of cases tried; 0 and 0 if nothing was counted.
     examples : sequence of Example
-        Examples, the smallest first.
+        The smallest first.
     counted_in_detail : bool
         Whether `detail` already gives the share of cases and its interval.
     """
@@ -110,22 +90,16 @@ class Outcome:
 
     Attributes
     ----------
-    check : str
-        The name of the check.
-    asks : str
-        The question that the check answers.
+    check, asks : str
+        The name of the check, and the question that it answers.
     state : {"passed", "found", "not run", "broke"}
         Whether it found anything; "broke" if it ended with an error.
     why : str
         Why it did not run or how it broke; otherwise what the outcome is based on, in a few words.
-    findings : sequence of Finding
-        The findings.
-    sections : sequence of Section
-        Pictures and tables beyond the findings.
-    seconds : float
-        The time it took.
-    calls : int
-        The rows that the system computed for it.
+    findings, sections : sequence of Finding, of Section
+        The findings, and pictures and tables beyond them.
+    seconds, calls : float, int
+        The time it took, and the rows that the system computed for it.
     skip_reason : str
         Why it did not run, or not completely, for programs: "inapplicable", "not requested", "share too small" (of the
         budget), "budget spent" or "interrupted".

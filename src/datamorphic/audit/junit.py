@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from .._text import pluralize
 from ..reporting.junit import JUnitCase
@@ -26,33 +27,17 @@ def build_test_cases(result: AuditResult) -> list[JUnitCase]:
 def _build_test_case(result: AuditResult, outcome: Outcome) -> JUnitCase:
     defects = sorted(outcome.defects, key=lambda finding: finding.rank)
     advice = [finding for finding in outcome.findings if finding.level == "advice"]
-    output = _format_findings(result, advice)
+    detail = _format_findings(result, defects)
+    case = JUnitCase(name=outcome.check, output=_format_findings(result, advice), seconds=outcome.seconds)
     if outcome.state == "broke":
-        return JUnitCase(
-            name=outcome.check,
-            outcome="error",
-            kind="broke",
-            message=outcome.why,
-            detail=_format_findings(result, defects) or outcome.why,
-            output=output,
-            seconds=outcome.seconds,
-        )
+        return replace(case, outcome="error", kind="broke", message=outcome.why, detail=detail or outcome.why)
     if outcome.state == "not run":
-        return JUnitCase(
-            name=outcome.check, outcome="skipped", message=outcome.why, output=output, seconds=outcome.seconds
-        )
+        return replace(case, outcome="skipped", message=outcome.why)
     if defects:
         more = f" (and {pluralize(len(defects) - 1, 'more finding')})" if len(defects) > 1 else ""
-        return JUnitCase(
-            name=outcome.check,
-            outcome="failed",
-            kind=defects[0].level,
-            message=cut(defects[0].title, MAX_TITLE_CHARACTERS) + more,
-            detail=_format_findings(result, defects),
-            output=output,
-            seconds=outcome.seconds,
-        )
-    return JUnitCase(name=outcome.check, output=output, seconds=outcome.seconds)
+        message = cut(defects[0].title, MAX_TITLE_CHARACTERS) + more
+        return replace(case, outcome="failed", kind=defects[0].level, message=message, detail=detail)
+    return case
 
 
 def _format_findings(result: AuditResult, findings: Sequence[Finding]) -> str:

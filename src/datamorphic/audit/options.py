@@ -27,21 +27,7 @@ DEFAULT_BUDGET = "1m"
 
 @dataclass(frozen=True, kw_only=True)
 class AuditOptions:
-    """The options of one audit, validated; `dm.test` documents them.
-
-    Attributes
-    ----------
-    hints : SpaceOptions
-        Hints for the columns of the data; they exclude `space`.
-    keep : KeepOptions or None
-        How to keep the run in a store; None to keep nothing.
-    request : mapping
-        How the audit was requested. It is stored, and repeats the audit.
-    start_time : float or None
-        The start on the monotonic clock, if it was before the options were made.
-    expectations : Expectations
-        What `expect` and `protected` declare.
-    """
+    """The options of one audit, validated; `dm.test` documents them."""
 
     target: str | None = None
     protected: Sequence[str] | str = ()
@@ -51,7 +37,7 @@ class AuditOptions:
     baseline: Front | FilePath | None = None
     only: Sequence[str] | str = ()
     space: Space | None = None
-    hints: SpaceOptions = field(default_factory=SpaceOptions)
+    hints: SpaceOptions = field(default_factory=SpaceOptions)  # they exclude `space`
     engine: EngineLike = None
     timeout: float | None = None
     batch: int | None = None
@@ -60,9 +46,9 @@ class AuditOptions:
     scalar: bool = False
     name: str | None = None
     progress: bool | None = None
-    request: Mapping[str, Any] = field(default_factory=dict)
-    start_time: float | None = None
-    expectations: Expectations = field(init=False)
+    request: Mapping[str, Any] = field(default_factory=dict)  # is stored, and repeats the audit
+    start_time: float | None = None  # on the monotonic clock, if it was before the options were made
+    expectations: Expectations = field(init=False)  # what `expect` and `protected` declare
     parsed_budget: Budget = field(init=False)
     keep: KeepOptions | None = field(init=False)
 

@@ -29,7 +29,9 @@ def build_page(result: AuditResult) -> Page:
         text = "What else was learned about the model. Nothing here is wrong unless a finding above says so."
         sections.append(Section(heading="Pictures and tables", text=text, parts=details, anchor="pictures"))
     sections += [_build_checks(result), _build_provenance(result)]
+    defects = result.at_least("concern")
     headline = result.headline
+    state: SectionState = "good" if result.passed else "warn"
     return Page(
         title=f"Check-up of {result.subject}",
         lead="This page reports how a model behaves. No correct answers were needed: inputs were changed in ways that "
@@ -37,7 +39,7 @@ def build_page(result: AuditResult) -> Page:
         "shows an input that reproduces it.",
         sections=sections,
         verdict=headline[:1].upper() + headline[1:],
-        state=_choose_state(result),
+        state=STATE_OF_LEVEL[defects[0].level] if defects else state,
         facts=[
             ("Model", ", ".join(cut(part, MAX_FACT_CHARACTERS) for part in (result.subject, result.kind) if part)),
             ("Data", cut(result.data, MAX_FACT_CHARACTERS)),
@@ -48,28 +50,22 @@ def build_page(result: AuditResult) -> Page:
     )
 
 
-def _choose_state(result: AuditResult) -> SectionState:
-    findings = result.findings
-    if findings and findings[0].level != "advice":
-        return STATE_OF_LEVEL[findings[0].level]
-    return "good" if result.passed else "warn"
-
-
 def _build_findings(result: AuditResult) -> Section:
     findings = result.findings
     if not findings:
         passed_outcomes = [outcome for outcome in result.outcomes if outcome.state == "passed"]
-        heading = "No findings" if passed_outcomes else "Nothing could be checked"
-        text = f"{pluralize(len(passed_outcomes), 'check')} passed. The table below lists what was checked and what was not."
         return Section(
-            heading=heading, text=text, state="good" if result.passed and passed_outcomes else "warn", anchor="findings"
+            heading="No findings" if passed_outcomes else "Nothing could be checked",
+            text=f"{pluralize(len(passed_outcomes), 'check')} passed. "
+            "The table below lists what was checked and what was not.",
+            state="good" if result.passed and passed_outcomes else "warn",
+            anchor="findings",
         )
     levels = [level for level in LEVELS if any(finding.level == level for finding in findings)]
-    meaning = "\n".join(f"• {_format_level(level)}: {LEVEL_MEANINGS[level]}" for level in levels)
-    text = f"The most severe and most certain findings come first. The levels:\n{meaning}"
+    meaning = "\n".join(f"• {level.capitalize()}: {LEVEL_MEANINGS[level]}" for level in levels)
     return Section(
         heading=pluralize(len(findings), "finding"),
-        text=text,
+        text=f"The most severe and most certain findings come first. The levels:\n{meaning}",
         parts=[_build_finding(result, finding) for finding in findings],
         anchor="findings",
     )
@@ -97,7 +93,7 @@ def _build_finding(result: AuditResult, finding: Finding) -> Section:
         text=finding.detail,
         state=STATE_OF_LEVEL[finding.level],
         table=example,
-        badge=_format_level(finding.level),
+        badge=finding.level.capitalize(),
         facts=[(term, value) for term, value in facts if value],
         again=format_command(result, finding),
     )
@@ -127,7 +123,7 @@ def _build_checks(result: AuditResult) -> Section:
             outcome.asks,
             format_state(outcome),
             outcome.why,
-            *_format_cost(outcome.seconds, outcome.calls, outcome.state),
+            *([None, None] if outcome.state == "not run" else [f"{outcome.seconds:.1f}", f"{outcome.calls:,}"]),
         ]
         for outcome in result.outcomes
     ]
@@ -152,22 +148,13 @@ def _build_checks(result: AuditResult) -> Section:
     )
 
 
-def _format_cost(elapsed: float, calls: int, state: str) -> list[str | None]:
-    return [None, None] if state == "not run" else [f"{elapsed:.1f}", f"{calls:,}"]
-
-
 def _build_provenance(result: AuditResult) -> Section:
     notes = "\n".join(f"• {note}" for note in result.notes)
     versions = ", ".join(f"{name} {version}" for name, version in result.versions.items())
-    facts = [("Made with", versions)] if versions else []
     return Section(
         heading="How this page was produced",
         text=notes or "Everything was tested as given. No assumptions were needed.",
-        facts=facts,
+        facts=[("Made with", versions)] if versions else [],
         again=format_command(result),
         anchor="made",
     )
-
-
-def _format_level(level: Level) -> str:
-    return level.capitalize()

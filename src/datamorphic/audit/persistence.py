@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,8 +29,6 @@ MAX_FORGOTTEN_CASES = 1_000  # per check
 #: Checks about single cases, which can be tried again.
 RETRIED_CHECKS = ("answers", "monotone", "invariant", "protected")
 VERDICTS = {"passed": "HOLDS", "found": "VIOLATED", "not run": "INAPPLICABLE", "broke": "UNDEFINED"}
-
-ArtifactWriter = Callable[[Path], int]
 
 
 class AuditRun:
@@ -82,35 +80,24 @@ class AuditRun:
         """Record the result."""
         if self.session is None:
             return
-        artifacts: dict[str, ArtifactWriter] = {RESULT_FILE: _make_result_writer(result)}
+        front = result.front
+
+        def write_result(path: Path) -> int:
+            result.to_json(path)
+            return len(result.findings)
+
+        def write_border(path: Path) -> int:
+            assert front is not None
+            write_front(front, path, query_seeds=False)
+            return len(front)
+
+        artifacts = {RESULT_FILE: write_result}
+        border = {} if front is None or not len(front) else {FRONT_FILE: write_border}
+        summary, verdicts = build_summary(result), list_verdicts(result)
         try:
-            self._finish_session(result, {**artifacts, **_make_front_writers(result)})
+            self.session.finish(summary=summary, verdicts=verdicts, artifacts=artifacts | border)
         except (DataError, UnicodeError):  # the border has labels that no file can hold
-            self._finish_session(result, artifacts)
-
-    def _finish_session(self, result: AuditResult, artifacts: Mapping[str, ArtifactWriter]) -> None:
-        assert self.session is not None
-        self.session.finish(summary=build_summary(result), verdicts=list_verdicts(result), artifacts=artifacts)
-
-
-def _make_result_writer(result: AuditResult) -> ArtifactWriter:
-    def write(path: Path) -> int:
-        result.to_json(path)
-        return len(result.findings)
-
-    return write
-
-
-def _make_front_writers(result: AuditResult) -> dict[str, ArtifactWriter]:
-    front = result.front
-    if front is None or not len(front):
-        return {}
-
-    def write(path: Path) -> int:
-        write_front(front, path, query_seeds=False)
-        return len(front)
-
-    return {FRONT_FILE: write}
+            self.session.finish(summary=summary, verdicts=verdicts, artifacts=artifacts)
 
 
 def build_summary(result: AuditResult) -> dict[str, Any]:

@@ -12,20 +12,19 @@ from typing import Any
 
 from .._text import redact
 from ..errors import DataError, UsageError
+from ..runs.flow import Budget
 from ..systems.files import is_weka_name
 from .expectations import read_expectations
 from .finding import Example, Finding
-from .python_code import format_literal
+from .python_code import format_literal, format_path, render_template
 from .result import NO_LIMIT, AuditResult
 
-TEMPLATE = "pytest_file.py.j2"
 SIGNATURE = "Written by result.to_pytest(...)."
 MAX_HEADER_BYTES = 1_000  # in which the signature is sought
 MIN_BUDGET_SECONDS = 300  # of the tests, since other machines may be slower
 MAX_TEST_NAME_CHARACTERS = 60
 QUERYING_CHECKS = ("repeats", "row order", "batches")  # if they find anything, the border is not reproducible
 _OBJECT = re.compile(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):([^\W\d]\w*(?:\.[^\W\d]\w*)*)")  # module:object
-_SECONDS = re.compile(r"(\d+(?:\.\d+)?(?:e[+-]\d+)?) s")  # a budget of time in a result
 
 
 def write_test_file(result: AuditResult, path: Path) -> Path:
@@ -76,19 +75,6 @@ class _Fixture:
     uses_load_model: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class _XfailTest:
-    """The test of one finding, which fails until the finding is fixed."""
-
-    name: str
-    parameters: str
-    reason: str
-    lines: list[str]
-    check: str
-    about: str
-    uses_ask: bool
-
-
 class _TestFile:
     """The values of the template."""
 
@@ -122,19 +108,20 @@ class _TestFile:
 
     def to_text(self) -> str:
         """Return the text of the file."""
-        from jinja2 import Environment, StrictUndefined
-
-        environment = Environment(
-            trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=StrictUndefined
-        )
-        template = files(__package__).joinpath(TEMPLATE).read_text(encoding="utf-8")
         model, data, tests = self._build_model(), self._build_data(), self._build_tests()
         passed = [outcome.check for outcome in self.result.outcomes if outcome.state == "passed"]
         target = self.request.get("target")
-        uses_ask = any(test.uses_ask for test in tests)
-        return environment.from_string(template).render(
+        uses_ask = any(test["uses_ask"] for test in tests)
+        return render_template(
+            files(__package__) / "pytest_file.py.j2",
+            {},
             signature=SIGNATURE,
-            about=[format_comment(line) for line in self._describe()],
+            about=[
+                format_comment(f"Tested: {self.result.subject}, {self.result.kind}."),
+                format_comment(f"Data: {self.result.data}."),
+                format_comment(f"Result: {self.result.headline}."),
+                *(format_comment(f"Not pinned: {check} ({reason}).") for check, reason in self.omissions.items()),
+            ],
             target=None if target is None else format_literal(target),
             passed=format_literal([check for check in passed if check not in self.omissions]),
             found=format_literal([(finding.check, finding.about) for finding in self.findings]),
@@ -154,15 +141,6 @@ class _TestFile:
             uses_load_model=model.uses_load_model,
         )
 
-    def _describe(self) -> list[str]:
-        result = self.result
-        return [
-            f"Tested: {result.subject}, {result.kind}.",
-            f"Data: {result.data}.",
-            f"Result: {result.headline}.",
-            *(f"Not pinned: {check} ({reason})." for check, reason in self.omissions.items()),
-        ]
-
     def _build_model(self) -> _Fixture:
         request, docstring = self.request, "The model under test."
         if not self.from_files or (request.get("model") is None and request.get("subject") is None):
@@ -181,11 +159,11 @@ class _TestFile:
         match = _OBJECT.fullmatch(str(request["model"]))
         if match and not os.path.exists(str(request["model"])):
             lines = [
-                f"    sys.path.insert(0, str({self._format_path(os.curdir)}))",
+                f"    sys.path.insert(0, str({format_path(os.curdir, self.folder)}))",
                 f"    return attrgetter({format_literal(match[2])})(import_module({format_literal(match[1])}))",
             ]
             return _Fixture(docstring=docstring, body="\n".join(lines), uses_sys_path=True)
-        file = self._format_path(str(request["model"]))
+        file = format_path(str(request["model"]), self.folder)
         if self.is_learner:
             body = f"    return load_model({file}{self.trust_option})"
             return _Fixture(docstring="The learner under test.", body=body, uses_load_model=True)
@@ -202,7 +180,7 @@ class _TestFile:
         if prefix == "data":
             return _Fixture(docstring=docstring, body=f"    return dm.data.load({format_literal(name)})")
         reader = "read_parquet" if str(data).lower().endswith(".parquet") else "read_csv"
-        body = f"    return pd.{reader}({self._format_path(str(data))})"
+        body = f"    return pd.{reader}({format_path(str(data), self.folder)})"
         return _Fixture(docstring=docstring, body=body, uses_pandas=True)
 
     def _build_unfilled(self, name: str, expected: str, instruction: str, docstring: str) -> _Fixture:
@@ -216,7 +194,7 @@ class _TestFile:
             options["protected"] = format_literal(list(request["protected"]))
         options |= self._format_expectations()
         if request.get("baseline") is not None:
-            options["baseline"] = self._format_path(str(request["baseline"]))
+            options["baseline"] = format_path(str(request["baseline"]), self.folder)
         options["budget"] = format_literal(self._choose_budget())
         options["seed"] = format_literal(self.result.seed)
         for name in ("timeout", "batch", "kinds", "steps", "bounds", "orders"):
@@ -233,10 +211,10 @@ class _TestFile:
 
     def _choose_budget(self) -> str | None:
         """Return the budget of the tests: that of the result, and at least the minimal time."""
-        match = _SECONDS.fullmatch(self.result.budget)
-        if match:
-            return f"{max(MIN_BUDGET_SECONDS, math.ceil(float(match[1])))} s"
-        return None if self.result.budget == NO_LIMIT else self.result.budget
+        if self.result.budget == NO_LIMIT:
+            return None
+        seconds = Budget.parse(self.result.budget).seconds
+        return self.result.budget if seconds is None else f"{max(MIN_BUDGET_SECONDS, math.ceil(seconds))} s"
 
     def _format_expectations(self) -> dict[str, str]:
         """Return the file of expectations, or the expectations themselves."""
@@ -250,7 +228,7 @@ class _TestFile:
         if request.get("towards") is not None:
             declared["towards"] = request["towards"]
         if file is not None and not (declared and self.from_files):
-            return {"expect": self._format_path(str(file))}
+            return {"expect": format_path(str(file), self.folder)}
         if file is not None:  # options of the command line take precedence over the file
             expectations = read_expectations(file)
             declared["monotone"] = {**(expectations.get("monotone") or {}), **declared.get("monotone", {})}
@@ -258,32 +236,34 @@ class _TestFile:
             declared = {**expectations, **declared}
         return {"expect": format_literal(declared, 8)} if declared else {}
 
-    def _build_tests(self) -> list[_XfailTest]:
-        tests: list[_XfailTest] = []
-        names: set[str] = set()
+    def _build_tests(self) -> list[dict[str, Any]]:
+        """Return a test for each finding, which fails until the finding is fixed."""
+        tests: dict[str, dict[str, Any]] = {}
         for finding in self.findings:
-            name = _choose_test_name(finding)
-            while name in names:
+            slug = re.sub(r"[^a-z0-9]+", "_", f"{finding.check} {finding.about}".lower()).strip("_")
+            name = f"{slug[:MAX_TEST_NAME_CHARACTERS] or 'finding'}_is_fixed"
+            while name in tests:
                 name += "_"
-            names.add(name)
-            tests.append(self._build_test(finding, name))
-        return tests
+            tests[name] = self._build_test(finding, name)
+        return list(tests.values())
 
-    def _build_test(self, finding: Finding, name: str) -> _XfailTest:
+    def _build_test(self, finding: Finding, name: str) -> dict[str, Any]:
         lines, uses_ask = [], False
         for example in finding.examples[:1]:
-            uses_ask = _has_two_answers(example) or _has_no_answer(finding, example)
+            unanswered = finding.check == "answers" and example.answer is None and example.becomes is None
+            has_two_answers = bool(example.changed) and example.answer != example.becomes
+            uses_ask = bool(example.case) and (has_two_answers or unanswered)
             lines = [format_comment(f"The smallest example: {example.words}")]
             lines += self._format_example(example, uses_ask)
-        return _XfailTest(
-            name=name,
-            parameters=f"{self.answering}, data, result" if uses_ask else "result",
-            reason=format_literal(redact(finding.title)),
-            lines=lines,
-            check=format_literal(finding.check),
-            about=format_literal(finding.about),
-            uses_ask=uses_ask,
-        )
+        return {
+            "name": name,
+            "parameters": f"{self.answering}, data, result" if uses_ask else "result",
+            "reason": format_literal(redact(finding.title)),
+            "lines": lines,
+            "check": format_literal(finding.check),
+            "about": format_literal(finding.about),
+            "uses_ask": uses_ask,
+        }
 
     def _format_example(self, example: Example, uses_ask: bool) -> list[str]:
         """Return the lines that show an example: code that queries it, or comments."""
@@ -299,29 +279,6 @@ class _TestFile:
             return [f"# {line.strip()}" for statement in code for line in statement.splitlines()]
         query = f"ask({self.answering}, data, {cases})"
         return [*code, f"assert {query} != {format_literal(today)}  # the answers today"]
-
-    def _format_path(self, path: str) -> str:
-        """Return the code of a path relative to the tests, so that both can be moved together."""
-        absolute = os.path.abspath(path)
-        try:
-            relative = os.path.relpath(absolute, self.folder)
-        except ValueError:  # on another drive of Windows
-            return f"Path({format_literal(absolute)})"
-        return f"HERE / {format_literal(Path(relative).as_posix())}"
-
-
-def _has_two_answers(example: Example) -> bool:
-    return bool(example.case and example.changed) and example.answer != example.becomes
-
-
-def _has_no_answer(finding: Finding, example: Example) -> bool:
-    return bool(example.case) and finding.check == "answers" and example.answer is None and example.becomes is None
-
-
-def _choose_test_name(finding: Finding) -> str:
-    """Return a name for the test of a finding that is part of a Python identifier."""
-    name = re.sub(r"[^a-z0-9]+", "_", f"{finding.check} {finding.about}".lower()).strip("_")
-    return f"{name[:MAX_TEST_NAME_CHARACTERS] or 'finding'}_is_fixed"
 
 
 def format_comment(text: str) -> str:

@@ -7,7 +7,12 @@ nothing in them can become code.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Mapping
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from .._typing import FilePath
 
 MAX_LINE_CHARACTERS = 110
 
@@ -32,6 +37,27 @@ def format_literal(value: object, indent: int = 0) -> str:
     start, end = "{}" if isinstance(value, dict) else "[]"
     lines = "".join(f"{' ' * (indent + 4)}{part},\n" for part in parts)
     return f"{start}\n{lines}{' ' * indent}{end}"
+
+
+def format_path(path: str, folder: FilePath) -> str:
+    """Return the code of a path relative to the folder of a file, so that both can be moved together."""
+    absolute = os.path.abspath(path)
+    try:
+        relative = os.path.relpath(absolute, folder)
+    except ValueError:  # on another drive of Windows
+        return f"Path({format_literal(absolute)})"
+    return f"HERE / {format_literal(Path(relative).as_posix())}"
+
+
+def render_template(file: Traversable, filters: Mapping[str, Callable[..., str]], **values: object) -> str:
+    """Return a Python file from a template; the values must be code already."""
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(
+        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=StrictUndefined
+    )
+    environment.filters.update(filters)
+    return environment.from_string(file.read_text(encoding="utf-8")).render(values)
 
 
 def _format_inline(value: object) -> str:

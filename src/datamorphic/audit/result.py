@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -25,17 +25,29 @@ NO_LIMIT = "no limit"  # the text of a budget without limits
 SERIALISED_CLASSES = {kind.__name__: kind for kind in (Axis, Example, Finding, Line, Outcome, Scatter, Section, Table)}
 
 
+def format_options(request: Mapping[str, Any], *names: str) -> list[str]:
+    """Return values of a request as options of the command line, one for each item of a list."""
+    options: list[str] = []
+    for name in names:
+        value = request.get(name)
+        for item in value if isinstance(value, list | tuple) else [value]:
+            if item is not None:
+                options += [f"--{name}", str(item)]
+    return options
+
+
 def format_hint_options(request: Mapping[str, Any]) -> list[str]:
     """Return the space hints of a request as options of the command line."""
+    formats: dict[str, tuple[str, Callable[[Any], str]]] = {
+        "kinds": ("--kind", str),
+        "steps": ("--feature-step", str),
+        "bounds": ("--bounds", lambda limits: ":".join("" if limit is None else str(limit) for limit in limits)),
+        "orders": ("--order", lambda categories: ",".join(map(str, categories))),
+    }
     options: list[str] = []
-    for column, kind in (request.get("kinds") or {}).items():
-        options += ["--kind", f"{column}={kind}"]
-    for column, step in (request.get("steps") or {}).items():
-        options += ["--feature-step", f"{column}={step}"]
-    for column, limits in (request.get("bounds") or {}).items():
-        options += ["--bounds", f"{column}={':'.join('' if limit is None else str(limit) for limit in limits)}"]
-    for column, order in (request.get("orders") or {}).items():
-        options += ["--order", f"{column}={','.join(map(str, order))}"]
+    for key, (option, format_hint) in formats.items():
+        for column, hint in (request.get(key) or {}).items():
+            options += [option, f"{column}={format_hint(hint)}"]
     return options
 
 
@@ -45,22 +57,14 @@ class AuditResult(Exportable):
 
     Attributes
     ----------
-    subject : str
-        The name of the model.
-    kind : str
-        The kind of model in words: "a fitted classifier of 3 classes (SVC)".
-    data : str
-        The data in words.
+    subject, kind, data : str
+        The name of the model, its kind in words: "a fitted classifier of 3 classes (SVC)", and the data in words.
     outcomes : sequence of Outcome
         One per check, in the order they ran.
-    seed : int
-        The seed of all randomness.
-    budget : str
-        The budget in words.
-    seconds : float
-        The time it took.
-    calls : int
-        The rows that the system computed.
+    seed, budget : int, str
+        The seed of all randomness, and the budget in words.
+    seconds, calls : float, int
+        The time it took, and the rows that the system computed.
     words : mapping
         The request, so that the audit can be repeated: "model", "data", "target", ...
     notes : sequence of str
@@ -145,17 +149,11 @@ class AuditResult(Exportable):
             return self.code(finding)
         parts = ["datamorphic", "test"]
         parts += [str(request[name]) for name in ("model", "data") if request.get(name) is not None]
-        for name in ("subject", "target", "expect", "towards", "baseline"):
-            if request.get(name) is not None:
-                parts += [f"--{name}", str(request[name])]
-        for name in ("protected", "monotone", "invariant"):
-            for value in request.get(name) or ():
-                parts += [f"--{name}", str(value)]
+        parts += format_options(request, "subject", "target", "expect", "towards", "baseline")
+        parts += format_options(request, "protected", "monotone", "invariant")
         parts += format_hint_options(request)
         parts += [f"--{name}" for name in ("trust", "scalar") if request.get(name)]
-        for name in ("budget", "timeout", "batch"):
-            if request.get(name) is not None:
-                parts += [f"--{name}", str(request[name])]
+        parts += format_options(request, "budget", "timeout", "batch")
         parts += ["--seed", str(self.seed)]
         if finding is not None:
             parts += ["--only", finding.check]
@@ -202,8 +200,7 @@ class AuditResult(Exportable):
 
     def test_cases(self) -> Sequence[JUnitCase]:
         """Return one test case per check."""
-        cases: list[JUnitCase] = load_renderer("audit.junit:build_test_cases")(self)
-        return cases
+        return load_renderer("audit.junit:build_test_cases")(self)
 
     def _export_name(self) -> str:
         return self.subject
@@ -226,8 +223,7 @@ class AuditResult(Exportable):
         Checks that pass must go on passing. Findings are expected to fail until they are fixed. The border is saved
         beside the file and must not move.
         """
-        file: Path = load_renderer("audit.pytest_file:write_test_file")(self, Path(path))
-        return file
+        return load_renderer("audit.pytest_file:write_test_file")(self, Path(path))
 
     @classmethod
     def from_json(cls, text: str) -> AuditResult:
@@ -246,9 +242,8 @@ class AuditResult(Exportable):
                 raise ValueError("it has no outcomes")
             if document.get("format", 0) > FORMAT_VERSION:
                 raise ValueError("it was written by a newer version")
-            field_names = {item.name for item in fields(cls)} - {"front"}
-            values = {name: _from_plain(value) for name, value in document.items() if name in field_names}
-            return cls(**values)
+            names = {item.name for item in fields(cls)} - {"front"}
+            return cls(**{name: _from_plain(value) for name, value in document.items() if name in names})
         except (ValueError, TypeError, KeyError) as error:
             raise DataError(
                 f"This text is not the JSON of an audit: {error}. Give the text that to_json() returned."
@@ -275,15 +270,11 @@ def _escape_name(name: str) -> str:
     return f"{name}_" if name.rstrip("_") == "kind" else name
 
 
-def _unescape_name(name: str) -> str:
-    return name[:-1] if name.rstrip("_") == "kind" else name
-
-
 def _from_plain(value: object) -> Any:
     if isinstance(value, dict):
         attributes = {name: _from_plain(item) for name, item in value.items()}
         kind = attributes.pop("kind", None)
         if kind is not None:
             return SERIALISED_CLASSES[kind](**attributes)
-        return {_unescape_name(name): item for name, item in attributes.items()}
+        return {name[:-1] if name.rstrip("_") == "kind" else name: item for name, item in attributes.items()}
     return tuple(_from_plain(item) for item in value) if isinstance(value, list) else value

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._text import pluralize, suggest_name
+from .._text import format_short, pluralize, suggest_name
 from .._typing import DataLike, FilePath, ModelLike
 from .._validation import reject, to_generator
 from ..errors import AmbiguousData, ArgumentError, DataError, ModelError, format_error_line
@@ -40,24 +40,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class _LoadedModel:
-    """A model ready to be tested.
+    """A model ready to be tested."""
 
-    Attributes
-    ----------
-    original : ModelLike
-        The model that was given, loaded if it was a path.
-    fitted : ModelLike
-        The model to query: fitted if the given one was not.
-    name : str or None
-        The name to show; None for the default.
-    learner : estimator or None
-        An unfitted estimator to train again, if there is one.
-    """
-
-    original: ModelLike
-    fitted: ModelLike
-    name: str | None
-    learner: BaseEstimator | None = None
+    original: ModelLike  # as given, loaded if it was a path
+    fitted: ModelLike  # the model to query
+    name: str | None  # None for the default
+    learner: BaseEstimator | None = None  # to train again
 
     @property
     def fitted_on_given_data(self) -> bool:
@@ -73,7 +61,9 @@ def run_audit(model: ModelLike, data: DataLike | None, options: AuditOptions) ->
     if loaded.fitted_on_given_data:
         kind = type(loaded.original).__name__
         notes.insert(0, f"The {kind} was not fitted. It was fitted to the data before the test.")
-    _validate_expectations(subject, data, options)
+    options.expectations.validate_features(subject.seeds.space, [str(name) for name in getattr(data, "columns", ())])
+    for relation in options.expectations.build_monotone_relations():
+        relation.why_not(subject.sut, subject.seeds)  # raises if `towards` is not a class of the model
     baseline = _load_baseline(options.baseline, subject)
     engine = PersistentEngine(make_engine(options.engine))
     context = CheckContext(
@@ -183,13 +173,6 @@ def _build_subject(
     return subject, notes
 
 
-def _validate_expectations(subject: SubjectUnderTest, data: DataLike | None, options: AuditOptions) -> None:
-    columns = [str(column) for column in getattr(data, "columns", ())]
-    options.expectations.validate_features(subject.seeds.space, columns)
-    for relation in options.expectations.build_monotone_relations():
-        relation.why_not(subject.sut, subject.seeds)  # raises if `towards` is not a class of the model
-
-
 def _load_baseline(baseline: Front | FilePath | None, subject: SubjectUnderTest) -> Front | None:
     if baseline is None:
         return None
@@ -216,7 +199,10 @@ def _describe_kind(subject: SubjectUnderTest, loaded: _LoadedModel) -> str:
     sut, suffix = subject.sut, ""
     if isinstance(sut, Estimator):
         kind = "regressor" if subject.has_numeric_answers else "classifier" if sut.labels is not None else "model"
-        kind, suffix = f"a fitted {kind}", f" ({_format_class_name(sut.model)})"
+        steps = getattr(sut.model, "steps", None)
+        steps = [step for _, step in steps] if isinstance(steps, list) else []
+        names = " > ".join(type(step).__name__ for step in steps or [sut.model])
+        kind, suffix = f"a fitted {kind}", f" ({names})"
         if loaded.fitted_on_given_data:
             suffix += ", fitted to these data"
     elif has_morphisms(loaded.original):
@@ -225,13 +211,6 @@ def _describe_kind(subject: SubjectUnderTest, loaded: _LoadedModel) -> str:
         kind = "a function" if callable(loaded.original) else "a system"
     classes = f" of {pluralize(len(sut.labels), 'class', 'classes')}" if sut.labels is not None else ""
     return f"{kind}{classes}{suffix}"
-
-
-def _format_class_name(model: object) -> str:
-    steps = getattr(model, "steps", None)
-    if isinstance(steps, list) and steps:
-        return " > ".join(type(step).__name__ for _, step in steps)
-    return type(model).__name__
 
 
 def _describe_data(subject: SubjectUnderTest, data: DataLike | None, target: str | None) -> str:
@@ -246,7 +225,7 @@ def _describe_data(subject: SubjectUnderTest, data: DataLike | None, target: str
 
 def _describe_budget(budget: Budget) -> str:
     if budget.seconds is not None:
-        return f"{budget.seconds:g} s"
+        return f"{format_short(budget.seconds)} s"
     return pluralize(budget.runs, "run") if budget.runs is not None else NO_LIMIT
 
 

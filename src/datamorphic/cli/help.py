@@ -45,26 +45,28 @@ def split_examples(text: str) -> tuple[str, str, list[str]]:
 
 
 class _WithExamples:
-    """What commands and groups of commands share."""
+    """What commands and groups of commands share: examples at the end of the help, and values for the shell."""
 
     help: str | None
-    heading: str
-    examples: list[str]
+    params: list[Any]
 
-    def read_examples(self) -> None:
-        """Take the examples out of the help text."""
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
         self.help, self.heading, self.examples = split_examples(self.help or "")
+        for param in self.params:
+            add_completion(param)
 
-    def print_examples(self) -> None:
-        """Print every example on a line of its own that can be copied."""
-        if not self.examples:
-            return
-        from rich.text import Text
+    def format_help(self, ctx: Context, formatter: HelpFormatter) -> None:
+        """Print the help, then every example on a line of its own that can be copied."""
+        with _adjust_typer_console():
+            super().format_help(ctx, formatter)  # type: ignore[misc]
+        if self.examples:
+            from rich.text import Text
 
-        console = make_console()
-        console.print(Text(f" {self.heading}:", style="bold"))
-        for example in self.examples:
-            console.print(Text(f"   {example}"), soft_wrap=True)
+            console = make_console()
+            console.print(Text(f" {self.heading}:", style="bold"))
+            for example in self.examples:
+                console.print(Text(f"   {example}"), soft_wrap=True)
 
 
 def _simplify_brackets(piece: str) -> str:
@@ -78,21 +80,9 @@ def _simplify_brackets(piece: str) -> str:
 class CommandWithExamples(_WithExamples, TyperCommand):
     """A command whose help ends with examples."""
 
-    def __init__(self, name: str | None, **options: Any) -> None:
-        super().__init__(name, **options)
-        self.read_examples()
-        for param in self.params:
-            add_completion(param)
-
     def collect_usage_pieces(self, ctx: Context) -> list[str]:
         """Return the parts of the usage line: MODEL if it is required, [MODEL] if it is optional."""
         return [_simplify_brackets(piece) for piece in super().collect_usage_pieces(ctx)]
-
-    def format_help(self, ctx: Context, formatter: HelpFormatter) -> None:
-        """Print the help, then the examples."""
-        with _adjust_typer_console():
-            super().format_help(ctx, formatter)
-        self.print_examples()
 
 
 class GroupWithExamples(_WithExamples, TyperGroup):
@@ -101,20 +91,10 @@ class GroupWithExamples(_WithExamples, TyperGroup):
     #: commands in the order of registration; Typer itself lists groups after all commands
     order: tuple[str, ...] = ()
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self.read_examples()
-
     def list_commands(self, ctx: Context) -> list[str]:
         """Return the names of the commands in the order of registration."""
         names = super().list_commands(ctx)
         return sorted(names, key=lambda name: self.order.index(name) if name in self.order else len(self.order))
-
-    def format_help(self, ctx: Context, formatter: HelpFormatter) -> None:
-        """Print the help, then the examples."""
-        with _adjust_typer_console():
-            super().format_help(ctx, formatter)
-        self.print_examples()
 
     def make_context(self, *arguments: Any, **named: Any) -> Any:
         """Parse the arguments of the group itself."""

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from .._text import pluralize
 from ..errors import UsageError
+from ..systems.files import is_model_file
 from . import options as opt
 from .console import make_console, prepare_output_files, print_json, print_line, redirect_user_output
-from .load import is_model_file, load_data, load_object
+from .load import load_data, load_object
 
 if TYPE_CHECKING:
-    from ..audit.draft.result import Draft
+    from ..audit.draft.api import Draft
 
 
 def init(

@@ -14,13 +14,11 @@ from .._text import suggest_name
 from ..data.sets import load
 from ..errors import SystemFailed, UsageError
 from ..space.table_files import read_table
-from ..systems.files import is_weka_name
+from ..systems.files import is_model_file, is_weka_name
 from . import options as opt
 
 if TYPE_CHECKING:
     import pandas as pd
-
-MODEL_SUFFIXES = (".skops", ".onnx", ".joblib", ".pkl", ".pickle")
 
 #: errors that functions of one case raise when they get a frame
 _SCALAR_FUNCTION_ERROR = re.compile(r"missing \d+ required|truth value of a (DataFrame|Series) is ambiguous")
@@ -71,11 +69,6 @@ def choose_model_and_data(
 def to_absolute_path(text: str | None) -> str | None:
     """Return the name of a model or of data so that it means the same in another folder."""
     return os.path.abspath(text) if text is not None and os.path.exists(text) else text
-
-
-def is_model_file(text: str) -> bool:
-    """Tell whether a name stands for a file rather than for ``module:object``."""
-    return os.path.exists(text) or os.path.splitext(text)[1] in MODEL_SUFFIXES or os.sep in text
 
 
 def load_system(model: str | None, subject: str | None, trust: bool) -> tuple[Any, dict[str, Any]]:

@@ -29,13 +29,12 @@ def export_run(store: Store, run: int, path: Path) -> list[Path]:
         files = {path: writers[path.suffix]}
     else:
         names = {"run.json": _write_json}
-        names |= {FRONT_FILE: _write_parquet, "pairs.csv": _write_csv} if _has_file(stored_run, FRONT_FILE) else {}
-        names |= {RESULT_FILE: _write_result} if _has_file(stored_run, RESULT_FILE) else {}
-        names |= (
-            {"report.html": _write_html}
-            if _has_file(stored_run, FRONT_FILE) or _has_file(stored_run, RESULT_FILE)
-            else {}
-        )
+        if _has_file(stored_run, FRONT_FILE):
+            names |= {FRONT_FILE: _write_parquet, "pairs.csv": _write_csv}
+        if _has_file(stored_run, RESULT_FILE):
+            names[RESULT_FILE] = _write_result
+        if len(names) > 1:
+            names["report.html"] = _write_html
         files = {path / name: writer for name, writer in names.items()}
     try:
         for file, writer in files.items():

@@ -357,19 +357,15 @@ def _format_duration(run: Run) -> str:
 
 def _format_repeat_command(run: Run) -> str:
     """Return the command that repeats a run."""
-    from ..audit.result import format_hint_options
+    from ..audit.result import format_hint_options, format_options
 
     request = run.parameters.get("words")
     if not isinstance(request, dict):
         return f"Call dm.{run.verb} again."
-    argument_names = ("model",) if run.verb == "laws" else ("model", "data")
-    option_names = ("subject", "data", *REPEATED_OPTIONS) if run.verb == "laws" else ("subject", *REPEATED_OPTIONS)
+    argument_names = ["model"] if run.verb == "laws" else ["model", "data"]
+    option_names = ["subject", "data"] if run.verb == "laws" else ["subject"]
     arguments = [str(request[name]) for name in argument_names if request.get(name)]
-    for name in option_names:
-        stored_value = request.get(name)
-        for value in stored_value if isinstance(stored_value, list) else [stored_value]:
-            if value is not None:
-                arguments += [f"--{name}", str(value)]
+    arguments += format_options(request, *option_names, *REPEATED_OPTIONS)
     arguments += format_hint_options(request if run.verb == "test" else request.get(HINTS_KEY, {}))
     arguments += [f"--{name}" for name in ("trust", "scalar") if request.get(name)]
     return f"Run it again: {shlex.join(['datamorphic', run.verb, *arguments, '--seed', str(run.seed)])}"

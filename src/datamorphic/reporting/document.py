@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 #: The state of a section, shown as a colour.
@@ -63,21 +63,11 @@ Picture = Line | Scatter
 
 @dataclass(frozen=True)
 class Shape:
-    """One line or area of a drawing.
+    """One line or area of a drawing."""
 
-    Attributes
-    ----------
-    path : str
-        The outline as an SVG path.
-    kind : str
-        The meaning, as classes of ``drawing.css``.
-    note : str
-        The tooltip.
-    """
-
-    path: str
-    kind: str
-    note: str = ""
+    path: str  # the outline as an SVG path
+    kind: str  # the meaning, as classes of ``drawing.css``
+    note: str = ""  # the tooltip
 
 
 @dataclass(frozen=True)
@@ -118,61 +108,29 @@ class Table:
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """A section of a page: a heading, text, and optionally a table, a picture or further sections.
-
-    Attributes
-    ----------
-    heading, text : str
-        Lines of the text that start with a bullet are shown as a list.
-    state : {"good", "bad", "warn", "note", "plain"}
-        The state, shown as a colour; the text should say it as well.
-    badge : str
-        The state in one word, before the heading.
-    facts : sequence of (str, str)
-        Terms and their values.
-    again : str
-        A command that reproduces the section.
-    parts : sequence of Section
-        Sections within this one.
-    anchor : str
-        The target of links.
-    """
+    """A section of a page: a heading, text, and optionally a table, a picture or further sections."""
 
     heading: str
-    text: str
-    state: SectionState = "plain"
+    text: str  # lines that start with a bullet are shown as a list
+    state: SectionState = "plain"  # shown as a colour; the text should say it as well
     table: Table | None = None
     picture: Picture | None = None
-    badge: str = ""
+    badge: str = ""  # the state in one word, before the heading
     facts: Facts = ()
-    again: str = ""
+    again: str = ""  # a command that reproduces the section
     parts: Sequence[Section] = ()
-    anchor: str = ""
+    anchor: str = ""  # the target of links
     drawing: Drawing | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """A page of a report.
-
-    Attributes
-    ----------
-    lead : str
-        An introduction below the title.
-    verdict : str
-        The main result in one line.
-    state : {"good", "bad", "warn", "note", "plain"}
-        The state of the verdict, shown as a colour.
-    facts : sequence of (str, str)
-        The basis of the verdict.
-    contents : bool
-        Whether to start with a list of the sections.
-    """
+    """A page of a report."""
 
     title: str
-    lead: str
-    sections: Sequence[Section] = field(default_factory=tuple)
-    verdict: str = ""
-    state: SectionState = "plain"
-    facts: Facts = ()
-    contents: bool = False
+    lead: str  # an introduction below the title
+    sections: Sequence[Section] = ()
+    verdict: str = ""  # the main result in one line
+    state: SectionState = "plain"  # of the verdict, shown as a colour
+    facts: Facts = ()  # the basis of the verdict
+    contents: bool = False  # whether to start with a list of the sections

@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from .text import write_text
+
 if TYPE_CHECKING:
     from .document import Page
     from .junit import JUnitCase
@@ -102,8 +104,6 @@ class Exportable:
 def write_export(text: str, path: FilePath | None, noun: str) -> str:
     """Write `text` to `path` if one is given, and return it; `noun` names the file in the error message."""
     if path is not None:
-        from .html import write_text
-
         write_text(text, path, noun)
     return text
 
@@ -111,5 +111,4 @@ def write_export(text: str, path: FilePath | None, noun: str) -> str:
 def load_renderer(reference: str) -> Callable[..., Any]:
     """Import and return the function named ``"module:function"``, relative to the package."""
     module, _, function = reference.partition(":")
-    renderer: Callable[..., Any] = getattr(importlib.import_module(f"datamorphic.{module}"), function)
-    return renderer
+    return getattr(importlib.import_module(f"datamorphic.{module}"), function)

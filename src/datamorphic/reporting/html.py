@@ -9,15 +9,13 @@ import re
 from collections.abc import Sequence
 from importlib.resources import files
 from itertools import count
-from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from .. import __version__
-from ..errors import UsageError
 from .document import Drawing, Page, Picture, Section, Table
 from .svg import drawing_to_svg, legend_to_html, picture_to_svg
-from .text import NO_VALUE_TEXT, split_blocks
+from .text import NO_VALUE_TEXT, split_blocks, write_text
 from .trim import PageLimits, PageTooLarge, PageTrimmer
 
 if TYPE_CHECKING:
@@ -50,31 +48,19 @@ def render_fragment(page: Page, height: int = 640) -> str:
     return f'<iframe sandbox="allow-scripts" style="width:100%;height:{height}px;border:0" srcdoc="{source}"></iframe>'
 
 
-def write_page(page: Page, path: str | Path) -> Path:
-    """Write a page as HTML, and return its path."""
-    return write_text(render_page(page), path, "report")
-
-
-def write_text(text: str, path: str | PathLike[str], noun: str) -> Path:
-    """Write a text to a file, and return its path; `noun` names the file in error messages."""
-    file = Path(path)
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(
-            f"The {noun} cannot be written to {str(file)!r}: {error.strerror}. Choose another place."
-        ) from None
-    return file
+def write_page(page: Page, path: str | Path) -> None:
+    """Write a page as HTML."""
+    write_text(render_page(page), path, "report")
 
 
 def _fill_template(page: Page) -> str:
     from jinja2 import Environment
+    from markupsafe import Markup
 
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {
         "picture": _picture_to_html,
-        "drawing": _drawing_to_html,
+        "drawing": lambda drawing: Markup(drawing_to_svg(drawing)),
         "blocks": split_blocks,
         "numeric": _find_numeric_columns,
     }
@@ -107,12 +93,6 @@ def _picture_to_html(picture: Picture) -> Markup:
         f'<figure class="picture"><figcaption>{html.escape(title)}</figcaption>'
         f'<div class="drawing">{picture_to_svg(picture)}</div>{legend_to_html(picture)}</figure>'
     )
-
-
-def _drawing_to_html(drawing: Drawing) -> Markup:
-    from markupsafe import Markup
-
-    return Markup(drawing_to_svg(drawing))
 
 
 def _build_policy(script: str) -> str:

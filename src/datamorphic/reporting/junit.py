@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -16,32 +17,14 @@ MAX_LINE_CHARACTERS = 4_000
 
 @dataclass(frozen=True, kw_only=True)
 class JUnitCase:
-    """One test case: what was checked and how it ended.
-
-    Attributes
-    ----------
-    name : str
-        What was checked.
-    outcome : {"passed", "failed", "error", "skipped"}
-        How it ended.
-    kind : str
-        The type of a failure or an error, for filters of CI servers.
-    message : str
-        The reason in one line.
-    detail : str
-        The evidence, several lines if need be.
-    output : str
-        What is worth reading although the case may have passed.
-    seconds : float or None
-        How long it took, if known.
-    """
+    """One test case: what was checked and how it ended."""
 
     name: str
     outcome: Literal["passed", "failed", "error", "skipped"] = "passed"
-    kind: str = ""
-    message: str = ""
-    detail: str = ""
-    output: str = ""
+    kind: str = ""  # of a failure or an error, for filters of CI servers
+    message: str = ""  # the reason in one line
+    detail: str = ""  # the evidence, several lines if need be
+    output: str = ""  # worth reading although the case may have passed
     seconds: float | None = None
 
 
@@ -61,11 +44,12 @@ def format_junit(suite: JUnitSuite) -> str:
     from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
     name = cut(suite.name, MAX_NAME_CHARACTERS)
+    outcomes = Counter(case.outcome for case in suite.cases)
     figures = {
         "tests": str(len(suite.cases)),
-        "failures": _count(suite.cases, "failed"),
-        "errors": _count(suite.cases, "error"),
-        "skipped": _count(suite.cases, "skipped"),
+        "failures": str(outcomes["failed"]),
+        "errors": str(outcomes["error"]),
+        "skipped": str(outcomes["skipped"]),
         **_format_time(suite.seconds),
     }
     root = Element("testsuites", {"name": "datamorphic", **figures})
@@ -90,10 +74,6 @@ def format_junit(suite: JUnitSuite) -> str:
         SubElement(element, "system-out").text = _cut_lines(suite.output)
     indent(root)
     return f'<?xml version="1.0" encoding="utf-8"?>\n{tostring(root, encoding="unicode")}\n'
-
-
-def _count(cases: Iterable[JUnitCase], outcome: str) -> str:
-    return str(sum(case.outcome == outcome for case in cases))
 
 
 def _format_time(seconds: float | None) -> dict[str, str]:

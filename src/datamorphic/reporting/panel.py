@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, overload
+from typing import Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ REGION_SAMPLE_POINTS = 2_000
 
 PanelItem = Shape | TextLabel
 Floats = npt.NDArray[np.float64]
+Coordinate = TypeVar("Coordinate", float, Floats)
 
 
 class SupportsContains(Protocol):
@@ -48,19 +49,11 @@ class Panel:
         """The place of the lower edge."""
         return self.top + self.height
 
-    @overload
-    def to_x(self, value: float) -> float: ...
-    @overload
-    def to_x(self, value: Floats) -> Floats: ...
-    def to_x(self, value: float | Floats) -> float | Floats:
+    def to_x(self, value: Coordinate) -> Coordinate:
         """Return the horizontal place of values of the first axis."""
         return self.left + (value - self.x[0]) / ((self.x[1] - self.x[0]) or 1.0) * self.width
 
-    @overload
-    def to_y(self, value: float) -> float: ...
-    @overload
-    def to_y(self, value: Floats) -> Floats: ...
-    def to_y(self, value: float | Floats) -> float | Floats:
+    def to_y(self, value: Coordinate) -> Coordinate:
         """Return the vertical place of values of the second axis."""
         return self.bottom - (value - self.y[0]) / ((self.y[1] - self.y[0]) or 1.0) * self.height
 
@@ -92,11 +85,8 @@ class Panel:
         if not len(points):
             return []
         places = zip(self.to_x(points[:, 0]).tolist(), self.to_y(points[:, 1]).tolist(), strict=True)
-        if kind == "killable":
-            path = "".join(f"M{x - 2:.1f} {y - 2:.1f}h4v4h-4z" for x, y in places)
-        else:
-            path = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in places)
-        return [Shape(path, kind)]
+        offset, dot = (2, "h4v4h-4z") if kind == "killable" else (0, "h0")
+        return [Shape("".join(f"M{x - offset:.1f} {y - offset:.1f}{dot}" for x, y in places), kind)]
 
     def draw_bars(
         self, edges: Floats, values: Floats, kind: str, label: str, value_format: str = "{:.1%}"

@@ -13,6 +13,12 @@ from .untrusted import SKLEARN_TREE_TYPE, validate_trees
 
 WEKA_PREFIX = "weka:"  # of the name of a learner of Weka with its options
 PICKLE_SUFFIXES = (".pkl", ".pickle", ".joblib")
+MODEL_SUFFIXES = (".skops", ".onnx", *PICKLE_SUFFIXES)
+
+
+def is_model_file(text: str) -> bool:
+    """Return whether a name stands for a file rather than for ``module:object``."""
+    return os.path.exists(text) or os.path.splitext(text)[1].lower() in MODEL_SUFFIXES or os.sep in text
 
 
 def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> Any:
@@ -26,7 +32,7 @@ def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> Any:
         return make_weka_learner(path).check()
     file = Path(path)
     kind = file.suffix.lower()
-    if kind not in (".skops", ".onnx", *PICKLE_SUFFIXES):
+    if kind not in MODEL_SUFFIXES:
         raise ModelError(
             f"{str(path)!r} is not a known kind of model file. Use .skops or .onnx, or .joblib and .pkl with trust=True."
         )

@@ -30,25 +30,13 @@ ANY_VALUE = "any"  # the old value of a number, in a table of directions
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _RelationTrial:
-    """A relation checked on inputs, and on cases that violated it in earlier runs.
+    """A relation checked on inputs, and on cases that violated it in earlier runs."""
 
-    Attributes
-    ----------
-    result : RelationCheck
-        The check of the inputs, or of the known cases if only these violate the relation.
-    violated, judged : int
-        The number of violating and of judged cases.
-    share_text : str
-        The same in words.
-    gives_interval : bool
-        Whether `share_text` contains the interval of the share.
-    """
-
-    result: RelationCheck
+    result: RelationCheck  # of the inputs, or of the known cases if only these violate the relation
     violated: int
     judged: int
-    share_text: str
-    gives_interval: bool
+    share_text: str  # how many of the judged cases violate it
+    gives_interval: bool  # whether `share_text` contains the interval of the share
 
     @property
     def smallest_violation(self) -> JudgedGroups:
@@ -59,24 +47,12 @@ class _RelationTrial:
 
 @dataclass(kw_only=True)
 class _Trials:
-    """The relations of one check that were tried, and those that were not.
+    """The relations of one check that were tried, and those that were not."""
 
-    Attributes
-    ----------
-    trials : list of _RelationTrial
-        The relations that were tried.
-    unseen : sequence of str
-        Declared features that are not inputs of the model, so that they cannot matter.
-    omissions : list of str
-        Relations that were not tried, with the reason.
-    out_of_budget : bool
-        Whether the budget was the reason for one of them.
-    """
-
-    unseen: Sequence[str]
+    unseen: Sequence[str]  # declared features that are not inputs of the model, so that they cannot matter
     trials: list[_RelationTrial] = field(default_factory=list)
-    omissions: list[str] = field(default_factory=list)
-    out_of_budget: bool = False
+    omissions: list[str] = field(default_factory=list)  # relations that were not tried, with the reason
+    out_of_budget: bool = False  # the reason for one of the omissions
 
     def summarise(self, noun: str, findings: Sequence[Finding], sections: Sequence[Section] = ()) -> CheckFindings:
         """Return what the check returns."""
@@ -250,9 +226,7 @@ def _draw_curve(context: CheckContext, budget: CheckBudget, relation: Relation, 
 def check_invariant(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     """Check the features that must not matter, and the user's own relations."""
     unseen = _find_unseen(context, context.expectations.invariant)
-    declared = [
-        relation for relation in context.expectations.build_invariant_relations() if relation.feature not in unseen
-    ]
+    declared = [Invariant(name) for name in context.expectations.invariant if name not in unseen]
     outcome = _try_relations(context, budget, "invariant", [*declared, *context.expectations.relations], unseen)
     findings = [_build_invariant_finding(trial) for trial in outcome.trials if trial.violated]
     return outcome.summarise("relation", findings)

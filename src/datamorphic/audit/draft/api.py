@@ -10,7 +10,7 @@ import re
 import sysconfig
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,9 +28,9 @@ from ...space.points import Points
 from ...space.space import Space
 from ...space.table_files import find_csv_options, read_table
 from ...systems.clustering import has_predictions
-from ...systems.files import PICKLE_SUFFIXES
+from ...systems.files import PICKLE_SUFFIXES, is_model_file
+from ..python_code import format_path
 from .code import (
-    comment_out,
     format_comment,
     format_comment_literal,
     format_feature,
@@ -40,8 +40,7 @@ from .code import (
     tidy_feature,
     to_class_name,
 )
-from .relations import DraftRelation, DraftTrial, try_relations
-from .result import Draft
+from .relations import DraftRelation, try_relations
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,8 +49,20 @@ MAX_TRIAL_ROWS = 500  # on which relations are tried
 MIN_VALUES_FOR_INTEGER = 20  # fewer whole floats do not show that a column holds integers
 MAX_EXACT_INTEGER = 1e15  # of floats
 MAX_COLUMNS_LISTED = 3
-MODEL_SUFFIXES = (".skops", ".onnx", *PICKLE_SUFFIXES)
 DATE_PATTERN = re.compile(r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ].*)?", re.DOTALL)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draft:
+    """A test system drafted from a model and data."""
+
+    text: str = field(repr=False)  # of the file
+    module: str
+    name: str  # of the class, as in ``datamorphic laws module:name``
+    space: Space
+    rows: int
+    relations: list[DraftRelation]  # those that hold are active in the file, the others are comments
+    notes: list[str]  # assumptions that were made
 
 
 def draft_system(
@@ -123,12 +134,15 @@ def draft_system(
         reason = trial.answers.messages.get(0, "it gave no reason")
         raise SystemFailed(f"{subject.name} gave no answer to any of {pluralize(len(trial.answers), 'row')}: {reason}.")
     notes = list(subject.notes)
-    silent = _count_silent(trial)
+    # the rows without an answer among those that the tests of the file query
+    silent_by_change = {relation.change.name: relation.silent for relation in trial.relations if relation.holds}
+    silent = int((~trial.answers.ok[:DEFAULT_SEED_CASES]).sum()) + sum(silent_by_change.values())
     if silent:
         notes.append(
             f"{pluralize(silent, 'case')} of the tests in the file get no answer today. The file states this number."
         )
-    name = to_class_name(_get_stem(data_text))
+    kind, _, data_set = data_text.partition(":")
+    name = to_class_name(data_set if kind == "data" else Path(data_text).stem)
     text = render_draft(
         name=name,
         commands=_format_commands(file.stem, name),
@@ -166,13 +180,9 @@ def _validate_out(file: Path) -> Path:
     return file
 
 
-def _is_file(text: str) -> bool:
-    return os.path.exists(text) or os.path.splitext(text)[1].lower() in MODEL_SUFFIXES or os.sep in text
-
-
 def _load_model(text: str) -> ModelLike:
     """Return the object that ``module:object`` names, or the path of a file unchanged."""
-    if _is_file(text):
+    if is_model_file(text):
         return text
     module, _, attribute = text.partition(":")
     if not attribute or not all(part.isidentifier() for part in f"{module}.{attribute}".split(".")):
@@ -254,12 +264,6 @@ def _choose_rows(space: Space, frame: pd.DataFrame) -> Points:
     return space.points(frame.iloc[np.concatenate([first.index, others])])
 
 
-def _count_silent(trial: DraftTrial) -> int:
-    """Return how many of the rows that the tests of the file query have no answer."""
-    silent_by_change = {relation.change.name: relation.silent for relation in trial.relations if relation.holds}
-    return int((~trial.answers.ok[:DEFAULT_SEED_CASES]).sum()) + sum(silent_by_change.values())
-
-
 # -- code --------------------------------------------------------------------------------------------------------
 
 
@@ -299,17 +303,8 @@ def _format_relations(relations: list[DraftRelation]) -> Iterator[dict[str, Any]
             "says": relation.says,
             "why": relation.why,
             "figure": "" if relation.holds else figure,
-            "lines": lines if relation.holds else comment_out(lines),
+            "lines": lines if relation.holds else [f"# {line}".rstrip() for line in lines],
         }
-
-
-def _format_path(file: Path, path: str) -> str:
-    """Return the code of a path relative to the folder of the file."""
-    try:
-        relative_path = Path(os.path.relpath(path, file.parent)).as_posix()
-    except ValueError:  # on another drive of Windows
-        return f"Path({format_literal(os.path.abspath(path))})"
-    return f"HERE / {format_literal(relative_path)}"
 
 
 def _format_data_code(text: str, frame: pd.DataFrame, space: Space, file: Path) -> dict[str, str]:
@@ -317,11 +312,11 @@ def _format_data_code(text: str, frame: pd.DataFrame, space: Space, file: Path) 
     if kind == "data":
         code = f"dm.data.load({format_literal(name)})"
     elif text.lower().endswith(".parquet"):
-        code = f"pd.read_parquet({_format_path(file, text)})"
+        code = f"pd.read_parquet({format_path(text, file.parent)})"
     else:
         csv_options = find_csv_options(text).items()
         options = "".join(f", {option}={format_literal(value)}" for option, value in csv_options)
-        code = f"pd.read_csv({_format_path(file, text)}{options})"
+        code = f"pd.read_csv({format_path(text, file.parent)}{options})"
     comment = f"Typical inputs, {pluralize(len(frame), 'row')}."
     unused_columns = [format_comment_literal(str(name)) for name in frame.columns if name not in space.names]
     if unused_columns:
@@ -337,7 +332,7 @@ def _format_model_code(text: str, loaded_model: ModelLike, scalar: bool, trust: 
         if kind in PICKLE_SUFFIXES:
             remark += " Loading a pickle runs any code in it: trust=True says that you trust its author."
         return {
-            "model": _format_path(file, text) + (", trust=True" if trust and kind != ".onnx" else ""),
+            "model": format_path(text, file.parent) + (", trust=True" if trust and kind != ".onnx" else ""),
             "model_comment": format_comment(remark, 0),
             "imported": None,
             "path": "",
@@ -364,9 +359,4 @@ def _format_import_path(module: str, file: Path) -> str:
     root = Path(origin).parents[module.count(".") + (Path(origin).stem == "__init__")]
     if str(root) in sysconfig.get_paths().values():
         return ""
-    return "str(HERE)" if root == file.parent else f"str({_format_path(file, str(root))})"
-
-
-def _get_stem(text: str) -> str:
-    kind, _, name = text.partition(":")
-    return name if kind == "data" else Path(text).stem
+    return "str(HERE)" if root == file.parent else f"str({format_path(str(root), file.parent)})"

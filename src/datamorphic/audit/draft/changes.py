@@ -26,30 +26,14 @@ MAX_NEXT_FEATURES = 12
 
 @dataclass(frozen=True, kw_only=True)
 class RowChange:
-    """A datamorphism that a draft may contain.
+    """A datamorphism that a draft may contain."""
 
-    Attributes
-    ----------
-    kind : {"more", "hair", "rounded", "next", "again"}
-        The kind of change, which decides what relations can be expected.
-    name : str
-        The name of the function.
-    phrase : str
-        The change as the subject of a sentence; column names in it are literals.
-    doc : str
-        The docstring of the function, without column names.
-    code : tuple of str
-        The lines of the function, whose argument is ``frame``.
-    make : callable
-        The same function; it may change its argument.
-    """
-
-    kind: Literal["more", "hair", "rounded", "next", "again"]
-    name: str
-    phrase: str
-    doc: str
-    code: tuple[str, ...]
-    make: Callable[[pd.DataFrame], pd.DataFrame] = field(repr=False)
+    kind: Literal["more", "hair", "rounded", "next", "again"]  # decides what relations can be expected
+    name: str  # of the function
+    phrase: str  # the change as the subject of a sentence; column names in it are literals
+    doc: str  # the docstring of the function, without column names
+    code: tuple[str, ...]  # the lines of the function, whose argument is ``frame``
+    make: Callable[[pd.DataFrame], pd.DataFrame] = field(repr=False)  # the same function; may change its argument
 
 
 def propose_changes(space: Space, influence: npt.NDArray[np.float64]) -> Iterator[RowChange]:

@@ -10,7 +10,7 @@ import keyword
 import math
 import re
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -186,16 +186,4 @@ def has_other_dtypes(space: Space, frame: pd.DataFrame) -> bool:
 
 def render_draft(**parts: object) -> str:
     """Return the file. The parts must be code already."""
-    from jinja2 import Environment, StrictUndefined
-
-    environment = Environment(
-        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=StrictUndefined
-    )
-    environment.filters["remark"] = format_comment
-    template = files(__package__).joinpath("system.py.j2").read_text(encoding="utf-8")
-    return environment.from_string(template).render(parts)
-
-
-def comment_out(lines: Sequence[str]) -> list[str]:
-    """Return lines of code as comments."""
-    return [f"# {line}".rstrip() for line in lines]
+    return python_code.render_template(files(__package__) / "system.py.j2", {"remark": format_comment}, **parts)

@@ -31,34 +31,16 @@ ACTIVE_RELATION_COUNT = 3
 
 @dataclass(frozen=True, kw_only=True)
 class DraftRelation:
-    """A metamorphism that was tried.
+    """A metamorphism that was tried."""
 
-    Attributes
-    ----------
-    name : str
-        The name of the function.
-    change : RowChange
-        The change of a row.
-    says : str
-        The relation in one sentence; column names in it are literals.
-    why : str
-        Why it should hold.
-    code : str
-        The condition on ``cases.output`` and ``origins.output``.
-    broken, judged : int
-        The number of rows that violate it today, and of rows on which it could be judged.
-    silent : int
-        The number of rows without an answer after the change, among those that the tests of the file draw.
-    """
-
-    name: str
+    name: str  # of the function
     change: RowChange
-    says: str
-    why: str
-    code: str
-    broken: int
-    judged: int
-    silent: int
+    says: str  # the relation in one sentence; column names in it are literals
+    why: str  # the reason that it should hold
+    code: str  # the condition on ``cases.output`` and ``origins.output``
+    broken: int  # rows that violate it today
+    judged: int  # rows on which it could be judged
+    silent: int  # rows without an answer after the change, among those that the tests of the file draw
 
     @property
     def holds(self) -> bool:
@@ -68,24 +50,12 @@ class DraftRelation:
 
 @dataclass(frozen=True, kw_only=True)
 class DraftTrial:
-    """The result of trying relations.
+    """The result of trying relations."""
 
-    Attributes
-    ----------
-    answers : Outputs
-        The answers to the rows.
-    numbers : bool
-        Whether the answers are real numbers.
-    tolerance : float
-        The largest difference at which such answers count as equal.
-    relations : list of DraftRelation
-        The relations to write, those that hold first.
-    """
-
-    answers: Outputs
-    numbers: bool
-    tolerance: float
-    relations: list[DraftRelation]
+    answers: Outputs  # to the rows
+    numbers: bool  # whether the answers are real numbers
+    tolerance: float  # the largest difference at which such answers count as equal
+    relations: list[DraftRelation]  # to write, those that hold first
 
 
 def try_relations(inputs: Points, rng: np.random.Generator, *, numbers: bool = False) -> Flow[DraftTrial]:
