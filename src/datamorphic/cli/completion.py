@@ -43,44 +43,32 @@ def _list_programs(start: str) -> Iterable[str]:
     return [f"program:{name}" for name in PROGRAMS]
 
 
-def _offer(*values: str) -> Callable[[str], Iterable[str]]:
-    return lambda start: values
+def _offer(values: str) -> Callable[[str], Iterable[str]]:
+    return lambda start: values.split()
 
 
 VALUES: dict[str, Callable[[str], Iterable[str]]] = {
     "data": _list_data_sets,
     "inputs": _list_data_sets,
-    "engine": _offer("serial", "processes", "threads", "dask://"),
-    "fail_on": _offer("fault", "concern", "advice", "never"),
+    "engine": _offer("serial processes threads dask://"),
+    "fail_on": _offer("fault concern advice never"),
     "generator": _offer(
-        *("MT-RT", "MT-ART-Min", "MT-ART-Avg", "MT-ART-Max", "SFIDMT-ART", "MT-BART", "MT-IPART", "MT-RPART"),
-        *("SFIDMT-BART", "FSCS-ART", "FSCS-EC", "MD-ART", "RRT", "RPART", "BART", "IPART", "Sobol", "Halton"),
+        "MT-RT MT-ART-Min MT-ART-Avg MT-ART-Max SFIDMT-ART MT-BART MT-IPART MT-RPART SFIDMT-BART FSCS-ART FSCS-EC MD-ART "
+        "RRT RPART BART IPART Sobol Halton"
     ),
     "hunted": _list_programs,
-    "labels": _offer("auto", "plain", "hierarchy", "multi"),
-    "only": _offer(  # names of one word: a shell does not complete names that need quotes
-        "adequacy",
-        "answers",
-        "baseline",
-        "batches",
-        "borders",
-        "classes",
-        "invariant",
-        "learning",
-        "metamorphisms",
-        "monotone",
-        "protected",
-        "repeats",
+    "labels": _offer("auto plain hierarchy multi"),
+    # without names that need quotes, which a shell does not complete
+    "only": _offer(
+        "adequacy answers baseline batches borders classes invariant learning metamorphisms monotone protected repeats"
     ),
-    "pool": _offer("fixed", "growing"),
-    "refine": _offer("auto", "bisect", "score", "multisection"),
-    "region": _offer("block", "strip", "point"),
-    "scenario": _offer("A1", "A2", "A3", "A4", "A5", "B1", "B2", "B3", "C1", "C2", "C3", "C4", "C5"),
-    "selector": _offer(
-        "random", "MRGS-ART", "MRGS-ART+", "MRGS-IPART", "MRGS-RPART", "MRGS-distance", "feedback", "near-miss"
-    ),
+    "pool": _offer("fixed growing"),
+    "refine": _offer("auto bisect score multisection"),
+    "region": _offer("block strip point"),
+    "scenario": _offer("A1 A2 A3 A4 A5 B1 B2 B3 C1 C2 C3 C4 C5"),
+    "selector": _offer("random MRGS-ART MRGS-ART+ MRGS-IPART MRGS-RPART MRGS-distance feedback near-miss"),
     "store": _offer("none"),
-    "strategy": _offer("random_walk", "random_target", "directed_walk", "auto"),
+    "strategy": _offer("random_walk random_target directed_walk auto"),
     "subject": _list_subjects,
 }
 

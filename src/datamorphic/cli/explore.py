@@ -18,7 +18,6 @@ from .stores import RunNotice, format_store_option, open_store
 if TYPE_CHECKING:
     from ..exploration.diff.diff import Difference
     from ..exploration.front import Front
-    from ..exploration.plan import ExplorationPlan
     from ..runs.engine_base import Engine
     from ..runs.store import Store
 
@@ -120,7 +119,12 @@ def explore(
         with redirect_user_output(), suggest_scalar(scalar):
             system, frame, options = _load_request(request, trust)
             estimate = plan_exploration(system, frame, walks, steps=20 if steps is None else steps, **options)
-        _print_plan(estimate, as_json)
+        if as_json:
+            names = ("subject", "walks", "best", "walk_distance", "step_factor", "shares")
+            document = {name: getattr(estimate, name) for name in names}
+            print_json(document | {"strategies": estimate.table.to_dict("records")})
+        else:
+            print_text(estimate.describe())
         return
     request |= {
         "strategy": strategy,
@@ -176,8 +180,15 @@ def run_exploration(
         if html is not None:
             front.to_html(html)
     if as_json:
-        state = {"run": notice.run, "interrupted": front.tally.interrupted}
-        print_json(_build_document(front, request["seed"], difference) | state)
+        document = front.document() | {"seed": request["seed"]}
+        if difference is not None:
+            statuses = difference.table["status"].value_counts()
+            document["difference"] = {
+                "unchanged": bool(difference.unchanged),
+                "findings": list(difference.findings),
+                "statuses": {str(status): int(count) for status, count in statuses.items()},
+            }
+        print_json(document | {"run": notice.run, "interrupted": front.tally.interrupted})
     else:
         _print_front(front, difference, html)
         notice.print_end()
@@ -191,17 +202,6 @@ def _load_request(request: dict[str, Any], trust: bool) -> tuple[Any, Any, dict[
     frame = None if request["data"] is None else load_data(request["data"])
     options |= {EXPLORE_HINTS.get(name, name): hint for name, hint in request.get(HINTS_KEY, {}).items()}
     return system, frame, {name: request[name] for name in PLAN_OPTIONS} | options
-
-
-def _build_document(front: Front, seed: int, difference: Difference | None) -> dict[str, Any]:
-    document = {**front.document(), "seed": seed}
-    if difference is not None:
-        document["difference"] = {
-            "unchanged": bool(difference.unchanged),
-            "findings": list(difference.findings),
-            "statuses": {str(k): int(v) for k, v in difference.table["status"].value_counts().items()},
-        }
-    return document
 
 
 def _print_front(front: Front, difference: Difference | None, html: Path | None) -> None:
@@ -218,20 +218,3 @@ def _print_front(front: Front, difference: Difference | None, html: Path | None)
         print_line(f"\n{difference.describe()}")
     if html is not None:
         print_line(f"The report: {html}")
-
-
-def _print_plan(plan: ExplorationPlan, as_json: bool) -> None:
-    if not as_json:
-        print_text(plan.describe())
-        return
-    print_json(
-        {
-            "subject": plan.subject,
-            "walks": plan.walks,
-            "best": plan.best,
-            "walk_distance": plan.walk_distance,
-            "step_factor": plan.step_factor,
-            "shares": plan.shares,
-            "strategies": plan.table.to_dict("records"),
-        }
-    )

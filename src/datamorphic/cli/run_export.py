@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from ..audit.persistence import RESULT_FILE
@@ -12,6 +14,8 @@ from ..exploration.persistence import FRONT_FILE, load_front
 from ..runs.run import Run
 from ..runs.store import Store
 
+Writer = Callable[[Store, Run, Path], None]
+
 
 def export_run(store: Store, run: int, path: Path) -> list[Path]:
     """Write a run to a file, or all its files to a folder; return the paths.
@@ -20,7 +24,13 @@ def export_run(store: Store, run: int, path: Path) -> list[Path]:
     it; .csv: the border pairs; .html: the report.
     """
     stored_run = store.run(run)
-    writers = {".json": _write_json, ".parquet": _write_parquet, ".csv": _write_csv, ".html": _write_html}
+    write_front = partial(_copy_file, FRONT_FILE)
+    writers: dict[str, Writer] = {
+        ".json": _write_json,
+        ".parquet": write_front,
+        ".csv": _write_csv,
+        ".html": _write_html,
+    }
     if path.suffix:
         if path.suffix not in writers:
             raise ArgumentError(
@@ -28,11 +38,11 @@ def export_run(store: Store, run: int, path: Path) -> list[Path]:
             )
         files = {path: writers[path.suffix]}
     else:
-        names = {"run.json": _write_json}
+        names: dict[str, Writer] = {"run.json": _write_json}
         if _has_file(stored_run, FRONT_FILE):
-            names |= {FRONT_FILE: _write_parquet, "pairs.csv": _write_csv}
+            names |= {FRONT_FILE: write_front, "pairs.csv": _write_csv}
         if _has_file(stored_run, RESULT_FILE):
-            names[RESULT_FILE] = _write_result
+            names[RESULT_FILE] = partial(_copy_file, RESULT_FILE)
         if len(names) > 1:
             names["report.html"] = _write_html
         files = {path / name: writer for name, writer in names.items()}
@@ -49,8 +59,8 @@ def _write_json(store: Store, run: Run, path: Path) -> None:
     path.write_text(json.dumps(run.to_json(), indent=2, allow_nan=False) + "\n", encoding="utf-8")
 
 
-def _write_parquet(store: Store, run: Run, path: Path) -> None:
-    with store.fetch(run.id, FRONT_FILE) as source_path:
+def _copy_file(name: str, store: Store, run: Run, path: Path) -> None:
+    with store.fetch(run.id, name) as source_path:
         path.write_bytes(source_path.read_bytes())
 
 
@@ -67,11 +77,6 @@ def _write_html(store: Store, run: Run, path: Path) -> None:
             AuditResult.from_json(source_path.read_text(encoding="utf-8")).to_html(path)
     else:
         write_page(build_front_page(load_front(store, run.id)), path)
-
-
-def _write_result(store: Store, run: Run, path: Path) -> None:
-    with store.fetch(run.id, RESULT_FILE) as source_path:
-        path.write_bytes(source_path.read_bytes())
 
 
 def _has_file(run: Run, name: str) -> bool:

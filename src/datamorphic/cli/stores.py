@@ -75,14 +75,7 @@ def format_store_option(url: str | None) -> str:
 class RunNotice:
     """Prints the number of a run when it begins, when it is interrupted and when it ends.
 
-    Parameters
-    ----------
-    store : Store or None
-        The store that keeps the run.
-    store_option : str
-        What a command must add to find that store.
-    resumable : bool
-        Whether ``datamorphic runs resume`` works for such a run.
+    `store_option` is what a command must add to find the store; a run is `resumable` by ``datamorphic runs resume``.
     """
 
     def __init__(self, store: Store | None, store_option: str = "", resumable: bool = True) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from ..._text import pluralize
 from ...errors import Interrupted, OutOfBudget, SystemFailed
@@ -13,18 +15,22 @@ from ...relations.check.runner import run_relation_check
 from ...relations.shrink import find_usual_values
 from ...runs.driver import CallCounter, drive
 from ...runs.flow import Flow, Query
-from ...space.features import Codes
+from ...space.features import Categorical
 from ...space.outputs import Outputs, Status
 from ...space.points import Points
+from ...trees.read import read_trees
+from ...trees.rules import format_rule
 from ..case_text import extract_case, format_answer, format_case, format_share
 from ..check import Check, CheckBudget, CheckFindings
 from ..context import MAX_ROWS_PER_QUERY, CheckContext
 from ..finding import Example, Finding
-from ..region_text import describe_region
 
 MAX_GIVEN_ROWS = 100_000
 MAX_PROBES = 2_000  # generated inputs
 MAX_SHRUNK_CASES = 20  # unanswered inputs of which the smallest example is sought
+MAX_REGION_ROWS = 20_000  # that separate unanswered inputs from the others
+MIN_REGION_INPUTS = 5
+MIN_PRECISION_AND_RECALL = 0.8  # of the conditions that describe a region
 MIN_ROWS_TO_FAIL = 5  # if none of as many rows is answered, the audit ends
 STATUS_NAMES = {
     Status.ERROR: "an exception",
@@ -87,10 +93,9 @@ def make_probes(context: CheckContext, limit: int) -> Points:
     rng = np.random.default_rng([context.seed, 1])
     space, rows = context.space, context.inputs.codes
     lows, highs = (np.array([getattr(feature, end) for feature in space.features]) for end in ("low", "high"))
-    lows, highs = (
-        np.where(np.isfinite(bound), bound, extreme)
-        for bound, extreme in zip((lows, highs), _find_ranges(rows), strict=True)
-    )
+    known_codes = np.where(np.isnan(rows), 0.0, rows)
+    lows = np.where(np.isfinite(lows), lows, known_codes.min(axis=0))
+    highs = np.where(np.isfinite(highs), highs, known_codes.max(axis=0))
     third = max(1, limit // 3)
     edges = rows[rng.integers(len(rows), size=third)].copy()
     columns = rng.integers(len(space), size=third)
@@ -104,11 +109,6 @@ def make_probes(context: CheckContext, limit: int) -> Points:
         parts.append(space.sample(third, seed=rng, points=True).codes)
     codes = np.concatenate(parts)
     return Points(space, codes[space.satisfied(codes)] if space.keeps_constraints else codes)
-
-
-def _find_ranges(codes: Codes) -> tuple[Codes, Codes]:
-    known_codes = np.where(np.isnan(codes), 0.0, codes)
-    return known_codes.min(axis=0), known_codes.max(axis=0)
 
 
 def check_answers(context: CheckContext, budget: CheckBudget) -> CheckFindings:
@@ -201,6 +201,47 @@ def _find_unanswered(
             counted_in_detail=True,
         )
     ]
+
+
+def describe_region(points: Points, inside: npt.NDArray[np.bool_]) -> str:
+    """Return one or two conditions that separate the inputs `inside` from the others.
+
+    The text is empty if no such conditions reach the required precision and recall.
+
+    Examples
+    --------
+    >>> import datamorphic as dm
+    >>> points = dm.Space([dm.Continuous("x", 0, 1), dm.Continuous("y", 0, 1)]).sample(2000, points=True)
+    >>> describe_region(points, (points.codes > 0.75).all(axis=1))
+    'y > 0.75 and x > 0.75'
+    """
+    from sklearn.tree import DecisionTreeClassifier
+
+    if inside.sum() < MIN_REGION_INPUTS or inside.all():
+        return ""
+    rows = np.arange(len(points))
+    if len(rows) > MAX_REGION_ROWS:
+        rows = np.sort(np.random.default_rng(0).permutation(len(rows))[:MAX_REGION_ROWS])
+    codes, inside = points.codes[rows], inside[rows]
+    for depth in (1, 2):  # one condition if that suffices
+        model = DecisionTreeClassifier(max_depth=depth, class_weight="balanced", random_state=0).fit(codes, inside)
+        leaves = model.apply(codes)
+        counts = np.bincount(leaves, weights=inside)
+        leaf = int(counts.argmax())
+        if (
+            counts[leaf] >= MIN_PRECISION_AND_RECALL * inside.sum()
+            and inside[leaves == leaf].mean() >= MIN_PRECISION_AND_RECALL
+        ):
+            break
+    else:
+        return ""
+    features = points.space.features
+    categories = {feature.name: feature.values for feature in features if isinstance(feature, Categorical)}
+    tree = read_trees(model)[0].with_names(points.space.names)
+    # The thresholds are estimates: more digits would mean nothing.
+    thresholds = np.array([float(f"{threshold:.3g}") for threshold in tree.threshold.tolist()])
+    missing = {name for column, name in enumerate(points.space.names) if np.isnan(codes[:, column]).any()}
+    return format_rule(replace(tree, threshold=thresholds), leaf, missing=missing, categories=categories)
 
 
 def _find_batch_failures(context: CheckContext) -> list[Finding]:

@@ -10,14 +10,22 @@ import numpy as np
 from ..._text import format_short
 from ...audit.api import test
 from ...audit.result import AuditResult
+from ...data import knn
+from ...data.programs import programs
 from ...data.sets import load
 from ...exploration.front import Front
 from ...exploration.options import ExploreOptions
+from ...hunting.api import hunt
+from ...hunting.measures import IntervalEstimate, estimate, f_ratio
+from ...hunting.result import Hunt
 from ...morphisms.law_result import LawReport
 from ...morphisms.law_runner import check_laws
 from ...morphisms.options import LawOptions
 from ...morphisms.stock import derive
 from ...morphisms.subject import SubjectUnderTest
+from ...mutation.forge import SourceMutant, load_module, make_mutants, read_program
+from ...relations.check.api import check
+from ...relations.check.result import CheckReport
 from ...runs.driver import CallCounter, drive
 from ...runs.flow import ask
 from ...space.space import Path, Space
@@ -25,8 +33,6 @@ from ...systems.base import Executor
 from ...systems.wrap import wrap
 from ...trees.coverage.api import cover
 from ...trees.coverage.mutation import MutationScore
-from .fault import PlantedFault, plant_fault
-from .hunt import HuntRace, race_generators
 from .resume import ResumedRun, interrupt_and_resume
 
 if TYPE_CHECKING:
@@ -39,19 +45,47 @@ CLASSES = ("malignant", "benign")
 MONOTONE_FEATURES = ("worst radius", "worst concavity", "mean compactness")
 
 
+#: relations that are checked on a learner with a planted fault
+RELATIONS = ("MR-0", "MR-1.2", "MR-2.1", "MR-3.1", "MR-3.2", "MR-4.2", "sample order")
+PROGRAM, MUTANT, RELATION = "tanh", "emu10", "tripling"
+GENERATORS = ("MT-RT", "SFIDMT-ART")
+TRIALS = 40  # so that the demo takes seconds without compiled kernels
+
+
+@dataclass(frozen=True)
+class PlantedFault:
+    """The change of the learner, and the report of the relations."""
+
+    mutant: SourceMutant
+    report: CheckReport
+
+    @property
+    def violated_relations(self) -> list[str]:
+        """The names of the relations that detect the fault."""
+        return [entry.relation for entry in self.report.faults]
+
+
+@dataclass(frozen=True)
+class HuntRace:
+    """The hunts of each generator until the first violation."""
+
+    change: str
+    hunts: dict[str, Hunt]
+
+    def mean(self, generator: str) -> IntervalEstimate:
+        """Return the mean number of groups that a generator needs, with an interval."""
+        return estimate(self.hunts[generator].f_measures)
+
+    @property
+    def ratio(self) -> float:
+        """The groups of the second generator divided by those of the first."""
+        first, second = (self.hunts[name].measured for name in GENERATORS)
+        return f_ratio(second, first).value
+
+
 @dataclass(frozen=True, kw_only=True)
 class Demo:
-    """Everything the demo computed.
-
-    Attributes
-    ----------
-    path, outputs : Path, Outputs
-        A walk from a malignant to a benign tumour, and the answers along it.
-    flip : DataFrame
-        The smallest change that alters the answer for one patient.
-    tests, extra : MutationScore, DataFrame
-        How well held-out patients test a decision tree, and patients that would test it better.
-    """
+    """Everything the demo computed."""
 
     space: Space
     sut: Executor
@@ -59,15 +93,15 @@ class Demo:
     accuracy: float
     audit: AuditResult
     laws: LawReport
-    path: Path
-    outputs: Outputs
+    path: Path  # a walk from a malignant to a benign tumour
+    outputs: Outputs  # the answers along it
     cost: CallCounter
     resumed: ResumedRun
-    flip: pd.DataFrame
+    flip: pd.DataFrame  # the smallest change that alters the answer for one patient
     fault: PlantedFault
     race: HuntRace
-    tests: MutationScore
-    extra: pd.DataFrame
+    tests: MutationScore  # how well held-out patients test a decision tree
+    extra: pd.DataFrame  # patients that would test it better
 
     @property
     def front(self) -> Front:
@@ -151,3 +185,24 @@ def run_demo(seed: int = 0) -> Demo:
         tests=tests,
         extra=tests.fix(),
     )
+
+
+def plant_fault(seed: int) -> PlantedFault:
+    """Make a nearest-neighbour learner that does not add up its distances, and check its relations."""
+    program = read_program(knn)
+    mutants = make_mutants(program.text, ["ASR"], name=program.name)
+    mutant = next(
+        mutant for mutant in mutants if mutant.function == "squared_distance" and mutant.after.startswith("total = ")
+    )
+    with load_module(mutant.source, program.name, program.package) as module:
+        return PlantedFault(mutant, check(module.KNN(3), "random", RELATIONS, inputs=60, seed=seed, progress=False))
+
+
+def race_generators(seed: int) -> HuntRace:
+    """Hunt a program that uses 10 instead of 1, with each generator."""
+    program = programs[PROGRAM]
+    mutant = program.mutants[MUTANT]
+    relation = program.relations[RELATION]
+    hunts = {name: hunt(mutant, relation, name, trials=TRIALS, seed=seed, progress=False) for name in GENERATORS}
+    line = mutant.source.splitlines()[mutant.line - 1].strip()
+    return HuntRace(f"{mutant.before} became {mutant.after} in one line, {line}", hunts)

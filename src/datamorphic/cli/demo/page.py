@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,8 +10,7 @@ from ..._text import pluralize
 from ...audit.page import build_page as build_audit_page
 from ...reporting.document import Line, Page, Section, Table
 from ...trees.coverage.draw import draw_tree
-from .demo import MONOTONE_FEATURES, Demo
-from .hunt import GENERATORS
+from .demo import GENERATORS, MONOTONE_FEATURES, Demo
 
 TITLE = "A first look at a classifier"
 MAX_LISTED_MUTANTS = 4
@@ -28,12 +26,12 @@ def build_page(demo: Demo) -> Page:
 
 def format_lead(demo: Demo) -> str:
     """Return what was tested, for a newcomer."""
+    *first_features, last_feature = MONOTONE_FEATURES
     return (
         f"A {demo.sut.name} was trained to distinguish malignant from benign tumours (569 patients, 30 measurements; the "
         f"data ship with scikit-learn). It is correct for {demo.accuracy:.1%} of the patients it was not trained on. "
-        f"A physician would expect that a larger {_join_names(MONOTONE_FEATURES)} never makes a malignant "
-        "tumour less likely, "
-        "so the demo declares this expectation."
+        f"A physician would expect that a larger {', '.join(first_features)} or {last_feature} never makes a malignant "
+        "tumour less likely, so the demo declares this expectation."
     )
 
 
@@ -87,9 +85,9 @@ def _build_walk_section(demo: Demo) -> Section:
         notes=["the start", *demo.path.moves],
     )
     changes = "\n".join(f"• {demo.format_change(step)}" for step in demo.changes)
+    times = {1: "once", 2: "twice"}.get(len(demo.changes), f"{len(demo.changes)} times")
     return Section(
-        heading=f"From a malignant to a benign tumour in {pluralize(len(demo.path), 'small step')}: the answer changes "
-        f"{_format_times(len(demo.changes))}",
+        heading=f"From a malignant to a benign tumour in {pluralize(len(demo.path), 'small step')}: the answer changes {times}",
         text="A malignant case is turned into a benign one, feature by feature. Where the answer changes, "
         f"two nearly equal patients get different answers:\n{changes}",
         picture=picture,
@@ -171,12 +169,3 @@ def _build_resume_section(demo: Demo) -> Section:
         "started from the command line can be resumed: datamorphic runs list, datamorphic runs resume ID.",
         state="good" if run.same and run.before + run.after == run.whole else "bad",
     )
-
-
-def _join_names(names: Sequence[str]) -> str:
-    *first_names, last_name = names
-    return f"{', '.join(first_names)} or {last_name}"
-
-
-def _format_times(count: int) -> str:
-    return {1: "once", 2: "twice"}.get(count, f"{count} times")

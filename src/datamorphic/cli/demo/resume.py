@@ -21,20 +21,12 @@ from ...systems.base import Executor, ScoreRequest, Wrapper
 
 @dataclass(frozen=True)
 class ResumedRun:
-    """The outcome of a run that was interrupted and resumed.
+    """The outcome of a run that was interrupted and resumed."""
 
-    Attributes
-    ----------
-    before, after, whole : int
-        Rows that the model computed before the interruption, after it, and in a run without one.
-    same : bool
-        Whether both fronts are the same, byte for byte.
-    """
-
-    before: int
-    after: int
-    whole: int
-    same: bool
+    before: int  # rows that the model computed before the interruption
+    after: int  # rows that it computed after it
+    whole: int  # rows of a run without an interruption
+    same: bool  # whether both fronts are the same, byte for byte
 
 
 class _PowerCut(BaseException):
