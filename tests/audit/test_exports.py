@@ -15,11 +15,10 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from datamorphic.audit.finding import Example, Finding, Outcome
-from datamorphic.audit.finding_text import format_certainty, format_frequency, format_percent, tabulate_example
 from datamorphic.audit.markdown import MAX_CHARACTERS, format_markdown
 from datamorphic.audit.result import AuditResult
 from datamorphic.audit.sarif import format_sarif
-from datamorphic.audit.text import format_text
+from datamorphic.audit.text import format_certainty, format_frequency, format_percent, format_text, tabulate_example
 from datamorphic.reporting.markdown import escape_markdown, format_code_block
 from datamorphic.reporting.text import clean, cut, format_cell, split_blocks, to_one_line, to_printable
 from support.planted_models import EVIL, example, hostile

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ..errors import OutOfBudget
 from ..morphisms.subject import SubjectUnderTest
 from ..runs.driver import CallCounter, drive
-from ..runs.flow import Budget, Flow, Query
+from ..runs.flow import Budget, ask
 from ..space.outputs import Outputs
 from ..space.points import Points
 from ..space.space import Space
@@ -137,7 +137,7 @@ class CheckContext:
             start_time = time.monotonic()
             points = self.sample_inputs(rows)
             counter = CallCounter()
-            drive(_query_fresh(points), self.sut, tally=counter, **self.build_quiet_options())
+            drive(ask(points, fresh=True), self.sut, tally=counter, **self.build_quiet_options())
             self.clock.runs += counter.runs
             seconds_by_rows[len(points)] = time.monotonic() - start_time
             slow = round_ > 1 and seconds_by_rows[len(points)] > SLOW_CALL_SECONDS
@@ -182,7 +182,3 @@ def _round_down(number: float) -> int:
     """Return the largest of 1, 2, 5, 10, 20, 50, ... that is at most `number`."""
     power = 10 ** int(np.floor(np.log10(number)))
     return int(power * max(digit for digit in (1, 2, 5) if digit * power <= number))
-
-
-def _query_fresh(points: Points) -> Flow[Outputs]:
-    return (yield Query(points, fresh=True))

@@ -9,8 +9,8 @@ from .._text import pluralize
 from ..reporting.junit import JUnitCase
 from ..reporting.text import cut
 from .finding import Finding, Outcome
-from .finding_text import format_certainty, format_command, format_frequency, tabulate_example
 from .result import AuditResult
+from .text import format_certainty, format_command, format_frequency, tabulate_example
 
 MAX_TITLE_CHARACTERS = 450
 MAX_FINDINGS_PER_CHECK = 200

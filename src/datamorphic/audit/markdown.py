@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ..reporting.markdown import escape_markdown, escape_summary, format_code_block, format_table
 from .finding import LEVEL_MEANINGS, Finding
-from .finding_text import (
+from .result import AuditResult
+from .text import (
     format_certainty,
     format_command,
     format_effort,
@@ -13,7 +14,6 @@ from .finding_text import (
     format_state,
     tabulate_example,
 )
-from .result import AuditResult
 
 MAX_CHARACTERS = 60_000  # platforms take some 65,000 per comment
 #: The number of findings in the table and the characters of one text: the first pair that fits is used.

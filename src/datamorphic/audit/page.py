@@ -6,15 +6,8 @@ from .._text import pluralize
 from ..reporting.document import Page, Section, SectionState, Table
 from ..reporting.text import cut
 from .finding import LEVEL_MEANINGS, LEVELS, Finding, Level
-from .finding_text import (
-    format_certainty,
-    format_command,
-    format_effort,
-    format_frequency,
-    format_state,
-    tabulate_example,
-)
 from .result import AuditResult
+from .text import format_certainty, format_command, format_effort, format_frequency, format_state, tabulate_example
 
 STATE_OF_LEVEL: dict[Level, SectionState] = {"fault": "bad", "concern": "warn", "advice": "note"}
 MAX_FACT_CHARACTERS = 600

@@ -13,8 +13,8 @@ from .. import __version__
 from .._text import to_jsonable
 from ..reporting.text import clean, cut
 from .finding import Example, Finding, Level
-from .finding_text import format_certainty, format_command, format_frequency, tabulate_example
 from .result import AuditResult
+from .text import format_certainty, format_command, format_frequency, tabulate_example
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 SARIF_LEVELS: dict[Level, str] = {"fault": "error", "concern": "warning", "advice": "note"}

@@ -27,13 +27,7 @@ EXAMPLE_HEADINGS = ("Example", "Examples", "Try first")
 
 
 def split_examples(text: str) -> tuple[str, str, list[str]]:
-    """Return a help text without examples, paragraphs unwrapped; the heading of the examples; and the examples.
-
-    Examples
-    --------
-    >>> split_examples("Do it.\\n\\nExamples: datamorphic do it; datamorphic do\\nthat")
-    ('Do it.', 'Examples', ['datamorphic do it', 'datamorphic do that'])
-    """
+    """Return a help text without examples, paragraphs unwrapped; the heading of the examples; and the examples."""
     paragraphs, heading, examples = [], "", []
     for paragraph in text.split("\n\n"):
         start, colon, rest = paragraph.strip().partition(": ")

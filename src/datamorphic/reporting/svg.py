@@ -64,13 +64,7 @@ def _escape(text: str) -> str:
 
 
 def choose_ticks(low: float, high: float, count: int = 6) -> list[float]:
-    """Return about `count` round numbers between two numbers.
-
-    Examples
-    --------
-    >>> choose_ticks(0.3, 9.7), choose_ticks(-1, 1, 4)
-    ([2.0, 4.0, 6.0, 8.0], [-1.0, -0.5, 0.0, 0.5, 1.0])
-    """
+    """Return about `count` round numbers between two numbers."""
     rough = (high - low) / count
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(power * nice for nice in (1, 2, 5, 10) if power * nice >= 0.999 * rough)

@@ -20,13 +20,7 @@ NO_VALUE_TEXT = "–"  # shown for a missing value
 
 
 def clean(text: str) -> str:
-    """Return a text with harmful characters replaced by the replacement character.
-
-    Examples
-    --------
-    >>> clean("a\\x00b\\x1b[31mc")
-    'a�b�[31mc'
-    """
+    """Return a text with harmful characters replaced by the replacement character."""
     return _HARMFUL_PATTERN.sub("�", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 

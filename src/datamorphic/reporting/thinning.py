@@ -86,13 +86,7 @@ def to_drawable(value: object) -> float:
 
 
 def choose_evenly(count: int, limit: int) -> list[int]:
-    """Return at most `limit` of the indices 0, 1, ..., evenly chosen, including the first and the last.
-
-    Examples
-    --------
-    >>> choose_evenly(10, 4), choose_evenly(3, 5)
-    ([0, 3, 6, 9], [0, 1, 2])
-    """
+    """Return at most `limit` of the indices 0, 1, ..., evenly chosen, including the first and the last."""
     if count <= limit:
         return list(range(count))
     if limit < 2:
@@ -237,14 +231,7 @@ def _choose_extremes(values: Sequence[float], limit: int) -> list[int]:
 
 
 def describe_picture(picture: Picture) -> str:
-    """Describe a picture for readers who cannot see it.
-
-    Examples
-    --------
-    >>> labels = {"title": "Score", "x_label": "step", "y_label": "score"}
-    >>> describe_picture(Line(**labels, values=[0.1, 0.9], bands=["no", "yes"], notes=["start", "end"]))
-    'Score. A line over 2 steps (step): score goes from 0.1 to 0.9, between 0.1 and 0.9. The answer changes once: no, yes.'
-    """
+    """Describe a picture for readers who cannot see it."""
     return _describe_line(picture) if isinstance(picture, Line) else _describe_scatter(picture)
 
 

@@ -60,9 +60,9 @@ class Query:
 Flow = Generator[Query | Batch, Outputs, Result]
 
 
-def ask(batch: Batch, *, scores: bool = False, note: str = "") -> Flow[Outputs]:
+def ask(batch: Batch, *, scores: bool = False, note: str = "", fresh: bool = False) -> Flow[Outputs]:
     """Yield one query and return its outputs: the shortest flow."""
-    return (yield Query(batch, scores, note=note))
+    return (yield Query(batch, scores, note=note, fresh=fresh))
 
 
 @dataclass(frozen=True)

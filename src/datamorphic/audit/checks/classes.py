@@ -18,9 +18,12 @@ RARE_LABEL_COUNT = 5
 
 def check_classes(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     """Compare the classes of the model and of the data with the predicted ones."""
+    import pandas as pd
+
     predicted_labels = {str(label) for label in context.label_counts}  # as text, since files may turn numbers into text
     declared_labels = list(context.sut.labels or ())
-    truth = Counter(_list_labels(context))
+    labels = [] if context.truth is None else context.truth.tolist()
+    truth = Counter(label for label in labels if not (pd.api.types.is_scalar(label) and pd.isna(label)))
     total = sum(context.label_counts.values())
     basis = f"{pluralize(len(predicted_labels), 'class', 'classes')} in {pluralize(total, 'answer')}"
     vocabulary = {str(label) for label in declared_labels} | predicted_labels
@@ -55,31 +58,20 @@ def check_classes(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     return CheckFindings(basis=basis, findings=findings)
 
 
-def _list_labels(context: CheckContext) -> list[Any]:
-    """Return the labels of the data, without missing ones."""
-    import pandas as pd
-
-    labels = [] if context.truth is None else context.truth.tolist()
-    return [label for label in labels if not (pd.api.types.is_scalar(label) and pd.isna(label))]
-
-
 def _build_finding(context: CheckContext, label: object, truth: Counter[Any], total: int) -> Finding:
     count = truth.get(label, 0)
     rare = 0 < count < max(RARE_LABEL_COUNT, RARE_LABEL_SHARE * truth.total())
+    presence = "The model declares it"
     if count:
         presence = f"{count:,} of {truth.total():,} labels of the data are {format_label(label)}"
-    else:
-        presence = "The model declares it"
-    places = "given inputs, the bounds of the space"
-    if context.front is not None:
-        places += ", the borders"
+    borders = "" if context.front is None else ", the borders"
     return Finding(
         check="classes",
         about=str(label),
         title=f"The class {format_label(label)} is never predicted",
         level="advice" if rare else "concern",
         sure=0.95 if count else 0.8,
-        detail=f"{presence}, but does not occur among {pluralize(total, 'answer')} ({places}).",
+        detail=f"{presence}, but does not occur among {pluralize(total, 'answer')} (given inputs, the bounds of the space{borders}).",
         remedy="Check whether the class is too rare, or lost in processing (label encoding, a threshold, weights). If it "
         "cannot be separated from the others, document this for users of the model.",
     )
@@ -90,11 +82,8 @@ def _find_skip_reason(context: CheckContext) -> str:
         return "the system was not queried"
     if context.subject.has_numeric_answers or not context.label_counts:
         return "the answers are numbers"
-    return (
-        ""
-        if len({row.tobytes() for row in context.queries.codes[:1000]}) >= MIN_DISTINCT_INPUTS
-        else "too few distinct inputs are given"
-    )
+    distinct = {row.tobytes() for row in context.queries.codes[:1000]}
+    return "" if len(distinct) >= MIN_DISTINCT_INPUTS else "too few distinct inputs are given"
 
 
 CLASSES = Check(

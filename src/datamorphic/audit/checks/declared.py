@@ -71,14 +71,10 @@ class _Trials:
 
 
 def _try_relation(
-    context: CheckContext,
-    budget: CheckBudget,
-    check: str,
-    relation: Relation,
-    part: float,
-    values: int = MAX_VALUES_PER_NUMBER,
+    context: CheckContext, budget: CheckBudget, check: str, relation: Relation, part: float
 ) -> _RelationTrial:
     """Check a relation within a part of what is left of the budget."""
+    values = MAX_VALUES_PER_NUMBER if isinstance(relation, Monotone | Invariant) else 2
     options = {"seed": context.seed, "counter": budget.counter, **context.drive_options}
     known_cases, known_result = context.known_failures.get(check), None
     if known_cases is not None:
@@ -118,10 +114,8 @@ def _try_relations(
         if reason:
             outcome.omissions.append(f"{relation.name}: {reason}")
             continue
-        values = MAX_VALUES_PER_NUMBER if isinstance(relation, Monotone | Invariant) else 2
         try:
-            part = 1 / (len(relations) - i)
-            outcome.trials.append(_try_relation(context, budget, check, relation, part, values))
+            outcome.trials.append(_try_relation(context, budget, check, relation, part=1 / (len(relations) - i)))
         except Interrupted:
             raise
         except OutOfBudget:
@@ -130,10 +124,6 @@ def _try_relations(
             outcome.omissions.append(f"{relation.name}: its share of the budget was too small")
             outcome.out_of_budget = True
     return outcome
-
-
-def _find_unseen(context: CheckContext, names: Sequence[str]) -> list[str]:
-    return [name for name in names if name not in context.space.names]
 
 
 def check_monotone(context: CheckContext, budget: CheckBudget) -> CheckFindings:
@@ -145,16 +135,15 @@ def check_monotone(context: CheckContext, budget: CheckBudget) -> CheckFindings:
         if not trial.violated:
             continue
         assert isinstance(relation, Monotone)
+        numbers = context.subject.has_numeric_answers
         flips = int((~violations.before.same(violations.after)).sum())
-        flip_text = (
-            f" In {flips:,} of them the answer itself changes." if not context.subject.has_numeric_answers else ""
-        )
+        flip_text = "" if numbers else f" In {flips:,} of them the answer itself changes."
         findings.append(
             Finding(
                 check="monotone",
                 about=relation.feature,
                 title=f"More {relation.feature} can {_format_wrong_direction(relation)}",
-                level="fault" if flips or context.subject.has_numeric_answers else "concern",
+                level="fault" if flips or numbers else "concern",
                 sure=1.0,
                 detail=f"Declared: {relation.says}. {trial.share_text} have a value of {relation.feature} from which a step "
                 f"{'up' if relation.sign > 0 else 'down'} goes the wrong way, all else equal.{flip_text}",
@@ -162,9 +151,7 @@ def check_monotone(context: CheckContext, budget: CheckBudget) -> CheckFindings:
                 "training data there, or withdraw the declaration.",
                 cases=trial.violated,
                 of=trial.judged,
-                examples=(
-                    _build_step_example(relation, trial.smallest_violation, context.subject.has_numeric_answers),
-                ),
+                examples=(_build_step_example(relation, trial.smallest_violation, numbers),),
                 counted_in_detail=trial.gives_interval,
             )
         )
@@ -172,9 +159,8 @@ def check_monotone(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     return outcome.summarise("declared direction", findings, sections)
 
 
-def _build_step_example(relation: Relation, groups: JudgedGroups, numbers: bool) -> Example:
+def _build_step_example(relation: Monotone, groups: JudgedGroups, numbers: bool) -> Example:
     """Return the smallest step in the wrong direction, with the scores of a classifier."""
-    assert isinstance(relation, Monotone)
     example = build_example(groups)
     if numbers:
         return example
@@ -189,9 +175,8 @@ def _format_wrong_direction(relation: Monotone) -> str:
     return f"make {relation.towards} {'less' if falls else 'more'} likely"
 
 
-def _draw_curve(context: CheckContext, budget: CheckBudget, relation: Relation, groups: JudgedGroups) -> list[Section]:
+def _draw_curve(context: CheckContext, budget: CheckBudget, relation: Monotone, groups: JudgedGroups) -> list[Section]:
     """Return a picture of the answer to one case as the feature changes."""
-    assert isinstance(relation, Monotone)
     source = groups.source.take(slice(0, 1))
     assert isinstance(source, Points)
     swept = _run_sweep(context, budget, source, relation, scores=True)
@@ -225,7 +210,7 @@ def _draw_curve(context: CheckContext, budget: CheckBudget, relation: Relation, 
 
 def check_invariant(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     """Check the features that must not matter, and the user's own relations."""
-    unseen = _find_unseen(context, context.expectations.invariant)
+    unseen = [name for name in context.expectations.invariant if name not in context.space.names]
     declared = [Invariant(name) for name in context.expectations.invariant if name not in unseen]
     outcome = _try_relations(context, budget, "invariant", [*declared, *context.expectations.relations], unseen)
     findings = [_build_invariant_finding(trial) for trial in outcome.trials if trial.violated]
@@ -259,7 +244,7 @@ def _build_invariant_finding(trial: _RelationTrial) -> Finding:
 
 def check_protected(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     """Change only a protected attribute, and count the decisions that change with it."""
-    unseen = _find_unseen(context, context.expectations.protected)
+    unseen = [name for name in context.expectations.protected if name not in context.space.names]
     relations = [Invariant(name) for name in context.expectations.protected if name not in unseen]
     outcome = _try_relations(context, budget, "protected", relations, unseen)
     findings, sections = [], []
@@ -274,13 +259,8 @@ def check_protected(context: CheckContext, budget: CheckBudget) -> CheckFindings
             frequency = _format_most_frequent(table, name)
             text = f"Cases in which only {name} was changed, and how the answers changed."
             sections.append(Section(heading=f"Decisions that change with {name}", text=text, table=table))
-        violation_groups = [
-            trial.smallest_violation,
-            *(
-                violations.take(slice(row, row + 1))
-                for row in range(min(MAX_EXAMPLES_PER_FINDING - 1, len(violations)))
-            ),
-        ]
+        further_rows = range(min(MAX_EXAMPLES_PER_FINDING - 1, len(violations)))
+        violation_groups = [trial.smallest_violation, *(violations.take(slice(row, row + 1)) for row in further_rows)]
         findings.append(
             Finding(
                 check="protected",

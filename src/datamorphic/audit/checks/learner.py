@@ -28,7 +28,7 @@ FITS_PER_RELATION = 6  # an estimate, for the budget
 
 
 def check_learner(context: CheckContext, budget: CheckBudget) -> CheckFindings:
-    """Train the learner on some of the data and on follow-ups of them, for each relation."""
+    """Train the learner on some of the data and on follow-ups of them, for each relation that the budget allows."""
     assert context.truth is not None
     rng = np.random.default_rng([context.seed, 2])
     order = rng.permutation(len(context.inputs))
@@ -42,11 +42,12 @@ def check_learner(context: CheckContext, budget: CheckBudget) -> CheckFindings:
 
 
 def _check_relations(context: CheckContext, budget: CheckBudget, data: Training) -> CheckFindings:
-    """Check as many relations as the budget allows."""
     assert context.learner is not None
     system, subject = Learner(context.learner, seed=context.seed), LearnerSubject(context.learner)
     source = TrainingBatch([data])
-    fit_seconds = _measure_fit_seconds(system, source)
+    start_time = time.monotonic()
+    system.execute(source)  # errors are reported when the relations are checked
+    fit_seconds = time.monotonic() - start_time
     findings, body, skipped_count = [], [], 0
     for name, relation in LEARNER_RELATIONS.items():
         seconds_left = budget.remaining().seconds
@@ -58,7 +59,8 @@ def _check_relations(context: CheckContext, budget: CheckBudget, data: Training)
         if reason:
             body.append([name, relation.says, _format_necessity(view), "–", "–", reason])
             continue
-        manner = JudgingOptions(_choose_strictness(view), seed=context.seed)
+        strictness = view.strictness if view.strictness in ("class_exact", "score_exact") else "class_exact"
+        manner = JudgingOptions(strictness, seed=context.seed)
         result = answer_flow(check_relation(relation, subject, source, [0], manner, stance=view), system)
         violated, judged = result.count(VIOLATED), result.count(VIOLATED) + result.count(HOLDS)
         note = result.message if result.count(UNDEFINED) else view.reason
@@ -81,16 +83,6 @@ def _check_relations(context: CheckContext, budget: CheckBudget, data: Training)
     if skipped_count:
         basis += f"; there was no time for {skipped_count} more"
     return CheckFindings(basis=basis, findings=findings, sections=[section])
-
-
-def _measure_fit_seconds(system: Learner, data: TrainingBatch) -> float:
-    start_time = time.monotonic()
-    system.execute(data)  # errors are reported when the relations are checked
-    return time.monotonic() - start_time
-
-
-def _choose_strictness(view: Stance) -> str:
-    return view.strictness if view.strictness in ("class_exact", "score_exact") else "class_exact"
 
 
 def _format_necessity(view: Stance) -> str:

@@ -38,7 +38,11 @@ def check_metamorphisms(context: CheckContext, budget: CheckBudget) -> CheckFind
     seed_limit = context.count_affordable(budget.remaining(0.5), MAX_SEED_CASES, runs_per_case=2 * max(len(names), 1))
     seeds = TestSet.of_seeds(context.sample_inputs(seed_limit))
     for name in names or [""]:
-        tests = seeds if not name else TestSet.concat([seeds, _mutate_seeds(system, name, seeds, context.seed)])
+        tests = seeds
+        if name:
+            rng = np.random.default_rng(context.seed)
+            others = [seeds.take(rng.permutation(len(seeds))) for _ in range(system.datamorphisms[name].arity - 1)]
+            tests = TestSet.concat([seeds, system.mutate(name, seeds, *others, seed=context.seed)])
         outputs = run_flow(context, budget, ask(tests.inputs, note=name))
         _count_violations(system, tests.with_outputs(outputs), counts, name)
     findings = [
@@ -65,13 +69,6 @@ def check_metamorphisms(context: CheckContext, budget: CheckBudget) -> CheckFind
 
 def _is_same_datamorphism(system: TestSystem, name: str, target: str | None) -> bool:
     return target is not None and system.find("datamorphism", target).name == name
-
-
-def _mutate_seeds(system: TestSystem, name: str, seeds: TestSet, seed: int) -> TestSet:
-    arity = system.datamorphisms[name].arity
-    rng = np.random.default_rng(seed)
-    others = [seeds.take(rng.permutation(len(seeds))) for _ in range(arity - 1)]
-    return system.mutate(name, seeds, *others, seed=seed)
 
 
 def _count_violations(

@@ -81,30 +81,9 @@ def draft_system(
     The file writes out the space, and changes and relations that fit the columns. The relations are tried on the data: those
     that hold are active, the others are comments that say how often they are violated. Nothing is written to disk.
 
-    Parameters
-    ----------
-    model : str or path
-        The path of a model file, or ``"module:object"``, so that the file can load the model.
-    data : str or path
-        A CSV or Parquet file with typical inputs, or another text that `load_data` understands.
-    target : str, optional
-        The column of the data that holds the label.
-    out : str or path
-        The path of the file. Model and data are named relative to it.
-    trust : bool
-        Whether a pickled model may be loaded, now and by the file.
-    progress : bool, optional
-        Whether to show progress on stderr; by default if it is a terminal.
-    hints : SpaceOptions, optional
-        Hints for inferring the space from the data, by column.
-    load_data : callable
-        Returns the frame that `data` names.
-
-    Examples
-    --------
-    ::
-
-        Path("test_model.py").write_text(draft_system("model.skops", "wine.csv", target="quality").text)
+    `model` is the path of a model file or ``"module:object"``, so that the file can load the model. `data` is a CSV or
+    Parquet file with typical inputs, or another text that `load_data` turns into a frame. Both are named relative to
+    `out`, the path of the file. With `trust`, a pickled model may be loaded, now and by the file.
     """
     for name, argument, expected in (
         ("model", model, "a model file or module:object"),

@@ -38,13 +38,7 @@ RESERVED_NAMES = ("HERE", "MODEL", "Path", "ROWS", "SYSTEM", "TOLERANCE")  # oth
 
 
 def format_literal(value: object) -> str:
-    """Return a string, number, boolean or tuple of these as a Python literal.
-
-    Examples
-    --------
-    >>> print(format_literal('"; import os #'), format_literal("two\\nlines"), format_literal(("a", 1.5, True)))
-    '"; import os #' "two\\nlines" ("a", 1.5, True)
-    """
+    """Return a string, number, boolean or tuple of these as a Python literal."""
     if type(value) is tuple:
         return f"({', '.join(map(format_literal, value))}{',' if len(value) == 1 else ''})"
     if type(value) not in (str, int, float, bool):
@@ -63,25 +57,13 @@ def format_comment_literal(value: object) -> str:
 
 
 def to_slug(value: object) -> str:
-    """Return a column or label as part of a Python name: lower-case letters, digits and underscores.
-
-    Examples
-    --------
-    >>> to_slug("Total SO2 (mg/l)"), to_slug("класс")
-    ('total_so2_mg_l', 'it')
-    """
+    """Return a column or label as part of a Python name: lower-case letters, digits and underscores."""
     name = re.sub(r"[^a-z0-9]+", "_", str(value).lower()).strip("_")
     return name[:MAX_SLUG_CHARACTERS].rstrip("_") or "it"
 
 
 def to_class_name(text: str) -> str:
-    """Return a class name from the name of the data.
-
-    Examples
-    --------
-    >>> to_class_name("red_wine"), to_class_name("2019 sales"), to_class_name("test-data"), to_class_name("class")
-    ('RedWine', 'My2019Sales', 'MyTestData', 'Class')
-    """
+    """Return a class name from the name of the data."""
     name = "".join(word[:1].upper() + word[1:] for word in re.split(r"[^A-Za-z0-9]+", text))
     name = name[:MAX_CLASS_NAME_CHARACTERS]
     # pytest would collect a class whose name starts with "Test"
