@@ -48,9 +48,10 @@ def render_fragment(page: Page, height: int = 640) -> str:
     return f'<iframe sandbox="allow-scripts" style="width:100%;height:{height}px;border:0" srcdoc="{source}"></iframe>'
 
 
-def write_page(page: Page, path: str | Path) -> None:
-    """Write a page as HTML."""
+def write_page(page: Page, path: str | Path) -> Path:
+    """Write a page as HTML, and return its path."""
     write_text(render_page(page), path, "report")
+    return Path(path)
 
 
 def _fill_template(page: Page) -> str:
