@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from .._text import suggest_name
+from .._typing import FilePath
 from .._validation import import_optional, reject, validate_choice
-from ..errors import DataError
+from ..errors import DataError, UsageError
 from ..relations.base import Relation
 from ..relations.feature import DIRECTION_SIGNS, Monotone
 from ..space.space import Space
@@ -85,6 +86,24 @@ def parse_expectations(expect: ExpectLike = None, protected: Sequence[str] | str
         towards=expect.get("towards"),
         relations=tuple(relations),
     )
+
+
+def merge_expectations(request: Mapping[str, Any], file: FilePath | None = None) -> dict[str, Any]:
+    """Return the expectations in a request, ``{"monotone": ["income=up"], ...}``, which win over those of a file."""
+    expectations = {} if file is None else read_expectations(file)
+    directions = {}
+    for text in request.get("monotone") or ():
+        name, _, direction = str(text).rpartition("=")
+        directions[name] = direction
+        if not name:
+            raise UsageError(f"--monotone takes a feature and a direction, as in income=up. Got {text!r}.")
+    if directions:
+        expectations["monotone"] = {**(expectations.get("monotone") or {}), **directions}
+    if request.get("invariant"):
+        expectations["invariant"] = [*(expectations.get("invariant") or ()), *request["invariant"]]
+    if request.get("towards") is not None:
+        expectations["towards"] = request["towards"]
+    return expectations
 
 
 def _validate_names(key: str, value: object) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from .._text import redact
 from ..errors import DataError, UsageError
 from ..runs.flow import Budget
 from ..systems.files import is_weka_name
-from .expectations import read_expectations
+from .expectations import merge_expectations
 from .finding import Example, Finding
 from .python_code import format_literal, format_path, render_template
 from .result import NO_LIMIT, AuditResult
@@ -218,22 +218,11 @@ class _TestFile:
 
     def _format_expectations(self) -> dict[str, str]:
         """Return the file of expectations, or the expectations themselves."""
-        request, file = self.request, self.request.get("expect")
-        declared: dict[str, Any] = {}
-        if request.get("monotone"):
-            items = (str(item).rpartition("=") for item in request["monotone"])
-            declared["monotone"] = {name: direction for name, _, direction in items}
-        if request.get("invariant"):
-            declared["invariant"] = [str(name) for name in request["invariant"]]
-        if request.get("towards") is not None:
-            declared["towards"] = request["towards"]
+        file, declared = self.request.get("expect"), merge_expectations(self.request)
         if file is not None and not (declared and self.from_files):
             return {"expect": format_path(str(file), self.folder)}
-        if file is not None:  # options of the command line take precedence over the file
-            expectations = read_expectations(file)
-            declared["monotone"] = {**(expectations.get("monotone") or {}), **declared.get("monotone", {})}
-            declared["invariant"] = [*(expectations.get("invariant") or ()), *declared.get("invariant", ())]
-            declared = {**expectations, **declared}
+        if file is not None:
+            declared = merge_expectations(self.request, file)
         return {"expect": format_literal(declared, 8)} if declared else {}
 
     def _build_tests(self) -> list[dict[str, Any]]:

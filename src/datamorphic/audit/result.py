@@ -15,6 +15,7 @@ from ..errors import DataError
 from ..reporting.document import Axis, Line, Page, Scatter, Section, Table
 from ..reporting.export import Exportable, FilePath, load_renderer, write_export
 from ..reporting.junit import JUnitCase
+from .expectations import merge_expectations
 from .finding import LEVELS, Example, Finding, Level, Outcome
 
 if TYPE_CHECKING:
@@ -162,18 +163,10 @@ class AuditResult(Exportable):
     def code(self, finding: Finding | None = None) -> str:
         """Return the line of Python that repeats the audit with the same `model` and `data`."""
         request = self.words
-        expect: Any = request.get("expect")
-        if expect is None:
-            declared = {
-                "monotone": dict(item.rpartition("=")[::2] for item in request.get("monotone") or ()),
-                "invariant": list(request.get("invariant") or ()),
-                "towards": request.get("towards"),
-            }
-            expect = {name: value for name, value in declared.items() if value} or None
         options: dict[str, Any] = {
             "target": request.get("target"),
             "protected": list(request.get("protected") or ()) or None,
-            "expect": expect,
+            "expect": request.get("expect") or merge_expectations(request) or None,
             **{name: request.get(name) for name in ("kinds", "steps", "bounds", "orders")},
             "baseline": request.get("baseline"),
             "budget": request.get("budget"),

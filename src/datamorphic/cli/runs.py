@@ -34,7 +34,7 @@ RunId = Annotated[int, opt.argument("ID", "The number of the run.")]
 #: runs that cannot be resumed, only repeated
 REPEATABLE_VERBS = {"check": "a check of relations", "laws": "a check of laws", "test": "a test"}
 #: options of repeatable runs, by their keys in the stored request
-REPEATED_OPTIONS = (
+REPEATED_OPTIONS = [
     "target",
     "param",
     "examples",
@@ -45,7 +45,7 @@ REPEATED_OPTIONS = (
     "expect",
     "baseline",
     "budget",
-)
+]
 RESUMABLE_STATES = ("killed", "interrupted", "failed")
 MAX_CASE_FEATURES = 6  # in a row of a table
 

@@ -83,6 +83,7 @@ def test(
     datamorphic test model.skops loans.csv --target decision --monotone income=up --towards approve --protected gender;
     datamorphic test model.skops loans.csv --target decision --only "row order"
     """
+    from ..audit.expectations import merge_expectations
     from ..audit.finding import LEVELS
     from ..audit.options import AuditOptions
     from ..audit.runner import run_audit
@@ -132,7 +133,7 @@ def test(
                 AuditOptions(
                     target=target,
                     protected=protected or (),
-                    expect=_merge_expectations(expect, monotone, invariant, towards),
+                    expect=merge_expectations(request, expect),
                     budget=budget,
                     seed=seed,
                     baseline=baseline,
@@ -164,25 +165,3 @@ def test(
             notice.print_end()
     if fail_on != NEVER and (result.at_least(fail_on) or not result.complete):  # type: ignore[arg-type]
         raise typer.Exit(ExitCode.FINDINGS)
-
-
-def _merge_expectations(
-    file: Path | None, monotone: list[str] | None, invariant: list[str] | None, towards: str | None
-) -> dict[str, Any]:
-    """Return the expectations of the file and of the options. Options win over the file."""
-    from ..audit.expectations import read_expectations
-
-    expectations: dict[str, Any] = {} if file is None else dict(read_expectations(file))
-    directions = {}
-    for text in monotone or ():
-        name, sign, direction = text.rpartition("=")
-        if not sign or not name:
-            raise UsageError(f"--monotone takes a feature and a direction, as in income=up. Got {text!r}.")
-        directions[name] = direction
-    if directions:
-        expectations["monotone"] = {**(expectations.get("monotone") or {}), **directions}
-    if invariant:
-        expectations["invariant"] = [*(expectations.get("invariant") or ()), *invariant]
-    if towards is not None:
-        expectations["towards"] = towards
-    return expectations
