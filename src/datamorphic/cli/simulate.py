@@ -54,7 +54,7 @@ def simulate(
     """
     from ..hunting.api import simulate as run_simulation
     from ..hunting.example_relations import make_mixed_relations
-    from ..hunting.page import build_simulations_page
+    from ..hunting.page import build_simulation_page
     from ..reporting.html import write_page
 
     if generator and selector:
@@ -82,7 +82,7 @@ def simulate(
         for name in selector or generator or ["SFIDMT-ART"]
     ]
     if html is not None:
-        write_page(build_simulations_page(simulations), html)
+        write_page(build_simulation_page(*simulations), html)
     if as_json:
         documents = [simulation.document() for simulation in simulations]
         print_json((documents[0] if len(documents) == 1 else {}) | {"simulations": documents})

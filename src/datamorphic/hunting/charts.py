@@ -20,13 +20,7 @@ ROW_HEIGHT_PX = 26.0
 
 
 def draw_f_measure_chart(measures: FMeasures) -> Drawing:
-    """Draw a histogram of F-measures, without censored trials.
-
-    Examples
-    --------
-    >>> draw_f_measure_chart(FMeasures([1, 2, 2, 50])).alt
-    'The groups until the first violation of 4 trials: from 1 to 50, the mean is 13.75.'
-    """
+    """Draw a histogram of F-measures, without censored trials."""
     f_measures = measures.counts[~measures.censored]
     greatest = int(f_measures.max())
     edges = np.linspace(0.5, greatest + 0.5, min(MAX_BARS, greatest) + 1)
@@ -43,10 +37,8 @@ def draw_f_measure_chart(measures: FMeasures) -> Drawing:
     mean_x = panel.to_x(mean)
     items: list[PanelItem] = panel.draw_bars(edges, counts.astype(float), "bar", "trials", "{:.0f}")
     items.append(Shape(f"M{mean_x:.1f} {panel.bottom:.1f}V{panel.top - 6:.1f}", "absent", f"the mean: {mean:.1f}"))
-    if mean_x > STRIP_WIDTH_PX / 2:
-        items.append(TextLabel(mean_x - 6, panel.top, f"mean {mean:,.1f}", "end small"))
-    else:
-        items.append(TextLabel(mean_x + 6, panel.top, f"mean {mean:,.1f}", "small"))
+    gap, style = (-6, "end small") if mean_x > STRIP_WIDTH_PX / 2 else (6, "small")
+    items.append(TextLabel(mean_x + gap, panel.top, f"mean {mean:,.1f}", style))
     marks = ((0.0, "0"), (float(counts.max()), f"{counts.max():,}"))
     items += panel.draw_frame("groups until the first violation", y_marks=marks)
     trials = pluralize(len(f_measures), "trial")
@@ -61,13 +53,7 @@ def draw_f_measure_chart(measures: FMeasures) -> Drawing:
 
 
 def draw_ratio_chart(ratios: Sequence[tuple[str, IntervalEstimate]]) -> Drawing:
-    """Draw F-ratios with their intervals, one row each, and a line for random testing.
-
-    Examples
-    --------
-    >>> draw_ratio_chart([("IPART", IntervalEstimate(0.61, 0.6, 0.62))]).alt
-    'F-ratios to random testing, which is 100 %. IPART: 61.0 % (60.0 to 62.0 %).'
-    """
+    """Draw F-ratios with their intervals, one row each, and a line for random testing."""
     greatest = 1.05 * max(1.0, *(max(ratio.value, *_get_ends(ratio)) for _, ratio in ratios))
     panel = Panel(
         left=NAME_WIDTH_PX,

@@ -16,6 +16,7 @@ The rule is for one to three dimensions, each scaled to 1:
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,30 +38,14 @@ MAX_COMPONENTS_MEASURED = 50  # the biggest ones
 
 @dataclass(frozen=True, kw_only=True)
 class Classification:
-    """The kind of a violation region, with the figures it is based on.
+    """The kind of a violation region, with the figures it is based on."""
 
-    Attributes
-    ----------
-    kind : {"block", "strip", "point", "none", "not classified"}
-        The kind of the region.
-    components : int
-        The number of components.
-    elongation : float
-        The elongation of the biggest component; NaN if there is none.
-    touches : tuple of (axis, end)
-        The sides of the domain that the biggest component touches, such as (0, "low").
-    rate : float
-        The share of points that violate.
-    why : str
-        The reason in words.
-    """
-
-    kind: str
-    components: int
-    elongation: float
-    touched_sides: tuple[tuple[int, str], ...]
-    rate: float
-    reason: str
+    kind: str  # "block", "strip", "point", "none" or "not classified"
+    reason: str  # in words
+    rate: float  # the share of points that violate
+    components: int = 0
+    elongation: float = math.nan  # of the biggest component
+    touched_sides: tuple[tuple[int, str], ...] = ()  # by the biggest component, such as (0, "low")
 
 
 @dataclass(frozen=True)
@@ -69,30 +54,9 @@ class _RegionPart:
     elongation: float
     touched_sides: tuple[tuple[int, str], ...]
 
-    @property
-    def is_strip(self) -> bool:
-        return len(self.touched_sides) > 1 and self.elongation >= MIN_STRIP_ELONGATION
-
 
 def classify(points: npt.ArrayLike, violated: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLike) -> Classification:
-    """Return the kind of a violation region, from random or regular points.
-
-    Parameters
-    ----------
-    points : array (n, d)
-        The source inputs.
-    violated : array of bool (n,)
-        Whether the points violate the relation.
-    low, high : array (d,)
-        The source domain.
-
-    Examples
-    --------
-    >>> points = (np.arange(1000) + 0.5) / 10
-    >>> region = classify(points, (points > 20) & (points < 30), 0, 100)
-    >>> region.kind, region.rate
-    ('block', 0.1)
-    """
+    """Return the kind of a violation region, from random or regular points of a domain and whether they violate."""
     lower, upper = validate_domain(low, high, "classify")
     coordinates = to_points(points, len(lower), "classify")
     flags = np.asarray(violated)
@@ -100,60 +64,54 @@ def classify(points: npt.ArrayLike, violated: npt.ArrayLike, low: npt.ArrayLike,
         reject("violated", "classify", f"{len(coordinates)} flags (at least one), one per point", violated)
     violations, rate = int(flags.sum()), float(flags.mean())
     if not violations:
-        return _build_classification("none", f"none of {pluralize(len(coordinates), 'point')} violates", rate)
+        return Classification(kind="none", reason=f"none of {pluralize(len(coordinates), 'point')} violates", rate=rate)
     if len(lower) > MAX_DIMENSIONS:
         reason = f"the rule is for at most {MAX_DIMENSIONS} dimensions, not {len(lower)}"
-        return _build_classification(UNCLASSIFIED, reason, rate)
+        return Classification(kind=UNCLASSIFIED, reason=reason, rate=rate)
     if violations < MIN_VIOLATIONS:
         reason = f"only {pluralize(violations, 'violation')}; the rule needs {MIN_VIOLATIONS}"
-        return _build_classification(UNCLASSIFIED, reason, rate)
+        return Classification(kind=UNCLASSIFIED, reason=reason, rate=rate)
     return _classify_bitmap(build_bitmap(coordinates, flags, lower, upper, "classify"), rate)
-
-
-def _build_classification(
-    kind: str, reason: str, rate: float, count: int = 0, part: _RegionPart | None = None
-) -> Classification:
-    return Classification(
-        kind=kind,
-        components=count,
-        elongation=np.nan if part is None else part.elongation,
-        touched_sides=() if part is None else part.touched_sides,
-        rate=rate,
-        reason=reason,
-    )
 
 
 def _classify_bitmap(bitmap: Flags, rate: float) -> Classification:
     parts, count = _find_parts(bitmap)
     if not count:
         reason = "the violations are too thin for the cells; give more points"
-        return _build_classification(UNCLASSIFIED, reason, rate)
-    biggest = parts[0]
-    share = biggest.cells / int(bitmap.sum())
+        return Classification(kind=UNCLASSIFIED, reason=reason, rate=rate)
+    part = parts[0]
+    share = part.cells / int(bitmap.sum())
     strip = _find_strip(bitmap, parts)
     if strip is not None:
-        sides = _format_sides(strip.touched_sides)
-        reason = f"{strip.elongation:.1f} times as long as wide, and touches {sides}"
-        return _build_classification("strip", reason, rate, count, strip)
-    if share >= MIN_DOMINANT_SHARE:
+        kind, part = "strip", strip
+        reason = f"{strip.elongation:.1f} times as long as wide, and touches {_format_sides(strip.touched_sides)}"
+    elif share >= MIN_DOMINANT_SHARE:
         kind, reason = "block", f"one part holds {share:.0%} of it and is not a slender band between sides"
     elif count >= MIN_POINT_COMPONENTS and share <= 0.5:
         kind, reason = "point", f"{count} parts, the biggest with {share:.0%} of it"
     else:
         kind = UNCLASSIFIED
         reason = f"{pluralize(count, 'part')}, the biggest with {share:.0%}: between block and point"
-    return _build_classification(kind, reason, rate, count, biggest)
+    return Classification(
+        kind=kind,
+        reason=reason,
+        rate=rate,
+        components=count,
+        elongation=part.elongation,
+        touched_sides=part.touched_sides,
+    )
 
 
 def _find_strip(bitmap: Flags, parts: list[_RegionPart]) -> _RegionPart | None:
     """Return the biggest strip if strips hold most of the region, else None."""
     while bitmap.ndim > 1:
-        strips = [part for part in parts if part.is_strip]
+        strips = [part for part in parts if len(part.touched_sides) > 1 and part.elongation >= MIN_STRIP_ELONGATION]
         if sum(part.cells for part in strips) >= MIN_DOMINANT_SHARE * bitmap.sum():
             return strips[0]
         if bitmap.shape[0] < 2 * MIN_CELLS_PER_SIDE:
             break
-        bitmap = _coarsen(bitmap)
+        for axis in range(bitmap.ndim):  # cells twice as big, set if one of their cells is
+            bitmap = np.logical_or.reduceat(bitmap, np.arange(0, bitmap.shape[axis], 2), axis=axis)
         parts = _find_parts(bitmap)[0]
     return None
 
@@ -183,18 +141,9 @@ def _measure_part(cells: npt.NDArray[np.intp], side: int) -> _RegionPart:
     return _RegionPart(len(cells), float(np.sqrt(variances[-1] / variances[0])), tuple(touched_sides))
 
 
-def _coarsen(bitmap: Flags) -> Flags:
-    """Return a bitmap with cells twice as big, set if one of their cells is."""
-    for axis in range(bitmap.ndim):
-        bitmap = np.logical_or.reduceat(bitmap, np.arange(0, bitmap.shape[axis], 2), axis=axis)
-    return bitmap
-
-
 def _format_sides(touched_sides: tuple[tuple[int, str], ...]) -> str:
-    ends = {axis: [end for side_axis, end in touched_sides if side_axis == axis] for axis, _ in touched_sides}
-    positions = []
-    if len(ends) > 1:
-        positions.append("adjacent")
-    if any(len(sides) > 1 for sides in ends.values()):
+    axes = [axis for axis, _ in touched_sides]
+    positions = ["adjacent"] if len(set(axes)) > 1 else []
+    if len(set(axes)) < len(axes):
         positions.append("opposite")
     return " and ".join(positions) + " sides"

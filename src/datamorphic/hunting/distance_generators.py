@@ -2,66 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from .._validation import validate_choice, validate_integer, validate_positive
 from ..errors import ArgumentError
-from ..relations.box import Floats
 from ..relations.function import FunctionRelation
-from .generator_base import DomainLike, Generator
-from .kernels.pooling import (
-    AVG,
-    MAX,
-    MIN,
-    InputPool,
-    PoolSettings,
-    add_pool,
-    advance_pool,
-    choose_pool,
-    grow_pool,
-    make_pool,
-    propose_pool,
-)
-from .kernels.spreading import (
-    SpreadMemory,
-    SpreadSettings,
-    add_spread,
-    advance_spread,
-    choose_spread,
-    grow_spread,
-    make_spread,
-    propose_spread,
-)
+from .generator_base import DomainLike, Generator, GeneratorKernels
+from .kernels import pooling, spreading
 
 
 class _DistanceGenerator(Generator):
     """Proposes the candidate farthest from executed groups."""
 
-    _memory: SpreadMemory
-    _settings: SpreadSettings
-
-    def _make_settings(self) -> SpreadSettings:
-        raise NotImplementedError
+    kernels = GeneratorKernels(
+        make=spreading.make_spread,
+        grow=spreading.grow_spread,
+        propose=spreading.propose_spread,
+        choose=spreading.choose_spread,
+        add=spreading.add_spread,
+        advance=spreading.advance_spread,
+    )
+    from_shells: ClassVar[bool] = False
+    joint = False
+    tries = 0
+    ratio = 0.0
 
     def _prepare(self) -> None:
-        self._settings = self._make_settings()
-        self._memory = make_spread(self.layout, self._capacity)
-
-    def _grow(self, capacity: int) -> None:
-        self._memory = grow_spread(self._memory, capacity)
-
-    def _advance(self, out: Floats) -> int:
-        return int(advance_spread(self.rng, self.layout, self._settings, self._memory, self._rows, out))
-
-    def _draw_candidates(self) -> bool:
-        propose_spread(self.rng, self.layout, self._settings, self._memory, self._rows)
-        return True
-
-    def _choose(self, tie: float) -> int:
-        return int(choose_spread(self.layout, self._settings, self._memory, self._rows, tie))
-
-    def _add(self, row: Floats) -> None:
-        add_spread(self.layout, self._settings, self._memory, row)
+        self._settings = spreading.SpreadSettings(self.from_shells, self.joint, self.tries, self.ratio)
+        super()._prepare()
 
 
 class FSCS(_DistanceGenerator):
@@ -71,9 +39,6 @@ class FSCS(_DistanceGenerator):
     summary = "of k uniform sources the one farthest from the executed sources"
     sources_only = True
 
-    def _make_settings(self) -> SpreadSettings:
-        return SpreadSettings(from_shells=False, joint=False, tries=0, ratio=0.0)
-
 
 class EdgeCentre(_DistanceGenerator):
     """FSCS-ART with candidates from shells without an executed input."""
@@ -81,9 +46,7 @@ class EdgeCentre(_DistanceGenerator):
     name = "FSCS-EC"
     summary = "of k sources from empty shells the one farthest from the executed sources"
     sources_only = True
-
-    def _make_settings(self) -> SpreadSettings:
-        return SpreadSettings(from_shells=True, joint=False, tries=0, ratio=0.0)
+    from_shells = True
 
 
 class MetamorphicDistance(EdgeCentre):
@@ -112,9 +75,6 @@ class RRT(_DistanceGenerator):
         self.tries = validate_integer("tries", self.name, tries, 1)
         super().__init__(relation, **options)
 
-    def _make_settings(self) -> SpreadSettings:
-        return SpreadSettings(from_shells=False, joint=False, tries=self.tries, ratio=self.ratio)
-
 
 class SFIDMT(_DistanceGenerator):
     """SFIDMT-ART: spread sources and follow-ups over their own domains.
@@ -125,13 +85,11 @@ class SFIDMT(_DistanceGenerator):
 
     name = "SFIDMT-ART"
     summary = "of k groups the one whose inputs are farthest from the executed ones of their own domains"
+    from_shells = True
 
     def __init__(self, relation: FunctionRelation | DomainLike, *, joint: bool = False, **options: Any) -> None:
         self.joint = bool(joint)
         super().__init__(relation, **options)
-
-    def _make_settings(self) -> SpreadSettings:
-        return SpreadSettings(from_shells=True, joint=self.joint, tries=0, ratio=0.0)
 
 
 class MTART(Generator):
@@ -148,7 +106,14 @@ class MTART(Generator):
     name = "MT-ART"
     summary = "of k groups the one farthest from a pool of all executed inputs"
     criterion = "Min"
-    _memory: InputPool
+    kernels = GeneratorKernels(
+        make=pooling.make_pool,
+        grow=pooling.grow_pool,
+        propose=pooling.propose_pool,
+        choose=pooling.choose_pool,
+        add=pooling.add_pool,
+        advance=pooling.advance_pool,
+    )
 
     def __init__(
         self,
@@ -161,27 +126,12 @@ class MTART(Generator):
         statistic = validate_choice("criterion", self.name, criterion or self.criterion, ("Min", "Avg", "Max"))
         if strategy not in (1, 2):
             raise ArgumentError(f"The 'strategy' parameter of {self.name} must be 1 or 2. Got {strategy!r} instead.")
-        self._settings = PoolSettings({"Min": MIN, "Avg": AVG, "Max": MAX}[statistic], strategy)
+        number = {"Min": pooling.MIN, "Avg": pooling.AVG, "Max": pooling.MAX}[statistic]
+        self._settings = pooling.PoolSettings(number, strategy)
         super().__init__(relation, **options)
 
-    def _prepare(self) -> None:
-        self._memory = make_pool(self.layout, self._capacity)
-
     def _grow(self, capacity: int) -> None:
-        self._memory = grow_pool(self._memory, capacity * self.layout.slots)
-
-    def _advance(self, out: Floats) -> int:
-        return int(advance_pool(self.rng, self.layout, self._settings, self._memory, self._rows, out))
-
-    def _draw_candidates(self) -> bool:
-        propose_pool(self.rng, self.layout, self._settings, self._memory, self._rows)
-        return True
-
-    def _choose(self, tie: float) -> int:
-        return int(choose_pool(self.layout, self._settings, self._memory, self._rows, tie))
-
-    def _add(self, row: Floats) -> None:
-        add_pool(self.layout, self._settings, self._memory, row)
+        super()._grow(capacity * self.layout.slots)  # the pool holds single inputs
 
 
 class MTARTMin(MTART):

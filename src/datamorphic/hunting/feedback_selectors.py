@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ..relations.base import HOLDS, VIOLATED, Verdicts
 from ..relations.box import Floats
 from .kernels.layout import round_columns
-from .kernels.selecting import ensure_open_cells, find_best_row, score_candidates
+from .kernels.selecting import add_group, find_best_row, score_candidates
 from .selector_base import Picks, Selector
 
 NEARBY_SHARE_OF_DOMAIN = 0.1  # how far from a promising source candidates are drawn
@@ -30,8 +30,7 @@ class _LearningSelector(Selector):
 
     def _advance_one_by_one(self, relation_numbers: npt.NDArray[np.int64], out: Floats) -> int:
         for i in range(len(out)):
-            while not ensure_open_cells(self.table, self._rule, self._memory):
-                self._add_cells()
+            self._ensure_open_cells()
             random_value = self.rng.random()
             self._draw_candidates(self._candidates)
             relation = self._draw_favourite() if random_value >= self.exploration_share else None
@@ -39,14 +38,14 @@ class _LearningSelector(Selector):
             if source is not None:
                 self._candidates[0] = self._draw_near(source)
             self._expand(self._candidates)
-            score_candidates(self.table, self._rule, self._memory, self._rows, self._scores)
+            score_candidates(*self._state, self._rows, self._scores)
             if relation is None:
                 scores = self._scores.reshape(-1, self._scores.shape[2])
                 relation, best = divmod(int(find_best_row(scores, self.rng.random())), self.k)
             else:
                 is_near = source is not None and self.rng.random() < 0.5
                 best = 0 if is_near else int(find_best_row(self._scores[relation], self.rng.random()))
-            self._add_group(relation, self._rows[best])
+            add_group(*self._state, relation, self._rows[best])
             relation_numbers[i], out[i] = relation, self._candidates[best]
         return len(out)
 

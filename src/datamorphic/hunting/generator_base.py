@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -27,14 +27,7 @@ INITIAL_CAPACITY_GROUPS = 64
 
 @dataclass(frozen=True, eq=False)
 class GroupBatch:
-    """Groups, one row per group: what was drawn for the sources, and the follow-ups.
-
-    Examples
-    --------
-    >>> sources, follow_ups = GroupBatch(np.zeros((3, 1)), np.ones((3, 2)))
-    >>> sources.shape, follow_ups.shape
-    ((3, 1), (3, 2))
-    """
+    """Groups, one row per group: what was drawn for the sources, and the follow-ups."""
 
     sources: Floats
     follow_ups: Floats
@@ -46,6 +39,17 @@ class GroupBatch:
         return iter((self.sources, self.follow_ups))
 
 
+class GeneratorKernels(NamedTuple):
+    """The functions that make, enlarge and use the memory of executed groups."""
+
+    make: Callable[..., Any]
+    grow: Callable[..., Any]
+    propose: Callable[..., Any]
+    choose: Callable[..., Any]
+    add: Callable[..., Any]
+    advance: Callable[..., Any]
+
+
 class Generator:
     """Proposes groups of a relation, or single inputs of a domain.
 
@@ -53,9 +57,10 @@ class Generator:
     executed from the moment it is proposed, whatever its verdict, so that the next violation is looked for elsewhere.
     `know` counts groups that were executed earlier.
 
-    A subclass implements `_prepare` and `_grow`, which make the memory of executed groups and enlarge it, and four
-    steps that work on it: `_draw_candidates`, `_choose` and `_add` make a group one after the other, `_advance` makes
-    many groups at once in compiled kernels. `_advance` is used unless a function of the user makes the follow-ups.
+    A subclass names its `kernels`, or overrides the methods that call them: `_prepare` and `_grow`, which make the
+    memory of executed groups and enlarge it, and four steps that work on it. `_draw_candidates`, `_choose` and `_add`
+    make a group one after the other, `_advance` makes many groups at once. `_advance` is used unless a function of the
+    user makes the follow-ups.
 
     Parameters
     ----------
@@ -82,6 +87,8 @@ class Generator:
     default_candidates: ClassVar[int] = 10
     sources_only: ClassVar[bool] = False  # whether sources are chosen without regard to follow-ups
     default_budget: ClassVar[int] = 100_000  # groups per trial of a simulation
+    kernels: ClassVar[GeneratorKernels]
+    _settings: Any
 
     def __init__(
         self, relation: FunctionRelation | DomainLike, *, k: int | None = None, seed: SeedLike = 0, scaled: bool = False
@@ -100,32 +107,39 @@ class Generator:
         self._answer: Callable[[list[Floats]], list[Any]] | None = None
         self._prepare()
 
-    # -- what subclasses implement -------------------------------------------------------------------------------
+    # -- what subclasses may override ----------------------------------------------------------------------------
 
     def _prepare(self) -> None:
         """Make an empty memory of executed groups."""
+        self._memory = self.kernels.make(self.layout, self._capacity)
 
     def _grow(self, capacity: int) -> None:
         """Enlarge the memory for `capacity` groups."""
+        self._memory = self.kernels.grow(self._memory, capacity)
+
+    def _make_room(self) -> None:
+        """Enlarge what limits the memory besides the number of groups."""
+
+    @property
+    def _state(self) -> tuple[Any, ...]:
+        """The arguments that all kernels of a generator share."""
+        return (self.layout, self._settings, self._memory)
 
     def _advance(self, out: Floats) -> int:
-        """Write groups with affine follow-ups to `out`, and return how many.
-
-        There are fewer than rows of `out` if the memory has no room for more.
-        """
-        raise NotImplementedError
+        """Write groups with affine follow-ups to `out`; return how many fit into the memory."""
+        return int(self.kernels.advance(self.rng, *self._state, self._rows, out))
 
     def _draw_candidates(self) -> bool:
         """Draw sources of candidates into `_rows`; return False without room."""
-        raise NotImplementedError
+        return self.kernels.propose(self.rng, *self._state, self._rows) is not False
 
     def _choose(self, tie: float) -> int:
         """Return the best candidate in `_rows`; `tie` in [0, 1) decides among equals."""
-        raise NotImplementedError
+        return int(self.kernels.choose(*self._state, self._rows, tie))
 
     def _add(self, row: Floats) -> None:
         """Count a group as executed."""
-        raise NotImplementedError
+        self.kernels.add(*self._state, row)
 
     # -- what callers use ----------------------------------------------------------------------------------------
 
@@ -144,6 +158,8 @@ class Generator:
             if self._runs_in_kernels:
                 step = self._advance(rows[position : position + chunk])
                 self.count += step
+                if step < chunk:
+                    self._make_room()
             else:
                 step = self._advance_one_by_one(rows[position : position + chunk])
             position += step
@@ -162,7 +178,7 @@ class Generator:
         width = self.layout.width
         for i in range(len(out)):
             while not self._draw_candidates():
-                self._grow(self._capacity)
+                self._make_room()
             follow_ups = self._make_follow_ups(self._rows[:, :width])
             self._rows[:, width:] = self._replace_non_finite(follow_ups)
             best = self._choose(self.rng.random())

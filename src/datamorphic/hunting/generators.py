@@ -65,13 +65,7 @@ def find_generator(name: GeneratorLike) -> tuple[type[Generator], dict[str, Any]
 
 
 def make_generator(name: GeneratorLike, relation: FunctionRelation | DomainLike, **options: Any) -> Generator:
-    """Return a generator by its name.
-
-    Examples
-    --------
-    >>> make_generator("BART", [(0, 1), (0, 1)], seed=0)
-    BART((0, 1) x (0, 1), k=1, 0 groups)
-    """
+    """Return a generator by its name."""
     generator_class, implied_options = find_generator(name)
     validate_options(generator_class, options)
     return generator_class(relation, **{**implied_options, **options})

@@ -42,24 +42,10 @@ class ValueRange(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FMeasures:
-    """The F-measures of many trials.
-
-    Parameters
-    ----------
-    counts : array of int
-        The number of groups up to and including the first violation; for a censored trial, of all its groups.
-    censored : array of bool, optional
-        Which trials ended before a violation; one flag stands for all trials. By default none is censored.
-
-    Examples
-    --------
-    >>> measures = FMeasures([3, 1, 8, 10], [False, False, False, True])
-    >>> measures.mean, measures.censored_share
-    (5.5, 0.25)
-    """
+    """The F-measures of many trials; for a censored trial, the number of all its groups."""
 
     counts: npt.NDArray[np.int64]
-    censored: npt.NDArray[np.bool_] = field(default_factory=lambda: np.asarray(False))
+    censored: npt.NDArray[np.bool_] = field(default_factory=lambda: np.asarray(False))  # one flag stands for all trials
 
     def __post_init__(self) -> None:
         counts = np.asarray(self.counts)
@@ -92,24 +78,13 @@ class FMeasures:
         return self.sd / math.sqrt(len(self))
 
     @property
-    def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the mean, by Student's t."""
-        return estimate(self.counts)[1:]
-
-    @property
     def censored_share(self) -> float:
         """The share of censored trials."""
         return float(self.censored.mean())
 
 
 def estimate(values: npt.ArrayLike) -> IntervalEstimate:
-    """Return the mean of values with its 95 % interval, by Student's t.
-
-    Examples
-    --------
-    >>> [round(figure, 3) for figure in estimate([1.0, 2.0, 3.0])]
-    [2.0, -0.484, 4.484]
-    """
+    """Return the mean of values with its 95 % interval, by Student's t."""
     from scipy.special import stdtrit
 
     numbers = np.asarray(values, dtype=np.float64).ravel()
@@ -126,52 +101,16 @@ def f_measures(verdicts: npt.ArrayLike) -> FMeasures:
     """Return the F-measures of a matrix of verdicts.
 
     The matrix has one row per trial and one column per group; True means violated.
-
-    Examples
-    --------
-    >>> f_measures([[False, True, True], [False, False, False]]).counts
-    array([2, 3])
     """
     violated = _to_verdict_matrix(verdicts, "f_measures")
     has_violation: npt.NDArray[np.bool_] = np.asarray(violated.any(axis=1))
     return FMeasures(np.where(has_violation, violated.argmax(axis=1) + 1, violated.shape[1]), ~has_violation)
 
 
-def f2_measures(verdicts: npt.ArrayLike) -> FMeasures:
-    """Return the number of further groups until the second violation, per trial.
-
-    Trials without a first violation are left out; those without a second one are censored.
-
-    Examples
-    --------
-    >>> f2_measures([[True, False, True], [False, True, False], [False, False, False]]).counts
-    array([2, 1])
-    """
-    violated = _to_verdict_matrix(verdicts, "f2_measures")
-    violated = violated[violated.any(axis=1)]
-    if not len(violated):
-        reject("verdicts", "f2_measures", "a matrix with a violation in at least one trial", verdicts)
-    first = violated.argmax(axis=1)
-    later = violated & (np.arange(violated.shape[1]) > first[:, None])
-    has_second: npt.NDArray[np.bool_] = np.asarray(later.any(axis=1))
-    last = violated.shape[1] - 1
-    return FMeasures(np.where(has_second, later.argmax(axis=1), last) - first, ~has_second)
-
-
 def p_measure(measures: FMeasures | npt.ArrayLike, n: int) -> IntervalEstimate:
-    """Return the share of trials with a violation among the first n groups.
+    """Return the share of trials with a violation among the first n groups, with Wilson's interval.
 
-    The interval is Wilson's.
-
-    Parameters
-    ----------
-    measures : FMeasures or matrix of bool
-        The F-measures, or the verdicts: one row per trial, one column per group.
-
-    Examples
-    --------
-    >>> p_measure(FMeasures([3, 1, 8, 12]), 5).value
-    0.5
+    Verdicts instead of F-measures are a matrix of bool with one row per trial and one column per group.
     """
     n = validate_integer("n", "p_measure", n, low=1)
     if not isinstance(measures, FMeasures):
@@ -186,13 +125,7 @@ def p_measure(measures: FMeasures | npt.ArrayLike, n: int) -> IntervalEstimate:
 
 
 def e_measure(verdicts: npt.ArrayLike, n: int) -> IntervalEstimate:
-    """Return the mean number of violations among the first n groups.
-
-    Examples
-    --------
-    >>> e_measure([[True, False, True], [False, False, True]], 3).value
-    1.5
-    """
+    """Return the mean number of violations among the first n groups."""
     violated = _to_verdict_matrix(verdicts, "e_measure")
     n = validate_integer("n", "e_measure", n, low=1, high=violated.shape[1])
     return estimate(violated[:, :n].sum(axis=1))
@@ -201,17 +134,7 @@ def e_measure(verdicts: npt.ArrayLike, n: int) -> IntervalEstimate:
 def f_ratio(a: FMeasures, b: FMeasures | float) -> IntervalEstimate:
     """Return the mean of `a` divided by that of `b`; below 1, `a` is better.
 
-    The interval is by the delta method.
-
-    Parameters
-    ----------
-    b : FMeasures or float
-        Other trials, or a violation rate; the divisor is then exactly 1/rate.
-
-    Examples
-    --------
-    >>> f_ratio(FMeasures([40, 60, 50]), 0.01).value
-    0.5
+    The interval is by the delta method. `b` may be a violation rate; the divisor is then exactly 1/rate.
     """
     top, bottom = _compute_moments(a, "f_ratio"), _compute_moments(b, "f_ratio")
     ratio = top.mean / bottom.mean
@@ -224,11 +147,6 @@ def cohens_d(a: FMeasures, b: FMeasures | float) -> float:
 
     d = (mean b - mean a) / sqrt((sd_a^2 + sd_b^2) / 2). It is positive if `a` needs fewer groups, and NaN if a trial is
     censored, because the mean is then not known.
-
-    Examples
-    --------
-    >>> round(cohens_d(FMeasures([4, 6, 5]), FMeasures([6, 8, 7])), 3)
-    2.0
     """
     first, second = _compute_moments(a, "cohens_d"), _compute_moments(b, "cohens_d")
     if first.censored or second.censored:
@@ -245,11 +163,6 @@ def welch_p(a: FMeasures, b: FMeasures | float) -> float:
 
     A censored trial counts with the number of its groups. Against a rate it is the test of one mean, with the variance
     of `a` alone.
-
-    Examples
-    --------
-    >>> round(welch_p(FMeasures([4, 6, 5, 5]), FMeasures([6, 8, 7, 7])), 4)
-    0.0134
     """
     from scipy.special import stdtr
 
@@ -265,20 +178,13 @@ def welch_p(a: FMeasures, b: FMeasures | float) -> float:
 
 
 def dispersion(points: npt.ArrayLike) -> ValueRange:
-    """Return the range of distances from points to their nearest neighbours.
-
-    Examples
-    --------
-    >>> dispersion([[0.0, 0.0], [0.0, 1.0], [3.0, 0.0]])
-    ValueRange(least=1.0, most=3.0, width=2.0)
-    """
+    """Return the range of distances from points to their nearest neighbours."""
     from scipy.spatial import cKDTree
 
     coordinates = to_points(points, None, "dispersion")
     if len(coordinates) < 2:
         reject("points", "dispersion", "at least two points", points)
-    nearest = cKDTree(coordinates).query(coordinates, k=2)[0][:, 1]
-    return _compute_range(nearest)
+    return _compute_range(cKDTree(coordinates).query(coordinates, k=2)[0][:, 1])
 
 
 def discrepancy(
@@ -292,23 +198,9 @@ def discrepancy(
 ) -> ValueRange:
     """Return the range of |share of points - share of volume| over parts of a domain.
 
-    Parameters
-    ----------
-    points : array (n, d)
-        Points of the domain; points outside lie in no part but count in n.
-    low, high : array (d,)
-        The domain.
-    boxes : int
-        The number of parts.
-    method : {"boxes", "cells"}
-        "boxes" are random boxes; each side has a uniform length and then a uniform place. "cells" are equal cells, as
-        many per side as the d-th root of `boxes`, rounded (1,000 boxes: 1,000 cells in one dimension, 32 per side in
-        two, 10 in three, 6 in four, 4 in five, 3 in six).
-
-    Examples
-    --------
-    >>> discrepancy([0.1, 0.3, 0.6, 0.9], 0, 1, boxes=4, method="cells").most
-    0.0
+    Points outside the domain lie in no part, but count. There are `boxes` parts. With the method "boxes" they are random
+    boxes; each side has a uniform length and then a uniform place. With "cells" they are equal cells, as many per side as
+    the d-th root of `boxes`, rounded (1,000 boxes: 1,000 cells in one dimension, 32 per side in two, 10 in three).
     """
     lower, upper = validate_domain(low, high, "discrepancy")
     coordinates = to_points(points, len(lower), "discrepancy")

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from .._text import format_short, pluralize
-from ..relations.function import FunctionRelation
 from ..reporting.document import Axis, Page, Scatter, Section, SectionState, Table
 from ..reporting.text import to_one_line
 from .charts import draw_f_measure_chart, draw_ratio_chart
@@ -27,23 +26,7 @@ MIN_SOURCES_PER_REGION = 1_000  # a region with fewer is not drawn
 
 
 def build_page(hunt: Hunt, system: Callable[..., Any] | None = None) -> Page:
-    """Return a hunt as a page.
-
-    Parameters
-    ----------
-    hunt : Hunt
-        The result to show.
-    system : callable, optional
-        The function that was hunted. With it, the page shows where relations are violated.
-
-    Examples
-    --------
-    >>> import datamorphic as dm
-    >>> tanh = dm.programs["tanh"]
-    >>> result = dm.hunt(tanh.mutants["emu10"], tanh.relations["tripling"])
-    >>> [section.anchor for section in build_page(result).sections]
-    ['relations', 'sources', 'violations']
-    """
+    """Return a hunt as a page; given the function that was hunted, show where relations are violated."""
     sections = [
         _build_relations_section(hunt),
         *_build_f_measure_sections(hunt),
@@ -51,6 +34,17 @@ def build_page(hunt: Hunt, system: Callable[..., Any] | None = None) -> Page:
         *([] if system is None else _build_regions_sections(hunt, system)),
         *_build_violations_sections(hunt),
     ]
+    facts = [
+        ("System", to_one_line(hunt.name)),
+        ("Chosen by", f"{hunt.generator}, seed {hunt.seed}"),
+        ("Groups", f"{hunt.groups:,} in {pluralize(len(hunt.trials), 'trial')}, at most {hunt.budget:,} each"),
+        (
+            "Cost",
+            f"{pluralize(hunt.calls, 'call')} in {hunt.seconds:.2f} s, {hunt.generation_seconds:.2f} s to choose groups",
+        ),
+    ]
+    if hunt.notes:
+        facts.append(("Notes", "\n".join(f"• {note}" for note in hunt.notes)))
     return Page(
         title=f"Hunting violations in {to_one_line(hunt.name)}",
         lead="A relation states how the outputs for some inputs (sources) and for inputs derived from them (follow-ups) "
@@ -58,7 +52,7 @@ def build_page(hunt: Hunt, system: Callable[..., Any] | None = None) -> Page:
         sections=sections,
         verdict=format_headline(hunt),
         state=_get_state(hunt, hunt.violated),
-        facts=_build_facts(hunt),
+        facts=facts,
         contents=len(sections) > 3,
     )
 
@@ -69,29 +63,15 @@ def _get_state(hunt: Hunt, violated: int) -> SectionState:
     return "good" if hunt.judged_groups else "warn"
 
 
-def _build_facts(hunt: Hunt) -> list[tuple[str, str]]:
-    cost = f"{pluralize(hunt.calls, 'call')} in {hunt.seconds:.2f} s, {hunt.generation_seconds:.2f} s to choose groups"
-    facts = [
-        ("System", to_one_line(hunt.name)),
-        ("Chosen by", f"{hunt.generator}, seed {hunt.seed}"),
-        ("Groups", f"{hunt.groups:,} in {pluralize(len(hunt.trials), 'trial')}, at most {hunt.budget:,} each"),
-        ("Cost", cost),
-    ]
-    if hunt.notes:
-        facts.append(("Notes", "\n".join(f"• {note}" for note in hunt.notes)))
-    return facts
-
-
 # -- relations, F-measures and violations ----------------------------------------------------------------------------
 
 
 def _build_relations_section(hunt: Hunt) -> Section:
     table = hunt.table
-    rows: list[list[str | None]] = []
-    for relation, row in zip(hunt.relations, table.itertuples(), strict=True):
-        counts = (row.groups, row.holds, row.violated, row.inapplicable, row.undefined)
-        cells = [f"{count:,}" for count in counts]
-        rows.append([to_one_line(relation.name), to_one_line(relation.says) or None, *cells])
+    rows: list[list[str | None]] = [
+        [to_one_line(relation.name), to_one_line(relation.says) or None, *(f"{count:,}" for count in counts)]
+        for relation, (_, *counts) in zip(hunt.relations, table.itertuples(index=False), strict=True)
+    ]
     violated_count = int((table["violated"] > 0).sum())
     return Section(
         heading=f"{violated_count:,} of {pluralize(len(rows), 'relation')} violated",
@@ -132,13 +112,8 @@ def _build_f_measure_sections(hunt: Hunt) -> list[Section]:
 def _build_violations_sections(hunt: Hunt) -> list[Section]:
     if not hunt.found:
         return []
-    frame = hunt.violations
-    if len(hunt.trials) == 1:
-        frame = frame.drop(columns="trial")
-    rows = [
-        [format_short(value) for value in row]
-        for row in frame.head(MAX_GROUPS_LISTED).itertuples(index=False, name=None)
-    ]
+    frame = hunt.violations if len(hunt.trials) > 1 else hunt.violations.drop(columns="trial")
+    rows = [list(map(format_short, row)) for row in frame.head(MAX_GROUPS_LISTED).itertuples(index=False, name=None)]
     more = f" The first {len(rows):,} of {hunt.violated:,} are listed." if len(rows) < hunt.violated else ""
     return [
         Section(
@@ -166,7 +141,10 @@ def _build_sources_sections(hunt: Hunt) -> list[Section]:
         groups = f"the first {executed.group_count:,} of {groups}"
     trial = " of the first trial" if len(hunt.trials) > 1 else ""
     text = f"The sources of {to_one_line(relation.name)} in {groups}{trial}."
-    pictures = _build_scatters(executed, _name_columns(hunt, relation))
+    names = [to_one_line(str(name)) for name in hunt.columns]
+    if relation.given is not None or relation.sources != 1 or len(names) != relation.width:  # not those of a model
+        names = list(name_columns(relation))
+    pictures = _build_scatters(executed, names)
     heading = "The sources that were executed"
     if len(pictures) == 1:
         return [Section(heading=heading, text=text, picture=pictures[0], anchor="sources")]
@@ -174,22 +152,16 @@ def _build_sources_sections(hunt: Hunt) -> list[Section]:
     return [Section(heading=heading, text=text, parts=parts, anchor="sources")]
 
 
-def _name_columns(hunt: Hunt, relation: FunctionRelation) -> list[str]:
-    """Return the names of the numbers of a source; for a model, its columns."""
-    columns = [to_one_line(str(name)) for name in hunt.columns]
-    has_model_columns = relation.given is None and relation.sources == 1 and len(columns) == relation.width
-    return columns if has_model_columns else list(name_columns(relation))
-
-
 def _build_scatters(executed: ExecutedSources, names: Sequence[str]) -> list[Scatter]:
     """Return a plot per pair of inputs; a single input is plotted over the groups."""
     groups = np.where(executed.violated, "violates", "does not violate").tolist()
     columns = executed.sources.T.tolist()
     numbers = executed.number.tolist()
-    notes = []
-    for number, row in zip(numbers, executed.sources.tolist(), strict=True):
-        values = [f"{name} {format_short(value)}" for name, value in zip(names, row, strict=True)]
-        notes.append(f"group {number:.0f}: {', '.join(values)}")
+    notes = [
+        f"group {number:.0f}: "
+        + ", ".join(f"{name} {format_short(value)}" for name, value in zip(names, row, strict=True))
+        for number, row in zip(numbers, executed.sources.tolist(), strict=True)
+    ]
 
     def build_scatter(title: str, x: int, y_axis: Axis, y: Sequence[float]) -> Scatter:
         return Scatter(
@@ -242,20 +214,8 @@ def _build_regions_sections(hunt: Hunt, system: Callable[..., Any]) -> list[Sect
 # -- simulations -----------------------------------------------------------------------------------------------------
 
 
-def build_simulation_page(simulation: Simulation) -> Page:
-    """Return one simulation as a page."""
-    return build_simulations_page([simulation])
-
-
-def build_simulations_page(simulations: Sequence[Simulation]) -> Page:
-    """Return simulations of the same setting side by side as a page.
-
-    Examples
-    --------
-    >>> import datamorphic as dm
-    >>> build_simulations_page([dm.simulate("BART", rate=0.05, trials=50)]).title
-    'How soon violations are found: block regions of 0.05 of 2 dimensions'
-    """
+def build_simulation_page(*simulations: Simulation) -> Page:
+    """Return simulations of the same setting side by side as a page."""
     first = simulations[0]
     notes = [
         f"• {simulation.name}: {simulation.censored:.1%} of the trials found nothing in "
@@ -282,7 +242,7 @@ def build_simulations_page(simulations: Sequence[Simulation]) -> Page:
         sections=[ratios],
         verdict=verdict,
         state=state,
-        facts=[("Trials", f"{len(first.found):,} each, seed {first.setting.seed}")],
+        facts=[("Trials", f"{len(first.found):,} each, seed {first.setting.options.seed}")],
     )
 
 
@@ -299,11 +259,7 @@ def _format_best(simulations: Sequence[Simulation]) -> tuple[str, SectionState]:
 
 
 def build_simulation_rows(simulations: Sequence[Simulation]) -> list[list[str | None]]:
-    """Return one row per simulation.
-
-    The columns are name, F-measure, F-ratio, both ends of its interval, Cohen's d, the share of censored trials and
-    seconds.
-    """
+    """Return name, F-measure, F-ratio, the ends of its interval, Cohen's d, censored share and seconds of each."""
     rows = []
     for simulation in simulations:
         bound = "> " if simulation.censored else ""

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..errors import ArgumentError
-from ..relations.box import Floats
-from .generator_base import Generator
-from .kernels.cells import BISECTION, ITERATION, WRAPPED, CellGrid, grow_cells, make_cells
+from .generator_base import Generator, GeneratorKernels
+from .kernels.cells import BISECTION, ITERATION, WRAPPED, grow_cells, make_cells
 from .kernels.cutting import CutSettings, add_cut, advance_cut, choose_cut, propose_cut
 from .kernels.layout import Layout
-from .kernels.splitting import SplitBoxes, add_split, advance_split, choose_split, grow_boxes, make_boxes, propose_split
+from .kernels.splitting import add_split, advance_split, choose_split, grow_boxes, make_boxes, propose_split
 
 MAX_COLUMNS = 8  # a split makes 2^d boxes, a cell has 3^d - 1 neighbours
 MAX_CELLS = 2**27
@@ -20,11 +19,19 @@ MAX_CELLS = 2**27
 
 def validate_neighbour_columns(name: str, layout: Layout, looks_at_neighbours: bool) -> None:
     """Raise `ArgumentError` if there are too many neighbouring cells to compare."""
-    columns = int(np.diff(layout.start).max())
-    if looks_at_neighbours and columns > MAX_COLUMNS:
+    if looks_at_neighbours and layout.columns > MAX_COLUMNS:
         raise ArgumentError(
             f"{name} compares the 3^d cells around each input and takes up to {MAX_COLUMNS} columns, but these inputs have "
-            f"{columns}. Use MT-BART (or MRGS-ART), which compares single cells, or SFIDMT-ART."
+            f"{layout.columns}. Use MT-BART (or MRGS-ART), which compares single cells, or SFIDMT-ART."
+        )
+
+
+def validate_split_columns(name: str, layout: Layout) -> None:
+    """Raise `ArgumentError` if splitting a box would make too many boxes."""
+    if layout.columns > MAX_COLUMNS:
+        raise ArgumentError(
+            f"{name} splits a box of d columns into 2^d and takes up to {MAX_COLUMNS} columns; these inputs have "
+            f"{layout.columns}. Use MT-BART (or MRGS-ART), which halves one column at a time."
         )
 
 
@@ -39,20 +46,19 @@ class _PartitionGenerator(Generator):
                 f"{self.name} cuts the range of each input into parts, but some inputs are categories. Use a generator "
                 "that compares distances: SFIDMT-ART or FSCS-ART."
             )
-        self._make_memory()
-
-    def _make_memory(self) -> None:
-        raise NotImplementedError
 
 
 class _CellGenerator(_PartitionGenerator):
     """Proposes groups in equal cells."""
 
+    kernels = GeneratorKernels(
+        make=make_cells, grow=grow_cells, propose=propose_cut, choose=choose_cut, add=add_cut, advance=advance_cut
+    )
     scheme: ClassVar[int] = BISECTION
     by_distance: ClassVar[bool] = False
-    _memory: CellGrid
 
-    def _make_memory(self) -> None:
+    def _prepare(self) -> None:
+        super()._prepare()
         validate_neighbour_columns(self.name, self.layout, self.scheme != BISECTION or self.by_distance)
         self._settings = CutSettings(self.scheme, self.by_distance)
         self._cell_capacity = 4 * self._capacity
@@ -61,15 +67,16 @@ class _CellGenerator(_PartitionGenerator):
     def _grow(self, capacity: int) -> None:
         self._memory = grow_cells(self._memory, capacity, self._cell_capacity)
 
-    def _add_cells(self) -> None:
+    def _make_room(self) -> None:
         """Make room for the cells of the next refinement."""
-        memory = self._memory
         cells_needed = self._cell_capacity
         for slot in range(self.layout.slots):
-            first, last = self.layout.start[slot], self.layout.start[slot + 1]
-            wide = (self.layout.high > self.layout.low)[first:last]
-            parts = memory.parts[first:last]
-            finer = np.prod((parts + wide).astype(float)) if self.scheme != BISECTION else 2.0 * memory.cell_count[slot]
+            columns = slice(self.layout.start[slot], self.layout.start[slot + 1])
+            if self.scheme == BISECTION:
+                finer = 2.0 * self._memory.cell_count[slot]
+            else:
+                is_wide = (self.layout.high > self.layout.low)[columns]
+                finer = np.prod((self._memory.parts[columns] + is_wide).astype(float))
             cells_needed = max(cells_needed, int(finer) + 1)
         if cells_needed > MAX_CELLS:
             raise ArgumentError(
@@ -77,55 +84,29 @@ class _CellGenerator(_PartitionGenerator):
                 f"{self.count:,} groups; the limit is {MAX_CELLS:,}. Use SFIDMT-ART or MT-BART."
             )
         self._cell_capacity = min(2 * cells_needed, MAX_CELLS)
-        self._memory = grow_cells(memory, self._capacity, self._cell_capacity)
-
-    def _advance(self, out: Floats) -> int:
-        step = int(advance_cut(self.rng, self.layout, self._settings, self._memory, self._rows, out))
-        if step < len(out):
-            self._add_cells()
-        return step
-
-    def _draw_candidates(self) -> bool:
-        if propose_cut(self.rng, self.layout, self._settings, self._memory, self._rows):
-            return True
-        self._add_cells()
-        return False
-
-    def _choose(self, tie: float) -> int:
-        return int(choose_cut(self.layout, self._settings, self._memory, self._rows, tie))
-
-    def _add(self, row: Floats) -> None:
-        add_cut(self.layout, self._settings, self._memory, row)
+        self._grow(self._capacity)
 
 
 class _BoxGenerator(_PartitionGenerator):
     """Proposes groups in boxes that are split at executed inputs."""
 
-    _memory: SplitBoxes
+    kernels = GeneratorKernels(
+        make=make_boxes,
+        grow=grow_boxes,
+        propose=propose_split,
+        choose=choose_split,
+        add=add_split,
+        advance=advance_split,
+    )
 
-    def _make_memory(self) -> None:
-        if np.diff(self.layout.start).max() > MAX_COLUMNS:
-            raise ArgumentError(
-                f"{self.name} splits a box of d columns into 2^d and takes up to {MAX_COLUMNS} columns; these inputs have "
-                f"{int(np.diff(self.layout.start).max())}. Use MT-BART, which halves one column at a time."
-            )
+    def _prepare(self) -> None:
+        super()._prepare()
+        validate_split_columns(self.name, self.layout)
         self._memory = make_boxes(self.layout, self._capacity)
 
-    def _grow(self, capacity: int) -> None:
-        self._memory = grow_boxes(self._memory, capacity)
-
-    def _advance(self, out: Floats) -> int:
-        return int(advance_split(self.rng, self.layout, self._memory, self._rows, out))
-
-    def _draw_candidates(self) -> bool:
-        propose_split(self.rng, self.layout, self._memory, self._rows)
-        return True
-
-    def _choose(self, tie: float) -> int:
-        return int(choose_split(self.layout, self._memory, self._rows, tie))
-
-    def _add(self, row: Floats) -> None:
-        add_split(self.layout, self._memory, row)
+    @property
+    def _state(self) -> tuple[Any, ...]:
+        return (self.layout, self._memory)
 
 
 class MTBART(_CellGenerator):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -42,25 +42,13 @@ RegionLike = Region | Box
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ViolationSample:
-    """Random sources of a relation, and whether their groups violate it.
+    """Random sources of a relation, and whether their groups violate it."""
 
-    Attributes
-    ----------
-    sources : ndarray
-        The numbers drawn for each group.
-    violated : ndarray of bool
-        Whether the group violates the relation.
-    low, high : ndarray
-        The source domain.
-    names : tuple of str
-        The names of its columns.
-    """
-
-    sources: Floats
+    sources: Floats  # the numbers drawn for each group
     violated: Mask
-    low: Floats
+    low: Floats  # the ends of the source domain
     high: Floats
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # of its columns
 
     @cached_property
     def classification(self) -> Classification:
@@ -77,38 +65,23 @@ class ViolationSample:
 
 
 def name_columns(relation: FunctionRelation | Box) -> tuple[str, ...]:
-    """Return names for the numbers that are drawn for a group.
-
-    Examples
-    --------
-    >>> name_columns(Box.of([(0, 1), (0, 1)]))
-    ('x', 'y')
-    """
+    """Return names for the numbers that are drawn for a group."""
     boxes = relation.domain if isinstance(relation, FunctionRelation) else (relation,)
     if isinstance(relation, FunctionRelation) and relation.given is not None:
         return tuple(f"p{i}" for i in range(1, relation.width + 1))  # parameters, from which inputs are made
-    names_per_box = [_name_box_columns(box.dimension) for box in boxes]
-    if len(boxes) == 1:
-        return tuple(names_per_box[0])
-    return tuple(f"{name}{i}" for i, names in enumerate(names_per_box, 1) for name in names)
-
-
-def _name_box_columns(count: int) -> list[str]:
-    return list(COLUMN_LETTERS[:count]) if count <= len(COLUMN_LETTERS) else [f"x{j}" for j in range(1, count + 1)]
+    names = []
+    for i, box in enumerate(boxes, 1):
+        letters: Sequence[str] = COLUMN_LETTERS[: box.dimension]
+        if box.dimension > len(COLUMN_LETTERS):
+            letters = [f"x{j}" for j in range(1, box.dimension + 1)]
+        names += [name if len(boxes) == 1 else f"{name}{i}" for name in letters]
+    return tuple(names)
 
 
 def sample_violations(
     function: Callable[..., Any], relation: FunctionRelation, n: int = DEFAULT_SOURCES, seed: int = 0
 ) -> ViolationSample:
-    """Execute random groups of a relation by a function, and return which violate it.
-
-    Examples
-    --------
-    >>> import datamorphic as dm
-    >>> tanh = dm.programs["tanh"]
-    >>> sample_violations(tanh.mutants["emu10"], tanh.relations["tripling"]).classification.kind
-    'block'
-    """
+    """Execute random groups of a relation by a function, and return which violate it."""
     validate_integer("n", "sample_violations", n, 1)
     rng = np.random.default_rng(validate_integer("seed", "sample_violations", seed))
     draws = np.concatenate([box.sample(n, rng) for box in relation.domain], axis=1)
@@ -148,23 +121,7 @@ def draw_region_picture(
 
     One input is a strip, which shows the share of violating sources at each place. Two inputs are a plane, three are
     three planes, more are one strip each. A small region is drawn a second time, enlarged. The caption names the kind
-    of region.
-
-    Parameters
-    ----------
-    function : callable or ViolationSample
-        A function, called with one array per input; or sources that were executed already.
-    relation : FunctionRelation
-        The relation to check.
-    n, seed : int
-        The number of random sources, and the seed of the random numbers.
-
-    Examples
-    --------
-    >>> import datamorphic as dm
-    >>> tanh = dm.programs["tanh"]
-    >>> draw_region_picture(tanh.mutants["emu10"], tanh.relations["tripling"], 20_000).caption[-82:]
-    'A block region: one part holds 100% of it and is not a slender band between sides.'
+    of region. Instead of a function, which is called with `n` random sources, a sample of executed sources may be given.
     """
     if isinstance(function, ViolationSample):
         sample = function
@@ -182,9 +139,8 @@ def draw_region_picture(
         pairs = [(a, b, *window) for window in windows for a, b in combinations(range(len(sample.low)), 2)]
         items, width, height = _draw_planes(sample, pairs, 3 if len(sample.low) == MAX_PLANE_DIMENSIONS else 2)
     caption = sample.describe()
-    return Drawing(
-        width=width, height=height, shapes=items, alt=f"Where the relation is violated. {caption}", caption=caption
-    )
+    alt = f"Where the relation is violated. {caption}"
+    return Drawing(width=width, height=height, shapes=items, alt=alt, caption=caption)
 
 
 def _find_zoom_window(sample: ViolationSample) -> list[tuple[Floats, Floats]]:
@@ -212,9 +168,8 @@ def _draw_strips(sample: ViolationSample, views: list[tuple[int, Floats, Floats]
         ends = (float(low[axis]), float(high[axis]))
         edges = np.linspace(*ends, bins + 1)
         counts, violating_counts = (np.histogram(values, edges)[0] for values in (column, column[violated]))
-        panel = Panel(
-            left=left, top=top, width=STRIP_WIDTH_PX - left - 20, height=STRIP_HEIGHT_PX, x=ends, y=(0.0, 1.0)
-        )
+        width = STRIP_WIDTH_PX - left - 20
+        panel = Panel(left=left, top=top, width=width, height=STRIP_HEIGHT_PX, x=ends, y=(0.0, 1.0))
         heading = "the whole domain" if place == 0 else "where it is violated"
         if len(sample.low) > MAX_PLANE_DIMENSIONS:
             heading = f"input {sample.names[axis]}"
@@ -239,9 +194,7 @@ def _draw_planes(sample: ViolationSample, views: list[tuple[int, int, Floats, Fl
         heading = "the whole domain" if (low == sample.low).all() and (high == sample.high).all() else "enlarged"
         items.append(TextLabel(panel.left, panel.top - 12, heading, "strong"))
         items += panel.draw_frame(sample.names[a], sample.names[b])
-    last = _make_panel(len(views) - 1, columns, views[0][2:], 0, 0)
-    width = LEFT_MARGIN_PX + min(columns, len(views)) * (PLANE_SIDE_PX + PLANE_GAP_PX)
-    return items, width, last.top + PLANE_SIDE_PX + 50
+    return items, *_measure_planes(len(views), columns)
 
 
 def _make_panel(place: int, columns: int, window: tuple[Floats, Floats], a: int, b: int) -> Panel:
@@ -272,27 +225,9 @@ def draw_spread_picture(
     """Draw where generators place their sources, side by side.
 
     One input is drawn as bars: the density of sources, where 1 is that of random sources. Follow-ups, if there are
-    any, are drawn downwards. Two inputs are one plane per generator, three are three planes.
-
-    Parameters
-    ----------
-    spread : Mapping of str to array or GroupBatch
-        The sources of each generator, of one trial or of many together; with follow-ups if they are groups.
-    region : Region, Box or pairs of limits, optional
-        Where a relation is violated. It is outlined, and sources in it are coloured.
-    domain : Box or pairs of limits
-        The source domain.
-    window : Box or pairs of limits, optional
-        The part of the domain to draw.
-    names : tuple of str, optional
-        The names of the inputs.
-
-    Examples
-    --------
-    >>> import datamorphic as dm
-    >>> groups = {name: dm.generate((0, 1), name, n=200) for name in ("MT-RT", "Sobol")}
-    >>> draw_spread_picture(groups, Box.of((0.2, 0.3)), domain=(0, 1)).alt
-    'Where sources lie. MT-RT: 8.00 % of 200 in the region, 0.80 times as many as random ones. Sobol: ...'
+    any, are drawn downwards. Two inputs are one plane per generator, three are three planes. `spread` has the sources of
+    each generator, of one trial or of many together. A region, where a relation is violated, is outlined, and sources in
+    it are coloured. `window` is the part of the domain to draw.
     """
     domain_box = Box.of(domain, "draw_spread_picture")
     view = domain_box if window is None else Box.of(window, "draw_spread_picture")
@@ -321,27 +256,19 @@ def _split_groups(name: str, points: GroupBatch | npt.ArrayLike, d: int) -> tupl
     sources = sources.reshape(-1, 1) if sources.ndim == 1 else sources
     if sources.ndim != 2 or sources.shape[1] != d or not len(sources):
         reject("spread", "draw_spread_picture", f"sources with {d} columns for {name!r}", points)
-    if isinstance(points, GroupBatch):
-        columns = points.follow_ups.shape[1]
-        if columns and columns % d == 0:
-            return sources, points.follow_ups
-    return sources, None
+    follow_ups = points.follow_ups if isinstance(points, GroupBatch) else sources[:, :0]
+    columns = follow_ups.shape[1]
+    return sources, follow_ups if columns and columns % d == 0 else None
 
 
 def _format_region_share(sources: Floats, region: RegionLike | None, domain_box: Box) -> str:
     if region is None:
         return f"{len(sources):,} sources"
     share = float(region.contains(sources).mean())
-    random_share = _measure_region_share(region, domain_box)
+    volume = (region.high - region.low).prod() if isinstance(region, Box) else region.volume
+    random_share = float(volume) / float((domain_box.high - domain_box.low).prod())
     comparison = f", {share / random_share:.2f} times as many as random ones" if random_share else ""
     return f"{100 * share:.2f} % of {len(sources):,} in the region{comparison}"
-
-
-def _measure_region_share(region: RegionLike, domain_box: Box) -> float:
-    """Return the share of a domain that a region takes."""
-    size = float((domain_box.high - domain_box.low).prod())
-    volume = (region.high - region.low).prod() if isinstance(region, Box) else region.volume
-    return float(volume) / size
 
 
 def _draw_spread_strips(
@@ -362,9 +289,8 @@ def _draw_spread_strips(
     for place, (name, (sources, follow_ups)) in enumerate(parts.items()):
         panel = Panel(left=left, top=top, width=STRIP_WIDTH_PX - left - 20, height=height, x=ends, y=(0.0, greatest))
         items.append(TextLabel(left, top - 8, name, "strong"))
-        items.append(
-            TextLabel(STRIP_WIDTH_PX - 20, top - 8, _format_region_share(sources, region, domain_box), "small end")
-        )
+        share = _format_region_share(sources, region, domain_box)
+        items.append(TextLabel(STRIP_WIDTH_PX - 20, top - 8, share, "small end"))
         if region is not None:
             items += panel.draw_stretches(region)
         items += panel.draw_bars(edges, densities[name], "bar", "times as many sources as random ones", "{:.2f}")
@@ -374,13 +300,10 @@ def _draw_spread_strips(
         items += panel.draw_frame(label if follow_ups is None else "", y_marks=marks, x_marks=follow_ups is None)
         top += height
         if follow_ups is not None:  # on the same scale, downwards
-            lower_panel = Panel(
-                left=left, top=top, width=panel.width, height=STRIP_HEIGHT_PX, x=ends, y=(greatest / 2, 0.0)
-            )
-            follow_up_density = np.minimum(measure_density(follow_ups, len(sources)), greatest / 2)
-            items += lower_panel.draw_bars(
-                edges, follow_up_density, "asks", "times as many follow-ups as random sources", "{:.2f}"
-            )
+            lower_panel = replace(panel, top=top, height=STRIP_HEIGHT_PX, y=(greatest / 2, 0.0))
+            density = np.minimum(measure_density(follow_ups, len(sources)), greatest / 2)
+            unit = "times as many follow-ups as random sources"
+            items += lower_panel.draw_bars(edges, density, "asks", unit, "{:.2f}")
             items.append(TextLabel(STRIP_WIDTH_PX - 20, top + STRIP_HEIGHT_PX - 6, "follow-ups", "small end"))
             items += lower_panel.draw_frame(label, y_marks=())
             top += STRIP_HEIGHT_PX
@@ -394,18 +317,21 @@ def _draw_spread_planes(
     items: list[PanelItem] = []
     axes = list(combinations(range(domain_box.dimension), 2))
     columns = 2 if len(axes) == 1 and len(parts) in (2, 4) else 3
-    place = 0
-    for name, (sources, _) in parts.items():
+    for place, (name, (a, b)) in enumerate(product(parts, axes)):
+        sources = parts[name][0]
         within = view.contains(sources)
         inside = np.zeros(len(sources), dtype=bool) if region is None else region.contains(sources)
-        for a, b in axes:
-            panel = _make_panel(place, columns, (view.low, view.high), a, b)
-            if region is not None and domain_box.dimension == 2:
-                items.append(panel.draw_outline(region))
-            for mask, kind in ((within & ~inside, "edge w2"), (within & inside, "killable")):
-                items += panel.draw_dots(sources[mask][:MAX_VIOLATING_DOTS][:, [a, b]], kind)
-            items.append(TextLabel(panel.left, panel.top - 12, name, "strong"))
-            items += panel.draw_frame(names[a], names[b])
-            place += 1
-    last = _make_panel(place - 1, columns, (view.low, view.high), 0, 0)
-    return (items, LEFT_MARGIN_PX + min(columns, place) * (PLANE_SIDE_PX + PLANE_GAP_PX), last.top + PLANE_SIDE_PX + 50)
+        panel = _make_panel(place, columns, (view.low, view.high), a, b)
+        if region is not None and domain_box.dimension == 2:
+            items.append(panel.draw_outline(region))
+        for mask, kind in ((within & ~inside, "edge w2"), (within & inside, "killable")):
+            items += panel.draw_dots(sources[mask][:MAX_VIOLATING_DOTS][:, [a, b]], kind)
+        items.append(TextLabel(panel.left, panel.top - 12, name, "strong"))
+        items += panel.draw_frame(names[a], names[b])
+    return items, *_measure_planes(len(parts) * len(axes), columns)
+
+
+def _measure_planes(count: int, columns: int) -> tuple[float, float]:
+    """Return the width and height of a drawing of planes."""
+    bottom = 28 + (count - 1) // columns * (PLANE_SIDE_PX + 78) + PLANE_SIDE_PX
+    return LEFT_MARGIN_PX + min(columns, count) * (PLANE_SIDE_PX + PLANE_GAP_PX), bottom + 50

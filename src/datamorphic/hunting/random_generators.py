@@ -17,6 +17,12 @@ class _MemorylessGenerator(Generator):
     default_candidates = 1
     sources_only = True
 
+    def _prepare(self) -> None:
+        pass
+
+    def _grow(self, capacity: int) -> None:
+        pass
+
     def _add(self, row: Floats) -> None:
         pass
 

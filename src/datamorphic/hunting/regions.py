@@ -61,17 +61,15 @@ class BoxRegion(Region):
         count, d = self.lows.shape
         coordinates = to_points(points, d, "Region.contains")
         step = max(1, MAX_COMPARISONS_PER_CHUNK // count)
-        chunks = [
-            self._find_inside(coordinates[first : first + step]) for first in range(0, max(1, len(coordinates)), step)
-        ]
-        return chunks[0] if len(chunks) == 1 else np.concatenate(chunks)
-
-    def _find_inside(self, points: Numbers) -> Flags:
-        inside = np.ones((len(points), len(self.lows)), dtype=bool)
-        for column, low, high in zip(points.T, self.lows.T, self.highs.T, strict=True):
-            inside &= column[:, None] >= low
-            inside &= column[:, None] <= high
-        return np.asarray(inside.any(axis=1))
+        hits = np.zeros(len(coordinates), dtype=bool)
+        for first in range(0, len(coordinates), step):
+            chunk = coordinates[first : first + step]
+            inside = np.ones((len(chunk), count), dtype=bool)
+            for column, low, high in zip(chunk.T, self.lows.T, self.highs.T, strict=True):
+                inside &= column[:, None] >= low
+                inside &= column[:, None] <= high
+            hits[first : first + step] = inside.any(axis=1)
+        return hits
 
     @property
     def volume(self) -> float:
@@ -133,47 +131,31 @@ def draw_region(
     *,
     boxes: int = 50,
 ) -> Region:
-    """Return a random violation region, by the rules at the top of this module.
+    """Return a random violation region of a kind of `KINDS`, by the rules at the top of this module.
 
-    Parameters
-    ----------
-    kind : {"block", "strip", "point"}
-        The kind of region.
-    rate : float
-        The volume as a share of the domain, between 0 and 1; for a strip in two or more dimensions at most 0.2.
-    low, high : array (d,)
-        The domain.
-    boxes : int
-        The number of boxes of a point region; `ArgumentError` is raised if they do not fit side by side.
-
-    Examples
-    --------
-    >>> region = draw_region("block", 0.25, [0, 0], [10, 10], 1)
-    >>> region.contains([[5.0, 5.0], [11.0, 5.0]]), round(region.volume, 9)
-    (array([ True, False]), 25.0)
+    `rate` is the volume as a share of the domain; for a strip in two or more dimensions it is at most 0.2. `boxes` is
+    the number of boxes of a point region; `ArgumentError` is raised if they do not fit side by side.
     """
     validate_choice("kind", "draw_region", kind, KINDS)
     rate = validate_rate(rate, "draw_region")
     lower, upper = validate_domain(low, high, "draw_region")
     draws = to_generator("rng", "draw_region", rng)
     d = len(lower)
-    if kind == "point":
-        boxes = validate_integer("boxes", "draw_region", boxes, low=1)
-        return _place_boxes(kind, _draw_disjoint_starts(boxes, rate, d, draws), (rate / boxes) ** (1 / d), lower, upper)
     if kind == "strip" and d > 1:
         return _draw_band(rate, lower, upper, draws)
-    side = rate ** (1 / d)
-    return _place_boxes(kind, draws.random((1, d)) * (1 - side), side, lower, upper)
+    if kind == "point":
+        boxes = validate_integer("boxes", "draw_region", boxes, low=1)
+        side = (rate / boxes) ** (1 / d)
+        starts = _draw_disjoint_starts(boxes, rate, d, draws)
+    else:
+        side = rate ** (1 / d)
+        starts = draws.random((1, d)) * (1 - side)
+    width = upper - lower
+    return BoxRegion(kind, lower + starts * width, np.minimum(lower + (starts + side) * width, upper))
 
 
 def make_box_region(lows: npt.ArrayLike, highs: npt.ArrayLike) -> BoxRegion:
-    """Return a region of boxes that do not overlap: a block, or a point region.
-
-    Examples
-    --------
-    >>> make_box_region([[0, 0], [5, 5]], [[1, 1], [6, 6]]).contains([[0.5, 0.5], [2, 2]])
-    array([ True, False])
-    """
+    """Return a region of boxes that do not overlap: a block, or a point region."""
     lower, upper = (np.array(ends, dtype=np.float64, ndmin=2) for ends in (lows, highs))
     if lower.shape != upper.shape or lower.ndim != 2 or not lower.size or not (lower < upper).all():
         raise ArgumentError(
@@ -192,12 +174,6 @@ def from_sample(points: npt.ArrayLike, violated: npt.ArrayLike, low: npt.ArrayLi
     """Return the violation region of a mutant, from executed points.
 
     The domain is cut into at most as many equal cells as there are points; see `build_bitmap`.
-
-    Examples
-    --------
-    >>> points = (np.arange(100) + 0.5) / 100
-    >>> from_sample(points, points > 0.7, 0, 1).contains([0.2, 0.9])
-    array([False,  True])
     """
     lower, upper = validate_domain(low, high, "from_sample")
     return CellRegion("sample", lower, upper, build_bitmap(points, violated, lower, upper, "from_sample"))
@@ -221,8 +197,7 @@ def build_bitmap(points: npt.ArrayLike, violated: npt.ArrayLike, low: Numbers, h
             f"{len(coordinates)} points are too few to locate a region in {len(low)} dimensions. "
             f"Give at least {2 ** len(low)}."
         )
-    shape = (side,) * len(low)
-    verdict = np.full(shape, -1, dtype=np.int8)
+    verdict = np.full((side,) * len(low), -1, dtype=np.int8)
     verdict[find_cells(coordinates, low, high, side)] = flags
     empty = verdict < 0
     if empty.any():
@@ -277,12 +252,6 @@ def validate_rate(rate: object, owner: str) -> float:
     if not is_number(rate) or not 0 < float(rate) < 1:
         reject("rate", owner, "a number above 0 and below 1", rate)
     return float(rate)
-
-
-def _place_boxes(kind: str, start: Numbers, side: float, low: Numbers, high: Numbers) -> BoxRegion:
-    """Return boxes of the unit cube scaled to a domain, inside it."""
-    width = high - low
-    return BoxRegion(kind, low + start * width, np.minimum(low + (start + side) * width, high))
 
 
 def _draw_disjoint_starts(boxes: int, rate: float, d: int, rng: np.random.Generator) -> Numbers:

@@ -57,36 +57,17 @@ def _format_output(output: object) -> str:
 
 @dataclass(kw_only=True)
 class HuntTrial:
-    """The record of one trial.
+    """The record of one trial."""
 
-    Attributes
-    ----------
-    groups : int
-        The number of groups that count.
-    violated : list of int
-        The numbers of the violating groups, from 1.
-    counts : ndarray
-        The number of groups per relation and verdict.
-    generation_seconds, seconds : float
-        The time spent on choosing groups, and on the whole trial.
-    first_violation_seconds : float
-        The time until the first violation; NaN if there is none.
-    calls : int
-        The number of inputs that the system answered.
-    exhausted : bool
-        Whether the budget ended the trial.
-    first_batches : list
-        The first groups of the first trial with their verdicts, for the plot of sources.
-    """
-
-    groups: int = 0
-    violated: list[int] = field(default_factory=list)
-    counts: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros((1, 4), dtype=np.int64))
-    generation_seconds: float = 0.0
+    groups: int = 0  # that count
+    violated: list[int] = field(default_factory=list)  # the numbers of the violating groups, from 1
+    counts: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros((1, 4), dtype=np.int64))  # by relation
+    generation_seconds: float = 0.0  # spent on choosing groups
     seconds: float = 0.0
     first_violation_seconds: float = float("nan")
-    calls: int = 0
-    exhausted: bool = False
+    calls: int = 0  # the number of inputs that the system answered
+    exhausted: bool = False  # whether the budget ended the trial
+    #: the first groups of the first trial with their verdicts, for the plot of sources
     first_batches: list[tuple[Picks, Verdicts]] = field(default_factory=list, repr=False)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,8 +22,9 @@ from ..systems.base import Executor
 from .function_runner import FunctionRunner
 from .generator_base import DomainLike, GroupBatch
 from .generators import make_generator
-from .loop import Proposer, RoundRobin, run_trial
+from .loop import HuntSteps, Proposer, RoundRobin, run_trial
 from .options import GenerateOptions, HuntOptions
+from .plots import COLUMN_LETTERS
 from .result import Hunt, HuntTrial, ViolatingGroup
 from .selectors import make_selector
 from .system_runner import drive_hunt, query_once, resolve_system, to_function_relation, validate_columns
@@ -31,8 +33,6 @@ from .system_runner import drive_hunt, query_once, resolve_system, to_function_r
 RelationLike: TypeAlias = FunctionRelation | Relation | type[Relation] | str
 #: one relation or several; None for all relations of the system under test
 RelationsLike: TypeAlias = RelationLike | Collection[RelationLike] | Mapping[str, RelationLike] | None
-
-COLUMN_LETTERS = "xyzuvw"
 
 
 def run_hunt(
@@ -68,90 +68,76 @@ def generate_groups(relation: FunctionRelation | DomainLike, options: GenerateOp
     return generator.propose(options.n)
 
 
-class _TrialLog:
-    """The trials of a hunt so far, and their violating groups."""
-
-    def __init__(self, proposer: Proposer, options: HuntOptions) -> None:
-        self.proposer = proposer
-        self.options = options
-        self.start_time = time.perf_counter()
-        self.trials: list[HuntTrial] = []
-        self.violations: list[ViolatingGroup] = []
-
-    def begin_trial(self) -> tuple[Proposer, HuntTrial]:
-        """Return the proposer of the next trial and the record that it fills."""
-        proposer = self.proposer.clone(np.random.default_rng([self.options.seed, len(self.trials)]))
-        self.trials.append(HuntTrial())
-        return proposer, self.trials[-1]
-
-    def build_result(
-        self, name: str, columns: Sequence[str], *, interrupted: bool, runner: FunctionRunner | None = None
-    ) -> Hunt:
-        """Return the hunt with all trials so far."""
-        return Hunt(
-            name=name,
-            generator=self.proposer.name,
-            relations=self.proposer.relations,
-            trials=self.trials,
-            kept=self.violations,
-            columns=tuple(columns),
-            budget=self.options.budget,
-            seed=self.options.seed,
-            seconds=time.perf_counter() - self.start_time,
-            failed=0 if runner is None else runner.failures,
-            failure_message="" if runner is None else runner.most_frequent_message,
-            interrupted=interrupted,
-        )
+#: runs the steps of a trial: takes the steps, the record of the trial, its number and the progress display
+TrialRunner = Callable[[HuntSteps, HuntTrial, int, Progress], None]
 
 
 def _hunt_function(runner: FunctionRunner, proposer: Proposer, options: HuntOptions) -> Hunt:
     """Run the trials against a function, in this process."""
-    log = _TrialLog(proposer, options)
-    interrupted = False
-    with Interrupts() as interrupts, Progress(f"hunting {runner.name}", options.progress) as display:
-        for number in range(options.trials):
-            trial_proposer, record = log.begin_trial()
-            calls_before = runner.calls
-            _set_answerer(trial_proposer, lambda parts: [runner(part)[0] for part in parts])
-            steps = run_trial(trial_proposer, number, options, log.violations, record)
-            try:
-                query = next(steps)
-                while True:
-                    if interrupts.stopped:
-                        raise Interrupted("interrupted")
-                    display.show(
-                        f"trial {number + 1:,} of {options.trials:,}, {record.groups:,} groups",
-                        (number + query.progress) / options.trials,
-                    )
-                    query = steps.send(runner(query.inputs))
-            except StopIteration:
-                pass
-            except (Interrupted, KeyboardInterrupt):  # report the trials so far
-                interrupted = True
-                break
-            finally:
-                record.calls = runner.calls - calls_before
-            display.show(f"trial {number + 1:,} of {options.trials:,}", (number + 1) / options.trials)
-    columns = _name_columns(proposer.relations[0])
-    return log.build_result(runner.name, columns, interrupted=interrupted, runner=runner)
+
+    def run_steps(steps: HuntSteps, record: HuntTrial, number: int, display: Progress) -> None:
+        calls_before = runner.calls
+        try:
+            query = next(steps)
+            while True:
+                if interrupts.stopped:
+                    raise Interrupted("interrupted")
+                text = f"trial {number + 1:,} of {options.trials:,}, {record.groups:,} groups"
+                display.show(text, (number + query.progress) / options.trials)
+                query = steps.send(runner(query.inputs))
+        except StopIteration:
+            pass
+        finally:
+            record.calls = runner.calls - calls_before
+
+    with Interrupts() as interrupts:
+        _set_answerer(proposer, lambda parts: [runner(part)[0] for part in parts])
+        hunt = _run_trials(runner.name, _name_columns(proposer.relations[0]), proposer, options, run_steps)
+    return replace(hunt, failed=runner.failures, failure_message=runner.most_frequent_message)
 
 
 def _hunt_system(executor: Executor, space: Space, proposer: Proposer, options: HuntOptions) -> Hunt:
     """Run the trials against a system whose inputs are those of a space."""
-    log = _TrialLog(proposer, options)
+
+    def run_steps(steps: HuntSteps, record: HuntTrial, number: int, display: Progress) -> None:
+        record.calls = drive_hunt(steps, executor, space, engine=options.engine, timeout=options.timeout)
+
+    with Interrupts():
+        _set_answerer(proposer, lambda parts: [query_once(executor, space, part) for part in parts])
+        return _run_trials(executor.name, space.names, proposer, options, run_steps)
+
+
+def _run_trials(
+    name: str, columns: Sequence[str], proposer: Proposer, options: HuntOptions, run_steps: TrialRunner
+) -> Hunt:
+    """Return the result of all trials, or of those until an interrupt."""
+    start_time = time.perf_counter()
+    trials: list[HuntTrial] = []
+    violations: list[ViolatingGroup] = []
     interrupted = False
-    with Interrupts(), Progress(f"hunting {executor.name}", options.progress) as display:
+    with Progress(f"hunting {name}", options.progress) as display:
         for number in range(options.trials):
-            trial_proposer, record = log.begin_trial()
-            _set_answerer(trial_proposer, lambda parts: [query_once(executor, space, part) for part in parts])
-            steps = run_trial(trial_proposer, number, options, log.violations, record)
+            trials.append(HuntTrial())
+            trial_proposer = proposer.clone(np.random.default_rng([options.seed, number]))
             try:
-                record.calls = drive_hunt(steps, executor, space, engine=options.engine, timeout=options.timeout)
+                steps = run_trial(trial_proposer, number, options, violations, trials[-1])
+                run_steps(steps, trials[-1], number, display)
             except (Interrupted, KeyboardInterrupt):  # report the trials so far
                 interrupted = True
                 break
             display.show(f"trial {number + 1:,} of {options.trials:,}", (number + 1) / options.trials)
-    return log.build_result(executor.name, space.names, interrupted=interrupted)
+    return Hunt(
+        name=name,
+        generator=proposer.name,
+        relations=proposer.relations,
+        trials=trials,
+        kept=violations,
+        columns=tuple(columns),
+        budget=options.budget,
+        seed=options.seed,
+        seconds=time.perf_counter() - start_time,
+        interrupted=interrupted,
+    )
 
 
 def _reject_system_options(sut: ModelLike, **options: object) -> None:

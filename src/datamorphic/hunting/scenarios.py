@@ -39,17 +39,7 @@ CASE_REQUIREMENTS = {
     "C": "a follow-up domain inside the source domain, and smaller",
 }
 Domain = tuple[npt.ArrayLike, npt.ArrayLike]
-
-
-def find_domain_case(source: Domain, follow_up: Domain) -> str | None:
-    """Return the letter "A", "B" or "C" for how two domains lie, or None.
-
-    Examples
-    --------
-    >>> [find_domain_case((0, 100), other) for other in ((0, 300), (0, 99), (50, 150))]
-    ['A', 'B', None]
-    """
-    return _find_case(*_validate_domains(source, follow_up))
+DomainEnds = tuple[Numbers, Numbers]
 
 
 def draw_scenario(
@@ -61,30 +51,20 @@ def draw_scenario(
     *,
     boxes: int = 50,
 ) -> Region:
-    """Return a random violation region for a scenario.
+    """Return a random violation region for a scenario; see the table at the top of this module.
 
-    Parameters
-    ----------
-    name : str
-        "A1" to "C5"; see the table at the top of this module.
-    rate : float
-        The volume of the region as a share of the source domain.
-    source, follow_up : pair of arrays
-        The domains, each as its low and high ends.
-    boxes : int
-        The number of boxes in scenarios 3.
-
-    Examples
-    --------
-    >>> region = draw_scenario("C5", 0.01, (0, 300), (0, 100), 1)
-    >>> region.highs.max() <= 100, round(region.volume, 9)
-    (np.True_, 3.0)
+    `rate` is the volume of the region as a share of the source domain, `boxes` the number of boxes in scenarios 3.
     """
     if name not in SCENARIOS:
         raise ArgumentError(f"There is no scenario {name!r}. {suggest_name(name, SCENARIOS)}")
     rate = validate_rate(rate, "draw_scenario")
-    s, f = _validate_domains(source, follow_up)
-    case = _find_case(s, f)
+    s, f = validate_domain(*source, "the source"), validate_domain(*follow_up, "the follow-up")
+    if len(s[0]) != len(f[0]):
+        raise ArgumentError(
+            f"The source domain has {len(s[0])} dimensions and the follow-up domain {len(f[0])}. "
+            "Scenarios compare domains of the same number of dimensions."
+        )
+    case = _find_domain_case(s, f)
     if case != name[0]:
         fits = f"case {case}: try {case}{name[1]}" if f"{case}{name[1]}" in SCENARIOS else f"case {case}"
         raise ArgumentError(
@@ -128,20 +108,8 @@ def draw_scenario(
     return BoxRegion("block", start[None], np.minimum(start + size, s[1])[None])
 
 
-DomainEnds = tuple[Numbers, Numbers]
-
-
-def _validate_domains(source: Domain, follow_up: Domain) -> tuple[DomainEnds, DomainEnds]:
-    s, f = validate_domain(*source, "the source"), validate_domain(*follow_up, "the follow-up")
-    if len(s[0]) != len(f[0]):
-        raise ArgumentError(
-            f"The source domain has {len(s[0])} dimensions and the follow-up domain {len(f[0])}. "
-            "Scenarios compare domains of the same number of dimensions."
-        )
-    return s, f
-
-
-def _find_case(s: DomainEnds, f: DomainEnds) -> str | None:
+def _find_domain_case(s: DomainEnds, f: DomainEnds) -> str | None:
+    """Return the letter "A", "B" or "C" for how the source and the follow-up domain lie, or None."""
     slack = MAX_SIMILAR_END_GAP * np.maximum(s[1] - s[0], f[1] - f[0])
     if all((np.abs(ours - theirs) <= slack).all() for ours, theirs in zip(s, f, strict=True)):
         return "B"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Self, TypeAlias
 
 import numpy as np
@@ -17,7 +17,7 @@ from .._typing import SeedLike
 from .._validation import reject, to_generator, validate_choice, validate_integer
 from ..errors import ArgumentError
 from ..relations.base import Verdicts
-from ..relations.box import Box, Floats
+from ..relations.box import Affine, Box, Floats
 from ..relations.function import FunctionRelation
 from .generator_base import INITIAL_CAPACITY_GROUPS, Generator
 from .generators import make_generator
@@ -29,6 +29,7 @@ from .kernels.selecting import (
     BY_DISTANCE,
     BY_NEIGHBOURS,
     BY_VOLUME,
+    RelationTable,
     SelectionMemory,
     SelectionRule,
     add_group,
@@ -41,8 +42,65 @@ from .kernels.selecting import (
     score_candidates,
 )
 from .kernels.splitting import grow_boxes, make_boxes
-from .partition_generators import MAX_CELLS, MAX_COLUMNS, validate_neighbour_columns
-from .selector_layout import find_shared_box, pack_relations
+from .partition_generators import MAX_CELLS, validate_neighbour_columns, validate_split_columns
+
+
+def find_shared_box(
+    relations: Sequence[FunctionRelation], domains: str = "refuse"
+) -> tuple[Box, tuple[FunctionRelation, ...]]:
+    """Return the source domain of all relations, and the relations on it.
+
+    If the domains differ, ``"refuse"`` raises `ArgumentError`, ``"meet"`` uses their intersection.
+    """
+    validate_choice("domains", "a selector", domains, ("refuse", "meet"))
+    boxes = [(relation, box) for relation in relations for box in relation.domain]
+    first, common = boxes[0]
+    if all(common.same(box) for _, box in boxes):
+        return common, tuple(relations)
+    differing, box = next((r, b) for r, b in boxes if not common.same(b))
+    if domains == "refuse" or any(box.dimension != common.dimension for _, box in boxes):
+        raise ArgumentError(
+            f"A selector gives the same sources to all relations, but {first.name!r} takes them from {common}, "
+            f"{differing.name!r} from {box}. Give all the same domain (relation.over(domain)), "
+            "or use the intersection: domains='meet'."
+        )
+    intersection: Box | None = common
+    for _, box in boxes[1:]:
+        intersection = None if intersection is None else intersection.meet(box)
+    if intersection is None:
+        raise ArgumentError(
+            f"The source domains of {', '.join(repr(relation.name) for relation in relations)} have nothing in common, "
+            "but a selector gives the same sources to all relations. Hunt with each of them alone."
+        )
+    return intersection, tuple(replace(relation, domain=(intersection,) * relation.sources) for relation in relations)
+
+
+def pack_relations(
+    relations: Sequence[FunctionRelation], box: Box, scaled: bool, jaccard: bool = False
+) -> RelationTable:
+    """Return all relations side by side, with the factors of their inputs."""
+    widest = max(relation.width for relation in relations)
+    boxes: list[Box] = []
+    rows, offsets, first_slots = [], [], [0]
+    for relation in relations:
+        boxes += [*relation.domain, *relation.follow_domains()]
+        first_slots.append(len(boxes))
+        rows.append(np.eye(relation.width, widest))
+        offsets.append(np.zeros(relation.width))
+        for change, domain in zip(relation.follow_up, relation.follow_domains(), strict=True):
+            rows.append(np.zeros((domain.dimension, widest)))
+            offsets.append(np.zeros(domain.dimension))
+            if isinstance(change, Affine):
+                rows[-1][:, : relation.width], offsets[-1] = change.matrix, change.offset
+    layout = build_box_layout(boxes, scaled=scaled, jaccard=jaccard)
+    matrix = np.concatenate(rows)
+    column, factor_columns = np.nonzero(matrix)
+    factor_starts = np.searchsorted(column, np.arange(len(matrix) + 1)).astype(np.int64)
+    shared_layout = build_box_layout([box] * max(relation.sources for relation in relations), scaled=scaled)
+    factors = (factor_starts, matrix[column, factor_columns], factor_columns.astype(np.int64))
+    return RelationTable(
+        layout, shared_layout, np.array(first_slots, dtype=np.int64), np.concatenate(offsets), *factors
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,9 +181,8 @@ class Selector:
             return make_generator(candidates, box)
         rows = np.asarray(candidates, dtype=float)
         if rows.ndim != 2 or rows.shape[1] != self.width or not len(rows) or not np.isfinite(rows).all():
-            reject(
-                "candidates", self.name, f"rows of {self.width} finite numbers, or the name of a generator", candidates
-            )
+            expected = f"rows of {self.width} finite numbers, or the name of a generator"
+            reject("candidates", self.name, expected, candidates)
         for part in np.split(rows, self.width // box.dimension, axis=1):
             inside = box.contains(part)
             if not inside.all():
@@ -149,37 +206,44 @@ class Selector:
 
     def _make_memory(self, layout: Layout) -> SelectionMemory:
         validate_neighbour_columns(self.name, layout, self.criterion == BY_NEIGHBOURS or self.scheme != BISECTION)
-        if self.criterion == BY_VOLUME and np.diff(layout.start).max() > MAX_COLUMNS:
-            raise ArgumentError(
-                f"{self.name} splits a box of d columns into 2^d and takes up to {MAX_COLUMNS} columns. Use MRGS-ART."
-            )
-        uses_cells = self.criterion in (BY_CELLS, BY_NEIGHBOURS)
-        columns = int(np.diff(layout.start).max())
+        if self.criterion == BY_VOLUME:
+            validate_split_columns(self.name, layout)
         placeholder = build_box_layout([Box.of((0, 1))])
-        return SelectionMemory(
-            make_cells(layout, self._capacity, self._cell_capacity) if uses_cells else make_cells(placeholder, 1, 1),
-            make_boxes(layout, self._capacity) if self.criterion == BY_VOLUME else make_boxes(placeholder, 1),
-            make_point_index(layout.slots, columns, self._capacity)
-            if self.criterion == BY_DISTANCE
-            else make_point_index(1, 1, 1),
+        memory = SelectionMemory(
+            make_cells(placeholder, 1, 1),
+            make_boxes(placeholder, 1),
+            make_point_index(1, 1, 1),
             np.zeros(len(self.relations), dtype=np.int64),
         )
+        if self.criterion == BY_VOLUME:
+            return memory._replace(boxes=make_boxes(layout, self._capacity))
+        if self.criterion == BY_DISTANCE:
+            return memory._replace(point_index=make_point_index(layout.slots, layout.columns, self._capacity))
+        return memory._replace(cells=make_cells(layout, self._capacity, self._cell_capacity))
 
     def _grow(self) -> None:
-        cells, boxes, point_index, group_counts = self._memory
+        memory = self._memory
         if self.criterion == BY_VOLUME:
-            boxes = grow_boxes(boxes, self._capacity)
+            self._memory = memory._replace(boxes=grow_boxes(memory.boxes, self._capacity))
         elif self.criterion == BY_DISTANCE:
-            point_index = grow_point_index(point_index, self._capacity)
+            self._memory = memory._replace(point_index=grow_point_index(memory.point_index, self._capacity))
         else:
-            cells = grow_cells(cells, self._capacity, self._cell_capacity)
-        self._memory = SelectionMemory(cells, boxes, point_index, group_counts)
+            self._memory = memory._replace(cells=grow_cells(memory.cells, self._capacity, self._cell_capacity))
 
     def _add_cells(self) -> None:
         self._cell_capacity *= 2
         if self._cell_capacity > MAX_CELLS:
             raise ArgumentError(f"{self.name} would cut a domain into more than {MAX_CELLS:,} cells. Use MRGS-ART.")
         self._grow()
+
+    def _ensure_open_cells(self) -> None:
+        while not ensure_open_cells(*self._state):
+            self._add_cells()
+
+    @property
+    def _state(self) -> tuple[RelationTable, SelectionRule, SelectionMemory]:
+        """The arguments that most kernels share."""
+        return (self.table, self._rule, self._memory)
 
     # -- what callers use -----------------------------------------------------------------------------------------
 
@@ -205,48 +269,34 @@ class Selector:
     def _propose_opening(self) -> tuple[int, Floats]:
         """Return a random group of a relation without one; relations come in random order."""
         if self._opening_order is None:
-            order = list(range(len(self.relations)))
+            self._opening_order = order = list(range(len(self.relations)))
             for i in range(len(order) - 1, 0, -1):
                 j = int(self.rng.random() * (i + 1))
                 order[i], order[j] = order[j], order[i]
-            self._opening_order = order
         relation = self._opening_order[self.count]
-        while not ensure_open_cells(self.table, self._rule, self._memory):
-            self._add_cells()
+        self._ensure_open_cells()
         self._draw_candidates(self._candidates[:1])
         self._expand(self._candidates[:1])
-        self._add_group(relation, self._rows[0])
+        add_group(*self._state, relation, self._rows[0])
         return relation, self._candidates[0]
 
     def _advance(self, relation_numbers: npt.NDArray[np.int64], out: Floats) -> int:
         if not self._runs_in_kernels:
             return self._advance_one_by_one(relation_numbers, out)
-        step = int(
-            advance_pairs(
-                self.rng,
-                self.table,
-                self._rule,
-                self._memory,
-                self._candidates,
-                self._rows,
-                self._scores,
-                relation_numbers,
-                out,
-            )
-        )
+        scratch = (self._candidates, self._rows, self._scores)
+        step = int(advance_pairs(self.rng, *self._state, *scratch, relation_numbers, out))
         if step < len(out):
             self._add_cells()
         return step
 
     def _advance_one_by_one(self, relation_numbers: npt.NDArray[np.int64], out: Floats) -> int:
         for i in range(len(out)):
-            while not ensure_open_cells(self.table, self._rule, self._memory):
-                self._add_cells()
+            self._ensure_open_cells()
             self._draw_candidates(self._candidates)
             self._expand(self._candidates)
-            score_candidates(self.table, self._rule, self._memory, self._rows, self._scores)
+            score_candidates(*self._state, self._rows, self._scores)
             relation_numbers[i], best = choose_pair(self.rng, self._rule, self._memory, self._scores)
-            self._add_group(int(relation_numbers[i]), self._rows[best])
+            add_group(*self._state, int(relation_numbers[i]), self._rows[best])
             out[i] = self._candidates[best]
         return len(out)
 
@@ -256,9 +306,8 @@ class Selector:
         elif isinstance(self._candidate_source, Generator):
             candidates[:] = self._candidate_source.propose(len(candidates)).sources
         else:
-            candidates[:] = self._candidate_source[
-                (self.rng.random(len(candidates)) * len(self._candidate_source)).astype(int)
-            ]
+            numbers = self.rng.random(len(candidates)) * len(self._candidate_source)
+            candidates[:] = self._candidate_source[numbers.astype(int)]
 
     def _expand(self, candidates: Floats) -> None:
         expand_candidates(self.table, candidates, self._rows[: len(candidates)])
@@ -269,9 +318,6 @@ class Selector:
                 follow_ups = relation.follow(candidates[:, : relation.width])
                 low = self.table.layout.low[start:end]
                 self._rows[: len(candidates), start:end] = np.where(np.isfinite(follow_ups), follow_ups, low)
-
-    def _add_group(self, relation: int, row: Floats) -> None:
-        add_group(self.table, self._rule, self._memory, relation, row)
 
     def choose_relation(self, source: npt.ArrayLike) -> int:
         """Return the best relation for given sources; nothing counts as executed."""
@@ -287,11 +333,10 @@ class Selector:
             reject("sources", self.name, f"rows of {self.width} numbers", candidates.tolist())
         saved_rows = self._rows
         self._rows = np.zeros((len(candidates), saved_rows.shape[1]))
-        while not ensure_open_cells(self.table, self._rule, self._memory):
-            self._add_cells()
+        self._ensure_open_cells()
         self._expand(candidates)
         scores = np.zeros((len(self.relations), len(candidates), 3))
-        score_candidates(self.table, self._rule, self._memory, self._rows, scores)
+        score_candidates(*self._state, self._rows, scores)
         self._rows = saved_rows
         if relation is None:
             return int(choose_pair(self.rng, self._rule, self._memory, scores)[0]), 0
@@ -328,18 +373,14 @@ class RandomSelector(Selector):
         if self._candidate_source is None:  # the same numbers as one by one
             random_values = self.rng.random((count, 1 + self.width))
             relation_numbers[:] = random_values[:, 0] * len(self.relations)
-            sources[:] = self._place_sources(random_values[:, 1:])
+            layout = self.table.shared_layout
+            sources[:] = round_columns(layout, layout.low + (layout.high - layout.low) * random_values[:, 1:])
         else:
             for i in range(count):
                 relation_numbers[i] = int(self.rng.random() * len(self.relations))
                 self._draw_candidates(sources[i : i + 1])
         self.count += count
         return Picks(relation_numbers, sources)
-
-    def _place_sources(self, shares: Floats) -> Floats:
-        """Return sources from their places in the domain, 0 to 1 per column."""
-        low, high = self.table.shared_layout.low, self.table.shared_layout.high
-        return round_columns(self.table.shared_layout, low + (high - low) * shares)
 
 
 class MRGSART(Selector):

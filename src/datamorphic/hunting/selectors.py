@@ -44,13 +44,7 @@ def make_selector(name: SelectorLike, relations: Sequence[FunctionRelation], **o
 
 
 def find_selector(name: SelectorLike) -> type[Selector]:
-    """Return the class of a selector by its name, whatever the case of its letters.
-
-    Examples
-    --------
-    >>> find_selector("mrgs-art").name
-    'MRGS-ART'
-    """
+    """Return the class of a selector by its name, whatever the case of its letters."""
     if isinstance(name, type) and issubclass(name, Selector):
         return name
     for known, selector_class in SELECTORS.items():

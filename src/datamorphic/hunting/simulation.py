@@ -20,7 +20,7 @@ from ..reporting.export import Exportable
 from ..reporting.junit import JUnitCase
 from ..runs.progress import Progress
 from .generator_base import Generator
-from .generators import find_generator, validate_options
+from .generators import find_generator, make_generator
 from .measures import FMeasures, IntervalEstimate, cohens_d, f_ratio, welch_p
 from .options import SimulateOptions
 from .regions import Region, draw_region
@@ -36,41 +36,11 @@ BATCH_GROWTH_DIVISOR = 3  # a batch has a third of the groups so far: few are pr
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SimulationSetting:
-    """What is simulated.
-
-    Attributes
-    ----------
-    proposer : Generator or Selector
-        What proposes groups.
-    region : str or Region
-        The kind of region that is drawn for each trial, or one region for all trials.
-    rate : float
-        The share of the source domain that violates.
-    scenario : str or None
-        How the region and the domains lie; see `scenarios`.
-    violated_relation : int
-        The number of the relation that is violated, if a selector chooses among several.
-    budget : int
-        The maximal number of groups per trial.
-    boxes : int
-        The number of boxes of a point region.
-    seed : int
-        The seed of the random numbers.
-    """
+    """What is simulated: the options, and what follows from them."""
 
     proposer: Generator | Selector
-    region: str | Region
-    rate: float
-    scenario: str | None
-    violated_relation: int
-    budget: int
-    boxes: int
-    seed: int
-
-    @property
-    def has_selector(self) -> bool:
-        """Whether a selector chooses among relations."""
-        return isinstance(self.proposer, Selector)
+    options: SimulateOptions
+    budget: int  # the maximal number of groups per trial
 
     @property
     def relation_count(self) -> int:
@@ -80,23 +50,29 @@ class SimulationSetting:
     @property
     def relation(self) -> FunctionRelation | Box:
         """The violated relation, or the domain of single inputs."""
-        return _get_relation(self.proposer, self.violated_relation)
+        if isinstance(self.proposer, Selector):
+            return self.proposer.relations[self.options.violating]
+        return self.proposer.relation
 
     @property
     def domain(self) -> tuple[Floats, Floats]:
         """The corners of the source domain, all sources side by side."""
-        boxes = _get_boxes(self.relation)
+        boxes = self.relation.domain if isinstance(self.relation, FunctionRelation) else (self.relation,)
         return np.concatenate([box.low for box in boxes]), np.concatenate([box.high for box in boxes])
 
     @property
     def region_kind(self) -> str:
         """The kind of the region."""
-        return self.region if isinstance(self.region, str) else self.region.kind
+        region = self.options.region
+        return region if isinstance(region, str) else region.kind
 
     @property
-    def region_name(self) -> str:
-        """The scenario, or else the kind of the region."""
-        return self.scenario or self.region_kind
+    def rate(self) -> float:
+        """The share of the source domain that violates."""
+        if isinstance(self.options.region, Region):
+            low, high = self.domain
+            return self.options.region.volume / float(np.prod(high - low))
+        return float(self.options.rate)
 
     @property
     def chance(self) -> float:
@@ -108,28 +84,27 @@ class SimulationSetting:
 
     def draw(self, rng: np.random.Generator) -> Region:
         """Return the violation region of a trial."""
-        if isinstance(self.region, Region):
-            return self.region
+        options = self.options
+        if isinstance(options.region, Region):
+            return options.region
         low, high = self.domain
-        if self.scenario is None:
-            return draw_region(self.region, self.rate, low, high, rng, boxes=self.boxes)
-        relation = self.relation
-        assert isinstance(relation, FunctionRelation)
-        follow_domain = relation.follow_domains()[0]
-        return draw_scenario(
-            self.scenario, self.rate, (low, high), (follow_domain.low, follow_domain.high), rng, boxes=self.boxes
-        )
+        if options.scenario is None:
+            return draw_region(options.region, self.rate, low, high, rng, boxes=options.boxes)
+        assert isinstance(self.relation, FunctionRelation)
+        follow_domain = self.relation.follow_domains()[0]
+        follow_ends = (follow_domain.low, follow_domain.high)
+        return draw_scenario(options.scenario, self.rate, (low, high), follow_ends, rng, boxes=options.boxes)
 
     def run_trial(self, number: int) -> tuple[int, bool]:
         """Return the F-measure of a trial, and whether the budget ended it."""
-        rng = make_trial_rng(self.seed, number)
+        rng = make_trial_rng(self.options.seed, number)
         region = self.draw(rng)
         proposer = self.proposer.clone(rng)
         if isinstance(proposer, Selector):
             width = len(self.domain[0])  # other relations may have more sources
 
             def find_hits(picks: Picks) -> Mask:
-                return (picks.relation == self.violated_relation) & region.contains(picks.sources[:, :width])
+                return (picks.relation == self.options.violating) & region.contains(picks.sources[:, :width])
 
             return count_until_hit(proposer, find_hits, self.budget)
         return count_until_hit(proposer, lambda groups: region.contains(groups.sources), self.budget)
@@ -147,8 +122,6 @@ class Simulation(Exportable):
         What was simulated.
     found : FMeasures
         The F-measures of the trials; those that the budget ended are censored.
-    chance : float
-        The share of random groups that violate. Random testing needs 1 / chance groups on average.
     seconds : float
         The duration of all trials.
     """
@@ -212,10 +185,10 @@ class Simulation(Exportable):
             "region": setting.region_kind,
             "rate": setting.rate,
             "dimension": len(setting.domain[0]),
-            "scenario": setting.scenario,
+            "scenario": setting.options.scenario,
             "trials": len(self.found),
             "budget": setting.budget,
-            "seed": setting.seed,
+            "seed": setting.options.seed,
             "f_measure": self.f_measure,
             "f_ratio": ratio.value,
             "f_ratio_low": ratio.low,
@@ -284,27 +257,10 @@ def run_simulation(options: SimulateOptions) -> Simulation:
 
 def build_setting(options: SimulateOptions) -> SimulationSetting:
     """Return what is simulated, with a proposer and a budget."""
-    proposer: Generator | Selector
-    if options.has_selector:
-        proposer = _make_selector(options)
-        default_budget = SELECTOR_BUDGET_GROUPS
-    else:
-        proposer = _make_generator(options)
-        default_budget = proposer.default_budget
-    rate = float(options.rate)
-    if isinstance(options.region, Region):
-        boxes = _get_boxes(_get_relation(proposer, options.violating))
-        rate = options.region.volume / float(np.prod([np.prod(box.high - box.low) for box in boxes]))
-    return SimulationSetting(
-        proposer=proposer,
-        region=options.region,
-        rate=rate,
-        scenario=options.scenario,
-        violated_relation=options.violating,
-        budget=default_budget if options.budget is None else options.budget,
-        boxes=options.boxes,
-        seed=options.seed,
-    )
+    proposer = _make_selector(options) if options.has_selector else _make_generator(options)
+    default_budget = proposer.default_budget if isinstance(proposer, Generator) else SELECTOR_BUDGET_GROUPS
+    budget = default_budget if options.budget is None else options.budget
+    return SimulationSetting(proposer=proposer, options=options, budget=budget)
 
 
 def _make_selector(options: SimulateOptions) -> Selector:
@@ -319,18 +275,16 @@ def _make_selector(options: SimulateOptions) -> Selector:
 
 
 def _make_generator(options: SimulateOptions) -> Generator:
-    generator_class, implied_options = find_generator(options.generator)
     relation: FunctionRelation | Box
     if isinstance(options.relation, FunctionRelation):
         relation = options.relation
     elif options.relation is not None:
         reject("relation", "simulate", "a FunctionRelation, or several with a selector", options.relation)
-    elif generator_class.sources_only and options.scenario is None:
+    elif find_generator(options.generator)[0].sources_only and options.scenario is None:
         relation = Box.of([(0.0, 1.0)] * options.dimension)
     else:
         relation = make_default_relation(options.dimension, options.scenario)
-    validate_options(generator_class, options.proposer_options)
-    return generator_class(relation, **{**implied_options, **options.proposer_options})
+    return make_generator(options.generator, relation, **options.proposer_options)
 
 
 def make_default_relation(dimension: int, scenario: str | None = None) -> FunctionRelation:
@@ -345,12 +299,3 @@ def make_default_relation(dimension: int, scenario: str | None = None) -> Functi
     return FunctionRelation(
         name=name, domain=[(0.0, 1.0)] * dimension, follow_up=Affine.scaled(factor, dimension, shift)
     )
-
-
-def _get_relation(proposer: Generator | Selector, number: int) -> FunctionRelation | Box:
-    return proposer.relations[number] if isinstance(proposer, Selector) else proposer.relation
-
-
-def _get_boxes(relation: FunctionRelation | Box) -> Sequence[Box]:
-    """Return the domains of the sources."""
-    return relation.domain if isinstance(relation, FunctionRelation) else (relation,)

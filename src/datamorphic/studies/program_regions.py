@@ -83,14 +83,6 @@ def measure_regions(
         The seed of the random numbers.
     mutants, relations : Mapping, optional
         Only these mutants and relations.
-
-    Examples
-    --------
-    >>> from datamorphic.data.programs import programs
-    >>> tanh = programs["tanh"]
-    >>> emu10 = {"emu10": tanh.mutants["emu10"]}
-    >>> measure_regions(tanh, 10_000, mutants=emu10)[["mutant", "relation", "kind"]].values.tolist()
-    [['emu10', 'tripling', 'block']]
     """
     import pandas as pd
 

@@ -56,13 +56,7 @@ class StandIn(NamedTuple):
 
 
 def parse_subject(subject: str) -> tuple[str, int]:
-    """Return program and number of a published mutant.
-
-    Examples
-    --------
-    >>> parse_subject("Sin mutant 2")
-    ('Sin', 2)
-    """
+    """Return program and number of a published mutant."""
     program, _, number = subject.partition(" mutant ")
     return program, int(number)
 

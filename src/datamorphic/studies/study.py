@@ -195,13 +195,7 @@ STUDIES: dict[str, StudyEntry] = {
 
 
 def list_names() -> list[str]:
-    """Return the names of all studies.
-
-    Examples
-    --------
-    >>> list_names()[:3], "000-12" in list_names()
-    (['random_target', 'random_walk', 'growing'], True)
-    """
+    """Return the names of all studies."""
     return list(STUDIES)
 
 

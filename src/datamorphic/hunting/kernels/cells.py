@@ -14,48 +14,31 @@ import numpy.typing as npt
 
 from ...relations.box import Floats
 from .compiling import compile_kernel
-from .layout import Ints, Layout, round_to_kind, widen
+from .layout import Ints, Layout, find_part, round_to_kind, widen
 
 BISECTION, ITERATION, WRAPPED = range(3)
 
 
 class CellGrid(NamedTuple):
-    """The grid of each slot.
+    """The grid of each slot. When a cell is closed, the last open cell takes its position."""
 
-    Attributes
-    ----------
-    points, size : ndarray
-        The executed inputs by slot, number and column; their number per slot.
-    parts : ndarray
-        The number of parts of each column.
-    axis : ndarray
-        The column that is halved next, per slot.
-    total, open : ndarray
-        The number of cells and of open cells, per slot.
-    listed, place : ndarray
-        The open cells of each slot, in no order, and the position of each cell among them, -1 for a closed one. When
-        a cell is closed, the last open cell takes its position.
-    head, after : ndarray
-        The first input of each cell, and the next after each input; empty if inputs are not looked up by cell.
-    """
-
-    points: Floats
-    point_count: Ints
-    parts: Ints
-    next_axis: Ints
-    cell_count: Ints
-    open_count: Ints
-    open_cells: npt.NDArray[np.int32]
-    open_position: npt.NDArray[np.int32]
-    head: Ints
-    after: Ints
+    points: Floats  # (slots, capacity, columns): the executed inputs
+    point_count: Ints  # (slots,)
+    parts: Ints  # (columns of all slots,): the number of parts of each
+    next_axis: Ints  # (slots,): the column that is halved next
+    cell_count: Ints  # (slots,)
+    open_count: Ints  # (slots,)
+    open_cells: npt.NDArray[np.int32]  # (slots, cells): in no order
+    open_position: npt.NDArray[np.int32]  # (slots, cells): the place of each cell in `open_cells`, -1 for a closed one
+    head: Ints  # (slots, cells): the first input of each; no cells if inputs are not looked up by cell
+    after: Ints  # (slots, capacity): the next input of the same cell
 
 
 def make_cells(layout: Layout, capacity: int, cell_capacity: int, filed: bool = False) -> CellGrid:
     """Return a grid of one cell per slot; `filed` if inputs are looked up by cell."""
     slots = layout.slots
     return CellGrid(
-        points=np.zeros((slots, capacity, int(np.diff(layout.start).max()))),
+        points=np.zeros((slots, capacity, layout.columns)),
         point_count=np.zeros(slots, dtype=np.int64),
         parts=np.ones(int(layout.start[-1]), dtype=np.int64),
         next_axis=np.zeros(slots, dtype=np.int64),
@@ -70,23 +53,10 @@ def make_cells(layout: Layout, capacity: int, cell_capacity: int, filed: bool = 
 
 def grow_cells(cells: CellGrid, capacity: int, cell_capacity: int) -> CellGrid:
     """Return the grid with room for more inputs and cells."""
-    is_filed = cells.head.shape[1] > 0
-    return cells._replace(
-        points=widen(cells.points, capacity, 0.0),
-        open_cells=widen(cells.open_cells, cell_capacity, 0),
-        open_position=widen(cells.open_position, cell_capacity, 0),
-        head=widen(cells.head, cell_capacity, -1) if is_filed else cells.head,
-        after=widen(cells.after, capacity, -1) if is_filed else cells.after,
-    )
-
-
-@compile_kernel
-def find_part(layout: Layout, cells: CellGrid, column: int, value: float) -> Any:
-    """Return the part of a column that holds a value, or the nearest part."""
-    low, high, parts = layout.low[column], layout.high[column], cells.parts[column]
-    if not high > low:
-        return 0
-    return int(min(max((value - low) / (high - low) * parts, 0.0), parts - 1.0))
+    cells = widen(widen(cells, capacity, points=0.0), cell_capacity, open_cells=0, open_position=0)
+    if cells.head.shape[1]:
+        cells = widen(widen(cells, capacity, after=-1), cell_capacity, head=-1)
+    return cells
 
 
 @compile_kernel
@@ -113,9 +83,8 @@ def _close_cells(layout: Layout, cells: CellGrid, scheme: int, slot: int, begin:
             if high > low:
                 own_parts[j] = int(min(max((points[point, j] - low) / (high - low) * parts[j], 0.0), parts[j] - 1.0))
             cell = cell * parts[j] + own_parts[j]
-            neighbour_parts[j, 1] = own_parts[j]
-            neighbour_parts[j, 0] = own_parts[j] - 1
-            neighbour_parts[j, 2] = own_parts[j] + 1
+            for place in range(3):
+                neighbour_parts[j, place] = own_parts[j] + place - 1
             if own_parts[j] == 0 and scheme == WRAPPED:
                 neighbour_parts[j, 0] = parts[j] - 1
             if own_parts[j] + 1 == parts[j]:
@@ -195,9 +164,8 @@ def refine_all_slots(layout: Layout, cells: CellGrid, scheme: int) -> Any:
     """Refine the grids of all slots that need it; return False if there is no room."""
     ready = True
     for slot in range(len(layout.start) - 1):
-        if (
-            cells.open_count[slot] == 0 or cells.point_count[slot] >= cells.cell_count[slot]
-        ):  # or the call would cost more than it does
+        # without this condition, the call would cost more than it does
+        if cells.open_count[slot] == 0 or cells.point_count[slot] >= cells.cell_count[slot]:
             ready = ready and refine_slot(layout, cells, scheme, slot)
     return ready
 
@@ -253,11 +221,9 @@ def draw_in_cell(rng: np.random.Generator, layout: Layout, cells: CellGrid, slot
         remainder = remainder // parts
     for i in range(rows.shape[0]):
         for j in range(last - first):
-            low, parts = layout.low[first + j], cells.parts[first + j]
-            value = low + (layout.high[first + j] - low) * ((corner[j] + rng.random()) / parts)
-            rows[i, first + j] = round_to_kind(
-                layout.kind[first + j], layout.low[first + j], layout.high[first + j], value
-            )
+            low, high = layout.low[first + j], layout.high[first + j]
+            value = low + (high - low) * ((corner[j] + rng.random()) / cells.parts[first + j])
+            rows[i, first + j] = round_to_kind(layout.kind[first + j], low, high, value)
 
 
 @compile_kernel
@@ -278,7 +244,7 @@ def find_nearby_distance(layout: Layout, cells: CellGrid, slot: int, row: Floats
     dimension = last - first
     own_parts = np.empty(dimension, dtype=np.int64)
     for j in range(dimension):
-        own_parts[j] = find_part(layout, cells, first + j, row[first + j])
+        own_parts[j] = find_part(layout, first + j, cells.parts[first + j], row[first + j])
     step = np.full(dimension, -1, dtype=np.int64)
     best = np.inf
     while True:

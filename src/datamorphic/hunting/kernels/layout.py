@@ -22,31 +22,16 @@ Ints = npt.NDArray[np.int64]
 class Layout(NamedTuple):
     """The domains and follow-ups of a relation.
 
-    Attributes
-    ----------
-    sources : int
-        The number of slots that are sources; they come first.
-    start : ndarray
-        The first column of each slot, and the end of the last one.
-    low, high : ndarray
-        The limits of each column; half a unit beyond integers.
-    kind : ndarray
-        NUMBER, WHOLE or CATEGORY, per column.
-    scale : ndarray
-        The factor of differences in distances, per column.
-    matrix, offset : ndarray
-        How affine follow-ups are made from sources.
-    jaccard : bool
-        Whether inputs are sets of values. Their distance is then the share of values that only one of two sets has.
+    With `jaccard`, inputs are sets of values. Their distance is then the share of values that only one of two sets has.
     """
 
-    sources: int
-    start: Ints
-    low: Floats
+    sources: int  # the number of slots that are sources; they come first
+    start: Ints  # the first column of each slot, and the end of the last one
+    low: Floats  # the limits of each column; half a unit beyond integers
     high: Floats
-    kind: npt.NDArray[np.int8]
-    scale: Floats
-    matrix: Floats
+    kind: npt.NDArray[np.int8]  # NUMBER, WHOLE or CATEGORY, per column
+    scale: Floats  # the factor of differences in distances, per column
+    matrix: Floats  # affine follow-ups are matrix @ sources + offset
     offset: Floats
     jaccard: bool
 
@@ -54,6 +39,11 @@ class Layout(NamedTuple):
     def slots(self) -> int:
         """The number of inputs of a group."""
         return len(self.start) - 1
+
+    @property
+    def columns(self) -> int:
+        """The number of columns of the widest slot."""
+        return int(np.diff(self.start).max())
 
     @property
     def width(self) -> int:
@@ -84,19 +74,10 @@ def build_box_layout(
             "The source domain contains a single input, so there is nothing to choose from. Give a wider domain."
         )
     width = np.where((high > low) & (kind != CATEGORY), high - low, 1.0)
+    scale = 1 / width if scaled else np.ones_like(width)
     matrix = np.concatenate([change.matrix for change in changes]) if changes else np.zeros((0, start[len(sources)]))
     offset = np.concatenate([change.offset for change in changes]) if changes else np.zeros(0)
-    return Layout(
-        sources=len(sources),
-        start=start,
-        low=low,
-        high=high,
-        kind=kind,
-        scale=1 / width if scaled else np.ones_like(width),
-        matrix=matrix,
-        offset=offset,
-        jaccard=jaccard,
-    )
+    return Layout(len(sources), start, low, high, kind, scale, matrix, offset, jaccard)
 
 
 def build_layout(relation: FunctionRelation | Box, *, scaled: bool = False) -> Layout:
@@ -107,13 +88,15 @@ def build_layout(relation: FunctionRelation | Box, *, scaled: bool = False) -> L
     return build_box_layout(relation.domain, relation.follow_domains(), changes, scaled=scaled)
 
 
-def widen(array: npt.NDArray[Any], size: int, fill: float) -> npt.NDArray[Any]:
-    """Return an array with at least `size` entries along axis 1, filled up."""
-    if size <= array.shape[1]:
-        return array
-    larger = np.full((array.shape[0], size, *array.shape[2:]), fill, dtype=array.dtype)
-    larger[:, : array.shape[1]] = array
-    return larger
+def widen(memory: Any, size: int, **fills: float) -> Any:
+    """Return a named tuple with at least `size` entries along axis 1 of the named arrays, filled up."""
+    wider = {}
+    for name, fill in fills.items():
+        array = getattr(memory, name)
+        if size > array.shape[1]:
+            wider[name] = np.full((array.shape[0], size, *array.shape[2:]), fill, dtype=array.dtype)
+            wider[name][:, : array.shape[1]] = array
+    return memory._replace(**wider)
 
 
 @compile_kernel
@@ -145,6 +128,15 @@ def round_columns(layout: Layout, values: Floats) -> Floats:
     columns = values.shape[-1]
     low, high, kind = (limits[:columns] for limits in (layout.low, layout.high, layout.kind))
     return np.where(kind == NUMBER, values, np.clip(np.floor(values + 0.5), low + 0.5, high - 0.5))
+
+
+@compile_kernel
+def find_part(layout: Layout, column: int, parts: int, value: float) -> Any:
+    """Return which of equal parts of a column holds a value, or is nearest to it."""
+    low, high = layout.low[column], layout.high[column]
+    if not high > low:
+        return 0
+    return int(min(max((value - low) / (high - low) * parts, 0.0), parts - 1.0))
 
 
 @compile_kernel

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...relations.box import CATEGORY, Floats
 from .compiling import COMPILED, compile_kernel
-from .layout import Ints, Layout, compute_distance, widen
+from .layout import Ints, Layout, compute_distance, find_part, widen
 
 MIN_POINTS_FOR_GRID = 48  # fewer points are scanned
 MAX_GRID_DIMENSIONS = 3
@@ -43,29 +43,15 @@ def make_point_index(slots: int, columns: int, capacity: int) -> PointIndex:
 
 def grow_point_index(point_index: PointIndex, capacity: int) -> PointIndex:
     """Return the index with room for more points."""
-    return point_index._replace(
-        points=widen(point_index.points, capacity, 0.0),
-        head=widen(point_index.head, 2 * capacity, -1),
-        after=widen(point_index.after, capacity, -1),
-    )
-
-
-@compile_kernel
-def _find_cell(layout: Layout, column: int, side: int, value: float) -> Any:
-    low, high = layout.low[column], layout.high[column]
-    if not high > low:
-        return 0
-    return int(min(max((value - low) / (high - low) * side, 0.0), side - 1.0))
+    return widen(widen(point_index, capacity, points=0.0, after=-1), 2 * capacity, head=-1)
 
 
 @compile_kernel
 def _file_point(layout: Layout, point_index: PointIndex, slot: int, place: int) -> None:
     first = layout.start[slot]
-    cell = 0
+    side, cell = point_index.side[slot], 0
     for j in range(layout.start[slot + 1] - first):
-        cell = cell * point_index.side[slot] + _find_cell(
-            layout, first + j, point_index.side[slot], point_index.points[slot, place, j]
-        )
+        cell = cell * side + find_part(layout, first + j, side, point_index.points[slot, place, j])
     point_index.after[slot, place] = point_index.head[slot, cell]
     point_index.head[slot, cell] = place
 
@@ -105,7 +91,7 @@ def find_nearest_distance(layout: Layout, point_index: PointIndex, slot: int, ro
     dimension = layout.start[slot + 1] - first
     side = point_index.side[slot]
     cell = point_index.scratch
-    for j in range(dimension):  # as `_find_cell`, without the cost of a call
+    for j in range(dimension):  # as `find_part`, without the cost of a call
         low, high = layout.low[first + j], layout.high[first + j]
         cell[j] = 0
         if high > low:
@@ -140,14 +126,11 @@ def find_nearest_distance(layout: Layout, point_index: PointIndex, slot: int, ro
             for j in range(dimension):
                 low, high = layout.low[first + j], layout.high[first + j]
                 unit = (high - low) / side
+                value, scale = row[first + j], layout.scale[first + j]
                 if cell[j] - ring > 0:
-                    clearance = min(
-                        clearance, (row[first + j] - low - (cell[j] - ring) * unit) * layout.scale[first + j]
-                    )
+                    clearance = min(clearance, (value - low - (cell[j] - ring) * unit) * scale)
                 if cell[j] + ring + 1 < side:
-                    clearance = min(
-                        clearance, (low + (cell[j] + ring + 1) * unit - row[first + j]) * layout.scale[first + j]
-                    )
+                    clearance = min(clearance, (low + (cell[j] + ring + 1) * unit - value) * scale)
             clearance *= 1.0 - 1e-12  # rounding may file a point in the cell next to its own
             if clearance >= 0 and best <= clearance * clearance:
                 break

@@ -42,18 +42,15 @@ def make_pool(layout: Layout, capacity: int) -> InputPool:
             f"{widths.tolist()}. Use SFIDMT-ART, which keeps them apart."
         )
     columns = int(widths[0])
-    low = layout.low.reshape(-1, columns).min(axis=0)
-    high = layout.high.reshape(-1, columns).max(axis=0)
-    pool_layout = Layout(
+    pool_layout = layout._replace(
         sources=1,
         start=np.array([0, columns]),
-        low=low,
-        high=high,
+        low=layout.low.reshape(-1, columns).min(axis=0),
+        high=layout.high.reshape(-1, columns).max(axis=0),
         kind=layout.kind[:columns],
         scale=layout.scale[:columns],
         matrix=np.zeros((0, 1)),
         offset=np.zeros(0),
-        jaccard=layout.jaccard,
     )
     capacity_inputs = capacity * layout.slots
     return InputPool(

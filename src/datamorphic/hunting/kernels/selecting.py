@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...relations.box import Floats
-from .cells import CellGrid, add_to_cells, count_closed, find_part, move_to_next_neighbour, refine_all_slots
+from .cells import CellGrid, add_to_cells, count_closed, move_to_next_neighbour, refine_all_slots
 from .compiling import compile_kernel
-from .layout import Ints, Layout, round_to_kind
+from .layout import Ints, Layout, find_part, round_to_kind
 from .nearest import PointIndex, add_point, find_nearest_distance
 from .splitting import SplitBoxes, find_leaf, split_leaf
 
@@ -55,16 +55,11 @@ class SelectionMemory(NamedTuple):
 @compile_kernel
 def draw_candidates(rng: np.random.Generator, table: RelationTable, candidates: Floats) -> None:
     """Draw candidates for all relations, by one random number per column, row by row."""
+    layout = table.shared_layout
     for i in range(candidates.shape[0]):
         for column in range(candidates.shape[1]):
-            low = table.shared_layout.low[column]
-            value = low + (table.shared_layout.high[column] - low) * rng.random()
-            candidates[i, column] = round_to_kind(
-                table.shared_layout.kind[column],
-                table.shared_layout.low[column],
-                table.shared_layout.high[column],
-                value,
-            )
+            low, high = layout.low[column], layout.high[column]
+            candidates[i, column] = round_to_kind(layout.kind[column], low, high, low + (high - low) * rng.random())
 
 
 @compile_kernel
@@ -93,7 +88,7 @@ def _measure_neighbours(layout: Layout, cells: CellGrid, slot: int, row: Floats)
     dimension = last - first
     own_parts = np.empty(dimension, dtype=np.int64)
     for j in range(dimension):
-        own_parts[j] = find_part(layout, cells, first + j, row[first + j])
+        own_parts[j] = find_part(layout, first + j, cells.parts[first + j], row[first + j])
     step = np.full(dimension, -1, dtype=np.int64)
     occupied_count = 0
     best = np.inf

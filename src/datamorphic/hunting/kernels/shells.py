@@ -38,6 +38,11 @@ def make_shells(slots: int, capacity: int) -> Shells:
     )
 
 
+def grow_shells(shells: Shells, capacity: int) -> Shells:
+    """Return the shells with room for more shares."""
+    return widen(shells, capacity, share=0.0, head=-1, after=-1)
+
+
 @compile_kernel
 def compute_share(layout: Layout, slot: int, row: Floats) -> Any:
     """Return the share of an input; it is above 1 outside the domain."""
@@ -114,30 +119,14 @@ def draw_in_shell(
     side = int(rng.random() * 2 * dimension)
     wide_columns = 0
     for column in range(layout.start[slot], layout.start[slot + 1]):
-        half = (layout.high[column] - layout.low[column]) / 2
-        centre = layout.low[column] + half
-        if layout.kind[column] == CATEGORY or not half > 0:
-            row[column] = round_to_kind(
-                layout.kind[column],
-                layout.low[column],
-                layout.high[column],
-                layout.low[column] + 2 * half * rng.random(),
-            )
+        low, high, kind = layout.low[column], layout.high[column], layout.kind[column]
+        half = (high - low) / 2
+        if kind == CATEGORY or not half > 0:
+            row[column] = round_to_kind(kind, low, high, low + 2 * half * rng.random())
             continue
         if wide_columns == side // 2:
             offset = norm if side % 2 else -norm
         else:
             offset = norm * (2 * rng.random() - 1)
-        row[column] = round_to_kind(
-            layout.kind[column], layout.low[column], layout.high[column], centre + half * offset
-        )
+        row[column] = round_to_kind(kind, low, high, low + half + half * offset)
         wide_columns += 1
-
-
-def grow_shells(shells: Shells, capacity: int) -> Shells:
-    """Return the shells with room for more shares."""
-    return shells._replace(
-        share=widen(shells.share, capacity, 0),
-        head=widen(shells.head, capacity, -1),
-        after=widen(shells.after, capacity, -1),
-    )

@@ -30,15 +30,15 @@ class SplitBoxes(NamedTuple):
 
 def make_boxes(layout: Layout, capacity: int) -> SplitBoxes:
     """Return one box per slot, with room for the children of `capacity` splits."""
-    slots, columns = layout.slots, int(np.diff(layout.start).max())
-    box_capacity = 1 + capacity * 2**columns
+    slots, columns = layout.slots, layout.columns
+    shape = (slots, 1 + capacity * 2**columns)
     boxes = SplitBoxes(
-        low=np.zeros((slots, box_capacity, columns)),
-        high=np.zeros((slots, box_capacity, columns)),
-        split_point=np.zeros((slots, box_capacity, columns)),
-        first_child=np.full((slots, box_capacity), -1, dtype=np.int64),
-        volume=np.zeros((slots, box_capacity)),
-        heap=np.zeros((slots, box_capacity), dtype=np.int64),
+        low=np.zeros((*shape, columns)),
+        high=np.zeros((*shape, columns)),
+        split_point=np.zeros((*shape, columns)),
+        first_child=np.full(shape, -1, dtype=np.int64),
+        volume=np.zeros(shape),
+        heap=np.zeros(shape, dtype=np.int64),
         box_count=np.ones(slots, dtype=np.int64),
         heap_size=np.ones(slots, dtype=np.int64),
     )
@@ -53,14 +53,7 @@ def make_boxes(layout: Layout, capacity: int) -> SplitBoxes:
 def grow_boxes(boxes: SplitBoxes, capacity: int) -> SplitBoxes:
     """Return the boxes with room for more splits."""
     box_capacity = 1 + capacity * 2 ** boxes.low.shape[2]
-    return boxes._replace(
-        low=widen(boxes.low, box_capacity, 0.0),
-        high=widen(boxes.high, box_capacity, 0.0),
-        split_point=widen(boxes.split_point, box_capacity, 0.0),
-        first_child=widen(boxes.first_child, box_capacity, -1),
-        volume=widen(boxes.volume, box_capacity, 0.0),
-        heap=widen(boxes.heap, box_capacity, 0),
-    )
+    return widen(boxes, box_capacity, low=0.0, high=0.0, split_point=0.0, first_child=-1, volume=0.0, heap=0)
 
 
 @compile_kernel
@@ -164,11 +157,10 @@ def propose_split(rng: np.random.Generator, layout: Layout, boxes: SplitBoxes, r
         first = layout.start[slot]
         for i in range(rows.shape[0]):
             for j in range(layout.start[slot + 1] - first):
-                low = boxes.low[slot, box, j]
-                value = low + (boxes.high[slot, box, j] - low) * rng.random()
-                rows[i, first + j] = round_to_kind(
-                    layout.kind[first + j], layout.low[first + j], layout.high[first + j], value
-                )
+                low, high = layout.low[first + j], layout.high[first + j]
+                box_low = boxes.low[slot, box, j]
+                value = box_low + (boxes.high[slot, box, j] - box_low) * rng.random()
+                rows[i, first + j] = round_to_kind(layout.kind[first + j], low, high, value)
 
 
 @compile_kernel

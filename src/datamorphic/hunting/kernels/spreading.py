@@ -40,8 +40,8 @@ class SpreadMemory(NamedTuple):
 
 def make_spread(layout: Layout, capacity: int) -> SpreadMemory:
     """Return an empty memory."""
-    columns = int(np.diff(layout.start).max())
-    return SpreadMemory(make_point_index(layout.slots, columns, capacity), make_shells(layout.sources, capacity))
+    point_index = make_point_index(layout.slots, layout.columns, capacity)
+    return SpreadMemory(point_index, make_shells(layout.sources, capacity))
 
 
 def grow_spread(spread: SpreadMemory, capacity: int) -> SpreadMemory:
