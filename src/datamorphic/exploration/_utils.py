@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,14 +11,11 @@ import numpy.typing as npt
 from .._text import format_short
 from ..space import geometry
 from ..space.features import Codes
+from ..space.features import Mask as Mask
 from ..space.points import Points
 from ..space.space import Space
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 Rows = npt.NDArray[np.intp]
-Mask = npt.NDArray[np.bool_]
 Answers = npt.NDArray[Any]
 
 
@@ -42,12 +39,7 @@ def measure_changes(space: Space, a: Codes, b: Codes) -> Codes:
 def format_changes(a: Points, b: Points, limit: int | None = None) -> list[str]:
     """Return the changes from each row of `a` to the same row of `b`, largest first, at most `limit` per row.
 
-    Examples
-    --------
-    >>> from datamorphic import Categorical, Continuous, Space
-    >>> space = Space([Continuous("x", 0, 10), Categorical("c", ["red", "blue"])])
-    >>> format_changes(space.points({"x": 1, "c": "red"}), space.points({"x": 2.5, "c": "blue"}))
-    ['c red -> blue, x 1 -> 2.5']
+    For example: ``['c red -> blue, x 1 -> 2.5']``.
     """
     sizes = measure_changes(a.space, a.codes, b.codes)
     order = np.argsort(-sizes, axis=1, kind="stable")
@@ -88,22 +80,3 @@ def format_answers(values: Sequence[Any] | Answers) -> list[str]:
 def to_python_value(value: object) -> Any:
     """Return a NumPy scalar as the Python value it holds, and anything else as it is."""
     return value.item() if isinstance(value, np.generic) else value
-
-
-def to_series(column: Any) -> pd.Series[Any]:
-    """Return a column as a series that keeps its answers.
-
-    Without a dtype, pandas would turn some columns into strings, and None into NaN.
-    """
-    import pandas as pd
-
-    return pd.Series(column, dtype=getattr(column, "dtype", object))
-
-
-def add_columns(frame: pd.DataFrame, **columns: Any) -> pd.DataFrame:
-    """Return a frame with more columns; a column named like a feature gets an underscore at the end."""
-    import pandas as pd
-
-    feature_names = set(frame.columns)
-    series = {f"{name}_" if name in feature_names else name: to_series(column) for name, column in columns.items()}
-    return pd.concat([frame, pd.DataFrame(series)], axis=1)

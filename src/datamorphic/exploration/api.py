@@ -71,12 +71,10 @@ def explore(
         ``"random_walk"`` draws a move at each step. ``"random_target"`` draws two inputs and searches between them.
         ``"directed_walk"`` repeats the same move, each of `moves` in turn. ``"auto"`` uses all three, with more walks
         for those that find more new border (Zhu & Bayley 2022).
-    walks : int
-        The number of walks.
+    walks, walk_distance : int
+        The number of walks, and the maximum number of steps per walk.
     steps : int, optional
         The maximum number of halvings per pair: 20 by default, or as many as `delta` takes.
-    walk_distance : int
-        The maximum number of steps per walk.
     delta : float, optional
         The distance at which a pair is near enough and is not halved again.
     moves : sequence of str, optional
@@ -177,20 +175,13 @@ def explore(
     if keep is None:
         return run_exploration(subject, rng, options, seed=seed, engine=chosen_engine, progress=progress)
     system = find_system_name(model, name, keep.request)
-    session_options: dict[str, Any] = {"seed": seed, "rng": rng, "model": model, "engine": chosen_engine.name}
+    run_options: dict[str, Any] = {"seed": seed, "rng": rng, "model": model, "engine": chosen_engine.name}
     request = options.to_request(len(subject.seeds))
-    with (
-        Interrupts(),
-        keep_run(keep, "explore", subject.name, request, seeds=subject.seeds, **session_options) as session,
-    ):
-        retried_failures = None
-        if not session.resumed:
-            retried_failures = retry_failures(
-                session.store, system, subject, engine=chosen_engine, timeout=timeout, batch=batch
-            )
+    with Interrupts(), keep_run(keep, "explore", subject.name, request, seeds=subject.seeds, **run_options) as session:
+        failures = None if session.resumed else retry_failures(session.store, system, subject, chosen_engine, options)
         front = run_exploration(
             subject, rng, options, seed=seed, engine=chosen_engine, progress=progress, session=session
         )
         keep_front(session, system, front)
-        front.tally.retried_failures = retried_failures
+        front.tally.retried_failures = failures
         return front

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from ..space.features import Codes
 from ..space.projection import Projection
 from ..space.space import Space
+from ._utils import Rows
 
 BINS_PER_AXIS = 16  # in each of the two directions
 
@@ -17,12 +17,7 @@ BINS_PER_AXIS = 16  # in each of the two directions
 class Archive:
     """Cells of a two-dimensional projection of the space, filled by the pairs in them.
 
-    Parameters
-    ----------
-    space : Space
-        The space of the points.
-    codes : ndarray
-        Typical points. The grid spans them without the outermost hundredth on each side.
+    The grid spans the typical points `codes` without the outermost hundredth on each side.
     """
 
     def __init__(self, space: Space, codes: Codes) -> None:
@@ -31,7 +26,7 @@ class Archive:
         self._low, self._high = np.nanquantile(flat, [0.01, 0.99], axis=0)
         self.filled_cells: set[tuple[str, int]] = set()
 
-    def locate_cells(self, codes: Codes) -> npt.NDArray[np.intp]:
+    def locate_cells(self, codes: Codes) -> Rows:
         """Return the cell of each row; points outside of the grid belong to its outermost cells."""
         width = np.where(self._high > self._low, self._high - self._low, 1.0)
         with np.errstate(invalid="ignore"):

@@ -61,17 +61,11 @@ class Augmentation:
     def describe(self) -> str:
         """Return the added rows and their effect as text."""
         class_counts = ", ".join(f"{format_short(label)} ({count:,})" for label, count in self.added.items() if count)
-        lines = [
-            f"{pluralize(int(self.added.sum()), 'border point')} added"
-            + (f" as {class_counts}" if class_counts else "")
-        ]
-        if self.effect is not None:
-            lines += [
-                f"  {name}: {row['before']:.3f} -> {row['after']:.3f} ({row['difference']:+.3f}, standard error "
-                f"{row['standard_error']:.3f})"
-                for name, row in self.effect.iterrows()
-            ]
-        return "\n".join([*lines, self.note])
+        points = f"{pluralize(int(self.added.sum()), 'border point')} added" + (
+            f" as {class_counts}" if class_counts else ""
+        )
+        scores = {} if self.effect is None else _format_scores(self.effect)
+        return "\n".join([points, *(f"  {name}: {score}" for name, score in scores.items()), self.note])
 
 
 def augment(
@@ -91,27 +85,21 @@ def augment(
 
     Parameters
     ----------
-    front : FrontData
-        The front of a classifier.
-    data : DataFrame
-        The training data.
-    target : str
-        The column with the labels.
+    front, data, target
+        The front of a classifier, the training data, and the column with the labels.
     classes : iterable, optional
         The classes that get points; by default all but the largest.
     per_class : int, optional
         The maximum number of points per class; by default as many as make a class as large as the largest.
-    folds : int
-        The number of folds of the measurement, which fits the model twice per fold; 0 for no measurement.
-    seed : int
-        The seed of the folds and of their explorations.
+    folds, seed : int
+        The number of folds of the measurement, which fits the model twice per fold, or 0 for no measurement; and the seed
+        of the folds and of their explorations.
     """
     import pandas as pd
 
     _validate_arguments(front, data, target)
-    labelled = data[target].notna().to_numpy(dtype=bool)
-    unlabelled_count = int((~labelled).sum())
-    data = data[labelled] if unlabelled_count else data
+    unlabelled_count = int(data[target].isna().sum())
+    data = data[data[target].notna()] if unlabelled_count else data
     validate_integer("folds", "Front.augment", folds)
     if folds == 1:
         reject("folds", "Front.augment", "0 (no measurement) or at least 2", folds)
@@ -160,7 +148,7 @@ def _validate_arguments(front: FrontData, data: pd.DataFrame, target: str) -> No
     if len(front) and (type(border) is not Border or isinstance(front.a_output[0], tuple)):
         raise ArgumentError(
             f"Border points become training rows of rare classes, and {front.subject} has no plain classes: its "
-            f"border is {border.describe()}. Augment the front of a classifier."
+            f"border is {border.description}. Augment the front of a classifier."
         )
     front.space.points(data)  # raises if a column or row does not fit
 
@@ -171,13 +159,10 @@ def _compute_quotas(labels: pd.Series[Any], classes: list[Any] | None, per_class
     if not len(counts):
         raise DataError("The target column has no labels. Pass data with labels.")
     largest = int(counts.max())
-    if classes is None:
-        rare = [label for label in counts.index if counts[label] < largest]
-    else:
-        rare = classes
-        for label in rare:
-            if label not in counts.index:
-                raise ArgumentError(f"The data have no class {label!r}. {suggest_name(label, counts.index)}")
+    rare = [label for label in counts.index if counts[label] < largest] if classes is None else classes
+    for label in rare:
+        if label not in counts.index:
+            raise ArgumentError(f"The data have no class {label!r}. {suggest_name(label, counts.index)}")
     return {label: largest - int(counts[label]) if per_class is None else per_class for label in rare}
 
 
@@ -193,9 +178,8 @@ def _choose_points(
     rows = rows[np.sort(np.unique(codes[rows], axis=0, return_index=True)[1])]
     rows = rows[np.argsort(find_nearest(space, codes[rows], real_codes)[0][:, 0], kind="stable")]
     rows_by_class = [rows[classes[rows] == number][: quotas[label]] for label, number in class_numbers.items()]
-    return np.concatenate(rows_by_class), [
-        label for label, class_rows in zip(quotas, rows_by_class, strict=True) for _ in class_rows
-    ]
+    new_labels = [label for label, class_rows in zip(quotas, rows_by_class, strict=True) for _ in class_rows]
+    return np.concatenate(rows_by_class), new_labels
 
 
 def _append_rows(space: Space, data: pd.DataFrame, target: str, codes: Codes, labels: list[Any]) -> pd.DataFrame:
@@ -229,45 +213,31 @@ def _measure_effect(
     from sklearn.base import clone
     from sklearn.model_selection import KFold, StratifiedKFold
 
-    sut = _unwrap_estimator(front.sut)
+    sut, space, features = _unwrap_estimator(front.sut), front.space, list(front.space.names)
     labels = _to_numpy_labels(data[target])
     if len(data) < folds:
         raise _MeasurementError(f"{pluralize(len(data), 'row')} cannot be split into {folds} folds.")
     rarest = int(data[target].value_counts().min())
     splitter = (StratifiedKFold if rarest >= folds else KFold)(folds, shuffle=True, random_state=seed)
-    scores: list[tuple[dict[str, float], dict[str, float]]] = []
+    scores = []
     rng = to_generator("seed", "Front.augment", seed)
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore"
-        )  # the user saw the warnings of fitting before; repeating them per fold does not help
+        warnings.simplefilter("ignore")  # the user saw the warnings of fitting before
         for train, test in splitter.split(data, labels):
-            training_rows, held_out_rows = data.iloc[train], data.iloc[test]
+            rows = data.iloc[train]
             try:
-                plain_model = clone(sut.model).fit(sut.input(_select_inputs(front, training_rows)), labels[train])
-                fitted_system = Estimator(plain_model, front.space)
-                codes, answers = _explore_fold(front, fitted_system, training_rows, rng)
-                present_classes = (
-                    None if classes is None else [label for label in classes if (training_rows[target] == label).any()]
-                )
-                quotas = _compute_quotas(training_rows[target], present_classes, per_class)
-                chosen_rows, new_labels = _choose_points(
-                    front.space, codes, answers, front.space.points(training_rows).codes, quotas
-                )
-                augmented_rows = _append_rows(front.space, training_rows, target, codes[chosen_rows], new_labels)
-                augmented_model = clone(sut.model).fit(
-                    sut.input(_select_inputs(front, augmented_rows)), _to_numpy_labels(augmented_rows[target])
-                )
+                models = [clone(sut.model).fit(sut.input(rows[features]), labels[train])]
+                codes, answers = _explore_fold(front, Estimator(models[0], space), rows, rng)
+                present = None if classes is None else [label for label in classes if (rows[target] == label).any()]
+                quotas = _compute_quotas(rows[target], present, per_class)
+                chosen_rows, new_labels = _choose_points(space, codes, answers, space.points(rows).codes, quotas)
+                rows = _append_rows(space, rows, target, codes[chosen_rows], new_labels)
+                models.append(clone(sut.model).fit(sut.input(rows[features]), _to_numpy_labels(rows[target])))
             except (ArithmeticError, LookupError, TypeError, ValueError) as error:
                 raise _MeasurementError(f"fitting the model again failed with {format_error_line(error)}.") from error
-            held_out_inputs = sut.input(_select_inputs(front, held_out_rows))
-            scores.append(
-                (
-                    _score_answers(labels[test], plain_model.predict(held_out_inputs)),
-                    _score_answers(labels[test], augmented_model.predict(held_out_inputs)),
-                )
-            )
-    before, after = (pd.DataFrame([fold[i] for fold in scores]) for i in (0, 1))
+            inputs = sut.input(data.iloc[test][features])
+            scores.append([_score_answers(labels[test], model.predict(inputs)) for model in models])
+    before, after = (pd.DataFrame(list(column)) for column in zip(*scores, strict=True))
     change = after - before
     return pd.DataFrame(
         {
@@ -296,10 +266,6 @@ def _unwrap_estimator(sut: Executor | None) -> Estimator:
     if not isinstance(sut, Estimator) or not isinstance(sut.model, BaseEstimator) or not hasattr(sut.model, "fit"):
         raise _MeasurementError(f"{sut.name} is not a scikit-learn estimator that can be fitted again.")
     return sut
-
-
-def _select_inputs(front: FrontData, data: pd.DataFrame) -> pd.DataFrame:
-    return data[list(front.space.names)]
 
 
 def _explore_fold(
@@ -342,9 +308,13 @@ def _format_verdict(effect: pd.DataFrame) -> str:
         (True, True): "It helped one score and hurt another",
         (False, False): "No effect that could not be chance",
     }[bool(up), bool(down)]
-    figures = ", ".join(
-        f"{name} {row['before']:.3f} -> {row['after']:.3f} ({row['difference']:+.3f}, standard error "
-        f"{row['standard_error']:.3f})"
-        for name, row in scores.iterrows()
-    )
+    figures = ", ".join(f"{name} {score}" for name, score in _format_scores(scores).items())
     return f"{outcome}: on held-out rows {figures}. Folds share training rows, so the true errors are larger."
+
+
+def _format_scores(effect: pd.DataFrame) -> dict[str, str]:
+    return {
+        str(name): f"{row['before']:.3f} -> {row['after']:.3f} ({row['difference']:+.3f}, standard error "
+        f"{row['standard_error']:.3f})"
+        for name, row in effect.iterrows()
+    }

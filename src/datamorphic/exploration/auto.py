@@ -38,8 +38,8 @@ class AutoExplorer:
         own_records = [ExplorationRecord(record.space) for _ in usable_explorers]
         for own_record in own_records:
             own_record.notes = record.notes
-        new_cells, runs = np.zeros(len(usable_explorers)), np.zeros(len(usable_explorers))
-        shares = np.full(len(usable_explorers), 1 / max(1, len(usable_explorers)))
+        count = len(usable_explorers)
+        new_cells, runs, shares = np.zeros(count), np.zeros(count), np.full(count, 1 / max(1, count))
         round_number = 0
         try:
             if usable_explorers:
@@ -48,7 +48,7 @@ class AutoExplorer:
                 round_number += 1
                 affordable = min(candidate.count_affordable_walks(record.runs) for candidate in usable_explorers)
                 walk_counts = _allot(shares, min(remaining, max(1, self.walks // ROUNDS), affordable))
-                round_runs, round_cells = np.zeros(len(usable_explorers)), np.zeros(len(usable_explorers))
+                round_runs, round_cells = np.zeros(count), np.zeros(count)
                 for i, explorer in enumerate(usable_explorers):
                     if walk_counts[i]:
                         yield from self._run_round(
@@ -58,7 +58,7 @@ class AutoExplorer:
                 new_cells, runs = RECORD_DECAY * new_cells + round_cells, RECORD_DECAY * runs + round_runs
                 # half a cell is added to each, so that a strategy without a new cell keeps a chance
                 rate = (new_cells + 0.5) / np.maximum(runs, 1)
-                shares = MIN_ROUND_SHARE + (1 - MIN_ROUND_SHARE * len(usable_explorers)) * rate / rate.sum()
+                shares = MIN_ROUND_SHARE + (1 - MIN_ROUND_SHARE * count) * rate / rate.sum()
         except OutOfBudget:
             record.exhausted = True
         return record

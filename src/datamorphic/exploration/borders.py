@@ -7,19 +7,18 @@ is no answer. Strategies compute with these numbers, and a `Border` measures the
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .._text import format_short
 from .._validation import is_number, reject, validate_positive
 from ..errors import ArgumentError
-from ..space.features import Codes
+from ..space.features import Codes, Mask
 from ..space.outputs import Outputs
+from ._utils import Answers, Rows, to_python_value
 
-Parts = npt.NDArray[np.intp]
 MAX_COMPARED_LABELS = 32  # up to so many labels, comparing with each is faster than a dict
 MAX_TABLE_RANGE = 4096  # integer labels in a range up to this wide are looked up in a table
 
@@ -49,19 +48,18 @@ class Codebook:
             while (unknown := np.flatnonzero(np.isnan(codes) & ok)).size and len(self.labels) <= MAX_COMPARED_LABELS:
                 label = values[unknown[0]]
                 codes[np.asarray(values == label, dtype=bool)] = len(self.labels)
-                self.labels.append(label.item() if isinstance(label, np.generic) else label)
+                self.labels.append(to_python_value(label))
             codes[~ok] = np.nan
             if not unknown.size:
                 self._build_code_table()
                 return codes
         code_of_label = {label: code for code, label in enumerate(self.labels)}
         for row in np.flatnonzero(ok):
-            label = values[row].item() if isinstance(values[row], np.generic) else values[row]
-            codes[row] = code_of_label.setdefault(label, len(code_of_label))
+            codes[row] = code_of_label.setdefault(to_python_value(values[row]), len(code_of_label))
         self.labels = list(code_of_label)
         return codes
 
-    def _has_tuples(self, values: npt.NDArray[Any], ok: npt.NDArray[np.bool_]) -> bool:
+    def _has_tuples(self, values: Answers, ok: Mask) -> bool:
         """Return whether there are tuples, which NumPy would compare element by element."""
         if values.dtype != object:
             return False
@@ -76,7 +74,7 @@ class Codebook:
             self._code_table[np.array(numbers) - self._first] = np.arange(len(numbers))
             self._dense = not np.isnan(self._code_table).any()
 
-    def decode(self, codes: Codes) -> npt.NDArray[Any]:
+    def decode(self, codes: Codes) -> Answers:
         """Return the labels that codes stand for."""
         labels = np.empty(len(self.labels), dtype=object)
         labels[:] = self.labels
@@ -84,24 +82,13 @@ class Codebook:
 
 
 class Border:
-    """A border between any two different labels; subclasses define other borders.
+    """A border between any two different labels; subclasses define other borders."""
 
-    Attributes
-    ----------
-    min_gap : float
-        There is a border between two answers whose gap is larger than this.
-    has_several_parts : bool
-        Whether there can be several borders between the same two cases, one per label.
-    name : str
-        The name of the kind, as in the settings of a front.
-    value : float or None
-        The threshold, or the smallest jump, where the border has one.
-    """
-
-    min_gap = 0.0
-    has_several_parts = False
-    name = "labels"
-    value: float | None = None
+    min_gap = 0.0  # there is a border between two answers whose gap is larger than this
+    has_several_parts = False  # whether there can be several borders between the same two cases, one per label
+    name = "labels"  # of the kind, as in the settings of a front
+    description = "two different labels"  # what counts as a border
+    value: float | None = None  # the threshold, or the smallest jump, where the border has one
 
     def __init__(self, labels: Iterable[Any] | None = ()) -> None:
         self.codebook = Codebook(labels or ())
@@ -110,43 +97,48 @@ class Border:
         """Return answers as numbers; NaN where there is no answer."""
         return self.codebook.read(outputs)
 
-    def measure_gap(self, x: Codes, y: Codes, part: Parts) -> Codes:
+    def measure_gap(self, x: Codes, y: Codes, part: Rows) -> Codes:
         """Return the gap between answers, 0 for the same; `part` is the number of the label to compare."""
         return (x != y).astype(np.float64)
 
-    def is_in_first_half(self, x: Codes, z: Codes, y: Codes, part: Parts) -> npt.NDArray[np.bool_]:
+    def is_in_first_half(self, x: Codes, z: Codes, y: Codes, part: Rows) -> Mask:
         """Return where the border to keep is in the first half of a bracket from `x` over `z` to `y`."""
         return x != z
 
-    def find_borders(self, x: Codes, y: Codes) -> tuple[npt.NDArray[np.intp], Parts]:
+    def find_borders(self, x: Codes, y: Codes) -> tuple[Rows, Rows]:
         """Return the rows with a border between their answers, once per border, and the label that changes."""
         part = np.zeros(len(x), dtype=np.intp)
         with np.errstate(invalid="ignore"):
             rows = np.flatnonzero((self.measure_gap(x, y, part) > self.min_gap) & ~np.isnan(x) & ~np.isnan(y))
         return rows, part[rows]
 
-    def to_answers(self, states: Codes) -> npt.NDArray[Any]:
+    def to_answers(self, states: Codes) -> Answers:
         """Return the answers of the system that the numbers stand for."""
         return self.codebook.decode(states)
 
-    def name_sides(self, x: Codes, y: Codes, part: Parts) -> tuple[list[str], list[str]]:
+    def name_sides(self, x: Codes, y: Codes, part: Rows) -> tuple[list[str], list[str]]:
         """Return the names of the two sides of each border."""
         names = [str(label) for label in self.codebook.labels]
         return [names[int(i)] for i in x], [names[int(i)] for i in y]
 
     def is_like(self, other: Border) -> bool:
         """Return whether another border is of the same kind, with the same value to six digits."""
-        return self.name == other.name and _format_value(self.value) == _format_value(other.value)
+        return self.name == other.name and f"{self.value or 0:.6g}" == f"{other.value or 0:.6g}"
 
-    def describe(self) -> str:
-        """Return what counts as a border, as text."""
-        return "two different labels"
+
+def _number_items(sequences: Sequence[Sequence[Any]]) -> Rows:
+    """Return sequences as rows of a matrix, with a number per different item and -1 after the end."""
+    numbers: dict[Any, int] = {}
+    matrix = np.full((len(sequences), max(map(len, sequences), default=1)), -1, dtype=np.intp)
+    for row, sequence in enumerate(sequences):
+        matrix[row, : len(sequence)] = [numbers.setdefault(item, len(numbers)) for item in sequence]
+    return matrix
 
 
 class _GradedBorder(Border):
     """A border whose gaps differ in size: the half with the larger gap is kept."""
 
-    def is_in_first_half(self, x: Codes, z: Codes, y: Codes, part: Parts) -> npt.NDArray[np.bool_]:
+    def is_in_first_half(self, x: Codes, z: Codes, y: Codes, part: Rows) -> Mask:
         """Return where the gap of the first half is at least as large as that of the second."""
         return self.measure_gap(x, z, part) >= self.measure_gap(z, y, part)
 
@@ -155,69 +147,54 @@ class Hierarchy(_GradedBorder):
     """Labels that are paths, such as ``"animal/bird/owl"``: borders nearer to the root are preferred."""
 
     name = "hierarchy"
+    description = "two labels whose paths part, as near the root as possible"
 
-    def measure_gap(self, x: Codes, y: Codes, part: Parts) -> Codes:
+    def measure_gap(self, x: Codes, y: Codes, part: Rows) -> Codes:
         """Return 1 where the first names differ, 1/2 where the second names do, ..., 0 for the same path."""
-        paths = self._build_path_matrix()
+        paths = _number_items([str(label).split("/") for label in self.codebook.labels])
         differ = paths[x.astype(np.intp)] != paths[y.astype(np.intp)]
         return np.where(differ.any(axis=1), 1.0 / (1.0 + differ.argmax(axis=1)), 0.0)
 
-    def find_depth(self, x: Codes, y: Codes) -> npt.NDArray[np.intp]:
-        """Return the position of the first name that differs, 0 at the root."""
-        return (np.round(1 / self.measure_gap(x, y, np.zeros(len(x), dtype=np.intp))) - 1).astype(np.intp)
-
-    def find_borders(self, x: Codes, y: Codes) -> tuple[npt.NDArray[np.intp], Parts]:
+    def find_borders(self, x: Codes, y: Codes) -> tuple[Rows, Rows]:
         """Return the rows whose paths differ."""
         rows = np.flatnonzero((x != y) & ~np.isnan(x) & ~np.isnan(y))
         return rows, np.zeros(rows.size, dtype=np.intp)
-
-    def _build_path_matrix(self) -> npt.NDArray[np.intp]:
-        """Return the paths of the labels as a matrix of name codes, -1 below a leaf."""
-        split_labels = [str(label).split("/") for label in self.codebook.labels]
-        names: dict[str, int] = {}
-        paths = np.full((len(split_labels), max(map(len, split_labels), default=1)), -1, dtype=np.intp)
-        for row, path in enumerate(split_labels):
-            paths[row, : len(path)] = [names.setdefault(name, len(names)) for name in path]
-        return paths
-
-    def describe(self) -> str:
-        """Return what counts as a border, as text."""
-        return "two labels whose paths part, as near the root as possible"
 
 
 class MultiLabel(_GradedBorder):
     """Several labels at once: each label has borders of its own."""
 
     name = "multilabel"
+    description = "one of several labels that changes, each with a border of its own"
     has_several_parts = True
 
     def read(self, outputs: Outputs) -> Codes:
         """Return the codes of the tuples of labels."""
         codes = self.codebook.read(outputs)
-        odd_label = next((label for label in self.codebook.labels if not isinstance(label, tuple)), None)
-        if odd_label is not None:
-            raise ArgumentError(
-                "Several labels at once must be answered as a tuple or a row of values. The system answered "
-                f"{format_short(odd_label)!r}."
-            )
+        for label in self.codebook.labels:
+            if not isinstance(label, tuple):
+                answer = format_short(label)
+                raise ArgumentError(
+                    f"Several labels must be answered as a tuple or a row. The system answered {answer!r}."
+                )
         return codes
 
-    def measure_gap(self, x: Codes, y: Codes, part: Parts) -> Codes:
+    def measure_gap(self, x: Codes, y: Codes, part: Rows) -> Codes:
         """Return 1 where the label with the number `part` differs."""
-        table = self._build_label_table()
+        table = _number_items(self.codebook.labels)
         return (table[x.astype(np.intp), part] != table[y.astype(np.intp), part]).astype(np.float64)
 
-    def find_borders(self, x: Codes, y: Codes) -> tuple[npt.NDArray[np.intp], Parts]:
+    def find_borders(self, x: Codes, y: Codes) -> tuple[Rows, Rows]:
         """Return each row once per label that differs."""
         known_rows = np.flatnonzero(~np.isnan(x) & ~np.isnan(y))
-        table = self._build_label_table()
+        table = _number_items(self.codebook.labels)
         if not known_rows.size:
             return known_rows, known_rows
         differ = table[x[known_rows].astype(np.intp)] != table[y[known_rows].astype(np.intp)]
         rows, part = np.nonzero(differ)
         return known_rows[rows], part
 
-    def name_sides(self, x: Codes, y: Codes, part: Parts) -> tuple[list[str], list[str]]:
+    def name_sides(self, x: Codes, y: Codes, part: Rows) -> tuple[list[str], list[str]]:
         """Return the number of the label that changes, with its two values."""
         labels = self.codebook.labels
 
@@ -227,18 +204,6 @@ class MultiLabel(_GradedBorder):
 
         return name_side(x), name_side(y)
 
-    def _build_label_table(self) -> npt.NDArray[np.intp]:
-        width = max((len(label) for label in self.codebook.labels), default=1)
-        names: dict[Any, int] = {}
-        table = np.full((len(self.codebook.labels), width), -1, dtype=np.intp)
-        for row, label in enumerate(self.codebook.labels):
-            table[row, : len(label)] = [names.setdefault(value, len(names)) for value in label]
-        return table
-
-    def describe(self) -> str:
-        """Return what counts as a border, as text."""
-        return "one of several labels that changes, each with a border of its own"
-
 
 class _NumericBorder(_GradedBorder):
     """A border between numbers."""
@@ -246,16 +211,12 @@ class _NumericBorder(_GradedBorder):
     def read(self, outputs: Outputs) -> Codes:
         """Return the answers, which must be numbers."""
         try:
-            values = np.where(outputs.ok, outputs.values, np.nan).astype(np.float64)
+            return np.where(outputs.ok, outputs.values, np.nan).astype(np.float64)
         except (TypeError, ValueError):
-            odd_answer = outputs.values[np.flatnonzero(outputs.ok)[0]]
-            raise ArgumentError(
-                "A threshold or a jump needs answers that are single numbers. The system answered "
-                f"{format_short(odd_answer)}."
-            ) from None
-        return values
+            answer = format_short(outputs.values[outputs.ok][0])
+            raise ArgumentError(f"A threshold or a jump needs single numbers. The system answered {answer}.") from None
 
-    def to_answers(self, states: Codes) -> npt.NDArray[Any]:
+    def to_answers(self, states: Codes) -> Answers:
         """Return a copy of the numbers."""
         return states.copy()
 
@@ -270,19 +231,16 @@ class Threshold(_NumericBorder):
         if not is_number(value) or not np.isfinite(value):
             reject("threshold", "explore", "a finite number", value)
         self.value: float = float(value)
+        self.description = f"an answer above {self.value:.6g} beside one that is not"
 
-    def measure_gap(self, x: Codes, y: Codes, part: Parts) -> Codes:
+    def measure_gap(self, x: Codes, y: Codes, part: Rows) -> Codes:
         """Return 1 where the two answers are on different sides of the value."""
         return ((x > self.value) != (y > self.value)).astype(np.float64)
 
-    def name_sides(self, x: Codes, y: Codes, part: Parts) -> tuple[list[str], list[str]]:
+    def name_sides(self, x: Codes, y: Codes, part: Rows) -> tuple[list[str], list[str]]:
         """Return the side of the value on which each answer is."""
         names = np.array([f"at most {self.value:.6g}", f"above {self.value:.6g}"])
         return names[(x > self.value).astype(int)].tolist(), names[(y > self.value).astype(int)].tolist()
-
-    def describe(self) -> str:
-        """Return what counts as a border, as text."""
-        return f"an answer above {self.value:.6g} beside one that is not"
 
 
 class Jump(_NumericBorder):
@@ -296,20 +254,17 @@ class Jump(_NumericBorder):
     def __init__(self, tolerance: float) -> None:
         super().__init__()
         self.value = self.min_gap = validate_positive("jump", "explore", tolerance)
+        self.description = f"answers that differ by more than {self.min_gap:.6g} between neighbours"
 
-    def measure_gap(self, x: Codes, y: Codes, part: Parts) -> Codes:
+    def measure_gap(self, x: Codes, y: Codes, part: Rows) -> Codes:
         """Return the absolute difference of the two answers."""
         with np.errstate(invalid="ignore"):  # inf - inf counts as no difference
             return np.nan_to_num(np.abs(x - y), nan=0.0, posinf=np.inf)
 
-    def name_sides(self, x: Codes, y: Codes, part: Parts) -> tuple[list[str], list[str]]:
+    def name_sides(self, x: Codes, y: Codes, part: Rows) -> tuple[list[str], list[str]]:
         """Return which of the two answers is the lower one."""
         names = np.array(["lower", "higher"])
         return names[(x > y).astype(int)].tolist(), names[(y > x).astype(int)].tolist()
-
-    def describe(self) -> str:
-        """Return what counts as a border, as text."""
-        return f"answers that differ by more than {self.min_gap:.6g} between neighbours"
 
 
 class InferredBorder(Border):
@@ -330,7 +285,7 @@ class InferredBorder(Border):
             self.inferred_border = self._infer(outputs.take(outputs.ok).values)
         return np.full(len(outputs), np.nan) if self.inferred_border is None else self.inferred_border.read(outputs)
 
-    def _infer(self, values: npt.NDArray[Any]) -> Border:
+    def _infer(self, values: Answers) -> Border:
         if values.dtype == object and any(isinstance(answer, tuple) for answer in values):
             return MultiLabel()
         known_labels = self.codebook.labels
@@ -356,9 +311,8 @@ def _is_real_valued(answers: list[Any]) -> bool:
     if not all(type(answer) in (float, int) for answer in answers):
         return False
     distinct = set(answers)
-    return any(answer != round(answer) for answer in distinct if math.isfinite(answer)) and len(distinct) > min(
-        10, len(answers) // 4
-    )
+    has_fractions = any(answer != round(answer) for answer in distinct if math.isfinite(answer))
+    return has_fractions and len(distinct) > min(10, len(answers) // 4)
 
 
 def _has_only_paths(labels: list[Any]) -> bool:
@@ -372,5 +326,51 @@ def border_from_name(kind: str, value: float | None = None) -> Border:
     return {"labels": Border, "hierarchy": Hierarchy, "multilabel": MultiLabel}[kind]()
 
 
-def _format_value(value: float | None) -> str:
-    return "" if value is None else f"{value:.6g}"
+class SideIndex:
+    """Number the two sides of borders by the values of their answers.
+
+    1, 1.0 and True are the same side; "1" is a different one.
+    """
+
+    def __init__(self, border: Border) -> None:
+        self.border = border
+        self._numbers: dict[Any, int] = {}
+
+    def number_sides(self, x: Codes, y: Codes, part: Rows) -> tuple[Rows, Rows]:
+        """Return the numbers of the two sides of each border."""
+        border = self.border
+        if isinstance(border, Threshold):
+            return (x > border.value).astype(np.intp), (y > border.value).astype(np.intp)
+        if isinstance(border, Jump):
+            return (x > y).astype(np.intp), (y > x).astype(np.intp)
+        if isinstance(border, MultiLabel):
+            return self._number_label_values(x, part), self._number_label_values(y, part)
+        return x.astype(np.intp), y.astype(np.intp)
+
+    def _number_label_values(self, codes: Codes, part: Rows) -> Rows:
+        """Return a number for the value of the label that changes at each border."""
+        labels = self.border.codebook.labels
+        label_values = ((p, labels[int(i)][p : p + 1]) for i, p in zip(codes, part.tolist(), strict=True))
+        numbers = self._numbers
+        return np.array([numbers.setdefault(value, len(numbers)) for value in label_values], dtype=np.intp)
+
+    def number_kinds(self, x: Codes, y: Codes, part: Rows) -> tuple[Rows, Mask]:
+        """Return a number per unordered pair of sides, and where the two sides are in reverse order."""
+        first_side, second_side = self.number_sides(x, y, part)
+        low, high = np.minimum(first_side, second_side), np.maximum(first_side, second_side)
+        return (low << 31) | high, first_side > second_side
+
+
+def name_borders(kinds: Rows, names: Sequence[str], answer_pairs: Sequence[tuple[Any, Any]]) -> dict[int, str]:
+    """Return a unique name for each kind of border.
+
+    Where two kinds have the same name, as with the answers 1 and "1", the later one is named by `repr`.
+    """
+    _, first = np.unique(kinds, return_index=True)
+    names_by_kind: dict[int, str] = {}
+    for row in np.sort(first).tolist():
+        name = names[row]
+        if name in names_by_kind.values():
+            name = " | ".join(sorted(repr(to_python_value(answer)) for answer in answer_pairs[row]))
+        names_by_kind[int(kinds[row])] = name
+    return names_by_kind

@@ -9,35 +9,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..space.features import Codes
+from ..space.features import Codes, Mask
 from ..space.points import Points
 from ..space.space import Space
-
-Rows = npt.NDArray[np.intp]
+from ._utils import Rows
 
 
 class Brackets:
     """Pairs of cases with a border between them, one per row; refinement narrows them in place.
 
-    At any time, every row is a pair whose two answers the system gave, with a border between them.
-
-    Attributes
-    ----------
-    x, y : ndarray
-        The codes of the two cases.
-    x_state, y_state : ndarray
-        The answers to them, as numbers of the border.
-    part : ndarray
-        The number of the label that changes, with several labels; else 0.
-    walk : ndarray
-        The number of the walk that found the pair.
-    runs : ndarray
-        The number of cases used to narrow the pair.
+    At any time, every row is a pair whose two answers the system gave, with a border between them. `part` is the number
+    of the label that changes, with several labels, and else 0. `walk` is the number of the walk that found the pair, and
+    `runs` the number of cases used to narrow it.
     """
 
     def __init__(self, width: int) -> None:
-        self.x = self.y = np.empty((0, width), order="F")
-        self.x_state = self.y_state = np.empty(0)
+        self.x = self.y = np.empty((0, width), order="F")  # the codes of the two cases
+        self.x_state = self.y_state = np.empty(0)  # the answers to them, as numbers of the border
         self.part = self.walk = self.runs = np.empty(0, dtype=np.intp)
 
     def __len__(self) -> int:
@@ -45,13 +33,9 @@ class Brackets:
 
     def add(self, x: Codes, y: Codes, x_state: Codes, y_state: Codes, part: Rows, walk: Rows) -> None:
         """Append pairs."""
-        self.x = np.asfortranarray(np.concatenate([self.x, x]))
-        self.y = np.asfortranarray(np.concatenate([self.y, y]))
-        self.x_state = np.concatenate([self.x_state, x_state])
-        self.y_state = np.concatenate([self.y_state, y_state])
-        self.part = np.concatenate([self.part, part])
-        self.walk = np.concatenate([self.walk, walk])
-        self.runs = np.concatenate([self.runs, np.zeros(len(x_state), dtype=np.intp)])
+        new_rows = (x, y, x_state, y_state, part, walk, np.zeros(len(walk), dtype=np.intp))
+        for (name, values), new_values in zip(vars(self).items(), new_rows, strict=True):
+            setattr(self, name, np.asfortranarray(np.concatenate([values, new_values])))
 
     @staticmethod
     def concat(parts: Sequence[Brackets], width: int) -> Brackets:
@@ -81,43 +65,19 @@ class Brackets:
 
 @dataclass
 class ExplorationRecord:
-    """The pairs and the cost of an exploration, filled while it runs.
-
-    Attributes
-    ----------
-    brackets : list of Brackets
-        The pairs, one entry per wave.
-    strategies : list of str
-        The strategy of each wave.
-    walk_runs : list of ndarray
-        The number of generated cases per walk, one entry per wave.
-    seeds_used : int
-        The number of executed seed cases.
-    lost : int
-        The number of walks that ended because the system gave no answer.
-    unfinished : int
-        The number of walks that the budget cut short.
-    slopes : int
-        The number of brackets that turned out to have no jump.
-    exhausted : bool
-        Whether the budget ended the exploration.
-    choices : list of dict
-        The decisions of the auto strategy, round by round.
-    notes : list of str
-        Remarks for the reader.
-    """
+    """The pairs and the cost of an exploration, filled while it runs."""
 
     space: Space
-    brackets: list[Brackets] = field(default_factory=list)
-    strategies: list[str] = field(default_factory=list)
-    walk_runs: list[Rows] = field(default_factory=list)
-    seeds_used: int = 0
-    lost: int = 0
-    slopes: int = 0
-    unfinished: int = 0
-    exhausted: bool = False
-    choices: list[Mapping[str, Any]] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    brackets: list[Brackets] = field(default_factory=list)  # the pairs, one entry per wave
+    strategies: list[str] = field(default_factory=list)  # of each wave
+    walk_runs: list[Rows] = field(default_factory=list)  # the generated cases per walk, one entry per wave
+    seeds_used: int = 0  # executed seed cases
+    lost: int = 0  # walks that ended because the system gave no answer
+    slopes: int = 0  # brackets that turned out to have no jump
+    unfinished: int = 0  # walks that the budget cut short
+    exhausted: bool = False  # whether the budget ended the exploration
+    choices: list[Mapping[str, Any]] = field(default_factory=list)  # the decisions of the auto strategy, by round
+    notes: list[str] = field(default_factory=list)  # remarks for the reader
 
     def open_wave(self, walks: int, strategy: str) -> tuple[Brackets, Rows]:
         """Add a wave of walks, and return its brackets and its runs per walk, to be filled."""
@@ -144,24 +104,12 @@ class ExplorationRecord:
 
 @dataclass
 class SeedPool:
-    """The test cases that walks start from, with their known answers.
-
-    Attributes
-    ----------
-    points : Points
-        The cases.
-    states : ndarray
-        Their answers, as numbers of the border; NaN where unknown or without an answer.
-    executed : ndarray of bool
-        The cases that were executed for a walk, and count as runs.
-    known : ndarray of bool
-        The cases whose answers are known.
-    """
+    """The test cases that walks start from, with their known answers."""
 
     points: Points
-    states: Codes = field(init=False)
-    executed: npt.NDArray[np.bool_] = field(init=False)
-    known: npt.NDArray[np.bool_] = field(init=False)
+    states: Codes = field(init=False)  # the answers, as numbers of the border; NaN where unknown or without an answer
+    executed: Mask = field(init=False)  # the cases that were executed for a walk, and count as runs
+    known: Mask = field(init=False)  # the cases whose answers are known
 
     def __post_init__(self) -> None:
         self.states = np.full(len(self.points), np.nan)

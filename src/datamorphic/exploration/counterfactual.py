@@ -29,21 +29,9 @@ MAX_CATEGORY_VALUES = 24  # categories of one feature that are tried
 def find_flips(front: FrontData, points: Points, case: Rows, pair: Rows) -> Flow[tuple[Codes, Answers, Answers]]:
     """Search for small changes of cases that flip their answers.
 
-    Parameters
-    ----------
-    front : FrontData
-        The front that shows where borders are.
-    points : Points
-        The cases.
-    case, pair : ndarray
-        The requested changes: the number of a case, sorted, and of a pair at which to change it. The first request of
-        each case gets the smallest change that is found anywhere.
-
-    Returns
-    -------
-    tuple
-        The codes of the changed cases, the answers to the cases, and the answers to the changed cases; None where no
-        flip was found.
+    `case` and `pair` are the requested changes: the number of a case, sorted, and of a pair at which to change it. The
+    first request of each case gets the smallest change that is found anywhere. The result are the codes of the changed
+    cases, the answers to the cases, and the answers to the changed cases; None where no flip was found.
     """
     space, border = front.space, front.restore_border()
     if isinstance(border, Hierarchy | MultiLabel):
@@ -55,12 +43,12 @@ def find_flips(front: FrontData, points: Points, case: Rows, pair: Rows) -> Flow
     owners, end_rows = _find_start_ends(space, border, points.codes, own_states, ends, states)
     target_rows = [np.concatenate([case, case, owners]), np.concatenate([pair, pair + len(front), end_rows])]
     search = _FlipSearch(space, border, points.codes[target_rows[0]], own_states[target_rows[0]])
-    yield from search.start_from_ends(ends[target_rows[1]], states[target_rows[1]])
+    yield from search.start_from_ends(ends[target_rows[1]])
     count = len(case)
     for delta in (ROUGH_DELTA, FINAL_DELTA):
         yield from search.narrow(delta)
         yield from search.restore_features()
-        search.drop(2 * count + _find_worst(search.distance[2 * count :], owners))
+        search.distance[2 * count + _find_worst(search.distance[2 * count :], owners)] = np.inf
     best_distance = np.full(len(points), np.inf)
     np.minimum.at(best_distance, target_rows[0], search.distance)
     units = np.tile(np.arange(len(points)), len(space.units))
@@ -69,25 +57,15 @@ def find_flips(front: FrontData, points: Points, case: Rows, pair: Rows) -> Flow
     yield from single_search.narrow(FINAL_DELTA)
 
     # take the nearer end of each pair, and for the first request of each case the best of all
-    nearer_rows = np.where(
-        search.distance[:count] <= search.distance[count : 2 * count], np.arange(count), np.arange(count) + count
-    )
-    targets, target_states, distance = (
-        search.candidate[nearer_rows],
-        search.candidate_state[nearer_rows],
-        search.distance[nearer_rows],
-    )
+    is_second_nearer = search.distance[:count] > search.distance[count : 2 * count]
+    targets, target_states, distance = search.take(np.arange(count) + count * is_second_nearer)
     first_rows = np.flatnonzero(np.diff(case, prepend=-1))
     for candidates, owner in ((search, target_rows[0]), (single_search, units)):
         order = np.lexsort((candidates.distance, owner))
         best = order[np.searchsorted(owner[order], case[first_rows])]
         better = candidates.distance[best] < distance[first_rows]
         at_first, best = first_rows[better], best[better]
-        targets[at_first], target_states[at_first], distance[at_first] = (
-            candidates.candidate[best],
-            candidates.candidate_state[best],
-            candidates.distance[best],
-        )
+        targets[at_first], target_states[at_first], distance[at_first] = candidates.take(best)
     new_answers = np.full(count, None, dtype=object)
     flipped_rows = np.flatnonzero(np.isfinite(distance))
     new_answers[flipped_rows] = border.to_answers(target_states[flipped_rows])
@@ -109,9 +87,8 @@ def _find_start_ends(
         if not isinstance(border, Jump):
             differs = border.measure_gap(reference, states, np.zeros(len(ends), dtype=np.intp)) > border.min_gap
         candidates = np.flatnonzero(differs)
-        nearest_rows = find_nearest(space, cases[case_rows], ends[candidates], min(MAX_ENDS_PER_CASE, len(candidates)))[
-            1
-        ]
+        k = min(MAX_ENDS_PER_CASE, len(candidates))
+        _, nearest_rows = find_nearest(space, cases[case_rows], ends[candidates], k)
         owners.append(np.repeat(case_rows, nearest_rows.shape[1]))
         end_rows.append(candidates[nearest_rows.ravel()])
     return np.concatenate(owners), np.concatenate(end_rows)
@@ -126,24 +103,20 @@ def _find_worst(distance: Codes, owner: Rows) -> Rows:
 
 @dataclass
 class _FlipSearch:
-    """A batch of changes that flip answers, made smaller step by step.
-
-    Attributes
-    ----------
-    start, start_state : ndarray
-        The cases and their answers.
-    candidate, candidate_state, distance : ndarray
-        The changed cases, their answers, and the sizes of the changes; inf where no flip is known.
-    """
+    """A batch of changes that flip answers, made smaller step by step."""
 
     space: Space
     border: Border
-    start: Codes
-    start_state: Codes
+    start: Codes  # the cases
+    start_state: Codes  # their answers
 
     def __post_init__(self) -> None:
         self.candidate, self.candidate_state = self.start.copy(), np.full(len(self.start), np.nan)
-        self.distance = np.full(len(self.start), np.inf)
+        self.distance = np.full(len(self.start), np.inf)  # the sizes of the changes; inf where no flip is known
+
+    def take(self, rows: Rows) -> tuple[Codes, Codes, Codes]:
+        """Return the changed cases of some rows, their answers, and the sizes of the changes."""
+        return self.candidate[rows], self.candidate_state[rows], self.distance[rows]
 
     @property
     def flipped_rows(self) -> Rows:
@@ -153,11 +126,9 @@ class _FlipSearch:
     def is_flip(self, states: Codes, rows: Rows) -> Mask:
         """Return which answers differ from those of the cases of some rows."""
         known_rows = np.flatnonzero(~np.isnan(states) & ~np.isnan(self.start_state[rows]))
-        flipped = np.zeros(len(rows), dtype=bool)
-        part = np.zeros(len(known_rows), dtype=np.intp)
-        flipped[known_rows] = (
-            self.border.measure_gap(self.start_state[rows[known_rows]], states[known_rows], part) > self.border.min_gap
-        )
+        flipped, part = np.zeros(len(rows), dtype=bool), np.zeros(len(known_rows), dtype=np.intp)
+        gap = self.border.measure_gap(self.start_state[rows[known_rows]], states[known_rows], part)
+        flipped[known_rows] = gap > self.border.min_gap
         return flipped
 
     def keep_better(self, rows: Rows, codes: Codes, states: Codes) -> None:
@@ -166,33 +137,20 @@ class _FlipSearch:
             return
         distance = geometry.distance(self.space, self.start[rows], codes, scaled=True)
         better = np.flatnonzero(self.is_flip(states, rows) & (distance < self.distance[rows]))
-        better = better[
-            np.argsort(-distance[better], kind="stable")
-        ]  # of several changes of a row, the smallest is assigned last
-        rows = rows[better]
-        self.candidate[rows], self.candidate_state[rows], self.distance[rows] = (
-            codes[better],
-            states[better],
-            distance[better],
-        )
+        better = better[np.argsort(-distance[better], kind="stable")]  # the smallest change of a row is assigned last
+        rows, distance = rows[better], distance[better]
+        self.candidate[rows], self.candidate_state[rows], self.distance[rows] = codes[better], states[better], distance
 
-    def start_from_ends(self, ends: Codes, states: Codes) -> Flow[None]:
+    def start_from_ends(self, ends: Codes) -> Flow[None]:
         """Use ends of pairs as first candidates, where the system still answers differently."""
         outputs = yield Query(Points(self.space, ends), note="explaining")
         self.keep_better(np.arange(len(ends)), ends, self.border.read(outputs))
 
-    def drop(self, rows: Rows) -> None:
-        """Drop the candidates of some rows."""
-        self.distance[rows] = np.inf
-
     def narrow(self, delta: float) -> Flow[None]:
         """Move candidates towards their cases as long as the answers differ."""
-        live = self.flipped_rows
-        brackets = Brackets(len(self.space))
-        part = np.zeros(len(live), dtype=np.intp)
-        brackets.add(
-            self.start[live], self.candidate[live], self.start_state[live], self.candidate_state[live], part, live
-        )
+        live, brackets = self.flipped_rows, Brackets(len(self.space))
+        ends, states = (self.start[live], self.candidate[live]), (self.start_state[live], self.candidate_state[live])
+        brackets.add(*ends, *states, np.zeros(len(live), dtype=np.intp), live)
         runs = np.zeros(len(self.start), dtype=np.intp)
         yield from make_bisection(self.space, delta)(self.border, brackets, runs, ExplorationRecord(self.space), 0.5)
         self.keep_better(brackets.walk, brackets.y, brackets.y_state)

@@ -34,22 +34,10 @@ def explain_cases(front: FrontData, cases: DataLike, k: int = 1) -> pd.DataFrame
     system confirmed, though not always the smallest one. Without a system, the change leads to the farther end of the
     pair.
 
-    Parameters
-    ----------
-    front : FrontData
-        The front that shows where borders are.
-    cases : DataFrame, dict or Points
-        Valid inputs.
-    k : int
-        The number of pairs per case.
-
-    Returns
-    -------
-    DataFrame
-        ``case`` (the index of the row), ``rank``, ``pair`` (its number in ``front.pairs``), ``distance`` to it,
-        ``answer`` and ``becomes`` (the old and the new answer), ``flip_distance`` (distances divide numbers by their
-        ranges), ``change`` as text, and ``to.<feature>``, the new value of each feature. ``becomes`` is None where no
-        flip was found.
+    The columns of the result are ``case`` (the index of the row), ``rank``, ``pair`` (its number in ``front.pairs``),
+    ``distance`` to it, ``answer`` and ``becomes`` (the old and the new answer), ``flip_distance`` (distances divide
+    numbers by their ranges), ``change`` as text, and ``to.<feature>``, the new value of each feature. ``becomes`` is
+    None where no flip was found.
 
     Examples
     --------
@@ -73,9 +61,7 @@ def explain_cases(front: FrontData, cases: DataLike, k: int = 1) -> pd.DataFrame
         target_codes, answer, new_answers = drive(find_flips(front, points, case, pair), front.sut)
     target = Points(front.space, target_codes)
     flipped = np.array([value is not None for value in new_answers], dtype=bool)
-    flip_distance = (
-        geometry.distance(front.space, start, target_codes, scaled=True) if len(target_codes) else np.empty(0)
-    )
+    flip_distance = geometry.distance(front.space, start, target_codes, scaled=True)
     descriptions = format_changes(Points(front.space, start), target)
     table = pd.DataFrame(
         {

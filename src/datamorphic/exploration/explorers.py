@@ -11,15 +11,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from ..errors import OutOfBudget
 from ..morphisms.terrain import Terrain
 from ..runs.flow import Budget, Flow, Query
-from ..space.features import Codes
+from ..space.features import Codes, Mask
 from ..space.points import Points
+from ._utils import Rows
 from .borders import Border, InferredBorder
-from .brackets import Brackets, ExplorationRecord, Rows, SeedPool
+from .brackets import Brackets, ExplorationRecord, SeedPool
 from .refinement import Refinement
 
 MAX_WALKS_PER_WAVE = 100_000  # limits the memory of walks that advance together
@@ -30,33 +30,17 @@ PEEK_SEEDS = 32  # seed cases that are queried to infer the kind of answers
 MAX_COUNTED_HALVINGS = 60  # halvings per walk that a budget of runs reserves at most
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Wave:
-    """Walks that advance together.
-
-    Attributes
-    ----------
-    pool : SeedPool
-        The cases to start from.
-    rng : Generator
-        Draws the starts and the moves.
-    record : ExplorationRecord
-        The record of the exploration.
-    brackets, walk_runs
-        The pairs that the walks find, and the number of cases of each walk.
-    first_walk : int
-        The number of the first walk.
-    progress : float
-        The share of all walks that is done.
-    """
+    """Walks that advance together."""
 
     pool: SeedPool
-    rng: np.random.Generator
+    rng: np.random.Generator  # draws the starts and the moves
     record: ExplorationRecord
-    brackets: Brackets
-    walk_runs: Rows
-    first_walk: int
-    progress: float
+    brackets: Brackets  # the pairs that the walks find
+    walk_runs: Rows  # the number of cases of each walk
+    first_walk: int  # the number of the first walk
+    progress: float  # the share of all walks that is done
 
     @contextmanager
     def count_unfinished(self, walks: int) -> Iterator[None]:
@@ -73,41 +57,22 @@ class Explorer:
     """A strategy: walks from the cases of a pool, and narrows every border they meet.
 
     Subclasses implement `_walk`: draw the start of each walk, and walk until it meets a border.
-
-    Attributes
-    ----------
-    ground : Terrain
-        The moves, the midpoint and the distance.
-    border : Border
-        The border to search for.
-    refinement : Refinement
-        Narrows the pairs that were found.
-    walks : int
-        The number of walks; for random target, of pairs of cases.
-    walk_distance : int
-        The maximum number of steps per walk.
-    growing : bool
-        Whether pairs join the pool when found, so that later walks may start from them.
-    budget : Budget
-        The limits; waves are so small that they can be finished within them.
     """
 
     ground: Terrain
     border: Border
     refinement: Refinement
-    walks: int = 1000
-    walk_distance: int = 20
-    growing: bool = False
-    budget: Budget = field(default_factory=Budget)
+    walks: int = 1000  # for random target, the number of pairs of cases
+    walk_distance: int = 20  # the maximum number of steps per walk
+    growing: bool = False  # whether pairs join the pool when found, so that later walks may start from them
+    budget: Budget = field(default_factory=Budget)  # waves are so small that they can be finished within it
 
     name = ""
     min_pool_size = 1
 
-    def explore(
-        self, pool: SeedPool, rng: np.random.Generator, record: ExplorationRecord | None = None
-    ) -> Flow[ExplorationRecord]:
+    def explore(self, pool: SeedPool, rng: np.random.Generator) -> Flow[ExplorationRecord]:
         """Make all walks and return the record; when the budget is spent, the record until then."""
-        record = record if record is not None else ExplorationRecord(self.ground.space)
+        record = ExplorationRecord(self.ground.space)
         if len(pool) < self.min_pool_size:
             record.add_note(f"{self.name} needs {self.min_pool_size} cases to start from; there are {len(pool)}.")
             return record
@@ -128,11 +93,7 @@ class Explorer:
 
     def peek_at_answers(self, pool: SeedPool) -> Flow[None]:
         """Query a few seed cases first, where the kind of answers is not known."""
-        if (
-            not isinstance(self.border, InferredBorder)
-            or self.border.inferred_border is not None
-            or self.border.codebook.labels
-        ):
+        if not isinstance(self.border, InferredBorder) or self.border.inferred_border or self.border.codebook.labels:
             return
         rows = np.unique(np.linspace(0, len(pool) - 1, PEEK_SEEDS).astype(np.intp))
         outputs = yield Query(pool.points.take(rows), note="looking at answers", runs=0)
@@ -159,27 +120,18 @@ class Explorer:
         walks_before: int | None = None,
     ) -> Flow[Brackets]:
         """Make one wave of walks; `walks_before` counts all earlier walks where several strategies share the work."""
-        progress = (record.walks_begun if walks_before is None else walks_before) / max(1, self.walks)
         first_walk = record.walks_begun
+        progress = (first_walk if walks_before is None else walks_before) / max(1, self.walks)
         brackets, walk_runs = record.open_wave(walks, self.name)
-        wave = Wave(
-            pool=pool,
-            rng=rng,
-            record=record,
-            brackets=brackets,
-            walk_runs=walk_runs,
-            first_walk=first_walk,
-            progress=progress,
-        )
-        yield from self._walk(wave)
+        yield from self._walk(Wave(pool, rng, record, brackets, walk_runs, first_walk, progress))
         share = walks / max(1, self.walks)
         walk_share = share * self.walk_distance / (self.walk_distance + self.refinement.steps)
         yield from self.refinement(
-            self.current_border, wave.brackets, wave.walk_runs, record, progress + walk_share, share - walk_share
+            self.current_border, brackets, walk_runs, record, progress + walk_share, share - walk_share
         )
         if self.growing:
-            pool.add_pairs(wave.brackets)
-        return wave.brackets
+            pool.add_pairs(brackets)
+        return brackets
 
     def _walk(self, wave: Wave) -> Flow[None]:
         raise NotImplementedError
@@ -207,9 +159,7 @@ class Explorer:
         pool.executed[used_rows] = pool.known[used_rows] = True
         wave.record.seeds_used += len(used_rows)
 
-    def _add_brackets(
-        self, brackets: Brackets, x: Codes, y: Codes, x_state: Codes, y_state: Codes, walk: Rows
-    ) -> npt.NDArray[np.bool_]:
+    def _add_brackets(self, brackets: Brackets, x: Codes, y: Codes, x_state: Codes, y_state: Codes, walk: Rows) -> Mask:
         """Add brackets for the rows with a border between their ends, and return which rows these are."""
         rows, part = self.current_border.find_borders(x_state, y_state)
         if rows.size:

@@ -11,6 +11,7 @@ from .._text import to_jsonable
 from .._typing import DataLike, FilePath, ModelLike
 from ..reporting.export import Exportable
 from ..reporting.junit import JUnitCase
+from ..space.outputs import Status
 from ..systems.wrap import wrap
 from .augment import Augmentation, augment
 from .diff.diff import Difference, compare_fronts
@@ -19,10 +20,11 @@ from .front_data import FrontData
 from .io import read_front, write_front
 from .plot import build_figure
 from .quality import measure_quality, rank_deciding_features
-from .summary import list_verdicts, summarize_front
 
 if TYPE_CHECKING:
     import pandas as pd
+
+ANSWERS_RELATION = "answers"  # the relation that every system must satisfy: an answer to every case
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -55,18 +57,13 @@ class Front(FrontData, Exportable):
         The number of seed cases that were executed, and of rows that the system computed.
     seconds : float
         The time it took; NaN in a front that was read from a file.
-    lost : int
-        The number of walks that ended because the system gave no answer.
-    slopes : int
-        The number of steep slopes that looked like a jump at first.
-    unfinished : int
-        The number of walks that the budget cut short.
+    lost, unfinished, slopes : int
+        The number of walks that ended because the system gave no answer, or because the budget was spent, and the number
+        of steep slopes that looked like a jump at first.
     exhausted : bool
         Whether the budget ended the search.
-    choices : list of dict
-        The decisions of ``strategy="auto"``, one entry per round and strategy.
-    notes : list of str
-        Remarks on the search.
+    choices, notes : list
+        The decisions of ``strategy="auto"``, one dict per round and strategy, and remarks on the search.
     settings : dict
         The options of the exploration.
     seed_answers : Outputs, optional
@@ -172,3 +169,35 @@ class Front(FrontData, Exportable):
 
     def _export_name(self) -> str:
         return self.subject
+
+
+def summarize_front(front: FrontData) -> dict[str, Any]:
+    """Return the yield and the cost of an exploration as a dict of figures."""
+    return {
+        "strategy": front.strategy,
+        "walks": front.walks,
+        "pairs": len(front),
+        "mutants": front.mutants,
+        "runs": front.runs,
+        "calls": front.calls,
+        "capability": front.capability,
+        "cost": front.cost if len(front) else None,
+        "lost": front.lost,
+        "unfinished": front.unfinished,
+        "exhausted": front.exhausted,
+        "borders": {str(kind): int(count) for kind, count in front.border_counts.items()},
+        "notes": list(front.notes),
+    }
+
+
+def list_verdicts(front: FrontData) -> list[dict[str, Any]]:
+    """Return whether the system answered every case, and gave the same answer when queried again."""
+    health = front.tally.health
+    failed_rows = sum(count for status, count in health.status_counts.items() if status != Status.NEW_LABEL)
+    return [
+        {"relation": name, "says": statement, "verdict": "VIOLATED" if count else "HOLDS", "cases": count}
+        for name, statement, count in (
+            (ANSWERS_RELATION, "the system answers every case", failed_rows),
+            ("repeats", "the system gives the same answer when it is queried again", len(health.unstable_cases)),
+        )
+    ]

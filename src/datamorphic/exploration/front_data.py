@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from .._stats import compute_wilson_interval
 from .._text import pluralize
 from .._validation import is_number, reject, validate_integer
-from ..runs.driver import CallCounter
+from ..errors import Interrupted, SystemFailed
+from ..runs.driver import CallCounter, drive
+from ..runs.flow import Flow
 from ..space.features import Codes
 from ..space.neighbours import find_nearest
-from ..space.outputs import Outputs
+from ..space.outputs import Outputs, Status
 from ..space.points import Points
 from ..space.space import Space
 from ..systems.base import Executor
 from ._utils import Answers, Rows, thin_rows
-from .border_kinds import SideIndex, name_borders
-from .borders import Border, border_from_name
+from .borders import Border, SideIndex, border_from_name, name_borders
 
 if TYPE_CHECKING:
     import pandas as pd
 
+FlowResult = TypeVar("FlowResult")
+EXTRA_CALLS_DIVISOR = 4  # extra calls: at most the calls of the exploration divided by this
+MIN_EXTRA_CALLS = 100  # extra calls that are always allowed
 MAX_PLAUSIBILITY_DISTANCES = 1_000_000_000  # with more distances, the plausibility of some pairs is not computed
 
 
@@ -46,13 +52,6 @@ class FrontData:
 
     `Front` documents the attributes and adds what can be done with them. Modules that work on fronts take this class,
     so that `Front` can import them.
-
-    Attributes
-    ----------
-    tally : CallCounter
-        The counts of model calls, failures and repeated queries.
-    sut : Executor or None
-        The system, where it is attached.
     """
 
     subject: str
@@ -79,8 +78,8 @@ class FrontData:
     choices: Sequence[Mapping[str, Any]] = ()
     notes: Sequence[str] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
-    tally: CallCounter = field(default_factory=CallCounter)
-    sut: Executor | None = None
+    tally: CallCounter = field(default_factory=CallCounter)  # counts model calls, failures and repeated queries
+    sut: Executor | None = None  # the system, where it is attached
     seed_answers: Outputs | None = None
 
     def __len__(self) -> int:
@@ -108,18 +107,9 @@ class FrontData:
         import pandas as pd
 
         a, b = self.a.frame.add_prefix("a."), self.b.frame.add_prefix("b.")
-        rest = pd.DataFrame(
-            {
-                "a_output": self.a_output,
-                "b_output": self.b_output,
-                "distance": self.distance,
-                "plausibility": self.plausibility,
-                "border": self.borders,
-                "walk": self.walk,
-                "strategy": self.walked_by,
-            }
-        )
-        return pd.concat([a, b, rest], axis=1)
+        names = ("a_output", "b_output", "distance", "plausibility", "borders", "walk", "walked_by")
+        rest = pd.DataFrame({name: getattr(self, name) for name in names})
+        return pd.concat([a, b, rest.rename(columns={"borders": "border", "walked_by": "strategy"})], axis=1)
 
     @cached_property
     def plausibility(self) -> Codes:
@@ -165,6 +155,30 @@ class FrontData:
         """Return the answers at both ends as numbers of the border, and the label that each pair is about."""
         a, b = (border.read(Outputs.of(values)) for values in (self.a_output, self.b_output))
         return a, b, self.part
+
+    # -- extra queries -----------------------------------------------------------------------------------------
+
+    def get_extra_call_limit(self, limit: int) -> int:
+        """Return the number of rows beyond its exploration to query the system with, at most `limit`.
+
+        It is 0 where no system is attached, or where the system hung or died before.
+        """
+        status_counts = self.tally.health.status_counts
+        if self.sut is None or Status.TIMEOUT in status_counts or Status.DIED in status_counts:
+            return 0
+        return min(limit, max(MIN_EXTRA_CALLS, self.calls // EXTRA_CALLS_DIVISOR))
+
+    def query_quietly(self, flow: Flow[FlowResult]) -> FlowResult | None:
+        """Run a flow on the system and return its result, or None if the system fails.
+
+        The calls do not count as calls of the front. What the system prints goes to stderr.
+        """
+        assert self.sut is not None
+        try:
+            with redirect_stdout(sys.stderr):
+                return drive(flow, self.sut, progress=False, recheck=0)
+        except (SystemFailed, Interrupted):
+            return None
 
     # -- yield and cost ----------------------------------------------------------------------------------------
 
@@ -218,8 +232,7 @@ class FrontData:
     def estimate(self, walks: int) -> FrontEstimate:
         """Return the expected yield and cost of `walks` walks of the same kind."""
         validate_integer("walks", "Front.estimate", walks)
-        share = walks / self.walks if self.walks else 0.0
-        pool = len(self.seeds)
+        share, pool = walks / self.walks if self.walks else 0.0, len(self.seeds)
         # the number of different seed cases that so many starts use, extrapolated from those used here
         log_unused_share = math.log(1 - min(self.seeds_used / pool, 1 - 0.5 / pool)) if pool else 0.0
         if self.strategy == "directed_walk":  # each seed case is used once before any is used again

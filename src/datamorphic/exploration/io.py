@@ -21,7 +21,6 @@ from ..space.outputs import Outputs, Status
 from ..space.points import Points
 from ..space.serialize import space_from_dict, space_to_dict, value_from_json, value_to_json
 from ._utils import Rows, thin_rows
-from .extra_queries import get_extra_call_limit, query_quietly
 from .front_data import FrontData
 
 if TYPE_CHECKING:
@@ -39,11 +38,18 @@ TEXT_FIELDS = ("subject", "strategy")
 COUNT_FIELDS = ("seeds_used", "calls", "lost", "slopes", "unfinished")
 PLAIN_FIELDS = (*TEXT_FIELDS, *COUNT_FIELDS, "exhausted")
 LIST_FIELDS = {"choices": dict, "notes": str}
+#: what damaged metadata may raise
+UNREADABLE = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RecursionError,
+    TypeError,
+    ValueError,
+    zlib.error,
+)
 SETTING_TYPES = {"walks": int, "walk_distance": int, "moves": list, "border": str, "border_kind": str}
-
-
-class _NewerFormatError(Exception):
-    """The file has a format of a later version."""
 
 
 # -- writing ---------------------------------------------------------------------------------------------------
@@ -58,27 +64,18 @@ def write_front(front: FrontData, path: FilePath, *, query_seeds: bool = True) -
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    columns: dict[str, Any] = {}
-    for side, points in (("a", front.a), ("b", front.b)):
-        for j in range(len(front.space)):
-            columns[f"{side}.{j}"] = points.codes[:, j]
-    output_kinds = {}
-    for side, values in (("a", front.a_output), ("b", front.b_output)):
-        outputs = Outputs.of(values)
-        columns[f"{side}_output"] = outputs.columns()["output"]
-        output_kinds[side] = outputs.kind_of_values
-    columns |= {
-        "border": list(front.kinds),
-        "distance": front.distance,
-        "walk": front.walk,
-        "runs": front.pair_runs,
-        "part": front.part,
+    sides = (("a", front.a), ("b", front.b))
+    columns: dict[str, Any] = {
+        f"{side}.{j}": points.codes[:, j] for side, points in sides for j in range(len(front.space))
     }
-    columns["strategy"] = [str(name) for name in front.walked_by]
+    outputs = {"a": Outputs.of(front.a_output), "b": Outputs.of(front.b_output)}
+    columns |= {f"{side}_output": answers.columns()["output"] for side, answers in outputs.items()}
+    columns |= {"border": list(front.kinds), "distance": front.distance, "walk": front.walk, "runs": front.pair_runs}
+    columns |= {"part": front.part, "strategy": [str(name) for name in front.walked_by]}
     metadata = {
         "version": FORMAT_VERSION,
         "space": space_to_dict(front.space),
-        "outputs": output_kinds,
+        "outputs": {side: answers.kind_of_values for side, answers in outputs.items()},
         "walk_runs": _pack(front.walk_runs.astype(np.int64)),
         "seeds": _pack(front.seeds.codes),
         "seed_answers": _outputs_to_dict(_query_seed_answers(front) if query_seeds else front.seed_answers),
@@ -93,10 +90,10 @@ def write_front(front: FrontData, path: FilePath, *, query_seeds: bool = True) -
 
 def _query_seed_answers(front: FrontData) -> Outputs | None:
     """Return the answers to some seed cases; without a system, those read from a file."""
-    rows = thin_rows(len(front.seeds), get_extra_call_limit(front, MAX_SEED_ANSWERS))
+    rows = thin_rows(len(front.seeds), front.get_extra_call_limit(MAX_SEED_ANSWERS))
     if not rows.size:
         return front.seed_answers
-    return query_quietly(front, ask(front.seeds.take(rows), note="saving"))
+    return front.query_quietly(ask(front.seeds.take(rows), note="saving"))
 
 
 def _outputs_to_dict(outputs: Outputs | None) -> dict[str, Any] | None:
@@ -124,32 +121,19 @@ def read_front(path: FilePath, front_class: type[AnyFront]) -> AnyFront:
     raw_metadata = (table.schema.metadata or {}).get(METADATA_KEY)
     if raw_metadata is None:
         raise DataError(f"{path!s} is a Parquet file, but was not written by Front.save.")
-    unreadable = (
-        ArithmeticError,
-        AttributeError,
-        LookupError,
-        MemoryError,
-        RecursionError,
-        TypeError,
-        ValueError,
-        zlib.error,
-        pa.ArrowException,
-    )
     try:
         metadata = json.loads(raw_metadata)
         version = metadata["version"]
         _require(type(version) is int and version > 0, "version", "a whole number above 0", version)
-        if version > FORMAT_VERSION:
-            raise _NewerFormatError(f"was written by a newer version (format {version}). Upgrade datamorphic.")
-        front = _build_front(table, metadata, front_class)
-        _validate_front(front, metadata)
-        return front
-    except _NewerFormatError as error:
-        raise DataError(f"{path!s} {error}") from None
+        if version <= FORMAT_VERSION:
+            front = _build_front(table, metadata, front_class)
+            _validate_front(front, metadata)
+            return front
     except UsageError as error:
         raise DataError(f"{path!s} is damaged: {error}") from error
-    except unreadable as error:
+    except (*UNREADABLE, pa.ArrowException) as error:
         raise DataError(f"{path!s} is damaged: {type(error).__name__}: {error}.") from error
+    raise DataError(f"{path!s} was written by a newer version (format {version}). Upgrade datamorphic.")
 
 
 def _build_front(table: pa.Table, metadata: dict[str, Any], front_class: type[AnyFront]) -> AnyFront:
@@ -162,10 +146,7 @@ def _build_front(table: pa.Table, metadata: dict[str, Any], front_class: type[An
     width, rows = len(space), table.num_rows
 
     def read_points(side: str) -> Points:
-        codes = np.empty((rows, width), order="F")
-        for j in range(width):
-            codes[:, j] = table[f"{side}.{j}"].to_numpy()
-        return Points(space, codes)
+        return Points(space, np.column_stack([table[f"{side}.{j}"].to_numpy() for j in range(width)]))
 
     def read_output(side: str) -> npt.NDArray[Any]:
         columns = {
@@ -239,42 +220,27 @@ def _validate_front(front: FrontData, metadata: dict[str, Any]) -> None:
         ("walk", front.walk, walk_count),
         ("distance", front.distance, math.inf),
     ):
-        bad_rows = np.flatnonzero(~((values >= 0) & (values < high)))
-        if bad_rows.size:
-            _reject_rows(name, f"at least 0 and below {high}", values[bad_rows[0]], bad_rows)
+        _require_rows((values >= 0) & (values < high), name, f"at least 0 and below {high}", values)
     for name, points in (("a", front.a), ("b", front.b), ("seeds", front.seeds)):
-        _validate_codes(name, points)
+        for feature, codes in zip(points.space.features, points.codes.T, strict=True):
+            fault = find_fault(feature, codes, open_ends=points.space.moves == "open")
+            if fault is not None:
+                row = np.flatnonzero(fault.rows)[0]
+                raise DataError(f"{name}, row {row}: the code {codes[row]:g} of {feature.name!r} {fault.problem}.")
     _validate_answers(front)
-
-
-def _validate_codes(name: str, points: Points) -> None:
-    for j, feature in enumerate(points.space.features):
-        fault = find_fault(feature, points.codes[:, j], open_ends=points.space.moves == "open")
-        if fault is not None:
-            row = np.flatnonzero(fault.rows)[0]
-            code = points.codes[row, j]
-            raise DataError(f"{name}, row {row}: the code {code:g} of {feature.name!r} {fault.problem}.")
 
 
 def _validate_answers(front: FrontData) -> None:
     """Raise DataError unless each pair has two answers with a border between them."""
     for name, values in (("a_output", front.a_output), ("b_output", front.b_output)):
-        bad_rows = np.flatnonzero([value is None or value != value for value in values])
-        if bad_rows.size:
-            _reject_rows(name, "an answer", values[bad_rows[0]], bad_rows)
+        _require_rows([value is not None and value == value for value in values], name, "an answer", values)
     for name, texts in (("border", front.kinds), ("strategy", front.walked_by)):
-        bad_rows = np.flatnonzero([not isinstance(text, str) for text in texts])
-        if bad_rows.size:
-            _reject_rows(name, "text", texts[bad_rows[0]], bad_rows)
+        _require_rows([isinstance(text, str) for text in texts], name, "text", texts)
     border = front.restore_border()
     a, b, part = front.read_states(border)
-    bad_rows = np.flatnonzero((part < 0) | ((part > 0) & (not border.has_several_parts)))
-    if bad_rows.size:
-        _reject_rows("part", "the number of a label", part[bad_rows[0]], bad_rows)
-    same_rows = np.flatnonzero(~(border.measure_gap(a, b, part) > border.min_gap))
-    if same_rows.size:
-        expected = f"on the other side of a border from a_output ({border.describe()})"
-        _reject_rows("b_output", expected, front.b_output[same_rows[0]], same_rows)
+    _require_rows((part == 0) | ((part > 0) & border.has_several_parts), "part", "the number of a label", part)
+    expected = f"on the other side of a border from a_output ({border.description})"
+    _require_rows(border.measure_gap(a, b, part) > border.min_gap, "b_output", expected, front.b_output)
     if front.seed_answers is not None:
         count, limit = len(front.seed_answers), len(front.seeds)
         _require(count <= limit, "seed_answers", f"at most {limit} long, the number of seeds", count)
@@ -286,9 +252,12 @@ def _require(valid: bool, name: str, expected: str, value: object) -> None:
         raise DataError(f"{name!r} must be {expected}. It is {format_short(repr(value))}.")
 
 
-def _reject_rows(name: str, expected: str, value: object, rows: Rows) -> None:
-    suffix = f" ({rows.size - 1:,} more rows like it)" if rows.size > 1 else ""
-    raise DataError(f"{name!r} must be {expected}. In row {rows[0]} it is {format_short(value)}{suffix}.")
+def _require_rows(valid: npt.ArrayLike, name: str, expected: str, values: Any) -> None:
+    bad_rows = np.flatnonzero(~np.asarray(valid, dtype=bool))
+    if bad_rows.size:
+        suffix = f" ({bad_rows.size - 1:,} more rows like it)" if bad_rows.size > 1 else ""
+        value = format_short(values[bad_rows[0]])
+        raise DataError(f"{name!r} must be {expected}. In row {bad_rows[0]} it is {value}{suffix}.")
 
 
 # -- arrays as text --------------------------------------------------------------------------------------------

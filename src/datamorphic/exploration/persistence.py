@@ -12,14 +12,15 @@ from ..errors import DataError, Interrupted, StoreError, UsageError
 from ..morphisms.subject import SubjectUnderTest
 from ..runs.compare import compare_settings
 from ..runs.driver import MAX_INCIDENT_ROWS, CallCounter, drive
+from ..runs.engine_base import Engine
 from ..runs.flow import ask
 from ..space.outputs import Status
 from ..space.points import Points
 from ..space.serialize import value_from_json, value_to_json
 from .diff.diff import Difference
-from .front import Front
+from .front import ANSWERS_RELATION, Front, list_verdicts, summarize_front
 from .io import write_front
-from .summary import ANSWERS_RELATION, list_verdicts, summarize_front
+from .options import ExploreOptions
 
 if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
     from ..runs.run import Run
@@ -29,7 +30,9 @@ if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
 FRONT_FILE = "front.parquet"  # the name of the front among the files of a run
 
 
-def retry_failures(store: Store, name: str, subject: SubjectUnderTest, **driving: Any) -> tuple[int, int] | None:
+def retry_failures(
+    store: Store, name: str, subject: SubjectUnderTest, engine: Engine, options: ExploreOptions
+) -> tuple[int, int] | None:
     """Query the cases on which the system failed in earlier runs, and forget those that it answers now.
 
     Return how many still fail and how many do not; None where no failed case is known.
@@ -48,11 +51,10 @@ def retry_failures(store: Store, name: str, subject: SubjectUnderTest, **driving
             continue
     if not known_failures:
         return None
-    tally = CallCounter()
+    flow, tally = ask(Points.concat(rows)), CallCounter()
+    driving: dict[str, Any] = {"engine": engine, "timeout": options.timeout, "batch": options.batch}
     try:
-        outputs = drive(
-            ask(Points.concat(rows)), subject.sut, tally=tally, progress=False, recheck=0, alive=True, **driving
-        )
+        outputs = drive(flow, subject.sut, tally=tally, progress=False, recheck=0, alive=True, **driving)
     except Interrupted:
         return None  # the exploration that follows will stop too
     is_answered = np.isin(outputs.status, (Status.OK, Status.NEW_LABEL))
@@ -112,25 +114,13 @@ def load_front(store: Store, run: int) -> Front:
 
 @dataclass(frozen=True, kw_only=True)
 class RunComparison:
-    """Two stored explorations side by side.
-
-    Attributes
-    ----------
-    first, second : Run
-        The runs.
-    changes : dict
-        The settings that differ, each with both values.
-    difference : Difference or None
-        The changes of the border; None if the fronts cannot be compared.
-    reason : str
-        The reason why they cannot be compared, or empty.
-    """
+    """Two stored explorations side by side."""
 
     first: Run
     second: Run
-    changes: dict[str, tuple[Any, Any]]
-    difference: Difference | None = None
-    reason: str = ""
+    changes: dict[str, tuple[Any, Any]]  # the settings that differ, each with both values
+    difference: Difference | None = None  # the changes of the border; None if the fronts cannot be compared
+    reason: str = ""  # the reason why they cannot be compared, or empty
 
 
 def compare_runs(store: Store, first: int, second: int) -> RunComparison:

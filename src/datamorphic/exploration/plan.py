@@ -42,18 +42,13 @@ class ExplorationPlan:
     Attributes
     ----------
     table : DataFrame
-        One row per strategy, the cheapest first: expected capability, pairs, runs, cost, seconds and
-        ``seconds_per_pair``.
-    best : str
-        The strategy with the fewest runs per pair.
+        One row per strategy, the cheapest first: expected capability, pairs, runs, cost, seconds, ``seconds_per_pair``.
     walk_distance : int
         The longest distance of random walks that needs nearly the fewest runs per border point.
     step_factor : float
         The best multiple of the steps of the space; 1 where moves are declared.
-    shares : dict
-        The share of seed cases per answer.
-    spent : int
-        The number of runs of the trial.
+    shares, spent
+        The share of seed cases per answer, and the number of runs of the trial.
     """
 
     subject: str
@@ -88,8 +83,7 @@ class ExplorationPlan:
             lines[-1] += f", steps {self.step_factor:g} times as large"
         return "\n".join(lines)
 
-    def __str__(self) -> str:
-        return self.describe()
+    __str__ = describe
 
 
 def plan(
@@ -161,21 +155,14 @@ def plan(
         scalar=scalar,
         name=name,
     )
-    return make_plan(subject, rng, options)
 
-
-def make_plan(subject: SubjectUnderTest, rng: np.random.Generator, options: PlanOptions) -> ExplorationPlan:
-    """Run the trials and return the plan."""
-
-    def run_trial(
-        strategy: str, distance: int = options.walk_distance, trial_subject: SubjectUnderTest = subject
-    ) -> Front:
+    def run_trial(strategy: str, distance: int = walk_distance, trial_subject: SubjectUnderTest = subject) -> Front:
         trial_options = replace(options, strategy=strategy, walks=options.trial_walks, walk_distance=distance)
         return run_exploration(trial_subject, rng, trial_options)
 
-    fronts = {name: run_trial(name) for name in EXPLORERS}
+    fronts = {strategy: run_trial(strategy) for strategy in EXPLORERS}
     shares = _measure_answer_shares(subject)
-    farthest = max(MIN_TRIAL_DISTANCE, options.walk_distance)
+    farthest = max(MIN_TRIAL_DISTANCE, walk_distance)
     trials = {1.0: run_trial("random_walk", farthest)}
     has_own_moves = options.moves is not None or not all(move.derived for move in subject.system.moves.values())
     numeric_count = len(subject.seeds.space) - subject.seeds.space.kinds["categorical"]
@@ -184,16 +171,14 @@ def make_plan(subject: SubjectUnderTest, rng: np.random.Generator, options: Plan
     factor = min(trials, key=lambda f: trials[f].cost)
     if trials[factor].cost_interval()[1] >= trials[1.0].cost_interval()[0]:
         factor = 1.0  # the difference may be chance
-    spent_runs = sum(front.runs for front in (*fronts.values(), *trials.values()))
-    table = _build_table(fronts, options.walks, _measure_seconds_per_row(subject))
     return ExplorationPlan(
         subject=subject.name,
-        walks=options.walks,
-        table=table,
+        walks=walks,
+        table=_build_table(fronts, walks, _measure_seconds_per_row(subject)),
         walk_distance=_find_best_distance(trials[factor]),
         step_factor=factor,
         shares=shares,
-        spent=spent_runs,
+        spent=sum(front.runs for front in (*fronts.values(), *trials.values())),
     )
 
 
@@ -261,16 +246,10 @@ def _scale_steps(subject: SubjectUnderTest, factor: float) -> SubjectUnderTest:
             return replace(feature, step=max(1, round(feature.step * factor)))
         return feature
 
-    old_space = subject.seeds.space
-    space = Space(
-        map(scale_feature, old_space.features),
-        moves=old_space.moves,
-        constraints=old_space.constraints,
-        invalid=old_space.invalid,
-        dtypes=old_space.dtypes,
-    )
-    seeds = space.points(subject.seeds.frame)
-    return replace(subject, system=derive(space, subject.sut), seeds=seeds)
+    old = subject.seeds.space
+    features = map(scale_feature, old.features)
+    space = Space(features, moves=old.moves, constraints=old.constraints, invalid=old.invalid, dtypes=old.dtypes)
+    return replace(subject, system=derive(space, subject.sut), seeds=space.points(subject.seeds.frame))
 
 
 def _measure_answer_shares(subject: SubjectUnderTest) -> dict[str, float]:

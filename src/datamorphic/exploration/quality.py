@@ -16,7 +16,6 @@ from ..space.points import Points
 from ..space.space import Space
 from ._utils import Mask, Rows, measure_changes, thin_rows
 from .archive import BINS_PER_AXIS, Archive
-from .extra_queries import get_extra_call_limit, query_quietly
 from .front_data import FrontData
 
 if TYPE_CHECKING:
@@ -135,14 +134,14 @@ def rank_deciding_features(front: FrontData) -> pd.DataFrame:
 def _measure_deciding_shares(front: FrontData, differs: Mask) -> Codes:
     """Return the share of pairs at which each feature decides; NaN where the system cannot be queried."""
     unknown = np.full(len(front.space), np.nan)
-    calls = get_extra_call_limit(front, MAX_DECIDING_CALLS)
+    calls = front.get_extra_call_limit(MAX_DECIDING_CALLS)
     if not len(front) or not calls:
         return unknown
     count = differs.sum(axis=1)
     # where a single feature differs, that feature decides and no query is needed
     queries_per_pair = max(1.0, float(np.where(count > 1, count, 0).mean()))
     rows = thin_rows(len(front), min(MAX_QUERIED_PAIRS, max(1, int(calls / queries_per_pair))))
-    decided = query_quietly(front, _query_restored_features(front, rows, differs[rows]))
+    decided = front.query_quietly(_query_restored_features(front, rows, differs[rows]))
     return unknown if decided is None else decided.mean(axis=0)
 
 

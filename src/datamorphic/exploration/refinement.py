@@ -16,10 +16,11 @@ from ..morphisms.terrain import Terrain, build_native_terrain
 from ..runs.flow import Flow
 from ..space import geometry
 from ..space.space import Space
+from ._utils import Rows
 from .borders import Border
-from .brackets import Brackets, ExplorationRecord, Rows
+from .brackets import Brackets, ExplorationRecord
+from .narrowing import Narrowing
 from .score_guides import Guide
-from .score_narrowing import GuidedNarrowing
 
 REFINEMENT_METHODS = ("auto", "bisect", "score", "multisection")
 UNLIMITED_HALVINGS = 1100  # a float64 interval cannot be halved more often
@@ -29,26 +30,13 @@ MAX_SCORE_COST_SHARE = 0.6  # scores are used if they need at most this share of
 
 @dataclass
 class Refinement:
-    """The method by which brackets are narrowed, and its limits.
-
-    Attributes
-    ----------
-    ground : Terrain
-        The midpoint and the distance.
-    steps : int
-        The maximum number of halvings per bracket.
-    delta : float, optional
-        A bracket of at most this width is not narrowed.
-    method : {"auto", "bisect", "score", "multisection"}
-        `auto` tries scores on the first brackets, and uses them if they need fewer cases.
-    guide_factory : callable, optional
-        Returns the `Guide` for a border once that is known. Without a guide, `score` is bisection.
-    """
+    """The method by which brackets are narrowed, and its limits."""
 
     ground: Terrain
-    steps: int
-    delta: float | None = None
-    method: str = "auto"
+    steps: int  # the maximum number of halvings per bracket
+    delta: float | None = None  # a bracket of at most this width is not narrowed
+    method: str = "auto"  # tries scores on the first brackets, and uses them if they need fewer cases
+    #: returns the guide for a border once that is known; without a guide, the method `score` is bisection
     guide_factory: Callable[[Border], Guide | None] | None = None
     guide: Guide | None = field(default=None, init=False)
     _case_counts: list[tuple[float, float]] = field(default_factory=list, init=False)
@@ -67,7 +55,7 @@ class Refinement:
         if not len(brackets):
             return
         self._resolve_guide(border, record)
-        narrowing = GuidedNarrowing(
+        narrowing = Narrowing(
             ground=self.ground,
             border=border,
             brackets=brackets,
@@ -96,7 +84,7 @@ class Refinement:
                 record.add_note("There are no scores to be guided by here: pairs are narrowed by halving.")
             self.method = "bisect"
 
-    def _narrow(self, narrowing: GuidedNarrowing, record: ExplorationRecord) -> Flow[None]:
+    def _narrow(self, narrowing: Narrowing, record: ExplorationRecord) -> Flow[None]:
         rows = np.arange(len(narrowing.brackets))
         if self.method == "multisection":
             yield from narrowing.multisect()
@@ -110,7 +98,7 @@ class Refinement:
             rows = yield from narrowing.narrow_by_scores(rows)
         yield from narrowing.bisect(np.union1d(pilot_rows, rows))
 
-    def _run_pilot(self, narrowing: GuidedNarrowing, rows: Rows, record: ExplorationRecord) -> Flow[Rows]:
+    def _run_pilot(self, narrowing: Narrowing, rows: Rows, record: ExplorationRecord) -> Flow[Rows]:
         """Narrow the first brackets by scores, choose the method, and return the brackets left to bisection."""
         remaining = yield from narrowing.narrow_by_scores(rows, doubtful=True)
         self._leftover_count += len(remaining)
@@ -122,13 +110,12 @@ class Refinement:
             guided_median, halved_median = np.median(np.array(self._case_counts), axis=0)
             helped = guided_median <= MAX_SCORE_COST_SHARE * halved_median and 2 * self._leftover_count < trial_count
             self.method = "score" if helped else "bisect"
-            summary = (
-                f"Scores narrow a pair with {guided_median:g} cases where halving takes {halved_median:g}"
-                if helped
-                else "Scores lead to a border no faster than halving"
-            )
-            verdict = "used" if helped else "not used"
-            record.add_note(f"{summary} (tried on {pluralize(trial_count, 'pair')}): {verdict}.")
+            trials = f"(tried on {pluralize(trial_count, 'pair')})"
+            note = f"Scores lead to a border no faster than halving {trials}: not used."
+            if helped:
+                cases = f"{guided_median:g} cases where halving takes {halved_median:g}"
+                note = f"Scores narrow a pair with {cases} {trials}: used."
+            record.add_note(note)
         return remaining
 
 

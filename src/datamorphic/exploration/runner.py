@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,6 @@ from ..morphisms.stock import build_terrain
 from ..morphisms.subject import SubjectUnderTest
 from ..runs.driver import CallCounter, drive
 from ..runs.engine_base import Engine
-from ..runs.flow import Flow
 from ..space.outputs import Status
 from ..space.points import Points
 from ..systems.base import Executor
@@ -50,8 +49,8 @@ def run_exploration(
     """
     border = options.make_border() or InferredBorder(subject.sut.labels, numbers=subject.has_numeric_answers)
     ground = build_terrain(subject.system, options.moves)
-    guide_factory = _make_guide_factory(subject.sut)
-    refinement = Refinement(ground, options.halvings, options.delta, options.refine, guide_factory)
+    find_guide = partial(_find_guide, subject.sut)
+    refinement = Refinement(ground, options.halvings, options.delta, options.refine, find_guide)
     explorers = {
         name: explorer_class(
             ground=ground,
@@ -64,16 +63,12 @@ def run_exploration(
         )
         for name, explorer_class in EXPLORERS.items()
     }
-    flow: Flow[ExplorationRecord]
-    if options.strategy == "auto":
-        archive = Archive(ground.space, subject.seeds.codes)
-        auto = AutoExplorer(list(explorers.values()), archive, options.walks)
-        flow = auto.explore(SeedPool(subject.seeds), rng)
-    else:
-        flow = explorers[options.strategy].explore(SeedPool(subject.seeds), rng)
+    chosen_explorer: Explorer | AutoExplorer = explorers.get(options.strategy) or AutoExplorer(
+        list(explorers.values()), Archive(ground.space, subject.seeds.codes), options.walks
+    )
     counter = CallCounter()
     record = drive(
-        flow,
+        chosen_explorer.explore(SeedPool(subject.seeds), rng),
         subject.sut,
         budget=options.budget,
         tally=counter,
@@ -89,11 +84,11 @@ def run_exploration(
     settings = options.to_settings() | {
         "moves": list(ground.moves),
         "seed": int(seed) if isinstance(seed, Integral) else None,
-        "border": border.describe(),
+        "border": border.description,
         "border_kind": border.name,
         "border_value": border.value,
     }
-    return build_front(record, explorer, subject, options.strategy, counter, settings)
+    return _build_front(record, explorer, subject, options.strategy, counter, settings)
 
 
 def _raise_if_all_failed(subject: SubjectUnderTest, counter: CallCounter) -> None:
@@ -104,17 +99,14 @@ def _raise_if_all_failed(subject: SubjectUnderTest, counter: CallCounter) -> Non
         raise SystemFailed(f"{subject.name} gave no answer to any of {pluralize(counter.calls, 'row')}: {message}.")
 
 
-def _make_guide_factory(sut: Executor) -> Callable[[Border], Guide | None]:
-    def find_guide(border: Border) -> Guide | None:
-        labels = sut.labels or ()
-        # scores have one column per label: the codes of the border must number the labels the same way
-        labels_match = list(labels) == border.codebook.labels[: len(labels)]
-        return choose_guide(border, sut.score_kind if labels_match else None, len(labels))
-
-    return find_guide
+def _find_guide(sut: Executor, border: Border) -> Guide | None:
+    labels = sut.labels or ()
+    # scores have one column per label: the codes of the border must number the labels the same way
+    labels_match = list(labels) == border.codebook.labels[: len(labels)]
+    return choose_guide(border, sut.score_kind if labels_match else None, len(labels))
 
 
-def build_front(
+def _build_front(
     record: ExplorationRecord,
     explorer: Explorer,
     subject: SubjectUnderTest,
@@ -122,7 +114,6 @@ def build_front(
     counter: CallCounter,
     settings: dict[str, Any],
 ) -> Front:
-    """Build the front from the record of an exploration."""
     border, ground = explorer.current_border, explorer.ground
     first_walk = 0
     for brackets, runs in zip(record.brackets, record.walk_runs, strict=True):

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..space.features import Codes
-from .borders import Border, Parts, Threshold
+from ._utils import Rows
+from .borders import Border, Threshold
 
 Scores = npt.NDArray[np.float64]
 MIN_PROBABILITY = 1e-300  # smaller probabilities are replaced by this before the logarithm
@@ -25,16 +26,10 @@ class Guide(Protocol):
 
 
 class Margin:
-    """The margin between the scores of two labels.
+    """The margin between the scores of two of `classes` labels; the codes of labels with scores are below `classes`.
 
-    Parameters
-    ----------
-    kind : {"decision", "probability", "pairwise"}
-        One decision value per class; one probability per class, compared by their logarithms, which are closer to
-        linear; or one decision value per pair of classes (0 and 1, 0 and 2, ..., 1 and 2, ...), above 0 for the first
-        of the two.
-    classes : int
-        The number of classes with scores; their codes are below it.
+    Scores are one decision value per class; one probability per class, compared by their logarithms, which are closer to
+    linear; or one decision value per pair of classes (0 and 1, 0 and 2, ..., 1 and 2, ...), above 0 for the first of both.
     """
 
     wants_scores = True
@@ -53,16 +48,15 @@ class Margin:
         with np.errstate(invalid="ignore"):  # the difference of infinite scores is NaN: unknown
             return np.where(has_scores, self._compute_margin(scores, rows, a, b), np.nan)
 
-    def _compute_margin(self, scores: Scores, rows: Parts, a: Parts, b: Parts) -> Codes:
+    def _compute_margin(self, scores: Scores, rows: Rows, a: Rows, b: Rows) -> Codes:
         if self.kind == "pairwise":
             low, high = np.minimum(a, b), np.maximum(a, b)
             column = low * (2 * self.classes - low - 1) // 2 + high - low - 1
             return np.where(a < b, scores[rows, column], -scores[rows, column])
+        first, second = scores[rows, a], scores[rows, b]
         if self.kind == "probability":
-            return np.log(np.maximum(scores[rows, a], MIN_PROBABILITY)) - np.log(
-                np.maximum(scores[rows, b], MIN_PROBABILITY)
-            )
-        return scores[rows, a] - scores[rows, b]
+            first, second = (np.log(np.maximum(values, MIN_PROBABILITY)) for values in (first, second))
+        return first - second
 
 
 class Level:

@@ -20,8 +20,7 @@ from ...space.features import Categorical, Codes, Feature
 from ...space.space import Space
 from ...systems.base import Executor
 from .._utils import Answers, Mask
-from ..border_kinds import SideIndex, name_borders
-from ..borders import Border
+from ..borders import Border, SideIndex, name_borders
 from ..front_data import FrontData
 from .evidence import ChangeEvidence, RealInputs, collect_evidence, select_real_inputs
 from .follow import BorderTrace, OrientedPairs, follow_border, measure_shifts, measure_spacing
@@ -323,7 +322,7 @@ def _get_common_border(old_front: FrontData, new_front: FrontData) -> Border:
     old_border, new_border = old_front.restore_border(), new_front.restore_border()
     if not old_border.is_like(new_border):
         raise ArgumentError(
-            f"The two fronts show different borders: {old_border.describe()} in the old, {new_border.describe()} in "
+            f"The two fronts show different borders: {old_border.description} in the old, {new_border.description} in "
             "the new. Explore both models with the same threshold=, jump= or labels=."
         )
     return old_border

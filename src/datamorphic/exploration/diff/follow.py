@@ -16,7 +16,7 @@ from ...space.neighbours import find_nearest
 from ...space.points import Points
 from ...space.space import Space
 from .._utils import Mask, Rows, thin_rows
-from ..border_kinds import SideIndex
+from ..borders import SideIndex
 from ..brackets import Brackets, ExplorationRecord
 from ..front_data import FrontData
 from ..refinement import make_bisection

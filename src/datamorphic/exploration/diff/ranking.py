@@ -14,7 +14,7 @@ from ...space.neighbours import find_nearest
 from ...space.outputs import Outputs, Status
 from ...space.points import Points
 from ...space.space import Space
-from .._utils import Answers, Mask, Rows, add_columns, to_series
+from .._utils import Answers, Mask, Rows
 from ..borders import Border
 from ..front_data import FrontData
 
@@ -52,7 +52,9 @@ class Suspects:
         """Return cases with columns of details."""
         import pandas as pd
 
-        return Suspects(codes, pd.DataFrame({name: to_series(values) for name, values in details.items()}))
+        # without a dtype, pandas would turn some columns into strings, and None into NaN
+        columns = {name: pd.Series(column, dtype=getattr(column, "dtype", object)) for name, column in details.items()}
+        return Suspects(codes, pd.DataFrame(columns))
 
 
 def find_changed_ends(
@@ -192,5 +194,8 @@ def rank_cases(space: Space, parts: Sequence[Suspects]) -> tuple[pd.DataFrame, M
 
 
 def build_case_frame(space: Space, cases: Suspects, *columns: str) -> pd.DataFrame:
-    """Return cases as a frame of their features and some of their details."""
-    return add_columns(Points(space, cases.codes).frame, **{name: cases.details[name] for name in columns})
+    """Return cases as a frame of their features and some details; one named like a feature gets an underscore."""
+    import pandas as pd
+
+    details = cases.details[list(columns)].rename(columns=lambda name: f"{name}_" if name in space.names else name)
+    return pd.concat([Points(space, cases.codes).frame, details], axis=1)
