@@ -139,21 +139,19 @@ class Front(FrontData, Exportable):
 
     def document(self) -> dict[str, Any]:
         """Return the figures of the front as a JSON-serialisable dict, without the pairs."""
-        document: dict[str, Any] = to_jsonable(
-            {
-                "subject": self.subject,
-                **summarize_front(self),
-                "capability_interval": self.capability_interval(),
-                "cost_interval": self.cost_interval(),
-                "seconds": self.seconds,
-                "seed": self.settings.get("seed"),
-                "deciding": self.deciding()[["feature", "decides", "differs", "share"]].to_dict("records"),
-                "quality": self.quality()[["value", "per_1000_calls"]].to_dict("index"),
-                "choices": self.choices,
-                "settings": self.settings,
-            }
-        )
-        return document
+        document = {
+            "subject": self.subject,
+            **summarize_front(self),
+            "capability_interval": self.capability_interval(),
+            "cost_interval": self.cost_interval(),
+            "seconds": self.seconds,
+            "seed": self.settings.get("seed"),
+            "deciding": self.deciding()[["feature", "decides", "differs", "share"]].to_dict("records"),
+            "quality": self.quality()[["value", "per_1000_calls"]].to_dict("index"),
+            "choices": self.choices,
+            "settings": self.settings,
+        }
+        return dict(to_jsonable(document))
 
     def test_cases(self) -> Sequence[JUnitCase]:
         """Return whether the system answered every case, and gave the same answer twice, as two test cases."""

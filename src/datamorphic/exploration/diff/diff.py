@@ -18,13 +18,12 @@ from ...runs.driver import CallCounter, drive
 from ...runs.flow import Flow
 from ...space.features import Categorical, Codes, Feature
 from ...space.space import Space
-from ...systems.base import Executor
 from .._utils import Answers, Mask
 from ..borders import Border, SideIndex, name_borders
 from ..front_data import FrontData
-from .evidence import ChangeEvidence, RealInputs, collect_evidence, select_real_inputs
+from .evidence import ChangeEvidence, collect_evidence
 from .follow import BorderTrace, OrientedPairs, follow_border, measure_shifts, measure_spacing
-from .ranking import build_case_frame, find_changed_ends, find_changed_inputs, rank_cases
+from .ranking import RealInputs, build_case_frame, find_changed_ends, rank_cases, select_real_inputs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,10 +49,9 @@ class Difference(Exportable):
     rows : DataFrame or None
         The real inputs that the two systems answer differently, or that only one of them answers. None if no real
         input has two known answers.
-    rows_asked : int
-        The number of real inputs whose two answers are known.
-    rows_near : int
-        The number of further real inputs that are answered differently, but lie within the tolerance of the border.
+    rows_asked, rows_near : int
+        The number of real inputs whose two answers are known, and of further real inputs that are answered differently
+        but lie within the tolerance of the border.
     evidence : sequence of ChangeEvidence
         The changes that are certain, or too large for chance, by kind; empty if there are none.
     resolution : dict
@@ -139,22 +137,20 @@ class Difference(Exportable):
 
     def document(self) -> dict[str, Any]:
         """Return the counts and the findings as a JSON-serialisable dict."""
-        document: dict[str, Any] = to_jsonable(
-            {
-                "old": self.old.subject,
-                "new": self.new.subject,
-                "unchanged": self.unchanged,
-                "kept": self.kept,
-                "findings": self.findings,
-                "statuses": self.counts,
-                "borders": self.summary.to_dict("index"),
-                "rows_asked": self.rows_asked,
-                "rows_near": self.rows_near,
-                "rows_changed": None if self.rows is None else len(self.rows),
-                "calls": self.calls,
-            }
-        )
-        return document
+        document = {
+            "old": self.old.subject,
+            "new": self.new.subject,
+            "unchanged": self.unchanged,
+            "kept": self.kept,
+            "findings": self.findings,
+            "statuses": self.counts,
+            "borders": self.summary.to_dict("index"),
+            "rows_asked": self.rows_asked,
+            "rows_near": self.rows_near,
+            "rows_changed": None if self.rows is None else len(self.rows),
+            "calls": self.calls,
+        }
+        return dict(to_jsonable(document))
 
     def test_cases(self) -> Sequence[JUnitCase]:
         """Return whether the border is unchanged, as one test case."""
@@ -190,13 +186,9 @@ def compare_fronts(old_front: FrontData, new_front: FrontData, tolerance: float 
     Both systems are queried about real inputs, the seed cases of the old front. Answers in a file replace those of a
     system that is not attached.
 
-    Parameters
-    ----------
-    old_front, new_front : FrontData
-        Two fronts of the same features. Their bounds may differ, as with newer data.
-    tolerance : float, optional
-        0.01 by default. Distances divide numbers by the range of their feature. Real inputs this near to the border
-        may be answered differently.
+    The two fronts have the same features, but their bounds may differ, as with newer data. The tolerance is 0.01 by
+    default. Distances divide numbers by the range of their feature. Real inputs this near to the border may be answered
+    differently.
 
     Examples
     --------
@@ -217,18 +209,28 @@ def compare_fronts(old_front: FrontData, new_front: FrontData, tolerance: float 
     old_pairs, new_pairs = (OrientedPairs.from_front(front, space, sides) for front in (old_front, new_front))
     reach = max(DEFAULT_REACH, tolerance, *map(_get_unit_distance, space.features))
     ends = np.concatenate([old_pairs.first, new_pairs.first])
-    inputs = select_real_inputs(
-        old_front, new_front, space, border=sides.border, ends=ends, tolerance=tolerance, reach=reach
-    )
-    counter = CallCounter()
-    trace_in_old = _query_system(
-        old_front.sut, follow_border(new_pairs, old_pairs, sides, tolerance, reach), inputs, "old", counter
-    )
-    trace_in_new = _query_system(
-        new_front.sut, follow_border(old_pairs, new_pairs, sides, tolerance, reach), inputs, "new", counter
+    points, old, new = select_real_inputs(old_front, new_front, space)
+    inputs = RealInputs(
+        points=points, border=sides.border, ends=ends, tolerance=tolerance, reach=reach, old=old, new=new
     )
 
-    names = _name_all_borders(old_front, new_front, old_pairs, new_pairs)
+    def query_system(version: str, pairs: OrientedPairs, own_pairs: OrientedPairs) -> Flow[BorderTrace]:
+        trace = yield from follow_border(pairs, own_pairs, sides, tolerance, reach)
+        yield from inputs.query(version)
+        return trace
+
+    trace_in_old = trace_in_new = None
+    old_counter, new_counter = CallCounter(), CallCounter()
+    if old_front.sut is not None:
+        trace_in_old = drive(query_system("old", new_pairs, old_pairs), old_front.sut, tally=old_counter)
+    if new_front.sut is not None:
+        trace_in_new = drive(query_system("new", old_pairs, new_pairs), new_front.sut, tally=new_counter)
+
+    kinds = np.concatenate([old_pairs.kinds, new_pairs.kinds])
+    answer_pairs = [
+        pair for front in (old_front, new_front) for pair in zip(front.a_output, front.b_output, strict=True)
+    ]
+    names = name_borders(kinds, [*old_front.kinds, *new_front.kinds], answer_pairs)
     noise = {} if trace_in_old and trace_in_new else measure_spacing(old_pairs, new_pairs)
     resolution = {kind: max(tolerance, noise.get(kind, 0.0)) for kind in names}
     parts, cases = [], []
@@ -249,20 +251,17 @@ def compare_fronts(old_front: FrontData, new_front: FrontData, tolerance: float 
             max_shift = min_shift + reach
         lost_status = "vanished" if version == "old" else "gained"
         status = np.where(shift <= min_shift, "kept", np.where(shift <= max_shift, "moved", lost_status))
-        kinds = [names[kind] for kind in pairs.kinds.tolist()]
-        parts.append(_build_rows(source, version, status, shift, kinds, trace))
+        borders = [names[kind] for kind in pairs.kinds.tolist()]
+        parts.append(_build_rows(source, version, status, shift, borders, trace))
         informative = np.ones(len(pairs), dtype=bool)
         if trace is None and reverse_trace is not None:  # only new classes add to what the queried pairs show
             informative = ~np.isin(pairs.kinds, other_pairs.kinds)
         change = np.minimum(shift, reach)
         cases += [find_changed_ends(sides.border, source, parts[-1], end, change, informative) for end in "ab"]
-    changed_inputs = None
-    if inputs.old is not None and inputs.new is not None:
-        changed_inputs = find_changed_inputs(
-            inputs.points, sides.border, inputs.old, inputs.new, inputs.ends, reach, inputs.near
-        )
+    rows = None
+    if (changed_inputs := inputs.find_changed()) is not None:
         cases.append(changed_inputs)
-    rows = None if changed_inputs is None else build_case_frame(space, changed_inputs, "old_answer", "new_answer")
+        rows = build_case_frame(space, changed_inputs, "old_answer", "new_answer")
     table = pd.concat(parts, ignore_index=True)
     ranked_cases, unanswered_cases = rank_cases(space, cases)
     return Difference(
@@ -270,13 +269,13 @@ def compare_fronts(old_front: FrontData, new_front: FrontData, tolerance: float 
         new=new_front,
         table=table,
         rows=rows,
-        rows_asked=0 if changed_inputs is None else len(inputs.points),
+        rows_asked=0 if rows is None else len(points),
         rows_near=int(inputs.near.sum()),
         evidence=collect_evidence(
             old_front, new_front, old_pairs, new_pairs, table=table, inputs=inputs, changed_inputs=rows, names=names
         ),
         resolution={names[kind]: value for kind, value in resolution.items()},
-        calls=counter.calls,
+        calls=old_counter.calls + new_counter.calls,
         _cases=ranked_cases,
         _unanswered_cases=unanswered_cases,
     )
@@ -330,41 +329,7 @@ def _get_common_border(old_front: FrontData, new_front: FrontData) -> Border:
 
 def _get_unit_distance(feature: Feature) -> float:
     """Return the distance to the nearest other value of a feature; 0 for real numbers."""
-    if isinstance(feature, Categorical):
-        return 1.0
-    return feature.scale if feature.kind == "integer" else 0.0
-
-
-def _name_all_borders(
-    old_front: FrontData, new_front: FrontData, old_pairs: OrientedPairs, new_pairs: OrientedPairs
-) -> dict[int, str]:
-    """Return a name for each kind of border, preferably that of the old front."""
-    kinds = np.concatenate([old_pairs.kinds, new_pairs.kinds])
-    answer_pairs = [
-        pair for source in (old_front, new_front) for pair in zip(source.a_output, source.b_output, strict=True)
-    ]
-    return name_borders(kinds, [*old_front.kinds, *new_front.kinds], answer_pairs)
-
-
-# -- queries and rows ------------------------------------------------------------------------------------------
-
-
-def _query_system(
-    sut: Executor | None, follow_flow: Flow[BorderTrace], inputs: RealInputs, version: str, counter: CallCounter
-) -> BorderTrace | None:
-    """Query a system about the pairs of the other front and about real inputs."""
-    if sut is None:
-        return None
-
-    def combine_flows() -> Flow[BorderTrace]:
-        trace = yield from follow_flow
-        yield from inputs.query(version)
-        return trace
-
-    own_counter = CallCounter()
-    trace = drive(combine_flows(), sut, tally=own_counter)
-    counter.calls += own_counter.calls
-    return trace
+    return {"categorical": 1.0, "integer": feature.scale, "continuous": 0.0}[feature.kind]
 
 
 def _build_rows(

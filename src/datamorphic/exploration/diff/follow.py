@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +14,7 @@ from ...space.features import Codes
 from ...space.neighbours import find_nearest
 from ...space.points import Points
 from ...space.space import Space
-from .._utils import Mask, Rows, thin_rows
+from .._utils import Answers, Mask, Rows, thin_rows
 from ..borders import SideIndex
 from ..brackets import Brackets, ExplorationRecord
 from ..front_data import FrontData
@@ -29,44 +28,29 @@ MAX_MEASURED_PAIRS = 5_000  # pairs of a front, evenly chosen, to which distance
 
 @dataclass(frozen=True, kw_only=True)
 class OrientedPairs:
-    """The pairs of a front, ordered so that pairs of the same border have the same side first.
-
-    Attributes
-    ----------
-    kinds : ndarray
-        The number of the border, by `SideIndex`.
-    first, second : ndarray
-        The codes of the two ends.
-    first_state, second_state : ndarray
-        The answers to them, as numbers of the border.
-    swapped : ndarray of bool
-        Where `first` is the `b` of the front.
-    """
+    """The pairs of a front, ordered so that pairs of the same border have the same side first."""
 
     space: Space
-    kinds: Rows
-    first: Codes
+    kinds: Rows  # the number of the border, by `SideIndex`
+    first: Codes  # the codes of the first ends
     second: Codes
-    first_state: Codes
+    first_state: Codes  # the answers to the first ends, as numbers of the border
     second_state: Codes
-    swapped: Mask
+    swapped: Mask  # where `first` is the `b` of the front
 
     @staticmethod
     def from_front(front: FrontData, space: Space, sides: SideIndex) -> OrientedPairs:
         """Return the pairs of a front in this order."""
         a, b, part = front.read_states(sides.border)
         kinds, swapped = sides.number_kinds(a, b, part)
-        ends = [(front.a.codes, front.b.codes), (a, b)]
-        (first, second), (first_state, second_state) = (
-            (np.where(_broadcast_mask(swapped, x), y, x), np.where(_broadcast_mask(swapped, x), x, y)) for x, y in ends
-        )
+        swapped_rows = swapped[:, None]
         return OrientedPairs(
             space=space,
             kinds=kinds,
-            first=first,
-            second=second,
-            first_state=first_state,
-            second_state=second_state,
+            first=np.where(swapped_rows, front.b.codes, front.a.codes),
+            second=np.where(swapped_rows, front.a.codes, front.b.codes),
+            first_state=np.where(swapped, b, a),
+            second_state=np.where(swapped, a, b),
             swapped=swapped,
         )
 
@@ -79,35 +63,23 @@ class OrientedPairs:
 
     def compute_distances(self, rows: Rows, first: Codes, second: Codes) -> Codes:
         """Return the distances to other pairs, each the larger of the distances between the two ends."""
-        space = self.space
-        return np.maximum(
-            geometry.distance(space, self.first[rows], first, scaled=True),
-            geometry.distance(space, self.second[rows], second, scaled=True),
-        )
+        first_distances = geometry.distance(self.space, self.first[rows], first, scaled=True)
+        return np.maximum(first_distances, geometry.distance(self.space, self.second[rows], second, scaled=True))
 
     def compute_cosines(self, rows: Rows, other_pairs: OrientedPairs, other_rows: Rows) -> Codes:
         """Return the cosines of the angles to other pairs; below 0 the sides are swapped."""
         own_ends = self.first[rows], self.second[rows]
         other_ends = other_pairs.first[other_rows], other_pairs.second[other_rows]
-        length = _compute_dot_products(self.space, *own_ends, *own_ends) * _compute_dot_products(
-            self.space, *other_ends, *other_ends
-        )
+        length = _compute_dot_products(self.space, *own_ends, *own_ends)
+        length *= _compute_dot_products(self.space, *other_ends, *other_ends)
         return _compute_dot_products(self.space, *own_ends, *other_ends) / np.sqrt(np.where(length > 0, length, 1.0))
 
     def compute_offsets(self, rows: Rows, other_pairs: OrientedPairs, other_rows: Rows) -> Codes:
         """Return the offsets of other pairs along the direction from the first end to the second."""
-        own_ends, connecting_ends = (
-            (self.first[rows], self.second[rows]),
-            (self.first[rows], other_pairs.first[other_rows]),
-        )
-        length = _compute_dot_products(self.space, *own_ends, *own_ends)
-        return _compute_dot_products(self.space, *own_ends, *connecting_ends) / np.sqrt(
-            np.where(length > 0, length, 1.0)
-        )
-
-
-def _broadcast_mask(mask: Mask, values: Codes) -> Mask:
-    return mask[:, None] if values.ndim == 2 else mask
+        first, second = self.first[rows], self.second[rows]
+        length = _compute_dot_products(self.space, first, second, first, second)
+        products = _compute_dot_products(self.space, first, second, first, other_pairs.first[other_rows])
+        return products / np.sqrt(np.where(length > 0, length, 1.0))
 
 
 def _compute_dot_products(space: Space, a: Codes, b: Codes, c: Codes, d: Codes) -> Codes:
@@ -146,14 +118,11 @@ def find_nearest_of_kind(
             continue
         neighbours = find_nearest(pairs.space, pairs.first[own_rows], other_pairs.first[other_rows], k)[1]
         for rank in range(min(k, other_rows.size)):
-            candidate_rows = other_rows[neighbours[:, rank]]
-            partner[own_rows, rank] = candidate_rows
-            distance = pairs.compute_distances(
-                own_rows, other_pairs.first[candidate_rows], other_pairs.second[candidate_rows]
-            )
-            shift[own_rows, rank] = np.where(
-                pairs.compute_cosines(own_rows, other_pairs, candidate_rows) < 0, np.inf, distance
-            )
+            candidates = other_rows[neighbours[:, rank]]
+            partner[own_rows, rank] = candidates
+            distance = pairs.compute_distances(own_rows, other_pairs.first[candidates], other_pairs.second[candidates])
+            is_swapped = pairs.compute_cosines(own_rows, other_pairs, candidates) < 0
+            shift[own_rows, rank] = np.where(is_swapped, np.inf, distance)
     return shift, partner
 
 
@@ -177,9 +146,8 @@ def measure_spacing(*pair_sets: OrientedPairs) -> dict[int, float]:
         neighbour_distance = shift.min(axis=1, initial=np.inf)
         for kind in np.unique(pairs.kinds).tolist():
             distance = neighbour_distance[(pairs.kinds == kind) & np.isfinite(neighbour_distance)]
-            quantiles.setdefault(kind, []).extend(
-                [float(np.quantile(distance, SPACING_QUANTILE))] if distance.size else []
-            )
+            quantile = [float(np.quantile(distance, SPACING_QUANTILE))] if distance.size else []
+            quantiles[kind] = quantiles.get(kind, []) + quantile
         distance_lists.append(neighbour_distance[np.isfinite(neighbour_distance)])
     all_distances = np.concatenate(distance_lists)
     overall = float(np.quantile(all_distances, SPACING_QUANTILE)) if all_distances.size else np.inf
@@ -190,16 +158,11 @@ def measure_spacing(*pair_sets: OrientedPairs) -> dict[int, float]:
 class BorderTrace:
     """The answers of a system at the pairs of another front, and the distance to its own border.
 
-    Attributes
-    ----------
-    answers : dict
-        The answers at the ends ``"a"`` and ``"b"`` of each pair; None where there is no answer.
-    shift : ndarray
-        The distance from each pair to the nearest border between the same classes that was found: 0 where the border
-        still separates the two cases, inf where none was found or the two classes are swapped.
+    `shift` is the distance from each pair to the nearest border between the same classes that was found: 0 where the
+    border still separates the two cases, inf where none was found or the two classes are swapped.
     """
 
-    answers: Mapping[str, npt.NDArray[Any]]
+    answers: Mapping[str, Answers]  # at the ends "a" and "b" of each pair; None where there is no answer
     shift: Codes
 
 
@@ -208,16 +171,8 @@ def follow_border(
 ) -> Flow[BorderTrace]:
     """Query a system about the pairs of another front, and search its border near those that it does not separate.
 
-    Parameters
-    ----------
-    pairs : OrientedPairs
-        The pairs to follow.
-    own_pairs : OrientedPairs
-        The pairs of the system's own front, where its border is known.
-    sides : SideIndex
-        The border, and the numbers of its kinds.
-    tolerance, reach : float
-        The precision of the search, and the distance to search along the line through each pair.
+    The border of the system is known at `own_pairs`, those of its own front. `tolerance` is the precision of the search,
+    and `reach` the distance to search along the line through each pair.
     """
     count, space, border = len(pairs), pairs.space, sides.border
     outputs = yield Query(Points(space, np.concatenate([pairs.first, pairs.second])), note="comparing")
@@ -229,22 +184,20 @@ def follow_border(
     known_distance, partner = find_nearest_of_kind(pairs.take(lost_rows), own_pairs)
     shift[lost_rows] = known_distance.min(axis=1, initial=np.inf)
     brackets = Brackets(len(space))
-    rungs = _list_search_distances(tolerance, reach)
+    # distances from the tolerance to the reach, each twice the previous one
+    rungs = [min(reach, tolerance * 2.0**i) for i in range(int(np.ceil(np.log2(reach / tolerance))) + 1)]
     yield from _extend_lines(pairs, sides, lost_rows, pairs.first, states[0], [-rung for rung in rungs], brackets)
     yield from _extend_lines(pairs, sides, lost_rows, pairs.second, states[1], rungs, brackets)
     for rank in range(TARGETS_PER_PAIR):
         _add_target_brackets(pairs, own_pairs, sides, lost_rows, partner[:, rank], states[0], brackets)
-    yield from make_bisection(space, tolerance / 2)(
-        border, brackets, np.zeros(count, dtype=np.intp), ExplorationRecord(space), 0.5
-    )
+    walk_runs, record = np.zeros(count, dtype=np.intp), ExplorationRecord(space)
+    yield from make_bisection(space, tolerance / 2)(border, brackets, walk_runs, record, 0.5)
     orientation, _ = match_border_kind(sides, brackets.x_state, brackets.y_state, pairs.kinds[brackets.walk])
     for direction, first, second in ((1, brackets.x, brackets.y), (-1, brackets.y, brackets.x)):
         rows = np.flatnonzero(orientation == direction)
         pair_rows = brackets.walk[rows]
-        rows = rows[
-            _compute_dot_products(space, pairs.first[pair_rows], pairs.second[pair_rows], first[rows], second[rows])
-            >= 0
-        ]
+        ends = pairs.first[pair_rows], pairs.second[pair_rows]
+        rows = rows[_compute_dot_products(space, *ends, first[rows], second[rows]) >= 0]
         pair_rows = brackets.walk[rows]
         np.minimum.at(shift, pair_rows, pairs.compute_distances(pair_rows, first[rows], second[rows]))
     first, second = outputs.to_objects()[:count], outputs.to_objects()[count:]
@@ -266,12 +219,6 @@ def match_border_kind(sides: SideIndex, x: Codes, y: Codes, kinds: Rows) -> tupl
     return orientation, label_part
 
 
-def _list_search_distances(tolerance: float, reach: float) -> list[float]:
-    """Return distances from the tolerance to the reach, each twice the previous one."""
-    doublings = int(np.ceil(np.log2(reach / tolerance)))
-    return [min(reach, tolerance * 2.0**i) for i in range(doublings + 1)]
-
-
 def _extend_lines(
     pairs: OrientedPairs,
     sides: SideIndex,
@@ -285,8 +232,7 @@ def _extend_lines(
     space = pairs.space
     numeric = np.array([feature.kind != "categorical" for feature in space.features])
     direction = np.where(numeric, np.nan_to_num(pairs.second[rows] - pairs.first[rows]), 0.0)
-    zero = np.zeros((1, len(space)))
-    length = geometry.distance(space, direction, zero, scaled=True)
+    length = geometry.distance(space, direction, np.zeros((1, len(space))), scaled=True)
     moving = (length > 0) & ~np.isnan(states[rows])
     rows, direction = rows[moving], direction[moving] / length[moving, None]
     here, state = end[rows], states[rows]
@@ -305,13 +251,8 @@ def _extend_lines(
         met = orientation != 0
         brackets.add(here[met], there[met], state[met], new_state[met], part[met], rows[met])
         unfinished = ~met & ~np.isnan(new_state)
-        here = np.where(new[:, None], there, here)
-        rows, direction, here, state = (
-            rows[unfinished],
-            direction[unfinished],
-            here[unfinished],
-            new_state[unfinished],
-        )
+        here, state = np.where(new[:, None], there, here)[unfinished], new_state[unfinished]
+        rows, direction = rows[unfinished], direction[unfinished]
 
 
 def _add_target_brackets(
@@ -330,14 +271,11 @@ def _add_target_brackets(
         orientation, part = match_border_kind(sides, states[rows], target_states[partners], pairs.kinds[rows])
         met = orientation != 0
         pair_rows, partner_rows = rows[met], partners[met]
-        brackets.add(
-            pairs.first[pair_rows],
-            codes[partner_rows],
-            states[pair_rows],
-            target_states[partner_rows],
-            part[met],
-            pair_rows,
+        ends, end_states = (
+            (pairs.first[pair_rows], codes[partner_rows]),
+            (states[pair_rows], target_states[partner_rows]),
         )
+        brackets.add(*ends, *end_states, part[met], pair_rows)
 
 
 def _clip_to_space(space: Space, codes: Codes) -> Codes:

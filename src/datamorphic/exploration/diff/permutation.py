@@ -6,11 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ...space.features import Codes
 from ...space.neighbours import find_nearest
-from .._utils import Mask, Rows, thin_rows
+from .._utils import Answers, Mask, Rows, thin_rows
 from ..front_data import FrontData
 from .follow import OrientedPairs
 
@@ -22,11 +21,7 @@ VIEW_NEIGHBOURS_PER_PAIR = 30  # neighbours of each pair that are compared
 
 
 def find_exclusive_values(
-    values: npt.NDArray[Any],
-    other_values: npt.NDArray[Any],
-    tries: int,
-    other_tries: int,
-    try_of_value: npt.NDArray[Any],
+    values: Answers, other_values: Answers, tries: int, other_tries: int, try_of_value: Rows
 ) -> list[Any]:
     """Return the values that occur in `values` but never in `other_values`, too often for chance.
 
@@ -81,18 +76,16 @@ def _merge_pairs(
     old_front: FrontData, new_front: FrontData, old_pairs: OrientedPairs, new_pairs: OrientedPairs
 ) -> tuple[OrientedPairs, Mask, Rows]:
     """Return the pairs of both fronts, which of them are new, and the nearest seed case of each."""
-    parts, clusters, new_flags = [], [], []
-    for number, (source, pairs) in enumerate(((old_front, old_pairs), (new_front, new_pairs))):
+    parts, clusters = [], []
+    for first_seed, source, pairs in ((0, old_front, old_pairs), (len(old_front.seeds), new_front, new_pairs)):
         rows = thin_rows(len(pairs), MAX_PAIRS_PER_FRONT)
         parts.append(pairs.take(rows))
-        seeds = find_nearest(source.space, source.a.codes[rows], source.seeds.codes)[1][:, 0]
-        clusters.append(seeds + number * len(old_front.seeds))
-        new_flags.append(np.full(len(rows), bool(number)))
+        clusters.append(first_seed + find_nearest(source.space, source.a.codes[rows], source.seeds.codes)[1][:, 0])
     columns: dict[str, Any] = {
         name: np.concatenate([getattr(part, name) for part in parts]) for name in vars(old_pairs) if name != "space"
     }
     _, cluster = np.unique(np.concatenate(clusters), return_inverse=True)
-    return replace(old_pairs, **columns), np.concatenate(new_flags), cluster
+    return replace(old_pairs, **columns), np.arange(len(cluster)) >= len(parts[0]), cluster
 
 
 class _PairNeighbourhoods:
@@ -105,9 +98,7 @@ class _PairNeighbourhoods:
         self.distances = np.maximum(raw_distances - tolerance, 0.0)
         all_rows = np.arange(len(pairs))
         ranks = [self.neighbours[:, rank] for rank in range(count)]
-        self.agreement: Codes = np.column_stack(
-            [pairs.compute_cosines(all_rows, pairs, neighbour) for neighbour in ranks]
-        )
+        self.agreement = np.column_stack([pairs.compute_cosines(all_rows, pairs, neighbour) for neighbour in ranks])
         ahead = np.column_stack([pairs.compute_offsets(all_rows, pairs, neighbour) for neighbour in ranks])
         self.ahead: Codes = np.sign(ahead) * np.maximum(np.abs(ahead) - tolerance, 0.0)
 
@@ -122,10 +113,5 @@ class _PairNeighbourhoods:
         cosines = self.agreement[across]
         if not offsets.size:
             return float(gaps.mean()), 0.0, 0.0, 0.0 if not cosines.size else -float(cosines.mean())
-        signed_offsets = np.where(in_new[has_match], -offsets, offsets)
-        return (
-            float(gaps.mean()),
-            float(np.abs(offsets).mean()),
-            abs(float(signed_offsets.mean())),
-            -float(cosines.mean()),
-        )
+        drift = np.where(in_new[has_match], -offsets, offsets).mean()
+        return float(gaps.mean()), float(np.abs(offsets).mean()), abs(float(drift)), -float(cosines.mean())

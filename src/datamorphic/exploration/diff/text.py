@@ -40,26 +40,19 @@ def format_outcome(change: Difference, *, with_borders: bool = False) -> list[st
 
 def format_headline(change: Difference) -> str:
     """Return the verdict in one sentence."""
-    old, new, judged_pairs = change.old, change.new, change.judged
-    names = old.subject if old.subject == new.subject else f"{old.subject} and {new.subject}"
-    findings = "; ".join(change.findings)
+    names = " and ".join(dict.fromkeys([change.old.subject, change.new.subject]))
+    findings, total = "; ".join(change.findings), pluralize(len(change.judged), "pair")
     if not len(change.table):
-        if change.findings:
-            return f"Neither of the two fronts of {names} has a border, but {findings}."
-        return f"Neither of the two fronts of {names} has a border: there is nothing to compare."
-    border = f"The border of {names}, old and new,"
-    kept_share = f"{change.kept:.1%} of {pluralize(len(judged_pairs), 'pair')} are kept"
-    if not judged_pairs["asked"].any():
-        if change.unchanged:
-            return f"{border} shows no change that could not be chance."
-        return f"{border} has changed: {findings}."
+        outcome = f", but {findings}" if findings else ": there is nothing to compare"
+        return f"Neither of the two fronts of {names} has a border{outcome}."
+    border, was_queried = f"The border of {names}, old and new,", change.judged["asked"].any()
     if change.unchanged:
-        return f"{border} is unchanged: {kept_share}."
-    if change.kept < 1:
-        return f"{border} has changed: {kept_share}."
-    if any(item.kind is ChangeKind.BORDERS for item in change.evidence):
+        outcome = f"is unchanged: {change.kept:.1%} of {total} are kept"
+        return f"{border} {outcome if was_queried else 'shows no change that could not be chance'}."
+    if was_queried and change.kept < 1:
+        return f"{border} has changed: {change.kept:.1%} of {total} are kept."
+    if not was_queried or any(item.kind is ChangeKind.BORDERS for item in change.evidence):
         return f"{border} has changed: {findings}."
-    total = pluralize(len(judged_pairs), "pair")
     return f"{border} is unchanged at all {total} that were queried, but there are other changes: {findings}."
 
 
@@ -125,14 +118,14 @@ def _format_inputs(change: Difference) -> list[str]:
 def _format_limits(change: Difference) -> list[str]:
     """Return the limits of the comparison and its cost."""
     sentences = []
-    absent = [version for version, front in (("old", change.old), ("new", change.new)) if front.sut is None]
-    if len(absent) == 1:
-        missing_version, attached_version = absent[0], "new" if absent == ["old"] else "old"
+    old_missing, new_missing = change.old.sut is None, change.new.sut is None
+    if old_missing != new_missing:
+        missing, attached = ("old", "new") if old_missing else ("new", "old")
         sentences.append(
-            f"The {missing_version} system is not attached: the {attached_version} one was queried at the pairs of the "
-            f"{missing_version} front, and those of the {attached_version} front were only measured"
+            f"The {missing} system is not attached: the {attached} one was queried at the pairs of the {missing} front, "
+            f"and those of the {attached} front were only measured"
         )
-    elif absent and len(change.table):
+    elif old_missing and len(change.table):
         median_resolution = float(np.median([change.resolution[kind] for kind in change.table["border"]]))
         sentences.append(
             f"Neither system is attached: shifts below {median_resolution:.2g}, the spacing of the pairs, are hard to "
