@@ -8,7 +8,6 @@ from .._typing import DataLike, ModelLike, SupportsFit
 from ..errors import DataError
 from ..relations.base import INAPPLICABLE, UNDEFINED
 from ..relations.check.learner_session import LearnerSession, make_random_sampler, prepare_outcomes
-from ..relations.check.violation import LearnerViolation
 from ..relations.learner.base import LearnerRelation
 from ..relations.learner.necessity import Stance
 from ..relations.learner.sampling import make_data_sampler
@@ -46,8 +45,7 @@ def check_learner_relation(
     inputs = TrainingSource(sampler, cases, CASES_PER_TRAINING_SET, seed)
     (outcome,) = prepare_outcomes([relation], {name: stance}, seed)
     session = LearnerSession(learner=learner, outcomes=[outcome], inputs=inputs, drive_options={"progress": False})
-    replay_results = []
-    violations: list[LearnerViolation] = []
+    replay_results, violations = [], []
     for failure in [] if outcome.statistical or not shrink else memory.recall(name):
         try:
             violation = session.replay(outcome, failure.case)

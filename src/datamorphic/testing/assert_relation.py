@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from .._stats import compute_wilson_interval
 from .._text import pluralize
 from ..errors import Interrupted, OutOfBudget
@@ -20,7 +22,6 @@ from ..runs.driver import CallCounter, drive
 from ..runs.flow import Budget
 from ..runs.interrupts import Interrupts
 from ..space.points import Points
-from ..systems.base import Executor
 from .replay import Memory, ReplayCase, replay_violations, restore_case, to_stored_cases
 
 FIRST_WAVE_CASES = 25  # with a budget; each later wave has twice as many cases
@@ -28,44 +29,22 @@ FIRST_WAVE_CASES = 25  # with a budget; each later wave has twice as many cases
 
 @dataclass(frozen=True, kw_only=True)
 class AssertionOutcome:
-    """The outcome of one relation in an assertion.
-
-    Attributes
-    ----------
-    relation, says : str
-        The name of the relation, and what it states.
-    system : str
-        The name of the system.
-    cases, violated_count, undefined_count : int
-        The numbers of judged cases, of violations, and of cases without an answer.
-    calls, seconds
-        The cost.
-    example : str
-        The smallest violation as lines of text.
-    unjudged_reason : str
-        Why the relation does not apply, or the error that the system gave instead of an answer.
-    tried_count, replayed_count : int
-        The number of violations of earlier runs that were tried again, and of those that still occur.
-    note : str
-        A remark for the summary of pytest.
-    remark : str
-        A remark for the reader of a violation.
-    """
+    """The outcome of one relation in an assertion."""
 
     relation: str
-    says: str
+    says: str  # what the relation states
     system: str
-    cases: int = 0
+    cases: int = 0  # that were judged
     violated_count: int = 0
-    undefined_count: int = 0
+    undefined_count: int = 0  # cases without an answer
     calls: int = 0
     seconds: float = 0.0
-    example: str = ""
-    unjudged_reason: str = ""
-    tried_count: int = 0
-    replayed_count: int = 0
-    note: str = ""
-    remark: str = ""
+    example: str = ""  # the smallest violation as lines of text
+    unjudged_reason: str = ""  # why the relation does not apply, or the error instead of an answer
+    tried_count: int = 0  # violations of earlier runs that were tried again
+    replayed_count: int = 0  # those of them that still occur
+    note: str = ""  # a remark for the summary of pytest
+    remark: str = ""  # a remark for the reader of a violation
 
     def is_failing(self, tolerated: float = 0.0) -> bool:
         """Return whether too many cases violate the relation or have no answer.
@@ -88,12 +67,12 @@ class AssertionOutcome:
             known_cases = pluralize(self.replayed_count, "case")
             lines.append(f"{known_cases} that violated it before still {verb} (replayed first).")
         if self.violated_count:
-            low, high = compute_wilson_interval(self.violated_count, self.cases)
+            interval = compute_wilson_interval(self.violated_count, self.cases)
+            share, low, high = (f"{100 * value:.3g} %" for value in (self.violated_count / self.cases, *interval))
             verb = "violates" if self.violated_count == 1 else "violate"
+            cases = pluralize(self.cases, "case")
             lines.append(
-                f"{self.violated_count:,} of {pluralize(self.cases, 'case')} {verb} it: "
-                f"{_format_percent(self.violated_count / self.cases)} "
-                f"({_format_percent(low)} to {_format_percent(high)} with 95 % confidence)."
+                f"{self.violated_count:,} of {cases} {verb} it: {share} ({low} to {high} with 95 % confidence)."
             )
         elif self.replayed_count:
             lines.append(f"None of {pluralize(self.cases, 'new case')} violates it.")
@@ -108,10 +87,6 @@ class AssertionOutcome:
         if self.example:
             lines += ["The smallest example:", *(f"  {line}" for line in self.example.splitlines())]
         return "\n".join([*lines, f"To reproduce it: {rerun_command}"])
-
-
-def _format_percent(share: float) -> str:
-    return f"{100 * share:.3g} %"
 
 
 @contextmanager
@@ -148,9 +123,15 @@ def check_model_relation(
     began, counter = time.monotonic(), CallCounter()
     restored_cases = [restore_case(failure, inputs.space) for failure in memory.recall(name)]
     known_cases = [case for case in restored_cases if case is not None]
-    replays = _replay(relation, sut, known_cases, counter, drive_options)
+    replays: list[tuple[ReplayCase, JudgedGroups]] = []
+    if known_cases:
+        options = {"progress": False, "recheck": 0, "alive": True, **drive_options}
+        flow = replay_violations(relation, sut, known_cases)
+        groups_by_case = drive(flow, relation.system(sut), tally=counter, **options)
+        replays = list(zip(known_cases, groups_by_case, strict=True))
     calls, runs, limit = counter.calls, 0, Budget.parse(budget)
-    verdict_counter, check, spent = _VerdictCounter(), None, False
+    counts = np.zeros(4, dtype=np.int64)  # by verdict
+    message, check, spent = "", None, False
     for wave in _iter_waves(inputs, limit):
         counter = CallCounter()
         remaining = limit.subtract(runs, time.monotonic() - began)
@@ -165,11 +146,14 @@ def check_model_relation(
             break
         finally:
             calls, runs = calls + counter.calls, runs + counter.runs
-        verdict_counter.add(check.groups, len(wave))
-        if verdict_counter.violated_count:
+        counts += count_verdicts(check.groups, len(wave))
+        for outputs in (check.groups.before, check.groups.after):
+            message = message or next(iter(outputs.messages.values()), "")
+        if counts[VIOLATED]:
             break
+    violated_count, undefined_count = int(counts[VIOLATED]), int(counts[UNDEFINED])
     smallest, new_cases = None, []
-    if check is not None and verdict_counter.violated_count:
+    if check is not None and violated_count:
         smallest = check.smallest
         new_cases = to_stored_cases(relation, smallest, check.groups.violations, seed)
     memory.update(name, [(case.failure, bool(len(groups))) for case, groups in replays], new_cases)
@@ -181,57 +165,25 @@ def check_model_relation(
     notes = []
     if replays:
         notes.append(f"{replayed_count} of {len(replays)} replayed")
-    if verdict_counter.undefined_count:
-        notes.append(f"no answer to {verdict_counter.undefined_count:,}")
+    if undefined_count:
+        notes.append(f"no answer to {undefined_count:,}")
     if spent:
         notes.append("the budget is spent")
     return AssertionOutcome(
         relation=name,
         says=says,
         system=subject.name,
-        cases=verdict_counter.cases,
-        violated_count=verdict_counter.violated_count,
-        undefined_count=verdict_counter.undefined_count,
+        cases=int(counts[HOLDS]) + violated_count,
+        violated_count=violated_count,
+        undefined_count=undefined_count,
         calls=calls,
         seconds=time.monotonic() - began,
         example=format_example(examples[0]) if examples else "",
-        unjudged_reason=verdict_counter.message or ("the budget was spent before any answer" if spent else ""),
+        unjudged_reason=message or ("the budget was spent before any answer" if spent else ""),
         tried_count=len(replays),
         replayed_count=replayed_count,
         note=", ".join(notes),
     )
-
-
-def _replay(
-    relation: Relation,
-    sut: Executor,
-    known_cases: list[ReplayCase],
-    counter: CallCounter,
-    drive_options: dict[str, Any],
-) -> list[tuple[ReplayCase, JudgedGroups]]:
-    """Return known violations, each with the groups that still violate the relation."""
-    if not known_cases:
-        return []
-    flow = replay_violations(relation, sut, known_cases)
-    options = {"progress": False, "recheck": 0, "alive": True, **drive_options}
-    return list(zip(known_cases, drive(flow, relation.system(sut), tally=counter, **options), strict=True))
-
-
-class _VerdictCounter:
-    """The number of cases per verdict, and the first error."""
-
-    def __init__(self) -> None:
-        self.cases = self.violated_count = self.undefined_count = 0
-        self.message = ""
-
-    def add(self, groups: JudgedGroups, inputs: int) -> None:
-        """Count the groups of some inputs."""
-        counts = count_verdicts(groups, inputs)
-        self.cases += int(counts[HOLDS] + counts[VIOLATED])
-        self.violated_count += int(counts[VIOLATED])
-        self.undefined_count += int(counts[UNDEFINED])
-        for outputs in (groups.before, groups.after):
-            self.message = self.message or next(iter(outputs.messages.values()), "")
 
 
 def _iter_waves(inputs: Points, budget: Budget) -> Iterator[Points]:

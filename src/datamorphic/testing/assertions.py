@@ -60,10 +60,9 @@ def assert_holds(
         on changed data, are "MR-1.2" and others. All relations of a sequence must hold.
     target : str, optional
         The column of `data` with the label, which is not an input. Relations of learners need it if there are data.
-    cases : int, optional
-        The maximum number of cases; by default that of the pytest profile, or 300.
-    seed : int, optional
-        The seed; by default that of pytest (``--datamorphic-seed``), or 0.
+    cases, seed : int, optional
+        The maximum number of cases, by default that of the pytest profile or 300, and the seed, by default that of pytest
+        (``--datamorphic-seed``) or 0.
     space : Space, optional
         The space of the inputs; by default read from `data`.
     tolerated : float
@@ -104,24 +103,14 @@ def assert_holds(
         start_seed = settings.seed if seed is None else validate_integer("seed", "assert_holds", seed)
         case_count = settings.cases if cases is None else validate_integer("cases", "assert_holds", cases, 1)
         memory = Memory(settings, store, find_system_name(model, name))
-        limit = budget or settings.budget
+        limits: dict[str, Any] = {"seed": start_seed, "budget": budget or settings.budget}
         subject = None
         with stop_on_interrupt():
             for single_relation in relations:
                 if isinstance(single_relation, LearnerRelation):
                     stance = find_stance(single_relation.name, model)
-                    outcomes.append(
-                        check_learner_relation(
-                            single_relation,
-                            model,
-                            stance,
-                            memory,
-                            data=data,
-                            target=target,
-                            cases=case_count,
-                            seed=start_seed,
-                            budget=limit,
-                        )
+                    outcome = check_learner_relation(
+                        single_relation, model, stance, memory, data=data, target=target, cases=case_count, **limits
                     )
                 else:
                     subject = subject or build_subject(
@@ -136,12 +125,9 @@ def assert_holds(
                         scalar=scalar,
                         name=name,
                     )
-                    outcomes.append(
-                        check_model_relation(
-                            single_relation, subject, memory, seed=start_seed, budget=limit, timeout=timeout
-                        )
-                    )
-                record_outcome(settings, outcomes[-1], start_seed)
+                    outcome = check_model_relation(single_relation, subject, memory, timeout=timeout, **limits)
+                outcomes.append(outcome)
+                record_outcome(settings, outcome, start_seed)
     except DatamorphicError as error:
         reraise(error)
     raise_if_violated(outcomes, settings, start_seed if seed is None else None, tolerated, f"seed={start_seed}")
@@ -169,12 +155,8 @@ def assert_covers(
         What to cover: every leaf; every leaf by a row at its limits; every mutant of a decision by a row that kills it.
     at_least : float
         The share that the data must cover. About four in five mutants can be killed: see `dm.cover`.
-    target : str, optional
-        The column of `data` with the label, which is not an input.
-    space : Space, optional
-        The values that columns may have.
-    options
-        Other options of `dm.cover`.
+    target, space, options
+        As for `dm.cover`: the column of `data` with the label, the values that columns may have, and other options.
 
     Examples
     --------
@@ -242,11 +224,8 @@ def raise_if_violated(
         reasons = "; ".join(
             f"{outcome.relation!r}: {outcome.unjudged_reason or 'it applies to no case'}" for outcome in outcomes
         )
-        raise AssertionError(
-            f"Nothing was tested: {reasons}. Such an assertion would pass for any model. Remove it, or give "
-            "data to which it "
-            "applies."
-        )
+        remedy = "Such an assertion would pass for any model. Remove it, or give data to which it applies."
+        raise AssertionError(f"Nothing was tested: {reasons}. {remedy}")
 
 
 def reraise(error: DatamorphicError) -> NoReturn:

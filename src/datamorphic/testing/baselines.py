@@ -42,10 +42,8 @@ def assert_front_unchanged(
         or if the border has changed.
     tolerance : float, optional
         How far a border may move, as a share of the range of a feature; 0.01 by default.
-    target : str, optional
-        The column of `data` with the label, which is not an input.
-    trust, scalar, name
-        As for `dm.wrap`.
+    target, trust, scalar, name
+        As for `dm.explore`.
     **explore_options
         Options of `dm.explore` that differ from those of the baseline.
 
@@ -78,7 +76,7 @@ def assert_front_unchanged(
             with stop_on_interrupt():
                 front = explore(model, data, **options)
             write_baseline(front, file)
-            record_comparison(settings, file, front, note="the baseline was written")
+            _record(settings, file, front, note="the baseline was written")
             return
         old = Front.load(file)
         with stop_on_interrupt():
@@ -92,7 +90,7 @@ def assert_front_unchanged(
         changed_count = max(1, int((change.judged["status"] != "kept").sum()) + rows)
     rewritten = bool(changed_count) and settings.update
     note = "the baseline was replaced" if rewritten else ""
-    record_comparison(settings, file, front, compared_count, changed_count, change.calls, note)
+    _record(settings, file, front, cases=compared_count, violated=changed_count, note=note, calls=change.calls)
     if rewritten:
         write_baseline(front, file)
     elif changed_count:
@@ -131,28 +129,13 @@ def write_baseline(front: Front, file: Path) -> None:
         front.save(temporary_file)
         os.replace(temporary_file, file)
     except OSError as error:
-        raise UsageError(
-            f"The baseline cannot be written to {str(file)!r}: {error.strerror}. Choose another place."
-        ) from None
+        place = f"{str(file)!r}: {error.strerror}"
+        raise UsageError(f"The baseline cannot be written to {place}. Choose another place.") from None
     finally:
         temporary_file.unlink(missing_ok=True)
 
 
-def record_comparison(
-    settings: Settings,
-    file: Path,
-    front: Front,
-    compared_count: int = 0,
-    changed_count: int = 0,
-    calls: int = 0,
-    note: str = "",
-) -> None:
+def _record(settings: Settings, file: Path, front: Front, *, calls: int = 0, **figures: Any) -> None:
     """Record the figures of a comparison for the summary of pytest."""
-    settings.record(
-        relation=f"front {file.name}",
-        cases=compared_count,
-        violated=changed_count,
-        calls=front.calls + calls,
-        seconds=round(front.seconds, 3),
-        note=note,
-    )
+    cost = {"calls": front.calls + calls, "seconds": round(front.seconds, 3)}
+    settings.record(relation=f"front {file.name}", **{"cases": 0, "violated": 0} | figures | cost)

@@ -24,7 +24,7 @@ from ..relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED
 from ..relations.box import Box
 from ..relations.function import FunctionRelation
 from ..space.outputs import Status
-from ..space.points import Points
+from ..space.points import Points, RowSelection
 from ..systems.base import Executor
 
 
@@ -39,18 +39,14 @@ def check_executor(executor: Executor, points: Points) -> None:
     assert len(whole) == len(points), f"{executor} gave {len(whole)} outputs for {len(points)} rows"
     assert whole.status.dtype == np.int8, f"{executor}: the status must be int8"
     np.testing.assert_array_equal(points.codes, before, err_msg=f"{executor} changed its input")
-    assert executor.execute(points).same(whole).all(), f"{executor} gives other answers the second time"
-
-    backwards = np.arange(len(points))[::-1]
-    assert executor.execute(points.take(backwards)).same(whole.take(backwards)).all(), (
-        f"{executor} depends on the order of rows"
-    )
-    half = slice(0, len(points) // 2)
-    assert executor.execute(points.take(half)).same(whole.take(half)).all(), f"{executor} depends on the batch"
-    first = slice(0, 1)
-    assert executor.execute(points.take(first)).same(whole.take(first)).all(), (
-        f"{executor} gives other answers to single rows"
-    )
+    selections: list[tuple[RowSelection, str]] = [
+        (slice(None), "gives other answers the second time"),
+        (np.arange(len(points))[::-1], "depends on the order of rows"),
+        (slice(0, len(points) // 2), "depends on the batch"),
+        (slice(0, 1), "gives other answers to single rows"),
+    ]
+    for rows, complaint in selections:
+        assert executor.execute(points.take(rows)).same(whole.take(rows)).all(), f"{executor} {complaint}"
     assert len(executor.execute(points.take(slice(0, 0)))) == 0, f"{executor} gave outputs for no rows"
     twice = executor.execute(Points.concat([points, points]))
     assert twice.take(slice(len(points), None)).same(whole).all(), f"{executor} gives other answers to repeated rows"
@@ -75,16 +71,9 @@ def check_selector(
 ) -> None:
     """Assert that a selector keeps its contract on some relations.
 
-    Parameters
-    ----------
-    make : callable
-        Returns a selector for relations, with `seed`, `k` and `candidates` as keywords.
-    relations : sequence of FunctionRelation
-        At least two, each with one source per group.
-    opens : bool
-        Whether each relation is chosen once before any is chosen again.
-    groups : int
-        The number of pairs per call.
+    `make` returns a selector for relations, with `seed`, `k` and `candidates` as keywords. There must be at least two
+    `relations`, each with one source per group. `opens` says whether each relation is chosen once before any is chosen
+    again, and `groups` is the number of pairs per call.
     """
     relation_count = len(relations)
     selector = make(relations, seed=1)
@@ -145,9 +134,9 @@ def check_selector(
     assert len(make(relations, seed=1, k=1).propose(groups)) == groups, f"{selector} needs more than one candidate"
 
 
-def _assert_same(picks: Picks, others: Picks, message: str) -> None:
-    np.testing.assert_array_equal(picks.relation, others.relation, err_msg=message)
-    np.testing.assert_array_equal(picks.sources, others.sources, err_msg=message)
+def _assert_same(batch: Picks | GroupBatch, other_batch: Picks | GroupBatch, message: str) -> None:
+    for name, values in vars(batch).items():
+        np.testing.assert_array_equal(values, getattr(other_batch, name), err_msg=message)
 
 
 def check_generator(
@@ -163,38 +152,31 @@ def check_generator(
     target = relation if isinstance(relation, FunctionRelation) else Box.of(relation, generator.name)
     domain = list(target.domain) if isinstance(target, FunctionRelation) else [target]
     width = sum(box.dimension for box in domain)
-    assert (generator.count, len(generator.name) > 0) == (0, True), (
-        f"{generator} has no name, or counts groups before the first proposal"
-    )
+    assert generator.name, f"{generator} has no name"
+    assert generator.count == 0, f"{generator} counts groups before the first proposal"
 
     whole = generator.propose(groups)
     assert len(whole) == groups, f"{generator} gave {len(whole)} groups instead of {groups}"
     assert generator.count == groups, f"{generator} counts {generator.count} groups after {groups}"
     assert whole.sources.shape == (groups, width), f"{generator}: sources of shape {whole.sources.shape}"
-    for box, part in zip(
-        domain, np.split(whole.sources, np.cumsum([b.dimension for b in domain])[:-1], 1), strict=True
-    ):
+    columns = np.split(whole.sources, np.cumsum([box.dimension for box in domain])[:-1], 1)
+    for box, part in zip(domain, columns, strict=True):
         outside = ~box.contains(part)
         assert not outside.any(), f"{generator} left the domain {box}: {part[outside][0]}"
         fractions = part[:, box.kind != 0] % 1
         assert not fractions.any(), f"{generator} gave fractions instead of whole numbers"
     if isinstance(target, FunctionRelation):
-        np.testing.assert_array_equal(
-            whole.follow_ups, target.follow(whole.sources), err_msg=f"{generator} gave follow-ups of other sources"
-        )
+        complaint = f"{generator} gave follow-ups of other sources"
+        np.testing.assert_array_equal(whole.follow_ups, target.follow(whole.sources), err_msg=complaint)
     else:
         assert whole.follow_ups.shape == (groups, 0), f"{generator} gave follow-ups of a domain"
 
     for cut in ([1] * groups, [groups // 3, 1, groups - groups // 3 - 1], [groups - 1, 1]):
         other_generator = make(0)
-        _assert_same_groups(
-            _join_groups([other_generator.propose(count) for count in cut if count]),
-            whole,
-            f"{generator} depends on the sizes of proposals",
-        )
-    _assert_same_groups(
-        _join_groups(list(islice(make(0), groups))), whole, f"{generator} gives other groups when iterated"
-    )
+        parts = _join_groups([other_generator.propose(count) for count in cut if count])
+        _assert_same(parts, whole, f"{generator} depends on the sizes of proposals")
+    parts = _join_groups(list(islice(make(0), groups)))
+    _assert_same(parts, whole, f"{generator} gives other groups when iterated")
     assert not np.array_equal(make(1).propose(groups).sources, whole.sources), f"{generator} ignores its seed"
 
     _check_feedback(make, whole)
@@ -221,9 +203,8 @@ def _check_feedback(make: Callable[[int], Generator], whole: GroupBatch) -> None
     assert second_generator.count == groups, f"{second_generator} does not count groups executed earlier"
     before = earlier.copy()
     assert len(second_generator.propose(groups)) == groups
-    assert second_generator.count == 2 * groups, (
-        f"{second_generator} counts {second_generator.count} groups after {2 * groups}"
-    )
+    count = second_generator.count
+    assert count == 2 * groups, f"{second_generator} counts {count} groups after {2 * groups}"
     np.testing.assert_array_equal(earlier, before, err_msg=f"{second_generator} changed the groups executed earlier")
     second_generator.know(earlier[:0])
     second_generator.know(np.repeat(earlier[:1], 70, axis=0))  # the same group many times
@@ -234,11 +215,6 @@ def _join_groups(parts: list[GroupBatch]) -> GroupBatch:
     return GroupBatch(
         np.concatenate([part.sources for part in parts]), np.concatenate([part.follow_ups for part in parts])
     )
-
-
-def _assert_same_groups(groups: GroupBatch, others: GroupBatch, complaint: str) -> None:
-    np.testing.assert_array_equal(groups.sources, others.sources, err_msg=complaint)
-    np.testing.assert_array_equal(groups.follow_ups, others.follow_ups, err_msg=complaint)
 
 
 def _assert_refused(call: Callable[[Any], Any], argument: object) -> None:

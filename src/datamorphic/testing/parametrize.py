@@ -33,25 +33,12 @@ TEST_ARGUMENTS = ("learner", "relation")
 class RelationAssertion:
     """The relation that a test gets, to be called with a learner.
 
-    A relation that the learner need not keep is a hypothesis. If it is violated, the summary says so, and no test fails.
-
-    Attributes
-    ----------
-    relation : LearnerRelation
-        The relation.
-    stance : Stance
-        Whether the learner of this test must keep it, and how strictly it is judged.
-    strict : bool
-        Whether a violation fails the test.
+    A relation that the learner need not keep is a hypothesis. If it is violated, the summary says so, and no test fails:
+    only if `strict`, a violation fails the test.
     """
 
     def __init__(
-        self,
-        relation: LearnerRelation,
-        stance: Stance,
-        strict: bool,
-        data: pd.DataFrame | None = None,
-        target: str | None = None,
+        self, relation: LearnerRelation, stance: Stance, strict: bool, data: pd.DataFrame | None, target: str | None
     ) -> None:
         self.relation, self.stance, self.strict = relation, stance, strict
         self._data, self._target = data, target
@@ -154,14 +141,10 @@ def parametrize_with_relations(
             if reason is None and stance.strictness == "expected_failure":
                 reason = stance.reason
             marks = [] if reason is None else [pytest.mark.xfail(reason=reason, raises=AssertionError)]
-            assertion = RelationAssertion(
-                relation, stance, strict or stance.necessary or reason is not None, data, target
-            )
-            tests.append(
-                pytest.param(
-                    _copy_learner(learner), assertion, id=f"{format_learner(learner)}-{relation.name}", marks=marks
-                )
-            )
+            must_hold = strict or stance.necessary or reason is not None
+            assertion = RelationAssertion(relation, stance, must_hold, data, target)
+            test_id = f"{format_learner(learner)}-{relation.name}"
+            tests.append(pytest.param(_copy_learner(learner), assertion, id=test_id, marks=marks))
 
     def decorate(function: Callable[..., Any]) -> Any:
         return pytest.mark.parametrize(TEST_ARGUMENTS, tests)(_add_arguments(function))
@@ -199,9 +182,8 @@ def _read_reasons(
     known_names = {*LEARNER_RELATIONS, *(relation.name for relation in relations)}
     for name in reasons:
         if name not in known_names:
-            raise ArgumentError(
-                f"There is no relation {name!r} that could be expected to fail. {suggest_name(name, known_names)}"
-            )
+            hint = suggest_name(name, known_names)
+            raise ArgumentError(f"There is no relation {name!r} that could be expected to fail. {hint}")
     return {name: str(reason) for name, reason in reasons.items()}
 
 

@@ -21,24 +21,12 @@ PLUGIN_MODULE = "_datamorphic_pytest"  # looked up in sys.modules, never importe
 
 @dataclass(frozen=True)
 class Profile:
-    """How much an assertion tries.
-
-    Attributes
-    ----------
-    name : str
-        The name of the profile.
-    cases : int
-        The maximum number of cases per relation.
-    seed : int, optional
-        The seed; None for a new seed per run of pytest.
-    budget : str, optional
-        The budget of an assertion.
-    """
+    """How much an assertion tries."""
 
     name: str
-    cases: int
-    seed: int | None = None
-    budget: str | None = None
+    cases: int  # the maximum number of cases per relation
+    seed: int | None = None  # None for a new seed per run of pytest
+    budget: str | None = None  # of an assertion
 
 
 #: quick and with a fixed seed for CI; ten times the default cases for nightly runs
@@ -57,14 +45,8 @@ class PluginRun(Protocol):
     drawn_seed: int
     budget: str | None
     update: bool
-
-    @property
-    def failures(self) -> Path | None:
-        """The file where violations are kept."""
-
-    @property
-    def test(self) -> str:
-        """The id of the running test."""
+    failures: Path | None
+    test: str
 
     def format_rerun_command(self, seed: int | None) -> str:
         """Return the command that runs the test again."""
@@ -75,28 +57,14 @@ class PluginRun(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """The settings of an assertion.
-
-    Attributes
-    ----------
-    cases, seed, budget
-        As in `Profile`, but always with a seed.
-    failures : Path, optional
-        The file where violations are kept.
-    update : bool
-        Whether to write baselines.
-    test : str
-        The id of the running test; empty outside pytest.
-    run : PluginRun, optional
-        The run of pytest.
-    """
+    """The settings of an assertion: those of a `Profile`, but always with a seed, and those of the run of pytest."""
 
     cases: int
     seed: int
     budget: str | None = None
-    failures: Path | None = None
-    update: bool = False
-    test: str = ""
+    failures: Path | None = None  # the file where violations are kept
+    update: bool = False  # whether to write baselines
+    test: str = ""  # the id of the running test; empty outside pytest
     run: PluginRun | None = None
 
     def format_rerun_command(self, seed: int | None) -> str:
@@ -140,13 +108,8 @@ def parse_profiles(lines: Iterable[str]) -> dict[str, Profile]:
     """Return the profiles of lines like ``nightly: cases=5000, budget=10m, seed=0``.
 
     Values that a line does not give are those of the default profile.
-
-    Examples
-    --------
-    >>> parse_profiles(["nightly: cases=5000, seed=1"])["nightly"]
-    Profile(name='nightly', cases=5000, seed=1, budget=None)
     """
-    profiles = {}
+    profiles, example = {}, "'nightly: cases=5000, budget=10m, seed=0'"
     for line in lines:
         name, colon, rest = (part.strip() for part in line.partition(":"))
         options: dict[str, Any] = {}
@@ -154,16 +117,12 @@ def parse_profiles(lines: Iterable[str]) -> dict[str, Profile]:
             key, _, value = (item.strip() for item in part.partition("="))
             number = key != "budget" and value.isdecimal() and int(value) >= (key == "cases")
             if key not in ("cases", "seed", "budget") or not (number or (key == "budget" and value)):
-                raise ArgumentError(
-                    f"{part!r} in the profile {name!r} is invalid. Give a number of cases, a seed or a budget, as in "
-                    "'nightly: cases=5000, budget=10m, seed=0'."
-                )
+                expected = f"Give a number of cases, a seed or a budget, as in {example}."
+                raise ArgumentError(f"{part!r} in the profile {name!r} is invalid. {expected}")
             options[key] = value if key == "budget" else int(value)
         if not name or not colon:
-            raise ArgumentError(
-                f"The profile {line!r} is invalid. Write its name, a colon and its values, as in "
-                "'nightly: cases=5000, budget=10m, seed=0'."
-            )
+            expected = f"Write its name, a colon and its values, as in {example}."
+            raise ArgumentError(f"The profile {line!r} is invalid. {expected}")
         profiles[name] = replace(PROFILES["default"], name=name, **options)
     return profiles
 
@@ -172,9 +131,7 @@ def validate_profile(profile: str | None, lines: Iterable[str], budget: str | No
     """Raise an error if the profile does not exist or is invalid."""
     profiles = PROFILES | parse_profiles(lines)
     get_profile(profile, profiles)
-    budgets = [budget, *(candidate.budget for candidate in profiles.values())]
-    if any(budgets):
-        from ..runs.flow import Budget
+    for budget_text in filter(None, [budget, *(candidate.budget for candidate in profiles.values())]):
+        from ..runs.flow import Budget  # it imports NumPy
 
-        for budget_text in filter(None, budgets):
-            Budget.parse(budget_text)
+        Budget.parse(budget_text)

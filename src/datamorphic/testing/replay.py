@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from ..errors import DataError, StoreError
 from ..relations.base import JudgedGroups, Relation
 from ..runs.flow import Flow, Query
 from ..runs.keep import KeepOptions, open_store
+from ..space.encoding import is_missing
 from ..space.points import Batch, Points, Rows
 from ..space.serialize import value_from_json, value_to_json
 from ..space.space import Space
@@ -23,43 +25,31 @@ if TYPE_CHECKING:  # SQLAlchemy is loaded where a store is opened
     from ..runs.failures import Failure
     from ..runs.store import Store
 
-T = TypeVar("T")
 MAX_REMEMBERED_VIOLATIONS = 20  # per relation; all of them are replayed the next time
 MAX_EXTRA_VIOLATIONS = 4  # kept besides the smallest one: a fix of that may not fix these
 MAX_BATCH_ROWS = 500  # of a batch that is kept
 
 
 class Memory:
-    """The known violations of one system.
+    """The known violations of one system, in a store or, without one, in the file that the settings name.
 
     A cache that cannot be read or written is ignored. A named store that cannot be used raises an error.
-
-    Parameters
-    ----------
-    settings : Settings
-        They name the file in pytest's cache where violations are kept without a store.
-    store : str, path or Store, optional
-        The store to use instead.
-    system : str
-        The name of the system.
     """
 
     def __init__(self, settings: Settings, store: FilePath | Store | None, system: str) -> None:
-        self._has_named_store = store is not None
-        self._location: Any = store if self._has_named_store else settings.failures
-        self.system = system if self._has_named_store else f"{settings.test} {system}"
+        self._location: Any = settings.failures if store is None else store
+        self._ignored_errors = (StoreError,) if store is None else ()
+        self.system = f"{settings.test} {system}" if store is None else system
 
     def recall(self, relation: str) -> list[Failure]:
         """Return the violations of a relation that earlier runs found, the latest first."""
-        if self._location is None or not (self._has_named_store or self._location.exists()):
+        if self._location is None or (self._ignored_errors and not self._location.exists()):
             return []
+        from ..runs import failures
 
-        def read(store: Store) -> list[Failure]:
-            from ..runs import failures
-
+        with suppress(*self._ignored_errors), self._open() as store:
             return failures.recall(store, self.system, relation, MAX_REMEMBERED_VIOLATIONS)
-
-        return self._with_store(read) or []
+        return []
 
     def update(
         self, relation: str, replay_results: Sequence[tuple[Failure, bool]], new_cases: Sequence[dict[str, Any]]
@@ -70,50 +60,25 @@ class Memory:
         fixed_ids = [failure.id for failure, violated in replay_results if not violated]
         if self._location is None or not (cases or fixed_ids):
             return
+        from ..runs import failures
 
-        def write(store: Store) -> None:
-            from ..runs import failures
-
+        with suppress(*self._ignored_errors), self._open() as store:
             failures.forget(store, fixed_ids)
             failures.remember(store, self.system, relation, [{"case": case} for case in cases])
 
-        self._with_store(write)
-
-    def _with_store(self, work: Callable[[Store], T]) -> T | None:
-        try:
-            with open_store(
-                self._location if isinstance(self._location, KeepOptions) else KeepOptions(self._location)
-            ) as store:
-                return work(store)
-        except StoreError:
-            if self._has_named_store:
-                raise
-            return None
+    def _open(self) -> AbstractContextManager[Store]:
+        return open_store(self._location if isinstance(self._location, KeepOptions) else KeepOptions(self._location))
 
 
 @dataclass(frozen=True)
 class ReplayCase:
-    """A violation to be replayed.
-
-    Attributes
-    ----------
-    failure : Failure
-        The stored violation.
-    rows : Points
-        Its source cases.
-    follow_up : Points or Rows, optional
-        The stored follow-up cases; without them the relation makes new ones.
-    seed : int
-        The seed of the relation.
-    place : int
-        The rank among the violations of one run; 0 is the smallest.
-    """
+    """A violation to be replayed."""
 
     failure: Failure
-    rows: Points
-    follow_up: Batch | None
-    seed: int
-    place: int = 0
+    rows: Points  # the source cases
+    follow_up: Batch | None  # without stored follow-up cases, the relation makes new ones
+    seed: int  # of the relation
+    place: int = 0  # the rank among the violations of one run; 0 is the smallest
 
 
 def replay_violations(
@@ -149,10 +114,8 @@ def to_stored_cases(
     if relation.whole:
         pairs = [] if smallest is None or smallest.batch is None else [(smallest.batch, None)]
     else:
-        groups = [
-            *([] if smallest is None else [smallest.take(slice(0, 1))]),
-            others.take(slice(0, MAX_EXTRA_VIOLATIONS)),
-        ]
+        groups = [] if smallest is None else [smallest.take(slice(0, 1))]
+        groups.append(others.take(slice(0, MAX_EXTRA_VIOLATIONS)))
         pairs = [
             (group.source.take(slice(row, row + 1)), group.follow_up.take(slice(row, row + 1)))
             for group in groups
@@ -195,18 +158,11 @@ def restore_case(failure: Failure, space: Space) -> ReplayCase | None:
 
 
 def _to_records(batch: Batch) -> list[dict[str, Any]]:
-    records = batch.frame.astype(object).to_dict("records")
     return [
-        {str(name): None if _is_missing(value) else value_to_json(value) for name, value in row.items()}
-        for row in records
+        {str(name): None if is_missing(value) else value_to_json(value) for name, value in row.items()}
+        for row in batch.frame.astype(object).to_dict("records")
     ]
 
 
 def _from_record(row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value_from_json(value) for name, value in row.items()}
-
-
-def _is_missing(value: object) -> bool:
-    import pandas as pd
-
-    return value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and value != value)
