@@ -26,6 +26,21 @@ def pluralize(count: int, noun: str, plural_noun: str | None = None) -> str:
     return f"{count:,} {noun if count == 1 else plural_noun or noun + 's'}"
 
 
+def format_percent(share: float) -> str:
+    """Return a share in percent, with three digits; 0% and 100% are exact.
+
+    Examples
+    --------
+    >>> [format_percent(share) for share in (0.04, 0.12345, 0.0, 1.0, 0.99996, 1 / 30_000)]
+    ['4%', '12.3%', '0%', '100%', '>99.9%', '<0.01%']
+    """
+    if 0 < share < 1e-4:
+        return "<0.01%"
+    if 0.9995 <= share < 1:
+        return ">99.9%"
+    return f"{100 * share:.3g}%" if share < 9.995 else f"{100 * share:,.0f}%"
+
+
 def format_short(value: object) -> str:
     """Return a value as text for a sentence: numbers with 10 digits, long text cut."""
     is_numpy_number = isinstance(value, numbers.Real) and type(value).__module__ == "numpy"

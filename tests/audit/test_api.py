@@ -39,7 +39,7 @@ def test_a_fitted_classifier_with_labels():
     assert result.kind == "a fitted classifier of 3 classes (GaussianNB)"
     assert outcome(result, "learning").state == "passed"
     assert outcome(result, "number types").why == "no column has integers"
-    assert any("agrees with the label for 96.0%" in note for note in result.notes)
+    assert any("agrees with the label for 96%" in note for note in result.notes)
     assert [item.check for item in result.outcomes] == [check.name for check in CHECKS]
 
 
@@ -52,7 +52,7 @@ def test_a_learner_is_fitted_first():
     result = dm.test(learner, iris, target="target", only=["answers", "learning", "adequacy"])
     assert not hasattr(learner, "tree_")  # the caller's own is left as it was
     assert "fitted to these data" in result.kind
-    assert "leaves of the tree, 100.0% reached" in outcome(result, "adequacy").why
+    assert "leaves of the tree, 100% reached" in outcome(result, "adequacy").why
     with pytest.raises(ArgumentError, match=r"not fitted\. Fit it first, or give a frame with labels"):
         dm.test(learner, iris.drop(columns="target"))
 

@@ -14,11 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from datamorphic._text import format_percent
 from datamorphic.audit.finding import Example, Finding, Outcome
 from datamorphic.audit.markdown import MAX_CHARACTERS, format_markdown
 from datamorphic.audit.result import AuditResult
 from datamorphic.audit.sarif import format_sarif
-from datamorphic.audit.text import format_certainty, format_frequency, format_percent, format_text, tabulate_example
+from datamorphic.audit.text import format_certainty, format_frequency, format_text, tabulate_example
 from datamorphic.reporting.markdown import escape_markdown, format_code_block
 from datamorphic.reporting.text import clean, cut, format_cell, split_blocks, to_one_line, to_printable
 from support.planted_models import EVIL, example, hostile
@@ -81,10 +82,10 @@ def test_bullets_make_lists():
     ("cases", "of", "said"),
     [
         (0, 0, ""),
-        (12, 400, "12 of 400 cases tried: 3 % (95 % interval: 1.72 % to 5.17 %)"),
-        (1, 1, "1 of 1 case tried: 100 % (95 % interval: 20.7 % to 100 %)"),
-        (1, 50_000, "1 of 50,000 cases tried: <0.01 % (95 % interval: <0.01 % to 0.0113 %)"),
-        (9_999, 10_000, "9,999 of 10,000 cases tried: >99.9 % (95 % interval: 99.9 % to >99.9 %)"),
+        (12, 400, "12 of 400 cases tried: 3% (95% interval: 1.72% to 5.17%)"),
+        (1, 1, "1 of 1 case tried: 100% (95% interval: 20.7% to 100%)"),
+        (1, 50_000, "1 of 50,000 cases tried: <0.01% (95% interval: <0.01% to 0.0113%)"),
+        (9_999, 10_000, "9,999 of 10,000 cases tried: >99.9% (95% interval: 99.9% to >99.9%)"),
     ],
 )
 def test_the_frequency_has_an_interval(cases, of, said):
@@ -96,9 +97,9 @@ def test_the_certainty_is_given_in_words():
     assert format_certainty(finding(examples=(shown,))) == "certain: an example shows it"
     assert format_certainty(finding()) == "certain"
     assert [format_certainty(finding(sure=sure)) for sure in (0.95, 0.7, 0.5, 0.1)] == [
-        "nearly certain (95 %)", "likely (70 %)", "possible (50 %)", "a suspicion (10 %)"
+        "nearly certain (95%)", "likely (70%)", "possible (50%)", "a suspicion (10%)"
     ]  # fmt: skip
-    assert format_percent(0.5) == "50 %"
+    assert format_percent(0.5) == "50%"
 
 
 def test_an_example_shows_only_what_matters():
@@ -135,8 +136,8 @@ def test_a_terminal_gets_the_findings_worst_first():
     assert lines[0] == f"credit.skops: {example().headline}"
     heads = [line for line in lines if re.match(r"\d+\. ", line)]
     assert [head.split(":")[0] for head in heads] == ["1. FAULT", "2. CONCERN", "3. CONCERN", "4. ADVICE"]
-    assert "   288 of 300 cases tried: 96 % (95 % interval: 93.1 % to 97.7 %); certain: an example shows it" in lines
-    assert "   37 of 1,000 cases tried: 3.7 % (95 % interval: 2.7 % to 5.06 %); certain: an example shows it" in lines
+    assert "   288 of 300 cases tried: 96% (95% interval: 93.1% to 97.7%); certain: an example shows it" in lines
+    assert "   37 of 1,000 cases tried: 3.7% (95% interval: 2.7% to 5.06%); certain: an example shows it" in lines
     assert (
         "   Reproduce: datamorphic test models/credit.skops applicants.csv --target decision --protected gender --seed 7 --only protected"
         in lines
@@ -146,7 +147,7 @@ def test_a_terminal_gets_the_findings_worst_first():
 
 
 def test_counts_in_the_detail_are_not_repeated():
-    detail = "3 of 1,200 cases (0.25 %, 0.09 to 0.73 %) do it."
+    detail = "3 of 1,200 cases (0.25%, 0.085% to 0.733%) do it."
     once = result_of(finding(detail=detail, cases=3, of=1_200, counted_in_detail=True))
     for export in (format_text, format_markdown, AuditResult.to_junit, format_sarif):
         assert export(once).count("3 of 1,200") == 1 + (export is format_markdown)  # and once in its table
@@ -220,8 +221,8 @@ def test_markdown_has_the_verdict_findings_and_checks():
     told = format_markdown(example())
     shown = rendered(told)
     assert told.startswith(f"### ❌ credit.skops: {escape_markdown(example().headline)}\n")
-    assert "| 🔴 fault | The answer depends on the order of the columns | column order | 288 of 300 | 100 % |" in told
-    assert "288 of 300 cases tried: 96 % (95 % interval: 93.1 % to 97.7 %)" in shown
+    assert "| 🔴 fault | The answer depends on the order of the columns | column order | 288 of 300 | 100% |" in told
+    assert "288 of 300 cases tried: 96% (95% interval: 93.1% to 97.7%)" in shown
     assert told.count("<details>") == 4 + 2  # a finding each, the checks, the notes
     assert "--only 'column order'\n```" in told
     assert format_markdown(result_of(outcomes=(Outcome(check="answers", asks="?", state="passed"),))).startswith(
@@ -254,7 +255,7 @@ def test_junit_has_a_case_for_each_check():
     failure = cases["protected"].find("failure")
     assert failure.get("type") == "concern"
     assert failure.get("message") == "The answer depends on gender alone"
-    for part in ("37 of 1,000", "95 % interval", "gender: female -> male", "--only protected", "what to do: Train"):
+    for part in ("37 of 1,000", "95% interval", "gender: female -> male", "--only protected", "what to do: Train"):
         assert part in failure.text
     assert cases["learning"].find("skipped").get("message") == "a fitted model cannot be trained again"
     assert cases["row labels"].find("error").get("message") == "the model took longer than 10 s for a batch"

@@ -129,7 +129,7 @@ def test_charts():
     flat = draw_ratio_chart([("a <b>", IntervalEstimate(1.2, np.nan, np.nan)), ("b", IntervalEstimate(0.5, 0.4, 0.6))])
     assert "<b>" not in render_drawing(flat)
     ended = dm.simulate("MT-RT", rate=0.001, budget=2, trials=20)
-    assert build_simulation_rows([ended])[0][1:6] == ["> 2.0", "> 0.2 %", None, None, None]
+    assert build_simulation_rows([ended])[0][1:6] == ["> 2.0", "> 0.2%", None, None, None]
 
 
 @pytest.mark.slow

@@ -344,7 +344,7 @@ def test_the_kill_matrix_as_text():
     assert kills.average_rate == pytest.approx(1.1 / 11)
     assert kills.frame.loc["v1"].tolist() == [0.0, 0.5, 0.3, "killed"]
     assert kills.describe().splitlines() == [
-        "2 of 4 mutants killed (50.0%), mean violation rate 10.0%",
+        "2 of 4 mutants killed (50%), mean violation rate 10%",
         "Not counted: 1 timed out",
         "  MR-0    kills 1",
         "  MR-1.1  kills 2",

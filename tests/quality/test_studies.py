@@ -58,8 +58,8 @@ def means(table, variant="", **scale):
 def test_random_target_is_as_published(table, small):
     """Where a class is small, chance has more to say: more repetitions than the ten that were published.
 
-    With ten, the cost of Triangle 1 missed 000-12 by 4.4 %: that table's own sample of it is high (8.3 % where the
-    areas give 7.6 %).
+    With ten, the cost of Triangle 1 missed 000-12 by 4.4%: that table's own sample of it is high (8.3 % where the
+    areas give 7.6%).
     """
     subjects = [subject for subject in SCALES["full"].subjects if (subject in SMALL) == small]
     found = means(table, subjects=subjects, repetitions=40 if small else 6 if LONG else 3)
@@ -75,7 +75,7 @@ def test_random_target_is_as_published(table, small):
 
 def test_walks_that_succeed_at_their_first_step_only_are_the_published_directed_walk(monkeypatch):
     monkeypatch.setitem(coded.VARIANTS, ("001-1", "directed_walk"), (coded.FIRST,))
-    found = means("001-1", "first step only", repetitions=10 if LONG else 5)  # with 5 the largest miss is 7.5 %
+    found = means("001-1", "first step only", repetitions=10 if LONG else 5)  # with 5 the largest miss is 7.5%
     assert len(found) == 20
     for (subject, measure), (theirs, ours) in found.items():
         assert ours == pytest.approx(theirs, rel=0.1), (subject, measure)
@@ -89,7 +89,7 @@ def test_directed_walk_as_written_finds_far_more():
 
 
 def test_random_walk_with_a_growing_pool_is_as_published():
-    """At 1,200 walks, where the pool has grown most. Two repetitions: the error of ours is 2 %; the long form has six.
+    """At 1,200 walks, where the pool has grown most. Two repetitions: the error of ours is 2%; the long form has six.
 
     Not at every number of walks: with 200 and 400 walks single figures are up to a tenth lower than published, as
     they are for one walk after the other.

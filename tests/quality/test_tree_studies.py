@@ -186,7 +186,7 @@ def test_tables_of_scores_have_every_figure_in_print(second_tables):
     assert printed["published"].notna().all()
     ours = five.set_index(["row", "column"])["ours"]
     assert ours["004-5: Shapiro-Wilk p, %"].between(0, 100).all()
-    assert (ours["004-5: 95 % interval, from"] < ours["004-5: 95 % interval, to"]).all()
+    assert (ours["004-5: 95% interval, from"] < ours["004-5: 95% interval, to"]).all()
     assert {"mean, offset step", "mean, offset 0.5", "mean, offset beyond"} <= {row[7:] for row in five["row"]}
     six = rows[rows["row"].str.startswith("004-6: ")]
     assert len(six) == 4 * 4 * 3

@@ -39,7 +39,7 @@ def income_picture() -> Scatter:
     )
     return Scatter(
         title="Where answers of credit.skops change: 260 pairs",
-        subtitle="the two directions keep 71 % of the variance of the inputs",
+        subtitle="the two directions keep 71% of the variance of the inputs",
         x_axis=Axis("direction 1: income + 0.8 assets − 0.3 debt"),
         y_axis=Axis("direction 2: age + 0.4 years employed"),
         x=at.tolist(),
@@ -95,7 +95,7 @@ def example() -> AuditResult:
     )  # fmt: skip
     pairs = Table(
         columns=["border", "pairs", "share", "from a real input"],
-        rows=[["approved | declined", "1,182", "70.4 %", "0.031"], ["declined | referred", "98", "17.7 %", "–"], ["approved | referred", "9", "11.9 %", "0.12"]],
+        rows=[["approved | declined", "1,182", "70.4%", "0.031"], ["declined | referred", "98", "17.7%", "–"], ["approved | referred", "9", "11.9%", "0.12"]],
     )  # fmt: skip
     outcomes = (
         Outcome(check="answers", asks="Does it answer every input?", state="passed", why="1,000 rows of data and 2,000 made ones", seconds=1.21, calls=3_000),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._stats import compute_wilson_interval
-from .._text import format_short, pluralize
+from .._text import format_percent, format_short, pluralize
 from ..errors import DataError
 from ..exploration._utils import format_answers, format_value
 from ..relations.base import JudgedGroups
@@ -83,9 +83,9 @@ def build_example(groups: JudgedGroups, phrases: tuple[str, str] = ("", "and the
 
 
 def format_share(count: int, total: int, noun: str = "case") -> str:
-    """Return a count with its share and 95 % interval: ``3 of 150 cases (2.0 %, 0.7 to 5.7 %)``."""
-    low, high = (100 * bound for bound in compute_wilson_interval(count, total))
-    return f"{count:,} of {pluralize(total, noun)} ({100 * count / max(total, 1):.1f} %, {low:.1f} to {high:.1f} %)"
+    """Return a count with its share and 95% interval: ``3 of 150 cases (2%, 0.683% to 5.71%)``."""
+    share, low, high = map(format_percent, (count / max(total, 1), *compute_wilson_interval(count, total)))
+    return f"{count:,} of {pluralize(total, noun)} ({share}, {low} to {high})"
 
 
 def format_label(value: object) -> str:

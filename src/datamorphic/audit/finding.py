@@ -75,7 +75,7 @@ class Finding:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % Wilson interval of the rate."""
+        """The 95% Wilson interval of the rate."""
         return compute_wilson_interval(self.cases, self.of)
 
     @property

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
+from .._text import format_percent
 from ..reporting.markdown import escape_markdown, escape_summary, format_code_block, format_table
 from .finding import LEVEL_MEANINGS, Finding
 from .result import AuditResult
-from .text import (
-    format_certainty,
-    format_command,
-    format_effort,
-    format_frequency,
-    format_percent,
-    format_state,
-    tabulate_example,
-)
+from .text import format_certainty, format_command, format_effort, format_frequency, format_state, tabulate_example
 
 MAX_CHARACTERS = 60_000  # platforms take some 65,000 per comment
 #: The number of findings in the table and the characters of one text: the first pair that fits is used.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._text import format_short, pluralize, suggest_name
+from .._text import format_percent, format_short, pluralize, suggest_name
 from .._typing import DataLike, FilePath, ModelLike
 from .._validation import reject, to_generator
 from ..errors import AmbiguousData, ArgumentError, DataError, ModelError, format_error_line
@@ -238,4 +238,4 @@ def _describe_accuracy(context: CheckContext) -> list[str]:
         return []
     pairs = zip(context.answers.values[ok].tolist(), context.truth[ok].tolist(), strict=True)
     agreements = sum(str(answer) == str(label) for answer, label in pairs)
-    return [f"The answer agrees with the label for {agreements / int(ok.sum()):.1%} of the given inputs."]
+    return [f"The answer agrees with the label for {format_percent(agreements / int(ok.sum()))} of the given inputs."]

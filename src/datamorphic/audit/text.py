@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._text import pluralize, redact_parameter
+from .._text import format_percent, pluralize, redact_parameter
 from ..reporting.text import cut, format_cell, to_printable
 from .finding import Example, Finding, Outcome
 from .result import AuditResult
@@ -61,23 +61,8 @@ def _to_line(text: str) -> str:
 # -- findings ----------------------------------------------------------------------------------------------------------
 
 
-def format_percent(share: float) -> str:
-    """Return a share in percent, rounded but never to "0 %" or "100 %" by rounding.
-
-    Examples
-    --------
-    >>> [format_percent(share) for share in (0.04, 0.12345, 0.0, 0.99996, 1 / 30_000)]
-    ['4 %', '12.3 %', '0 %', '>99.9 %', '<0.01 %']
-    """
-    if 0 < share < 1e-4:
-        return "<0.01 %"
-    if 0.9995 <= share < 1:
-        return ">99.9 %"
-    return f"{100 * share:.3g} %"
-
-
 def format_frequency(finding: Finding, skip_if_in_detail: bool = False) -> str:
-    """Return how many cases show a finding, with the 95 % interval of the share.
+    """Return how many cases show a finding, with the 95% interval of the share.
 
     The text is empty if nothing was counted or, with `skip_if_in_detail`, if the detail of the finding says it.
     """
@@ -86,7 +71,7 @@ def format_frequency(finding: Finding, skip_if_in_detail: bool = False) -> str:
     low, high = finding.interval
     return (
         f"{finding.cases:,} of {pluralize(finding.of, 'case')} tried: {format_percent(finding.rate)} "
-        f"(95 % interval: {format_percent(low)} to {format_percent(high)})"
+        f"(95% interval: {format_percent(low)} to {format_percent(high)})"
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._text import pluralize
+from .._text import format_percent, pluralize
 from . import options as opt
 from . import tree_options
 from .console import print_json, print_line, print_text, print_written_files, redirect_user_output, write_rows
@@ -97,7 +97,7 @@ def cover(
     else:
         print_text(coverage.describe(show), passed=None if at_least is None else enough)
         if not enough:
-            print_line(f"Too little: --at-least asks for {100 * (at_least or 0):g} %.")
+            print_line(f"Too little: --at-least asks for {format_percent(at_least or 0)}.")
         if gain:
             print_line(gain)
         print_written_files(html, svg, junit)
@@ -110,4 +110,4 @@ def _format_gain(before: float, after: float, extra_rows: pd.DataFrame, file: Pa
         return f"Nothing is missing: {file} has no rows."
     if not len(extra_rows):
         return f"No rows were found that cover more: {file} is empty."
-    return f"{pluralize(len(extra_rows), 'row')} in {file} would raise the score from {before:.2%} to {after:.2%}."
+    return f"{pluralize(len(extra_rows), 'row')} in {file} would raise the score from {format_percent(before)} to {format_percent(after)}."

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .._text import format_short, pluralize
+from .._text import format_percent, format_short, pluralize
 from ..reporting.document import Page, Section, Table
 from ..space.features import Codes
 from ._utils import format_answers, format_changes
@@ -72,7 +72,7 @@ def _build_class_pairs(front: Front) -> Section:
         [
             kind,
             f"{count:,}",
-            f"{count / len(front):.1%}",
+            format_percent(count / len(front)),
             _format_number(np.median(front.distance[kinds == kind])),
             _format_number(_compute_median(front.plausibility[kinds == kind])),
         ]
@@ -126,9 +126,9 @@ def build_deciding_features(front: Front) -> Section:
     if unused:
         ellipsis = ", ..." if len(unused) > MAX_UNUSED_FEATURES else ""
         unused_note = f" Never: {', '.join(unused[:MAX_UNUSED_FEATURES])}{ellipsis}."
+    shares = [*(["decides"] if decides_known else []), "differs", "share"]
     rows = [
-        [row.feature, *([f"{row.decides:.1%}"] if decides_known else []), f"{row.differs:.1%}", f"{row.share:.1%}"]
-        for row in top_features.itertuples()
+        [row.feature, *(format_percent(getattr(row, share)) for share in shares)] for row in top_features.itertuples()
     ]
     columns = ["feature", *(["decides at"] if decides_known else []), "differs in", "share of the distance"]
     differs = f"The share of pairs whose two inputs differ in a feature, and its share of their distance.{unused_note}"

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .._text import format_short, pluralize
+from .._text import format_percent, format_short, pluralize
 from ._utils import format_answers, format_changes, format_value
 from .front import Front
 
@@ -27,8 +27,8 @@ def _format_headline(front: Front) -> str:
 
 def format_figures(front: Front) -> list[str]:
     """Return capability, cost, borders and deciding features, one line each."""
-    low, high = front.capability_interval()
-    lines = [f"capability {front.capability:.1%} of walks (95 % interval {low:.1%} to {high:.1%})"]
+    low, high = map(format_percent, front.capability_interval())
+    lines = [f"capability {format_percent(front.capability)} of walks (95% interval {low} to {high})"]
     calls = f"{pluralize(front.runs, 'run')}, {pluralize(front.calls, 'model call')}{_format_time(front)}"
     if not len(front):
         return [*lines, f"no border was found with {calls}"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .._text import pluralize
+from .._text import format_percent, pluralize
 from ..reporting.document import Drawing, Shape, TextLabel
 from ..reporting.panel import STRIP_HEIGHT_PX, STRIP_WIDTH_PX, Panel, PanelItem
 from ..reporting.text import cut
@@ -85,13 +85,13 @@ def draw_ratio_chart(ratios: Sequence[tuple[str, IntervalEstimate]]) -> Drawing:
         width=STRIP_WIDTH_PX,
         height=panel.bottom + 48,
         shapes=items,
-        alt=f"F-ratios to random testing, which is 100 %. {figures}.",
-        caption="F-ratios with their 95 % intervals: less is sooner",
+        alt=f"F-ratios to random testing, which is 100%. {figures}.",
+        caption="F-ratios with their 95% intervals: less is sooner",
     )
 
 
 def _format_ratio(ratio: IntervalEstimate) -> str:
-    return f"{100 * ratio.value:.1f} % ({100 * ratio.low:.1f} to {100 * ratio.high:.1f} %)"
+    return f"{format_percent(ratio.value)} ({format_percent(ratio.low)} to {format_percent(ratio.high)})"
 
 
 def _get_ends(ratio: IntervalEstimate) -> tuple[float, float]:

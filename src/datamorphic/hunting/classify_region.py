@@ -6,10 +6,10 @@ The rule is for one to three dimensions, each scaled to 1:
    share a side, an edge or a corner make a component.
 2. A component is a strip if it touches two sides of the domain, adjacent or opposite, and its elongation is at least 3.
    The elongation is the square root of the largest divided by the smallest variance of its cells along its own axes. If
-   strips hold 80 % of the violating cells, the region is a *strip*. A thin strip falls apart where few points hit it, so
+   strips hold 80% of the violating cells, the region is a *strip*. A thin strip falls apart where few points hit it, so
    this is checked again with cells twice as big, as long as there are 10 per side. In one dimension there are no
    strips: an interval is a block.
-3. Otherwise, if one component holds 80 % of the violating cells, the region is a *block*.
+3. Otherwise, if one component holds 80% of the violating cells, the region is a *block*.
 4. Otherwise, if there are at least 4 components and none holds more than half, it is a *point* region.
 5. Otherwise it is not classified. Neither is a region with fewer than 30 violations or in more than three dimensions.
 """

@@ -25,7 +25,7 @@ MAX_COMPARISONS_PER_CHUNK = 4_000_000  # of a point with a box
 
 
 class IntervalEstimate(NamedTuple):
-    """A figure with its 95 % interval."""
+    """A figure with its 95% interval."""
 
     value: float
     low: float
@@ -84,7 +84,7 @@ class FMeasures:
 
 
 def estimate(values: npt.ArrayLike) -> IntervalEstimate:
-    """Return the mean of values with its 95 % interval, by Student's t."""
+    """Return the mean of values with its 95% interval, by Student's t."""
     from scipy.special import stdtrit
 
     numbers = np.asarray(values, dtype=np.float64).ravel()

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._text import format_short, pluralize
+from .._text import format_percent, format_short, pluralize
 from ..reporting.document import Axis, Page, Scatter, Section, SectionState, Table
 from ..reporting.text import to_one_line
 from .charts import draw_f_measure_chart, draw_ratio_chart
@@ -92,9 +92,9 @@ def _build_f_measure_sections(hunt: Hunt) -> list[Section]:
         return []
     mean = estimate(measures.counts)
     bound = "at least " if measures.censored.any() else ""
-    lines = [f"• The F-measure is {bound}{mean.value:.1f} (95 % interval {mean.low:.1f} to {mean.high:.1f})."]
+    lines = [f"• The F-measure is {bound}{mean.value:.1f} (95% interval {mean.low:.1f} to {mean.high:.1f})."]
     if measures.censored.any():
-        lines.append(f"• {measures.censored_share:.1%} of the trials found nothing within their budget.")
+        lines.append(f"• {format_percent(measures.censored_share)} of the trials found nothing within their budget.")
     if len(hunt.f2_measures):
         lines.append(f"• The second violation came {hunt.f2_measures.mean():.1f} groups after the first (F2).")
     times = hunt.f_times[~np.isnan(hunt.f_times)]
@@ -218,7 +218,7 @@ def build_simulation_page(*simulations: Simulation) -> Page:
     """Return simulations of the same setting side by side as a page."""
     first = simulations[0]
     notes = [
-        f"• {simulation.name}: {simulation.censored:.1%} of the trials found nothing in "
+        f"• {simulation.name}: {format_percent(simulation.censored)} of the trials found nothing in "
         f"{pluralize(simulation.setting.budget, 'group')}, so its F-measure is a lower bound."
         for simulation in simulations
         if simulation.censored
@@ -254,7 +254,7 @@ def _format_best(simulations: Sequence[Simulation]) -> tuple[str, SectionState]:
     best = min(uncensored, key=lambda simulation: simulation.f_ratio)
     ratio = best.ratio
     comparison = f", the least of {len(simulations)}" if len(simulations) > 1 else ""
-    text = f"{best.name} needs {100 * ratio.value:.1f} % of the groups that random testing needs{comparison}"
+    text = f"{best.name} needs {format_percent(ratio.value)} of the groups that random testing needs{comparison}"
     return text, "good" if ratio.high < 1 else "plain"
 
 
@@ -265,8 +265,8 @@ def build_simulation_rows(simulations: Sequence[Simulation]) -> list[list[str | 
         bound = "> " if simulation.censored else ""
         ratio = simulation.ratio
         # with censored trials the F-ratio is a lower bound, and its interval is not known
-        ends = [None, None] if bound else [f"{100 * end:.1f} %" for end in (ratio.low, ratio.high)]
+        ends = [None, None] if bound else [format_percent(end) for end in (ratio.low, ratio.high)]
         d = None if np.isnan(simulation.cohens_d) else f"{simulation.cohens_d:.3f}"
-        figures = [f"{bound}{simulation.f_measure:.1f}", f"{bound}{100 * ratio.value:.1f} %", *ends, d]
-        rows.append([simulation.name, *figures, f"{100 * simulation.censored:.1f} %", f"{simulation.seconds:.1f}"])
+        figures = [f"{bound}{simulation.f_measure:.1f}", f"{bound}{format_percent(ratio.value)}", *ends, d]
+        rows.append([simulation.name, *figures, format_percent(simulation.censored), f"{simulation.seconds:.1f}"])
     return rows

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._text import pluralize
+from .._text import format_percent, pluralize
 from .._validation import reject, validate_integer
 from ..errors import ArgumentError
 from ..relations.base import VIOLATED, Mask
@@ -175,7 +175,7 @@ def _draw_strips(sample: ViolationSample, views: list[tuple[int, Floats, Floats]
             heading = f"input {sample.names[axis]}"
         items.append(TextLabel(panel.left, top - 8, heading, "strong"))
         items += panel.draw_bars(edges, violating_counts / np.maximum(counts, 1), "killable", "of the sources violate")
-        items += panel.draw_frame(sample.names[axis], y_marks=((0.0, "0 %"), (1.0, "100 %")))
+        items += panel.draw_frame(sample.names[axis], y_marks=((0.0, "0%"), (1.0, "100%")))
         top += STRIP_HEIGHT_PX + 66
     return items, STRIP_WIDTH_PX, top - 14
 
@@ -268,7 +268,7 @@ def _format_region_share(sources: Floats, region: RegionLike | None, domain_box:
     volume = (region.high - region.low).prod() if isinstance(region, Box) else region.volume
     random_share = float(volume) / float((domain_box.high - domain_box.low).prod())
     comparison = f", {share / random_share:.2f} times as many as random ones" if random_share else ""
-    return f"{100 * share:.2f} % of {len(sources):,} in the region{comparison}"
+    return f"{format_percent(share)} of {len(sources):,} in the region{comparison}"
 
 
 def _draw_spread_strips(

@@ -151,7 +151,7 @@ class Simulation(Exportable):
 
     @property
     def ratio(self) -> IntervalEstimate:
-        """The F-ratio to random testing, with its 95 % interval."""
+        """The F-ratio to random testing, with its 95% interval."""
         return f_ratio(self.found, self.chance)
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._text import format_short, pluralize
+from .._text import format_percent, format_short, pluralize
 from .measures import estimate
 from .result import Hunt
 from .simulation import Simulation
@@ -25,10 +25,10 @@ def format_headline(hunt: Hunt) -> str:
     mean = estimate(measures.counts)
     is_censored = measures.censored.any()
     bound = "at least " if is_censored else ""
-    censored = f"; {measures.censored_share:.1%} of the trials found none" if is_censored else ""
+    censored = f"; {format_percent(measures.censored_share)} of the trials found none" if is_censored else ""
     return (
         f"{violated}: the first violation after {bound}{mean.value:.1f} groups on average "
-        f"(95 % interval {mean.low:.1f} to {mean.high:.1f}) in {pluralize(len(hunt.trials), 'trial')}{censored}."
+        f"(95% interval {mean.low:.1f} to {mean.high:.1f}) in {pluralize(len(hunt.trials), 'trial')}{censored}."
     )
 
 
@@ -88,10 +88,8 @@ def format_simulation(simulation: Simulation) -> str:
     )
     if simulation.censored:
         return (
-            f"{first}\n{simulation.censored:.1%} of the trials found nothing in "
-            f"{pluralize(simulation.setting.budget, 'group')}: the F-ratio is above {ratio.value:.1%}."
+            f"{first}\n{format_percent(simulation.censored)} of the trials found nothing in "
+            f"{pluralize(simulation.setting.budget, 'group')}: the F-ratio is above {format_percent(ratio.value)}."
         )
-    return (
-        f"{first}\nF-ratio to random testing {ratio.value:.1%} (95 % interval {ratio.low:.1%} to {ratio.high:.1%}), "
-        f"Cohen's d {simulation.cohens_d:.3f}."
-    )
+    share, low, high = map(format_percent, (ratio.value, ratio.low, ratio.high))
+    return f"{first}\nF-ratio to random testing {share} (95% interval {low} to {high}), Cohen's d {simulation.cohens_d:.3f}."

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from .._text import pluralize
+from .._text import format_percent, pluralize
 from ..errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class KillMatrix:
         mutant_count = self.count(KILLED) + self.count(SURVIVED)
         lines = [f"{self.count(KILLED)} of {pluralize(mutant_count, 'mutant')} killed"]
         if mutant_count:
-            lines[0] += f" ({self.score:.1%}), mean violation rate {self.average_rate:.1%}"
+            lines[0] += f" ({format_percent(self.score)}), mean violation rate {format_percent(self.average_rate)}"
         if others := self.format_other_states():
             lines.append(f"Not counted: {others}")
         width = max(map(len, self.relations), default=0)

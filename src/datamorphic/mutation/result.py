@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._stats import compute_wilson_interval
-from .._text import pluralize, to_jsonable
+from .._text import format_percent, pluralize, to_jsonable
 from ..reporting.export import Exportable
 from ..reporting.junit import JUnitCase
 from ..runs.jobs import JobCrash, JobError, JobOutcome, JobOutOfMemory, JobTimeout
@@ -59,7 +59,7 @@ class MutantResult:
         if not count:
             return f"its labels equal those of the original on all {compared_inputs:,} inputs: it may be equivalent"
         return (
-            f"its labels differ on {count:,} of {compared_inputs:,} inputs ({count / max(1, compared_inputs):.2%}), but in "
+            f"its labels differ on {count:,} of {compared_inputs:,} inputs ({format_percent(count / max(1, compared_inputs))}), but in "
             "the same way before and after each change: it is a different learner that satisfies the same relations"
         )
 
@@ -211,7 +211,7 @@ class Mutation(Exportable):
         """The score in one line."""
         killed, total = self.kills.count(KILLED), self.kills.count(KILLED) + self.kills.count(SURVIVED)
         low, high = compute_wilson_interval(killed, total)
-        share = f" ({self.score:.1%}; {low:.0%} to {high:.0%})" if total else ""
+        share = f" ({format_percent(self.score)}; {low:.0%} to {high:.0%})" if total else ""
         return f"{killed} of {pluralize(total, 'mutant')} killed{share}"
 
     def document(self) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .._text import format_short, pluralize
+from .._text import format_percent, format_short, pluralize
 from ..reporting.text import to_one_line, to_printable
 from .result import Mutation
 
@@ -52,4 +52,4 @@ def list_facts(mutation: Mutation) -> list[tuple[str, str]]:
 
 def format_share(share: float) -> str:
     """Return a share in percent; a dash for NaN."""
-    return "-" if math.isnan(share) else f"{share:.1%}"
+    return "-" if math.isnan(share) else format_percent(share)

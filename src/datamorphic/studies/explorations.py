@@ -137,7 +137,7 @@ class ModelTraining(Job):
         test = whole.drop(index=part.index)
         began = time.perf_counter()
         model = _train_model(self.data, self.subject, frame)
-        # rows must be shuffled: in file order, trees of wines score 50 % instead of the published 61 %
+        # rows must be shuffled: in file order, trees of wines score 50% instead of the published 61%
         chance = np.random.RandomState(np.random.MT19937(make_seed_sequence(self, seed, repetition)))
         folds = KFold(FOLDS, shuffle=True, random_state=chance)
         with _ignore_convergence_warnings():

@@ -44,8 +44,8 @@ TRIAL_FACTOR = 2  # times the trials where single figures are compared
 MUTANTS = (("emu10", "Table 5: mutant 3"), ("branch3.1", "Table 5: mutant 4"))
 
 EXACT = "The F-ratio is to 1 / rate, which random testing needs on average."
-INTERVAL = "The 95 % interval of ours is this much to either side."
-ENDED = "{:.0f} % of the trials of {} were ended after {:,} groups: its F-ratio is a lower bound."
+INTERVAL = "The 95% interval of ours is this much to either side."
+ENDED = "{:.0f}% of the trials of {} were ended after {:,} groups: its F-ratio is a lower bound."
 SAME_MUTANT = "Both mutants are known: emu = 10/epu, and |x| < 3.1 for the series."
 WIDE = (
     "With x2 = 3x the follow-up domain is three times as wide as that of the sources, and MT-ART-Min keeps both in one pool:"

@@ -289,7 +289,7 @@ def compute_ratio(bench: Workbench, first: Job, second: Job) -> float:
 
 
 def compute_margin(bench: Workbench, first: Job, second: Job) -> float:
-    """Return the half-width of the 95 % interval of that ratio, in points."""
+    """Return the half-width of the 95% interval of that ratio, in points."""
     errors = [
         (bench.figure(job, "sd") / bench.figure(job, "mean")) ** 2 / bench.figure(job, "trials")
         for job in (first, second)

@@ -71,7 +71,7 @@ def measure_regions(
     """Return the violation rate and the kind of region per mutant and relation.
 
     `NumericProgram.regions` is this table, measured with the default inputs and seed. A rate is a share of all groups,
-    including those with an undefined output; its interval is Wilson's 95 % interval.
+    including those with an undefined output; its interval is Wilson's 95% interval.
 
     Parameters
     ----------

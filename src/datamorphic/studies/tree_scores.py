@@ -39,7 +39,7 @@ INSIDE = (
 INTERVAL = "Interval of the mean over data sets, from its variation over seeds."
 MEANS = "Ours is computed from the means over seeds."
 DISTANCE = "Mean distance between our value and the published one, over data sets."
-ALONE = "Seeds that, each on its own, give p < 1 % and a lower score."
+ALONE = "Seeds that, each on its own, give p < 1% and a lower score."
 
 
 # -- scale and scores ---------------------------------------------------------------------
@@ -153,8 +153,8 @@ def _build_further_rows(measure: str, tree_scores: TreeScores) -> list[Row]:
 
     rows = [
         row("mean of the same", printed, mean, SAME_SETS),
-        row("95 % interval, from", math.nan, mean - half, INTERVAL),
-        row("95 % interval, to", math.nan, mean + half, INTERVAL),
+        row("95% interval, from", math.nan, mean - half, INTERVAL),
+        row("95% interval, to", math.nan, mean + half, INTERVAL),
     ]
     less = count_fewer_splits(tree_scores.bench.scale)
     inside = statistics.fmean(tree_scores.ours(measure, Folding, less))
@@ -169,7 +169,7 @@ def _build_further_rows(measure: str, tree_scores: TreeScores) -> list[Row]:
 
 
 def _compute_half_width(means: list[float]) -> float:
-    """Return the half-width of the 95 % interval of a mean."""
+    """Return the half-width of the 95% interval of a mean."""
     if not is_known(means) or len(means) < 2:
         return math.nan
     from scipy.stats import t

@@ -68,11 +68,11 @@ class AssertionOutcome:
             lines.append(f"{known_cases} that violated it before still {verb} (replayed first).")
         if self.violated_count:
             interval = compute_wilson_interval(self.violated_count, self.cases)
-            share, low, high = (f"{100 * value:.3g} %" for value in (self.violated_count / self.cases, *interval))
+            share, low, high = (f"{100 * value:.3g}%" for value in (self.violated_count / self.cases, *interval))
             verb = "violates" if self.violated_count == 1 else "violate"
             cases = pluralize(self.cases, "case")
             lines.append(
-                f"{self.violated_count:,} of {cases} {verb} it: {share} ({low} to {high} with 95 % confidence)."
+                f"{self.violated_count:,} of {cases} {verb} it: {share} ({low} to {high} with 95% confidence)."
             )
         elif self.replayed_count:
             lines.append(f"None of {pluralize(self.cases, 'new case')} violates it.")

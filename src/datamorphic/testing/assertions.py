@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from .._text import format_percent
 from .._typing import DataLike, FilePath, ModelLike
 from .._validation import is_number, reject, validate_integer
 from ..errors import DatamorphicError
@@ -168,7 +169,7 @@ def assert_covers(
     >>> dm.assert_covers(tree, iris[:70], target="target")
     Traceback (most recent call last):
     ...
-    AssertionError: The data reach 66.7 % of the leaves. At least 90 % are required.
+    AssertionError: The data reach 66.7% of the leaves. At least 90% are required.
     ...
     """
     __tracebackhide__ = True
@@ -188,12 +189,12 @@ def assert_covers(
         violated=int((~coverage.covered).sum()),
         calls=coverage.rows,
         seconds=round(time.monotonic() - began, 3),
-        note=f"{coverage.share:.1%} of the {noun}",
+        note=f"{format_percent(coverage.share)} of the {noun}",
     )
     if coverage.share < at_least:
         criterion_text = "" if criterion == "DTC" else f", criterion={criterion!r}"
         raise AssertionError(
-            f"The data {verb} {100 * coverage.share:.1f} % of the {noun}. At least {100 * at_least:g} % are required.\n"
+            f"The data {verb} {format_percent(coverage.share)} of the {noun}. At least {format_percent(at_least)} are required.\n"
             f"{coverage.describe()}\nAdd the rows that dm.cover(model, data{criterion_text}).fix() makes."
         )
 

@@ -23,6 +23,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 import datamorphic as dm
 from datamorphic._stats import compute_wilson_interval
+from datamorphic._text import format_percent
 from datamorphic.data.knn import KNN
 from datamorphic.data.naive_bayes import NaiveBayes
 from datamorphic.errors import ArgumentError, DataError, ModelError, TestSystemError
@@ -223,7 +224,7 @@ def test_an_unknown_learner_is_described_by_its_violations():
     assert 0 < high < 0.1
     text = report.describe()
     assert "It is unknown which relations this learner must satisfy" in text
-    assert f"MR-1.2 (at most {100 * high:.2g} %)" in text
+    assert f"MR-1.2 (at most {format_percent(high)})" in text
     assert "does not always hold: MR-NBC" in text
     assert report.passed  # nothing that must hold is violated
     assert "the learner gives no probabilities" in entry(report, "MR-3.2 odds").messages

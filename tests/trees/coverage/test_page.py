@@ -14,6 +14,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import datamorphic as dm
+from datamorphic._text import format_percent
 from datamorphic.errors import ArgumentError, UsageError
 from datamorphic.reporting.document import Drawing, Page, Section, Shape, TextLabel
 from datamorphic.reporting.html import render_page
@@ -214,7 +215,7 @@ def test_trees_of_numbers_and_of_one_leaf_can_be_drawn(iris):
 
 def test_the_page_lists_uncovered_items_and_example_rows(half):
     report = half.page()
-    assert report.verdict == "The tests kill 15 of 42 mutants (35.71 %)"
+    assert report.verdict == "The tests kill 15 of 42 mutants (35.7%)"
     assert report.state == "warn"
     mutants, leaves = (
         next(section for section in report.sections if section.anchor == name) for name in ("mutants", "leaves")
@@ -230,7 +231,7 @@ def test_the_page_lists_uncovered_items_and_example_rows(half):
 
 def test_the_page_of_a_complete_test_set(tree, iris):
     report = dm.cover(tree, iris, target="target").page()
-    assert (report.verdict, report.state) == ("The tests reach 9 of 9 leaves (100.0 %)", "good")
+    assert (report.verdict, report.state) == ("The tests reach 9 of 9 leaves (100%)", "good")
     assert [section.anchor for section in report.sections] == ["tree"]
 
 
@@ -252,7 +253,7 @@ def test_the_page_of_a_forest_lists_the_worst_trees(iris):
     trees = next(section for section in found.page().sections if section.anchor == "trees")
     shares = found.shares
     assert [int(row[0]) for row in trees.table.rows] == np.argsort(shares, kind="stable")[:10].tolist()
-    assert f"From {100 * shares.min():.1f} % to {100 * shares.max():.1f} %" in trees.text
+    assert f"From {format_percent(shares.min())} to {format_percent(shares.max())}" in trees.text
     bars = [int(shape.text) for shape in trees.drawing.shapes if isinstance(shape, TextLabel) and shape.text.isdigit()]
     assert sum(bars) == 150
 

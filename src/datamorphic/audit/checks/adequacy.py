@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..._text import format_short, pluralize
+from ..._text import format_percent, format_short, pluralize
 from ...errors import UsageError
 from ...reporting.document import Section, Table
 from ...runs.flow import ask
@@ -46,14 +46,14 @@ def measure_adequacy(context: CheckContext, budget: CheckBudget) -> CheckFinding
         coverage, remark = own
         kind = "its trees" if len(coverage.trees) > 1 else "the tree"
         if coverage.rows < len(inputs):  # more inputs would reach more leaves
-            return CheckFindings(
-                basis=f"{coverage.share:.1%} of the leaves of {kind} are reached by the first {pluralize(coverage.rows, 'input')}"
-            )
+            first_inputs = pluralize(coverage.rows, "input")
+            basis = f"{format_percent(coverage.share)} of the leaves of {kind} are reached by the first {first_inputs}"
+            return CheckFindings(basis=basis)
     else:
         coverage, remark = _cover_surrogate(context, budget)
         kind = "a surrogate tree of the model"
     leaves = pluralize(coverage.leaves, "leaf", "leaves")
-    basis = f"{leaves} of {kind}, {coverage.share:.1%} reached by {pluralize(len(inputs), 'input')}"
+    basis = f"{leaves} of {kind}, {format_percent(coverage.share)} reached by {pluralize(len(inputs), 'input')}"
     if coverage.share >= MIN_COVERED_SHARE:
         return CheckFindings(basis=basis + remark)
     missing = coverage.uncovered(MAX_LEAVES_LISTED)
@@ -116,7 +116,7 @@ def _format_kills(forest: Forest, coverage: Coverage) -> str:
         return ""
     score = measure_kills(forest, coverage, progress=False)
     killed = int(score.killed.sum())
-    return f"; they kill {killed:,} of {pluralize(len(score.counts), 'mutant')} of it ({score.score:.1%})"
+    return f"; they kill {killed:,} of {pluralize(len(score.counts), 'mutant')} of it ({format_percent(score.score)})"
 
 
 def _cover_surrogate(context: CheckContext, budget: CheckBudget) -> tuple[Coverage, str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..._text import pluralize
+from ..._text import format_percent, pluralize
 from ...errors import Interrupted, OutOfBudget
 from ...exploration._utils import format_answers
 from ...relations.base import VIOLATED, JudgedGroups, Relation
@@ -310,7 +310,7 @@ def _tabulate_changes(context: CheckContext, budget: CheckBudget, relation: Inva
     }
     change_counts = Counter(change[1:] for change in changes)
     ranked = sorted(change_counts.items(), key=lambda item: (-item[1], item[0]))
-    body = [[*key, f"{count:,}", f"{100 * count / swept.shape[0]:.1f} %"] for key, count in ranked[:MAX_TABLE_ROWS]]
+    body = [[*key, f"{count:,}", format_percent(count / swept.shape[0])] for key, count in ranked[:MAX_TABLE_ROWS]]
     return Table(columns=[relation.feature, "becomes", "answer", "becomes", "cases", "share"], rows=body)
 
 

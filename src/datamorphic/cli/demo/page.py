@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..._text import pluralize
+from ..._text import format_percent, pluralize
 from ...audit.page import build_page as build_audit_page
 from ...reporting.document import Line, Page, Section, Table
 from ...trees.coverage.draw import draw_tree
@@ -29,7 +29,7 @@ def format_lead(demo: Demo) -> str:
     *first_features, last_feature = MONOTONE_FEATURES
     return (
         f"A {demo.sut.name} was trained to distinguish malignant from benign tumours (569 patients, 30 measurements; the "
-        f"data ship with scikit-learn). It is correct for {demo.accuracy:.1%} of the patients it was not trained on. "
+        f"data ship with scikit-learn). It is correct for {format_percent(demo.accuracy)} of the patients it was not trained on. "
         f"A physician would expect that a larger {', '.join(first_features)} or {last_feature} never makes a malignant "
         "tumour less likely, so the demo declares this expectation."
     )
@@ -155,7 +155,7 @@ def _build_race_section(demo: Demo) -> Section:
         "SFIDMT-ART keeps new inputs, and the tripled ones, far from those already tried. "
         f"The mean number of groups (x, 3x) until the first violation, from {trials} hunts each: {means}.",
         state="good" if race.ratio < 1 else "warn",
-        table=Table(columns=["generator", "groups, mean", "95 % interval"], rows=rows),
+        table=Table(columns=["generator", "groups, mean", "95% interval"], rows=rows),
     )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._text import pluralize
+from ..._text import format_percent, pluralize
 from .._utils import format_answers, format_value
 from .diff import STATUSES, Difference
 from .evidence import ChangeKind, describe_changed_inputs, format_listing
@@ -47,10 +47,10 @@ def format_headline(change: Difference) -> str:
         return f"Neither of the two fronts of {names} has a border{outcome}."
     border, was_queried = f"The border of {names}, old and new,", change.judged["asked"].any()
     if change.unchanged:
-        outcome = f"is unchanged: {change.kept:.1%} of {total} are kept"
+        outcome = f"is unchanged: {format_percent(change.kept)} of {total} are kept"
         return f"{border} {outcome if was_queried else 'shows no change that could not be chance'}."
     if was_queried and change.kept < 1:
-        return f"{border} has changed: {change.kept:.1%} of {total} are kept."
+        return f"{border} has changed: {format_percent(change.kept)} of {total} are kept."
     if not was_queried or any(item.kind is ChangeKind.BORDERS for item in change.evidence):
         return f"{border} has changed: {findings}."
     return f"{border} is unchanged at all {total} that were queried, but there are other changes: {findings}."

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..._text import pluralize
+from ..._text import format_percent, pluralize
 from ...reporting.document import Page, Section, SectionState, Table
 from ...reporting.text import cut
-from .result import PURPOSES, CheckReport, RelationResult, format_percent
+from .result import PURPOSES, CheckReport, RelationResult
 from .violation import LearnerViolation, format_table
 
 MAX_FACT_CHARACTERS = 600
@@ -56,7 +56,7 @@ def _build_relations_section(purpose: str, entries: list[RelationResult]) -> Sec
         "judged",
         "violated",
         "share",
-        "95 %",
+        "95%",
         "why it must hold, or need not",
         "not judged",
     ]
@@ -88,7 +88,7 @@ def _build_experience_section(report: CheckReport) -> Section:
     return Section(
         heading="Relations by how often they were violated",
         text="It is unknown which relations this learner must satisfy. A relation that was never violated may always "
-        "hold. The last column bounds its violation rate with 95 % confidence.",
+        "hold. The last column bounds its violation rate with 95% confidence.",
         state="note",
         table=Table(columns=["relation", "statement", "judged", "violated", "at most"], rows=rows),
         anchor="probe",

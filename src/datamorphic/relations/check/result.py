@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..._stats import compute_wilson_interval
-from ..._text import pluralize, to_jsonable
+from ..._text import format_percent, pluralize, to_jsonable
 from ...errors import ArgumentError, DataError, OutOfBudget
 from ...reporting.export import Exportable
 from ...reporting.junit import JUnitCase
@@ -99,7 +99,7 @@ class RelationResult:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % confidence interval of the rate."""
+        """The 95% confidence interval of the rate."""
         return compute_wilson_interval(self.violated, self.judged)
 
     @property
@@ -126,13 +126,6 @@ class RelationResult:
         """Return the two most frequent reasons why cases could not be judged."""
         messages = sorted(self.messages.items(), key=lambda item: -item[1])[:2]
         return "; ".join(f"{pluralize(count, 'case')}: {message}" for message, count in messages if message)
-
-
-def format_percent(share: float) -> str:
-    """Return a share in percent with two significant digits: 0 %, 1.2 %, 50 %."""
-    if share in (0, 1):
-        return f"{100 * share:g} %"
-    return f"{100 * share:.2g} %" if share < 0.995 else f"{100 * share:.1f} %"
 
 
 def _build_entry(outcome: LearnerRelationOutcome | ModelRelationOutcome, **values: Any) -> RelationResult:
@@ -285,7 +278,7 @@ class CheckReport(Exportable):
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """One row per relation; ``rate`` has the 95 % interval ``low`` to ``high``."""
+        """One row per relation; ``rate`` has the 95% interval ``low`` to ``high``."""
         import pandas as pd
 
         return pd.DataFrame([entry.row() for entry in self.entries], columns=list(TABLE_COLUMNS))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from ..._text import format_percent
 from ...reporting.text import to_one_line, to_printable
-from .result import PURPOSES, CheckReport, RelationResult, format_percent
+from .result import PURPOSES, CheckReport, RelationResult
 
 MAX_EXAMPLES_SHOWN = 3
 
@@ -30,7 +31,7 @@ def format_report(report: CheckReport) -> str:
 
 
 def _format_table(entries: list[RelationResult]) -> list[str]:
-    rows = [("relation", "judged", "violated", "share (95 %)", "statement")]
+    rows = [("relation", "judged", "violated", "share (95%)", "statement")]
     for entry in entries:
         violated, share = _format_outcome(entry)
         rows.append((entry.relation, f"{entry.judged:,}", violated, share, to_one_line(entry.says)))

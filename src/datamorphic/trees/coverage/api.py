@@ -91,13 +91,13 @@ def cover(
     >>> tree = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0).fit(iris.data, iris.target_names[iris.target])
     >>> coverage = dm.cover(tree, iris.data[:70])
     >>> print(coverage.describe())
-    2 of 3 leaves reached, 66.7 %, by 70 rows (DTC).
+    2 of 3 leaves reached, 66.7%, by 70 rows (DTC).
     Not reached, most training rows first:
       leaf 2: petal width (cm) > 1.75 -> virginica
     >>> coverage.example(2)["petal width (cm)"].item()
     1.76
     >>> dm.cover(tree, iris.data[:70], criterion="DTMT")
-    MutationScore(8 of 10 mutants killed, 80.00 %)
+    MutationScore(8 of 10 mutants killed, 80%)
     """
     options = CoverOptions(
         target=target,

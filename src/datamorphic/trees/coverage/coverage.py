@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ..._text import pluralize
+from ..._text import format_percent, pluralize
 from ..._typing import DataLike
 from ..._validation import to_generator, validate_integer
 from ...errors import DataError
@@ -82,13 +82,13 @@ class Coverage(DrawableResult):
         reached, leaf_count = int(self.covered.sum()), pluralize(self.leaves, "leaf", "leaves")
         trees = f" of {len(self.trees):,} trees" if len(self.trees) > 1 else ""
         where = " at their limits" if self.criterion == "BVA" else ""
-        return f"{reached:,} of {leaf_count}{trees} reached{where}, {100 * self.share:.1f} %"
+        return f"{reached:,} of {leaf_count}{trees} reached{where}, {format_percent(self.share)}"
 
     def headline(self, subject: str = "The tests") -> str:
         """Return the number of reached leaves as a sentence about a plural subject."""
         limits = " at their limits" if self.criterion == "BVA" else ""
         reached = f"{int(self.covered.sum()):,} of {pluralize(self.leaves, 'leaf', 'leaves')}{limits}"
-        return f"{subject} reach {reached} ({100 * self.share:.1f} %)"
+        return f"{subject} reach {reached} ({format_percent(self.share)})"
 
     def _to_dict(self) -> dict[str, Any]:
         return {

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ..._text import pluralize
+from ..._text import format_percent, pluralize
 from ..._validation import validate_integer
 from ...errors import DataError
 from ...runs.progress import Progress
@@ -83,12 +83,12 @@ class MutationScore(DrawableResult):
         """The figures in one line."""
         trees = f" of {len(self.of):,} trees" if len(self.of) > 1 else ""
         killed = int(self.killed.sum())
-        return f"{killed:,} of {pluralize(len(self.counts), 'mutant')}{trees} killed, {100 * self.score:.2f} %"
+        return f"{killed:,} of {pluralize(len(self.counts), 'mutant')}{trees} killed, {format_percent(self.score)}"
 
     def headline(self, subject: str = "The tests") -> str:
         """Return the number of killed mutants as a sentence about a plural subject."""
         killed, mutants = int(self.killed.sum()), pluralize(len(self.counts), "mutant")
-        text = f"{subject} kill {killed:,} of {mutants} ({100 * self.score:.2f} %)"
+        text = f"{subject} kill {killed:,} of {mutants} ({format_percent(self.score)})"
         return f"{text}; no possible input kills the others" if len(self.live) and not self.unmet else text
 
     def _to_dict(self) -> dict[str, Any]:

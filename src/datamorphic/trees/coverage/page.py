@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._text import format_short, pluralize
+from ..._text import format_percent, format_short, pluralize
 from ...errors import DataError
 from ...reporting.document import Drawing, Page, Section, Shape, Table, TextLabel
 from ...reporting.text import cut, to_one_line
@@ -122,7 +122,7 @@ def _list_mutant_facts(score: MutationScore) -> list[tuple[str, str]]:
         if unknown:
             text += f"; for {unknown:,} this is unknown"
     coverage = score.leaves
-    reached = f"{int(coverage.covered.sum()):,} ({100 * coverage.share:.1f} %)"
+    reached = f"{int(coverage.covered.sum()):,} ({format_percent(coverage.share)})"
     return [("Mutants", f"{text}."), ("Leaves reached", reached)]
 
 
@@ -174,7 +174,7 @@ def _build_uncovered_section(coverage: Coverage) -> Section:
     for leaf in table.itertuples():
         example, sides = _describe_reaching_row(coverage, int(leaf.Index))
         tree = [str(leaf.tree)] if has_many_trees else []
-        training = f"{100 * leaf.training:.1f} %"
+        training = format_percent(leaf.training)
         row = [str(leaf.Index), *tree, leaf.rule, format_short(leaf.answer), training, example]
         rows.append([*row, sides] if at_limits else row)
     columns = ["leaf", *(["tree"] if has_many_trees else []), "condition", "answer", "training rows", "example row"]
@@ -286,14 +286,14 @@ def _build_trees_section(shares: Floats, sizes: Sequence[int], unit: str, verb: 
     known_trees = np.flatnonzero(~np.isnan(shares))
     worst = known_trees[np.argsort(shares[known_trees], kind="stable")][:MAX_LISTED_TREES]
     rows = [
-        [str(tree), f"{sizes[tree]:,}", f"{round(shares[tree] * sizes[tree]):,}", f"{100 * shares[tree]:.1f} %"]
+        [str(tree), f"{sizes[tree]:,}", f"{round(shares[tree] * sizes[tree]):,}", format_percent(shares[tree])]
         for tree in worst.tolist()
     ]
-    low, middle, high = 100 * np.quantile(shares[known_trees], [0, 0.5, 1])
+    low, middle, high = map(format_percent, np.quantile(shares[known_trees], [0, 0.5, 1]))
     caption = f"The {len(rows)} trees with the lowest share" if len(rows) < len(known_trees) else ""
     return Section(
         heading="Per tree",
-        text=f"From {low:.1f} % to {high:.1f} % of a tree's {unit} are {verb}; the median is {middle:.1f} %.",
+        text=f"From {low} to {high} of a tree's {unit} are {verb}; the median is {middle}.",
         table=Table(columns=["tree", unit, verb, "share"], rows=rows, caption=caption),
         anchor="trees",
         drawing=_draw_bars(shares[known_trees]),
@@ -311,16 +311,16 @@ def _draw_bars(shares: Floats) -> Drawing:
             continue
         height = max(2.0, BAR_MAX_HEIGHT * count / counts.max())
         x = left + BAR_WIDTH * place
-        note = f"{pluralize(count, 'tree')}: {100 * place // BAR_COUNT} to {100 * (place + 1) // BAR_COUNT} %"
+        note = f"{pluralize(count, 'tree')}: {100 * place // BAR_COUNT} to {100 * (place + 1) // BAR_COUNT}%"
         marks.append(Shape(f"M{x + 2:.1f} {bottom:.1f}v-{height:.1f}h{BAR_WIDTH - 4:.1f}v{height:.1f}z", "bar", note))
         marks.append(TextLabel(x + BAR_WIDTH / 2, bottom - height - 5, f"{count:,}", "mid small"))
     marks.append(Shape(f"M{left} {bottom}h{BAR_WIDTH * BAR_COUNT}", "axis"))
     for place in range(0, BAR_COUNT + 1, 5):
         marks.append(
-            TextLabel(left + BAR_WIDTH * place, bottom + 17, f"{100 * place // BAR_COUNT} %", _get_anchor_class(place))
+            TextLabel(left + BAR_WIDTH * place, bottom + 17, f"{100 * place // BAR_COUNT}%", _get_anchor_class(place))
         )
     alt = ", ".join(
-        f"{pluralize(count, 'tree')} at {100 * i // BAR_COUNT} to {100 * (i + 1) // BAR_COUNT} %"
+        f"{pluralize(count, 'tree')} at {100 * i // BAR_COUNT} to {100 * (i + 1) // BAR_COUNT}%"
         for i, count in enumerate(counts.tolist())
         if count
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..._text import to_jsonable
+from ..._text import format_percent, to_jsonable
 from ...reporting.export import Exportable, FilePath, load_renderer, write_export
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class AdequacyResult(Exportable):
         share = self._get_share()
         if at_least is None or share >= at_least:
             return [JUnitCase(name=name, output=text)]
-        message = f"{share:.2%} is covered, at least {at_least:.2%} is required"
+        message = f"{format_percent(share)} is covered, at least {format_percent(at_least)} is required"
         return [JUnitCase(name=name, outcome="failed", kind="coverage", message=message, detail=text)]
 
     def _get_share(self) -> float:

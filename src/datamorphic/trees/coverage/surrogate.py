@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._stats import compute_wilson_interval
-from ..._text import format_short, pluralize
+from ..._text import format_percent, format_short, pluralize
 from ..._typing import DataLike
 from ..._validation import reject, to_generator, validate_integer
 from ...errors import DataError
@@ -43,7 +43,7 @@ class Surrogate:
         The share of held-out points for which the tree gives the same answer as the model; for numbers, an answer
         within `tolerance`.
     interval : tuple of float
-        Wilson's 95 % interval of the fidelity.
+        Wilson's 95% interval of the fidelity.
     fitted, held_out : int
         The number of points that the tree was fitted to, and of those that measure the fidelity.
     unanswered : int
@@ -68,7 +68,7 @@ class Surrogate:
 
     def __repr__(self) -> str:
         leaves = pluralize(len(self.tree.leaves), "leaf", "leaves")
-        return f"Surrogate({leaves}, fidelity {100 * self.fidelity:.1f} %)"
+        return f"Surrogate({leaves}, fidelity {format_percent(self.fidelity)})"
 
     @property
     def forest(self) -> Forest:
@@ -89,14 +89,14 @@ class Surrogate:
 
     def describe(self) -> str:
         """Return the fidelity as text."""
-        low, high = (100 * end for end in self.interval)
+        low, high = map(format_percent, self.interval)
         claim = "gives the same answer as the model"
         if self.tolerance is not None:
             claim = f"comes within {format_short(float(f'{self.tolerance:.3g}'))} of the model's number"
         return (
             f"A surrogate tree with {pluralize(len(self.tree.leaves), 'leaf', 'leaves')} {claim} on "
-            f"{100 * self.fidelity:.1f} % of {pluralize(self.held_out, 'point')} it was not fitted to (95 % interval "
-            f"{low:.1f} to {high:.1f} %)."
+            f"{format_percent(self.fidelity)} of {pluralize(self.held_out, 'point')} it was not fitted to (95% interval "
+            f"{low} to {high})."
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._text import format_short, pluralize
+from ..._text import format_percent, format_short, pluralize
 from .coverage import Coverage
 from .mutation import MutationScore
 from .result import DEFAULT_LISTED_ITEMS
@@ -60,9 +60,9 @@ def _format_live_mutants(score: MutationScore, n: int) -> list[str]:
     live = f"{pluralize(len(score.live), 'mutant')} {'survives' if len(score.live) == 1 else 'survive'}"
     if not score.explained:
         return [f"{live}: too many to explain all of them. uncovered() explains some."]
-    max_score = 100 * (1 - score.proved / len(score.counts))
+    max_score = format_percent(1 - score.proved / len(score.counts))
     lines = [
-        f"{live}: {score.proved:,} cannot be killed by any possible input, so at most {max_score:.2f} % can be killed; "
+        f"{live}: {score.proved:,} cannot be killed by any possible input, so at most {max_score} can be killed; "
         f"{score.killable:,} could be killed by rows that the data lack."
     ]
     for mutant in score.uncovered(n).itertuples():
@@ -84,4 +84,4 @@ def format_selection(selection: Selection, n: int = DEFAULT_LISTED_ITEMS) -> str
 
 
 def _format_shares(shares: np.ndarray) -> str:
-    return f"Per tree from {100 * shares.min():.1f} % to {100 * shares.max():.1f} %."
+    return f"Per tree from {format_percent(shares.min())} to {format_percent(shares.max())}."
