@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,29 +26,15 @@ ROUNDING_TOLERANCE = 1e-6  # of the size or spread of real answers: many models 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class JudgedGroups:
-    """Source cases and their follow-ups with both answers and a verdict per group.
+    """Source cases and their follow-ups with both answers and a verdict per group."""
 
-    Attributes
-    ----------
-    rows : ndarray of int
-        The position of each group's source case among the inputs.
-    source, follow_up : Points or Rows
-        The two cases of each group.
-    before, after : Outputs
-        The answers to them.
-    verdicts : ndarray of int8
-        HOLDS, VIOLATED, INAPPLICABLE (the relation does not apply to the case) or UNDEFINED (an answer is missing).
-    batch : Points or Rows, optional
-        The batch of the follow-up cases, if the relation is about batches.
-    """
-
-    rows: npt.NDArray[np.intp]
+    rows: npt.NDArray[np.intp]  # the position of each group's source case among the inputs
     source: Batch
     follow_up: Batch
     before: Outputs
     after: Outputs
-    verdicts: Verdicts
-    batch: Batch | None = None
+    verdicts: Verdicts  # INAPPLICABLE: the relation does not apply to the case; UNDEFINED: an answer is missing
+    batch: Batch | None = None  # the batch of the follow-up cases, if the relation is about batches
 
     def __len__(self) -> int:
         return len(self.verdicts)
@@ -64,15 +50,8 @@ class JudgedGroups:
 
     def take(self, rows: RowSelection) -> JudgedGroups:
         """Return some of the groups."""
-        return JudgedGroups(
-            rows=self.rows[rows],
-            source=self.source.take(rows),
-            follow_up=self.follow_up.take(rows),
-            before=self.before.take(rows),
-            after=self.after.take(rows),
-            verdicts=self.verdicts[rows],
-            batch=self.batch,
-        )
+        parts = {name: getattr(self, name).take(rows) for name in ("source", "follow_up", "before", "after")}
+        return replace(self, rows=self.rows[rows], verdicts=self.verdicts[rows], **parts)
 
     @property
     def violations(self) -> JudgedGroups:
@@ -157,7 +136,10 @@ class Relation:
                 f"follow_up of the relation {self.name!r} returned {len(follow_up_frame):,} rows for {len(frame):,} source "
                 "cases. It must return one row per case, in the same order."
             )
-        follow_up = self._points(inputs, follow_up_frame)
+        try:
+            follow_up: Batch = inputs.space.points(follow_up_frame)
+        except DataError:  # the cases are outside the space
+            follow_up = Rows(follow_up_frame.reset_index(drop=True))
         before = yield Query(inputs, note=self.name)
         after = yield Query(follow_up, note=self.name)
         return self.judge(np.arange(len(inputs)), inputs, follow_up, before, after, applies)
@@ -176,21 +158,13 @@ class Relation:
         both = before.ok & after.ok
         if both.any():
             as_expected = self.expects(before.values[both], after.values[both])
-            verdicts[both] = np.where(
-                validate_booleans("expects", self.name, as_expected, int(both.sum())), HOLDS, VIOLATED
-            )
+            as_expected = validate_booleans("expects", self.name, as_expected, int(both.sum()))
+            verdicts[both] = np.where(as_expected, HOLDS, VIOLATED)
         if applies is not None:
             verdicts[~applies] = INAPPLICABLE
         return JudgedGroups(
             rows=rows, source=source, follow_up=follow_up, before=before, after=after, verdicts=verdicts
         )
-
-    def _points(self, inputs: Points, frame: pd.DataFrame) -> Batch:
-        """Return follow-up cases in the space of the source cases, or as plain rows."""
-        try:
-            return inputs.space.points(frame)
-        except DataError:
-            return Rows(frame.reset_index(drop=True))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
@@ -214,17 +188,11 @@ def validate_booleans(function: str, name: str, values: npt.ArrayLike, length: i
 def format_relation(domain: str, assumptions: Sequence[str], name: str, says: str) -> str:
     """Return a relation in the usual template of metamorphic relations."""
     change, consequence = split_statement(says)
-    statement = [f"  if {change},", f"  then {consequence}."] if consequence else [f"  {says}."]
-    assumption_lines = [f"- {assumption}" for assumption in assumptions]
-    return "\n".join(
-        [
-            f"In the domain of {domain}",
-            "assuming that",
-            *assumption_lines,
-            "the following metamorphic relation should hold",
-            f"- {name}:",
-            *statement,
-        ]
+    statement = f"  if {change},\n  then {consequence}." if consequence else f"  {says}."
+    assumption_lines = "".join(f"- {assumption}\n" for assumption in assumptions)
+    return (
+        f"In the domain of {domain}\nassuming that\n{assumption_lines}"
+        f"the following metamorphic relation should hold\n- {name}:\n{statement}"
     )
 
 
@@ -237,8 +205,3 @@ def split_statement(says: str) -> tuple[str, str]:
 def get_relation_name(relation: Relation) -> str:
     """Return the name of a relation, or that of its class if it has none."""
     return relation.name or type(relation).__name__
-
-
-def index_by_name(relations: Sequence[Relation]) -> dict[str, Relation]:
-    """Return relations by name."""
-    return {relation.name: relation for relation in relations}

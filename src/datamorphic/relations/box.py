@@ -12,7 +12,6 @@ import numpy.typing as npt
 from .._text import format_short
 from .._validation import is_number, reject
 from ..errors import ArgumentError
-from ..space.features import Categorical, Integer
 from ..space.space import Space
 
 Floats = npt.NDArray[np.float64]
@@ -61,22 +60,16 @@ class Box:
 
     @staticmethod
     def _from_space(space: Space, owner: str) -> Box:
-        low: list[float] = []
-        high: list[float] = []
-        kind: list[int] = []
         for feature in space.features:
-            if isinstance(feature, Categorical):
-                low, high = [*low, 0.0], [*high, len(feature.values) - 1.0]
-                kind.append(CATEGORY)
-                continue
             if not (np.isfinite(feature.low) and np.isfinite(feature.high)):
                 raise ArgumentError(
                     f"{owner} draws inputs between limits, but the feature {feature.name!r} has none. Give it both, as in "
                     f"dm.{type(feature).__name__}({feature.name!r}, 0, 100)."
                 )
-            low, high = [*low, float(feature.low)], [*high, float(feature.high)]
-            kind.append(WHOLE if isinstance(feature, Integer) else NUMBER)
-        return Box(np.array(low), np.array(high), np.array(kind, dtype=np.int8))
+        limits = np.array([(feature.low, feature.high) for feature in space.features], dtype=float)
+        codes = {"continuous": NUMBER, "integer": WHOLE, "categorical": CATEGORY}
+        kind = np.array([codes[feature.kind] for feature in space.features], dtype=np.int8)
+        return Box(limits[:, 0], limits[:, 1], kind)
 
     def __post_init__(self) -> None:
         if not np.isfinite([self.low, self.high]).all():

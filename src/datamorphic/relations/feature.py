@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from .._text import pluralize
-from .._validation import validate_choice
+from .._validation import is_number, validate_choice
 from ..errors import ArgumentError
 from ..runs.flow import Flow
 from ..space.features import Codes
@@ -100,9 +99,8 @@ class Invariant(_FeatureRelation):
         known_distances = np.where(answered, distances, np.inf)
         columns = np.where(changed, nearest, known_distances.argmin(axis=1))
         verdicts = np.where(changed, VIOLATED, HOLDS).astype(np.int8)
-        verdicts[
-            ~answered[rows, swept.own_columns] | (~changed & ~np.isfinite(known_distances.min(axis=1, initial=np.inf)))
-        ] = UNDEFINED
+        has_other = np.isfinite(known_distances.min(axis=1, initial=np.inf))
+        verdicts[~answered[rows, swept.own_columns] | (~changed & ~has_other)] = UNDEFINED
         return _build_groups(swept, swept.own_columns, columns, verdicts)
 
 
@@ -136,7 +134,7 @@ class Monotone(_FeatureRelation):
         self.sign, self.towards = DIRECTION_SIGNS[direction], towards
         self.direction = "up" if self.sign > 0 else "down"
         self._labels: Labels | None = None
-        self._scored = self._probable = False
+        self._score_kind: str | None = None
         self.name = f"monotone {feature}"
         effect = "lowers the answer" if towards is None else f"makes {towards} less likely"
         self.says = f"{'more' if self.sign > 0 else 'less'} {feature} alone never {effect}"
@@ -156,7 +154,7 @@ class Monotone(_FeatureRelation):
                 f"The model has no class {self.towards!r} that {self.feature} could lead towards. It has: "
                 f"{', '.join(map(repr, sut.labels[:12]))}."
             )
-        if self.towards is None and len(sut.labels) > 2 and not all(_is_number(label) for label in sut.labels):
+        if self.towards is None and len(sut.labels) > 2 and not all(map(is_number, sut.labels)):
             return f"the model has {pluralize(len(sut.labels), 'class', 'classes')}: say which one {self.feature} leads towards"
         return ""
 
@@ -165,15 +163,13 @@ class Monotone(_FeatureRelation):
         fitted_relation = super().fitted_to(sut, inputs)
         if self.towards is not None and sut.labels is not None:
             fitted_relation.towards = self._find_label(sut.labels)
-        fitted_relation._labels, fitted_relation._scored = (sut.labels, sut.score_kind in ("decision", "probability"))
-        fitted_relation._probable = sut.score_kind == "probability"
+        fitted_relation._labels, fitted_relation._score_kind = sut.labels, sut.score_kind
         return fitted_relation
 
     def _find_label(self, labels: Labels) -> Any:
         """Return the label that `towards` means, also as text; None without one."""
-        matches = [label for label in labels if label == self.towards] or [
-            label for label in labels if str(label) == str(self.towards)
-        ]
+        matches = [label for label in labels if label == self.towards]
+        matches += [label for label in labels if str(label) == str(self.towards)]
         return matches[0] if matches else None
 
     @property
@@ -189,9 +185,10 @@ class Monotone(_FeatureRelation):
         maximum of the others.
         """
         ok, labels, towards = outputs.ok, self._labels, self._target_label
-        if outputs.scores is not None and self._scored and labels is not None and towards in labels:
-            column, scores = labels.index(towards), outputs.scores
-            standing = scores[:, column] if self._probable else _compute_standing(scores, column)
+        scores = outputs.scores if self._score_kind in ("decision", "probability") else None
+        if scores is not None and labels is not None and towards in labels:
+            column, is_probability = labels.index(towards), self._score_kind == "probability"
+            standing = scores[:, column] if is_probability else _compute_standing(scores, column)
             return np.where(ok, standing, np.nan)
         level = np.full(len(outputs), np.nan)
         values = outputs.values[ok]
@@ -207,13 +204,12 @@ class Monotone(_FeatureRelation):
                 raise ArgumentError(
                     f"No answer is {towards!r}, which {self.feature} should lead towards. Answers are: {examples}."
                 )
-        elif values.dtype.kind in "fiub" or all(_is_number(value) for value in values.tolist()):
+        elif values.dtype.kind in "fiub" or all(map(is_number, values.tolist())):
             level[ok] = values.astype(np.float64)
         else:
             raise ArgumentError(
-                f"The answers are not numbers ({str(values[0])[:40]!r}, ...). Name the answer that more "
-                f"{self.feature} leads "
-                "towards: towards=..."
+                f"The answers are not numbers ({str(values[0])[:40]!r}, ...). Name the answer that more {self.feature} "
+                "leads towards: towards=..."
             )
         return level
 
@@ -227,10 +223,12 @@ class Monotone(_FeatureRelation):
         towards = self._target_label
         if towards is not None:
             levels.append(np.array([value == towards for value in swept.outputs.values.tolist()], dtype=np.float64))
-        falls, earliers = zip(*(_compute_falls(swept, self.sign * level) for level in levels), strict=True)
-        fall = np.max(falls, axis=0)
+        grids = [np.where(swept.answered, swept.grid(self.sign * level), np.nan) for level in levels]
+        fall = np.max([_compute_falls(grid) for grid in grids], axis=0)
         later = _find_steepest_steps(fall, swept) if width > 1 else np.zeros(n, dtype=np.intp)
-        earlier = earliers[0](later)
+        # the last value before it that has a level; a value without an answer is skipped
+        known_columns = ~np.isnan(grids[0]) & (np.arange(width) < later[:, None])
+        earlier = np.where(known_columns, np.arange(width), 0).max(axis=1, initial=0)
         verdicts = np.where(fall.max(axis=1, initial=-np.inf) > ROUNDING_TOLERANCE, VIOLATED, HOLDS).astype(np.int8)
         verdicts[~np.isfinite(fall).any(axis=1)] = UNDEFINED if width > 1 else INAPPLICABLE
         first, second = (earlier, later) if self.sign > 0 else (later, earlier)
@@ -250,17 +248,14 @@ def _build_groups(swept: Sweep, source: Places, follow_up: Places, verdicts: Ver
     )
 
 
-def _compute_falls(swept: Sweep, level: Codes) -> tuple[Codes, Callable[[Places], Places]]:
-    """Return the falls of the level as shares of its spread, and where they begin.
-
-    A value without an answer is skipped: its neighbours are compared with each other.
-    """
-    levels = np.where(swept.answered, swept.grid(level), np.nan)
+def _compute_falls(levels: Codes) -> Codes:
+    """Return the falls of the level, from the last known value, as shares of its spread."""
     known_levels = levels[~np.isnan(levels)]
     spread = float(np.ptp(known_levels)) if known_levels.size else 0.0
-    fall = _fill_forward(levels)[:, :-1] - levels[:, 1:]
-    fall = np.where(np.isnan(fall), -np.inf, fall / (spread or 1.0))
-    return fall, lambda later: _find_last_known(levels, later)
+    last_known = np.where(np.isnan(levels), 0, np.arange(levels.shape[1]))
+    np.maximum.accumulate(last_known, axis=1, out=last_known)
+    fall = np.take_along_axis(levels, last_known, axis=1)[:, :-1] - levels[:, 1:]
+    return np.where(np.isnan(fall), -np.inf, fall / (spread or 1.0))
 
 
 def _find_steepest_steps(fall: Codes, swept: Sweep) -> Places:
@@ -274,10 +269,7 @@ def _find_steepest_steps(fall: Codes, swept: Sweep) -> Places:
 
 
 def _compute_standing(scores: Codes, column: int) -> Codes:
-    """Return the score of a class relative to all others.
-
-    The score of a class alone may fall although the class gains.
-    """
+    """Return the score of a class relative to all others; alone it may fall although the class gains."""
     others = np.delete(scores, column, axis=1)
     if not others.shape[1]:
         return scores[:, column]
@@ -286,43 +278,11 @@ def _compute_standing(scores: Codes, column: int) -> Codes:
         return scores[:, column] - (highest[:, 0] + np.log(np.exp(others - highest).sum(axis=1)))
 
 
-def _fill_forward(levels: Codes) -> Codes:
-    """Return rows with missing values replaced by the last known value."""
-    places = np.where(np.isnan(levels), 0, np.arange(levels.shape[1])[None, :])
-    np.maximum.accumulate(places, axis=1, out=places)
-    return np.take_along_axis(levels, places, axis=1)
-
-
-def _find_last_known(levels: Codes, before: Places) -> Places:
-    """Return per row the last position with a value before a given one, or 0."""
-    columns = np.arange(levels.shape[1])[None, :]
-    usable = ~np.isnan(levels) & (columns < before[:, None])
-    return np.where(usable, columns, 0).max(axis=1, initial=0)
-
-
 def monotone(feature: str, direction: str = "up", towards: object = None) -> Monotone:
-    """Return the relation that a feature moves the answer one way; see `Monotone`.
-
-    Examples
-    --------
-    >>> import datamorphic as dm
-    >>> dm.monotone("age", "down")
-    Monotone('monotone age')
-    """
+    """Return the relation that a feature moves the answer one way; see `Monotone`."""
     return Monotone(feature, direction, towards)
 
 
 def invariant(feature: str) -> Invariant:
-    """Return the relation that a feature does not matter; see `Invariant`.
-
-    Examples
-    --------
-    >>> import datamorphic as dm
-    >>> dm.invariant("id")
-    Invariant('invariant id')
-    """
+    """Return the relation that a feature does not matter; see `Invariant`."""
     return Invariant(feature)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -21,7 +21,6 @@ DEFAULT_TOLERANCE = 1e-6
 DOMAIN_SAMPLE_SIZE = 4096  # points from which a domain that is not declared is estimated
 ColumnList = list[Any]
 SidesFunction = Callable[[ColumnList, ColumnList], tuple[Any, Any]]
-FollowUpChange = Affine | Callable[..., Any]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -57,14 +56,10 @@ class FunctionRelation:
     follow_domain : sequence, optional
         The limits of follow-ups. Outside them the relation is not applicable. By default the domain is derived: exactly
         for an `Affine` change, otherwise from samples.
-    uses_outputs : bool
-        Whether follow-ups depend on the outputs of the sources.
-    tolerance : float
-        The allowed difference of two sides; with `relative`, as a share of the greater one.
-    relative : bool
-        Whether `tolerance` is relative.
-    necessary : bool
-        Whether every correct function keeps it.
+    uses_outputs, necessary : bool
+        Whether follow-ups depend on the outputs of the sources; whether every correct function keeps the relation.
+    tolerance, relative : float, bool
+        The allowed difference of two sides; if `relative`, as a share of the greater one.
 
     Examples
     --------
@@ -104,28 +99,25 @@ class FunctionRelation:
         if not changes or not all(callable(change) for change in changes):
             reject("follow_up", owner, "an Affine, a function of the sources, or several of these", self.follow_up)
         object.__setattr__(self, "follow_up", tuple(changes))
-        object.__setattr__(self, "domain", self._to_boxes(owner))
-        width = self.width
-        for change in changes:
-            if isinstance(change, Affine) and change.matrix.shape[1] != width:
-                raise ArgumentError(
-                    f"A follow-up of {owner} is a matrix for {change.matrix.shape[1]} numbers, but its "
-                    f"{self.sources} source(s) have {width} in all. Give it one column per number."
-                )
-        for role, function in (*(("follow_up", change) for change in changes), ("given", self.given)):
-            if function is not None and not isinstance(function, Affine):
-                self._validate_arity(role, function, owner)
-        if self.follow_domain is not None:
-            object.__setattr__(self, "follow_domain", self._to_follow_boxes(owner))
-
-    def _to_boxes(self, owner: str) -> tuple[Box, ...]:
         several = isinstance(self.domain, list | tuple) and all(isinstance(part, Box) for part in self.domain)
         boxes = tuple(self.domain) if several else (Box.of(self.domain, owner),) * self.sources
         if len(boxes) != self.sources:
             raise ArgumentError(
                 f"{owner} has {self.sources} source(s) but {len(boxes)} domain(s). Give one per source, or one for all."
             )
-        return boxes
+        object.__setattr__(self, "domain", boxes)
+        for change in changes:
+            if not isinstance(change, Affine):
+                self._validate_arity("follow_up", change, owner)
+            elif change.matrix.shape[1] != self.width:
+                raise ArgumentError(
+                    f"A follow-up of {owner} is a matrix for {change.matrix.shape[1]} numbers, but its "
+                    f"{self.sources} source(s) have {self.width} in all. Give it one column per number."
+                )
+        if self.given is not None:
+            self._validate_arity("given", self.given, owner)
+        if self.follow_domain is not None:
+            object.__setattr__(self, "follow_domain", self._to_follow_boxes(owner))
 
     def _validate_arity(self, role: str, function: Callable[..., Any], owner: str) -> None:
         """Raise `ArgumentError` if a function cannot be called with the sources."""
@@ -224,8 +216,8 @@ class FunctionRelation:
 
     def _to_rows(self, role: str, values: npt.ArrayLike, count: int) -> Floats:
         rows = np.asarray(values, dtype=float)
-        if rows.ndim == 1:
-            rows = rows[:, None] if len(rows) == count else rows
+        if rows.ndim == 1 and len(rows) == count:
+            rows = rows[:, None]
         if rows.ndim == 0:  # the same for all groups
             rows = np.full((count, 1), float(rows))
         if rows.ndim != 2 or len(rows) != count:
@@ -243,10 +235,12 @@ class FunctionRelation:
 
     @cached_property
     def _follow_boxes(self) -> tuple[Box, ...]:
-        return self.follow_domain or self._derive_domains()
-
-    def _derive_domains(self) -> tuple[Box, ...]:
-        source_box = _join_boxes(self.domain)
+        if self.follow_domain:
+            return self.follow_domain
+        low, high, kind = (
+            np.concatenate([getattr(box, name) for box in self.domain]) for name in ("low", "high", "kind")
+        )
+        source_box = Box(low, high, kind)
         if self.affine:
             return tuple(change.image(source_box) for change in self.follow_up)
         if self.uses_outputs:
@@ -269,9 +263,8 @@ class FunctionRelation:
                     f"follow_up of the relation {self.name!r} returns no finite numbers for any of {DOMAIN_SAMPLE_SIZE:,} "
                     f"sources in {source_box}. Check its domain."
                 )
-            boxes.append(
-                Box(finite.min(0), finite.max(0), np.zeros(follow_ups.shape[1], dtype=np.int8), estimated=True)
-            )
+            kind = np.zeros(follow_ups.shape[1], dtype=np.int8)
+            boxes.append(Box(finite.min(0), finite.max(0), kind, estimated=True))
         return tuple(boxes)
 
     def over(self, domain: Any) -> FunctionRelation:
@@ -291,9 +284,8 @@ class FunctionRelation:
             ends = change.preimage(box)
             if ends is None:
                 raise ArgumentError(
-                    f"A follow-up of the relation {self.name!r} mixes inputs, so the sources that stay in "
-                    f"{box} do not form a "
-                    "box. Give the source domain: over(domain)."
+                    f"A follow-up of the relation {self.name!r} mixes inputs, so the sources that stay in {box} do not form "
+                    "a box. Give the source domain: over(domain)."
                 )
             low, high = np.maximum(low, ends[0]), np.minimum(high, ends[1])
         integral = np.tile(box.kind, self.sources) != NUMBER
@@ -329,10 +321,8 @@ class FunctionRelation:
             verdicts = np.where(holds, HOLDS, VIOLATED).astype(np.int8)
             verdicts[~complete] = UNDEFINED
             if self.applies is not None:
-                applicable = validate_booleans(
-                    "applies", self.name, self.applies(x, y[: self.sources]), count, "groups"
-                )
-                verdicts[~applicable] = INAPPLICABLE
+                applies = self.applies(x, y[: self.sources])
+                verdicts[~validate_booleans("applies", self.name, applies, count, "groups")] = INAPPLICABLE
         if self.follow_domain is not None:
             for box, inputs in zip(self.follow_domain, x[self.sources :], strict=True):
                 verdicts[~box.contains(inputs.reshape(count, -1))] = INAPPLICABLE
@@ -345,9 +335,8 @@ class FunctionRelation:
             return compare_labels(y, count)
         operator = AT_MOST if self.at_most else LESS if self.less else EQUAL
         pairs = [(y[0], outputs) for outputs in y[1:]] if sides is None else [sides(x, y)]
-        parts = [
-            compare_numbers(pair, operator, float(self.tolerance), self.relative, count, self.name) for pair in pairs
-        ]
+        tolerance = float(self.tolerance)
+        parts = [compare_numbers(pair, operator, tolerance, self.relative, count, self.name) for pair in pairs]
         holds, margin, defined = (np.array(column) for column in zip(*parts, strict=True))
         return Comparison(np.asarray(holds.all(axis=0)), margin.min(axis=0), np.asarray(defined.all(axis=0)))
 
@@ -362,14 +351,3 @@ class FunctionRelation:
 def _flatten(part: Floats) -> Floats:
     """Return a single column as a flat array."""
     return part[:, 0] if part.ndim == 2 and part.shape[1] == 1 else part
-
-
-def _join_boxes(boxes: Sequence[Box]) -> Box:
-    return Box(
-        np.concatenate([box.low for box in boxes]),
-        np.concatenate([box.high for box in boxes]),
-        np.concatenate([box.kind for box in boxes]),
-    )
-
-
-__all__ = ["Affine", "Box", "FunctionRelation"]

@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..runs.flow import Flow, Query
 from ..space.outputs import Outputs
 from ..space.points import Batch, Points, Rows
 from ..systems.base import Executor, Function
 from ..systems.estimator import Estimator
-from .base import INAPPLICABLE, JudgedGroups, Relation, index_by_name
+from .base import INAPPLICABLE, JudgedGroups, Relation
 
 if TYPE_CHECKING:
     import pandas as pd
 
+Places = npt.NDArray[np.intp]
 ROW_ORDER_COUNT = 5  # other orders in which a batch is queried
 MAX_SINGLE_CASES = 40  # queried one by one, each with a call of its own
 
@@ -28,6 +30,11 @@ class _BatchRelation(Relation):
     def query(self, batch: Batch) -> Flow[Outputs]:
         """Query a batch without the cache."""
         return (yield Query(batch, note=self.name, fresh=True))
+
+    def judge_rows(self, inputs: Points, before: Outputs, rows: Places, after: list[Outputs]) -> JudgedGroups:
+        """Judge the answers to rows of a batch that was queried in other ways."""
+        source = inputs.take(rows)
+        return self.judge(rows, source, source, before.take(rows), Outputs.concat(after))
 
 
 class Repeats(_BatchRelation):
@@ -51,15 +58,12 @@ class RowOrder(_BatchRelation):
 
     def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
         """Query the rows in several orders, one of them reversed."""
-        n = len(inputs)
+        n, after = len(inputs), []
         before = yield from self.query(inputs)
-        orders = [np.arange(n)[::-1], *(rng.permutation(n) for _ in range(ROW_ORDER_COUNT - 1))]
-        after = []
-        for order in orders:
+        for order in [np.arange(n)[::-1], *(rng.permutation(n) for _ in range(ROW_ORDER_COUNT - 1))]:
             answers = yield from self.query(inputs.take(order))
             after.append(answers.take(np.argsort(order)))
-        rows = np.tile(np.arange(n), len(orders))
-        return self.judge(rows, inputs.take(rows), inputs.take(rows), before.take(rows), Outputs.concat(after))
+        return self.judge_rows(inputs, before, np.tile(np.arange(n), ROW_ORDER_COUNT), after)
 
 
 class Batches(_BatchRelation):
@@ -73,17 +77,14 @@ class Batches(_BatchRelation):
 
     def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
         """Query all rows at once, then in parts, then some of them one by one."""
-        n = len(inputs)
+        n, after = len(inputs), []
         before = yield from self.query(inputs)
         parts = [np.arange(start, min(start + 7, n)) for start in range(0, n, 7)] if n > 7 else []
-        parts = parts[: self.single_cases] + [
-            np.array([row]) for row in np.sort(rng.permutation(n)[: self.single_cases])
-        ]
-        after = []
+        single_rows = np.sort(rng.permutation(n)[: self.single_cases])
+        parts = [*parts[: self.single_cases], *single_rows[:, None]]
         for part in parts:
             after.append((yield from self.query(inputs.take(part))))
-        rows = np.concatenate(parts)
-        return self.judge(rows, inputs.take(rows), inputs.take(rows), before.take(rows), Outputs.concat(after))
+        return self.judge_rows(inputs, before, np.concatenate(parts), after)
 
 
 class _FrameRelation(_BatchRelation):
@@ -156,9 +157,8 @@ class NumberTypes(_FrameRelation):
 
     def why_not(self, sut: Executor, inputs: Points) -> str:
         """Return why the relation does not apply: no column has integers."""
-        return super().why_not(sut, inputs) or (
-            "" if self._find_integer_columns(inputs.frame) else "no column has integers"
-        )
+        missing = "" if self._find_integer_columns(inputs.frame) else "no column has integers"
+        return super().why_not(sut, inputs) or missing
 
     def _find_integer_columns(self, frame: pd.DataFrame) -> list[Any]:
         return [name for name, dtype in frame.dtypes.items() if isinstance(dtype, np.dtype) and dtype.kind in "iu"]
@@ -169,4 +169,7 @@ class NumberTypes(_FrameRelation):
 
 
 #: the relations that every fitted model must keep, by name
-PREDICTOR_RELATIONS = index_by_name([Repeats(), RowOrder(), Batches(), ColumnOrder(), RowLabels(), NumberTypes()])
+PREDICTOR_RELATIONS: dict[str, Relation] = {
+    relation.name: relation
+    for relation in (Repeats(), RowOrder(), Batches(), ColumnOrder(), RowLabels(), NumberTypes())
+}

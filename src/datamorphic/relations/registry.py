@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import TypeAlias
+from collections.abc import Collection, Mapping
+from typing import Any, TypeAlias
 
 from .._text import suggest_name
 from .._validation import reject
@@ -28,35 +28,31 @@ def resolve_relations(request: RelationsLike | None, argument: str, owner: str, 
     `argument` and `owner` are the argument and the public function that messages name, `words` the other values that the
     argument accepts, such as ``"'auto', "``.
     """
-    relations = [_resolve(item, RELATIONS) for item in _list_items(request, argument, owner)]
-    for relation in relations:
-        if not isinstance(relation, AnyRelation):
-            reject(argument, owner, f"{words}a relation, the name of one, or several of these", relation)
-    return [relation for relation in relations if isinstance(relation, AnyRelation)]
+    return _resolve(request, RELATIONS, AnyRelation, argument, owner, f"{words}a relation")
 
 
 def resolve_learner_relations(
     request: LearnerRelationsLike, argument: str, owner: str, words: str = ""
 ) -> list[LearnerRelation]:
     """Return the relations of learners that a user named or passed."""
-    relations = [_resolve(item, LEARNER_RELATIONS) for item in _list_items(request, argument, owner)]
-    for relation in relations:
-        if not isinstance(relation, LearnerRelation):
-            reject(argument, owner, f"{words}a relation of learners, the name of one, or several of these", relation)
-    return [relation for relation in relations if isinstance(relation, LearnerRelation)]
+    return _resolve(request, LEARNER_RELATIONS, LearnerRelation, argument, owner, f"{words}a relation of learners")
 
 
-def _list_items(request: object, argument: str, owner: str) -> list[object]:
+def _resolve(
+    request: object, known: Mapping[str, Any], kind: Any, argument: str, owner: str, expected: str
+) -> list[Any]:
+    """Return relations by their names, from their classes, or as they are."""
     items = list(request) if isinstance(request, list | tuple | set | frozenset) else [request]
     if not items:
         reject(argument, owner, "at least one relation", request)
-    return items
-
-
-def _resolve(item: object, known: dict[str, AnyRelation] | dict[str, LearnerRelation]) -> object:
-    """Return a relation by its name or from its class; anything else as it is."""
-    if isinstance(item, str):
-        if item not in known:
+    relations = []
+    for item in items:
+        if isinstance(item, str) and item not in known:
             raise ArgumentError(f"There is no relation {item!r}. {suggest_name(item, known)}")
-        return known[item]
-    return item() if isinstance(item, type) and issubclass(item, AnyRelation) else item
+        relation = known[item] if isinstance(item, str) else item
+        if isinstance(item, type) and issubclass(item, AnyRelation):
+            relation = item()
+        if not isinstance(relation, kind):
+            reject(argument, owner, f"{expected}, the name of one, or several of these", relation)
+        relations.append(relation)
+    return relations

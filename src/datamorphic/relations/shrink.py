@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +10,6 @@ import numpy.typing as npt
 from ..errors import OutOfBudget
 from ..runs.flow import Flow
 from ..space.features import Codes
-from ..space.outputs import Outputs
 from ..space.points import Points
 from .base import VIOLATED, JudgedGroups, Relation
 
@@ -63,10 +60,6 @@ def _shrink_case(
     answer_changes = not bool(best.before.same(best.after)[0])
     fixed_columns = [space.position(name) for name in relation.about if name in space.names]
 
-    def check_candidates(candidates: Codes) -> Flow[JudgedGroups]:
-        groups = yield from relation.check(Points(space, candidates), np.random.default_rng(seed))
-        return groups
-
     free = [j for j in np.flatnonzero(differs[row]) if j not in fixed_columns and not np.isnan(usual_values[j])]
     try:
         parts = [np.array(free, dtype=np.intp)] if free else []
@@ -75,7 +68,7 @@ def _shrink_case(
             for i, part in enumerate(parts):
                 candidates[i, part] = usual_values[part]
             valid = space.satisfied(candidates) if space.keeps_constraints else np.ones(len(parts), dtype=bool)
-            groups = yield from check_candidates(candidates[valid])
+            groups = yield from relation.check(Points(space, candidates[valid]), np.random.default_rng(seed))
             violating = np.flatnonzero(groups.verdicts == VIOLATED)
             if answer_changes:
                 violating = violating[~groups.before.take(violating).same(groups.after.take(violating))]
@@ -97,11 +90,6 @@ def _shrink_batch(relation: Relation, inputs: Points, violations: JudgedGroups, 
     """Remove rows of the batch while it still violates the relation."""
     best = replace(violations, batch=inputs)
     rows: Places = np.arange(len(inputs))
-
-    def check_rows(subset: Places) -> Generator[Any, Outputs, JudgedGroups]:
-        groups = yield from relation.check(inputs.take(subset), np.random.default_rng(seed))
-        return groups
-
     try:
         pieces = 2
         for _ in range(MAX_BATCH_ROUNDS):
@@ -109,13 +97,10 @@ def _shrink_batch(relation: Relation, inputs: Points, violations: JudgedGroups, 
                 break
             for part in np.array_split(rows, min(pieces, len(rows))):
                 remaining_rows = np.setdiff1d(rows, part) if pieces > 2 else part
-                groups = yield from check_rows(remaining_rows)
+                batch = inputs.take(remaining_rows)
+                groups = yield from relation.check(batch, np.random.default_rng(seed))
                 if (groups.verdicts == VIOLATED).any():
-                    rows, best, pieces = (
-                        remaining_rows,
-                        replace(groups.violations, batch=inputs.take(remaining_rows)),
-                        2,
-                    )
+                    rows, best, pieces = remaining_rows, replace(groups.violations, batch=batch), 2
                     break
             else:
                 if pieces >= len(rows):

@@ -22,30 +22,14 @@ MAX_ROWS_PER_QUERY = 5_000  # the budget is checked between queries
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Sweep:
-    """Cases with every value of one feature: one row per case.
-
-    Attributes
-    ----------
-    inputs : Points
-        The cases.
-    values : ndarray
-        The codes of the feature, ascending along each row.
-    own_columns : ndarray of int
-        The column of each case's own value.
-    outputs : Outputs
-        The answers, row by row.
-    valid : ndarray of bool
-        Which combinations the constraints of the space allow.
-    feature : int
-        The position of the feature.
-    """
+    """Cases with every value of one feature: one row per case."""
 
     inputs: Points
-    values: Codes
-    own_columns: npt.NDArray[np.intp]
-    outputs: Outputs
-    valid: Mask
-    feature: int
+    values: Codes  # the codes of the feature, ascending along each row
+    own_columns: npt.NDArray[np.intp]  # the column of each case's own value
+    outputs: Outputs  # row by row
+    valid: Mask  # which combinations the constraints of the space allow
+    feature: int  # the position of the feature
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -83,9 +67,8 @@ def sweep(
     inputs = inputs.take(~np.isnan(inputs.codes[:, column]))
     feature_values = find_sweep_values(inputs, feature) if feature_values is None else feature_values
     own_values = inputs.codes[:, column]
-    values = np.sort(
-        np.column_stack([np.broadcast_to(feature_values, (len(own_values), len(feature_values))), own_values]), axis=1
-    )
+    common_values = np.broadcast_to(feature_values, (len(own_values), len(feature_values)))
+    values = np.sort(np.column_stack([common_values, own_values]), axis=1)
     own_columns = np.argmax(values == own_values[:, None], axis=1)
     width = values.shape[1]
     cases_per_query = max(1, MAX_ROWS_PER_QUERY // width)
@@ -126,12 +109,10 @@ def find_sweep_values(inputs: Points, feature: str) -> Codes:
     spec, own_values = inputs.space.features[column], inputs.codes[:, column]
     own_values = own_values[~np.isnan(own_values)]
     if spec.kind == "continuous":
-        quantiles = (
-            np.quantile(own_values, np.linspace(0, 1, MAX_VALUES_PER_NUMBER - 2), method="nearest")
-            if len(own_values)
-            else np.empty(0)
-        )
-        return np.unique(np.concatenate([quantiles, [end for end in (spec.low, spec.high) if np.isfinite(end)]]))
+        ends = [end for end in (spec.low, spec.high) if np.isfinite(end)]
+        if len(own_values):
+            ends += list(np.quantile(own_values, np.linspace(0, 1, MAX_VALUES_PER_NUMBER - 2), method="nearest"))
+        return np.unique(np.array(ends, dtype=np.float64))
     low, high = (
         end if np.isfinite(end) else edge
         for end, edge in ((spec.low, own_values.min(initial=0)), (spec.high, own_values.max(initial=0)))

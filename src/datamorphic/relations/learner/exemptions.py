@@ -16,14 +16,14 @@ _PRECISION_REASON = "the numbers are far from zero and close together, so floati
 
 
 def _exempt_distances(relation: str, model: EstimatorParameters, data: Training) -> str:
-    if relation in ("MR-0", "MR-0 mirrored") and _has_flags(data):
+    if relation in ("MR-0", "MR-0 mirrored") and len(data.numeric) < data.x.shape[1]:
         return _FLAGS_REASON
     far = np.abs(data.numbers).max(initial=0) > 1e4 * compute_widths(data).max(initial=0)
     return _PRECISION_REASON if far else ""
 
 
 def _exempt_densities(relation: str, model: EstimatorParameters, data: Training) -> str:
-    if relation in ("MR-0", "MR-0 mirrored") and _has_flags(data):
+    if relation in ("MR-0", "MR-0 mirrored") and len(data.numeric) < data.x.shape[1]:
         return _FLAGS_REASON
     if _is_imprecise(data, 1e6):
         return _PRECISION_REASON
@@ -38,14 +38,6 @@ def _exempt_splits(relation: str, model: EstimatorParameters, data: Training) ->
     return ""
 
 
-def _exempt_bins(relation: str, model: EstimatorParameters, data: Training) -> str:
-    return _PRECISION_REASON if _is_imprecise(data, 1e6) else ""
-
-
-def _has_flags(data: Training) -> bool:
-    return len(data.numeric) < data.x.shape[1]
-
-
 def _is_imprecise(data: Training, max_ratio: float, min_width: float = 0.0) -> bool:
     """Return whether an attribute varies too little for floating-point precision."""
     spans, sizes = compute_widths(data), np.abs(data.numbers).max(axis=0, initial=0)
@@ -58,7 +50,9 @@ EXEMPTIONS: dict[str, Callable[[str, EstimatorParameters, Training], str]] = {
     "ExtraTreesClassifier": _exempt_splits,
     "GaussianNB": _exempt_densities,
     "GradientBoostingClassifier": _exempt_splits,
-    "HistGradientBoostingClassifier": _exempt_bins,
+    "HistGradientBoostingClassifier": lambda relation, model, data: (
+        _PRECISION_REASON if _is_imprecise(data, 1e6) else ""
+    ),
     "KNeighborsClassifier": _exempt_distances,
     "KNeighborsRegressor": _exempt_distances,
     "NearestCentroid": _exempt_distances,
