@@ -50,9 +50,7 @@ def _find_unreachable_value(context: LawContext, triples: Triples, j: int, moves
     """Explain which category or missing value moves cannot reach, if any."""
     feature = context.space.features[j]
     is_numeric = not isinstance(feature, Categorical)  # for a number, only missing or present counts here
-    values = [
-        context.pool[0, j] if is_numeric else float(code) for code in range(1 if is_numeric else int(feature.high) + 1)
-    ]
+    values = [context.pool[0, j]] if is_numeric else [float(code) for code in range(int(feature.high) + 1)]
     nodes = np.array([*values, np.nan] if feature.nullable else values)
     if is_numeric and np.isnan(nodes[0]):
         nodes[0] = feature.default
@@ -97,9 +95,8 @@ def _find_unreachable_number(context: LawContext, triples: Triples, j: int, move
     for name in moves:
         moved_points = context.apply(name, triples.x)
         if not isinstance(moved_points, Exception):
-            approaches |= np.sign(moved_points.codes[rows, j] - start_codes[rows]) == np.sign(
-                target_codes[rows] - start_codes[rows]
-            )
+            steps = moved_points.codes[rows, j] - start_codes[rows]
+            approaches |= np.sign(steps) == np.sign(target_codes[rows] - start_codes[rows])
     if approaches.all():
         return None
     i = int(rows[np.argmax(~approaches)])

@@ -31,20 +31,12 @@ MAX_LISTED_FEATURES = 8
 MAX_LISTED_CHANGES = 4
 
 
-@dataclass(frozen=True)
 class Triples:
-    """Rows of three points each: x, y and z."""
+    """Rows of three points each, x, y and z, from an array of shape (rows, 3, features)."""
 
-    codes: Numbers
-    x: Points
-    y: Points
-    z: Points
-
-    @classmethod
-    def of(cls, space: Space, codes: Numbers) -> Triples:
-        """Return the triples of an array of shape (rows, 3, features)."""
-        x, y, z = (Points(space, codes[:, k]) for k in range(3))
-        return cls(codes, x, y, z)
+    def __init__(self, space: Space, codes: Numbers) -> None:
+        self.codes = codes
+        self.x, self.y, self.z = (Points(space, codes[:, k]) for k in range(3))
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -237,10 +229,8 @@ class LawContext:
     def format_point(self, points: Points, i: int, features: list[int] | None = None) -> str:
         """Return a point as text: all features, or those at the positions `features`."""
         positions = features if features is not None else list(range(len(self.space)))
-        text = ", ".join(
-            f"{self.space.names[j]} = {self.format_value(points, i, j)}" for j in positions[:MAX_LISTED_FEATURES]
-        )
-        return text + (", ..." if len(positions) > MAX_LISTED_FEATURES else "")
+        parts = [f"{self.space.names[j]} = {self.format_value(points, i, j)}" for j in positions]
+        return ", ".join(parts[:MAX_LISTED_FEATURES]) + (", ..." if len(parts) > MAX_LISTED_FEATURES else "")
 
     def format_pair(self, x: Points, y: Points, i: int) -> str:
         """Return two points as text, with only the features in which they differ."""

@@ -15,35 +15,21 @@ if TYPE_CHECKING:
 
     from ..space.features import Codes
 
-LawState = Literal["HOLDS", "BROKEN", "NOT CHECKED"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class LawResult:
     """The outcome for one law.
 
-    Attributes
-    ----------
-    law, says : str
-        The name of the law, and what it demands.
-    state : {"HOLDS", "BROKEN", "NOT CHECKED"}
-        The outcome.
-    words, culprit : str
-        The counter-example, or the reason why the law was not checked, and the function that broke the law.
-    cases : DataFrame or None
-        The points of the counter-example.
-    first : tuple of bool
-        For each counter-example of earlier checks that was tried first: whether it still breaks the law.
-    again : array or None
-        The codes of a triple of points to try first in the next check, if one was found and requested.
+    For each counter-example of earlier checks that was tried, `first` says whether it still breaks the law. `again` has the
+    codes of a triple of points to try first in the next check, if one was found and requested.
     """
 
     law: str
-    says: str
-    state: LawState
-    words: str = ""
-    culprit: str = ""
-    cases: pd.DataFrame | None = field(default=None, compare=False, repr=False)
+    says: str  # what the law demands
+    state: Literal["HOLDS", "BROKEN", "NOT CHECKED"]
+    words: str = ""  # the counter-example, or the reason why the law was not checked
+    culprit: str = ""  # the function that broke the law
+    cases: pd.DataFrame | None = field(default=None, compare=False, repr=False)  # the points of the counter-example
     first: tuple[bool, ...] = ()
     again: Codes | None = field(default=None, compare=False, repr=False)
 

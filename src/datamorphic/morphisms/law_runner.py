@@ -41,7 +41,7 @@ def check_laws(
     context = LawContext(system)
     drawn_codes: list[Codes] = []
     _run_hypothesis(drawn_codes.append, context, options)
-    sample = Triples.of(context.space, np.stack(drawn_codes))
+    sample = Triples(context.space, np.stack(drawn_codes))
     if known_triples and any(known_triples.values()):
         _learn_features(context, sample)
     results = []
@@ -106,7 +106,7 @@ def _find_counterexample(
     The outcome does not depend on what else was drawn. A law that does not shrink is about many points at once: its
     triples are checked together with those of the pool.
     """
-    triples = Triples.of(context.space, codes if law.shrinks else np.concatenate([codes, _build_pool_triples(context)]))
+    triples = Triples(context.space, codes if law.shrinks else np.concatenate([codes, _build_pool_triples(context)]))
     try:
         violation = law.check(context, triples)
     except DatamorphicError as error:
@@ -136,7 +136,7 @@ def _find_repeatable_triple(law: Law, context: LawContext, sample: Triples, viol
 
 def _learn_features(context: LawContext, sample: Triples) -> None:
     """Infer the feature of every move from many points; few would mislead."""
-    triples = Triples.of(context.space, np.concatenate([sample.codes, _build_pool_triples(context)]))
+    triples = Triples(context.space, np.concatenate([sample.codes, _build_pool_triples(context)]))
     for name, moved_points in context.apply_moves(triples):
         if not isinstance(moved_points, Exception):
             context.find_feature(name, triples)
@@ -177,9 +177,8 @@ def _shrink_counterexample(
     """Return the simplest triple that breaks the law, or None."""
     from hypothesis.errors import HypothesisException
 
-    verdicts = {
-        triple.tobytes(): bool(broken) for triple, broken in zip(sample.codes, violation.broken_rows, strict=True)
-    }
+    keys = (triple.tobytes() for triple in sample.codes)
+    verdicts = dict(zip(keys, violation.broken_rows.tolist(), strict=True))
     counterexamples: list[Counterexample] = []
 
     def body(triple: Codes) -> None:

@@ -69,12 +69,8 @@ def _explain_invalid(context: LawContext, name: str, result: Points, i: int) -> 
 def _check_identity(context: LawContext, triples: Triples) -> LawViolation | None:
     self_distances = context.distance(triples.x, triples.x)
     distances = context.distance(triples.x, triples.y)
-    broken_rows = (
-        (self_distances != 0)
-        | ((distances > 0) == triples.x.same(triples.y))
-        | (distances < 0)
-        | ~np.isfinite(distances)
-    )
+    same = triples.x.same(triples.y)
+    broken_rows = (self_distances != 0) | ((distances > 0) == same) | (distances < 0) | ~np.isfinite(distances)
 
     def explain(i: int) -> str:
         if self_distances[i] != 0:

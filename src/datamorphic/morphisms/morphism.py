@@ -219,7 +219,4 @@ def _to_dicts(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _to_cases(tests: TestSet) -> list[Case]:
     outputs: Any = [None] * len(tests) if tests.outputs is None else tests.outputs.values.tolist()
-    return [
-        Case(case, output, int(number))
-        for case, output, number in zip(_to_dicts(tests.input), outputs, tests.ids, strict=True)
-    ]
+    return [Case(*case) for case in zip(_to_dicts(tests.input), outputs, tests.ids.tolist(), strict=True)]

@@ -11,10 +11,10 @@ from .text import format_tried_first
 def build_page(report: LawReport) -> Page:
     """Return a page with the outcome of every law, broken laws first."""
     broken = report.broken
-    names = ", ".join(result.law for result in broken)
-    verdict = (
-        f"{pluralize(len(broken), 'law')} of {len(report.results)} broken: {names}" if broken else "No law is broken"
-    )
+    verdict = "No law is broken"
+    if broken:
+        names = ", ".join(result.law for result in broken)
+        verdict = f"{pluralize(len(broken), 'law')} of {len(report.results)} broken: {names}"
     facts = [("Test system", report.system), ("Triples of points", f"{report.examples:,}"), ("Seed", str(report.seed))]
     tried_first = format_tried_first(report)
     if tried_first:

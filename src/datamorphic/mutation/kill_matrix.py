@@ -148,7 +148,5 @@ def _compute_cover_size(needed: npt.NDArray[np.bool_], selection: npt.NDArray[np
     if not needed.shape[1]:
         return int(selection.sum())
     ones = np.ones(len(needed))
-    solution = milp(
-        ones, integrality=ones, bounds=Bounds(selection, ones), constraints=LinearConstraint(needed.T.astype(float), 1)
-    )
-    return round(solution.fun)
+    covered = LinearConstraint(needed.T.astype(float), 1)
+    return round(milp(ones, integrality=ones, bounds=Bounds(selection, ones), constraints=covered).fun)

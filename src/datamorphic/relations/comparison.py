@@ -58,9 +58,8 @@ def compare_numbers(
     if operator == AT_MOST:
         margin = allowance - difference
     else:
-        margin = np.where(
-            allowance > 0, (allowance - np.abs(difference)) / np.maximum(allowance, 1e-300), -np.abs(difference)
-        )
+        gap = np.abs(difference)
+        margin = np.where(allowance > 0, (allowance - gap) / np.maximum(allowance, 1e-300), -gap)
     return Comparison((margin >= 0).all(axis=1), margin.min(axis=1), defined)
 
 

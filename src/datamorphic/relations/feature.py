@@ -49,19 +49,7 @@ class _FeatureRelation(Relation):
 
 
 class Invariant(_FeatureRelation):
-    """All else equal, the answer does not depend on a feature.
-
-    Parameters
-    ----------
-    feature : str
-        The feature that must not matter.
-
-    Examples
-    --------
-    >>> import datamorphic as dm
-    >>> dm.invariant("gender").says
-    'another gender alone does not change the answer'
-    """
+    """All else equal, the answer does not depend on a feature; see `invariant`."""
 
     necessary = False
 
@@ -105,26 +93,7 @@ class Invariant(_FeatureRelation):
 
 
 class Monotone(_FeatureRelation):
-    """All else equal, a higher value of a feature moves the answer one way only.
-
-    The level that must not fall is the answer itself if it is a number. Otherwise it is the score of a class (its
-    probability or decision value) or, without scores, whether the answer is that class.
-
-    Parameters
-    ----------
-    feature : str
-        The feature.
-    direction : {"up", "down"}
-        The direction of the answer as the feature rises.
-    towards : object, optional
-        The class that becomes more likely; the second of two classes by default.
-
-    Examples
-    --------
-    >>> import datamorphic as dm
-    >>> dm.monotone("income", "up", towards="approved").says
-    'more income alone never makes approved less likely'
-    """
+    """All else equal, a higher value of a feature moves the answer one way only; see `monotone`."""
 
     necessary = False
 
@@ -279,10 +248,36 @@ def _compute_standing(scores: Codes, column: int) -> Codes:
 
 
 def monotone(feature: str, direction: str = "up", towards: object = None) -> Monotone:
-    """Return the relation that a feature moves the answer one way; see `Monotone`."""
+    """Return the relation that, all else equal, a feature moves the answer one way only.
+
+    The level that must not fall is the answer itself if it is a number. Otherwise it is the score of a class (its
+    probability or decision value) or, without scores, whether the answer is that class.
+
+    Parameters
+    ----------
+    feature : str
+        The feature.
+    direction : {"up", "down"}
+        The direction of the answer as the feature rises.
+    towards : object, optional
+        The class that becomes more likely; the second of two classes by default.
+
+    Examples
+    --------
+    >>> import datamorphic as dm
+    >>> dm.monotone("income", "up", towards="approved").says
+    'more income alone never makes approved less likely'
+    """
     return Monotone(feature, direction, towards)
 
 
 def invariant(feature: str) -> Invariant:
-    """Return the relation that a feature does not matter; see `Invariant`."""
+    """Return the relation that, all else equal, the answer does not depend on a feature.
+
+    Examples
+    --------
+    >>> import datamorphic as dm
+    >>> dm.invariant("gender").says
+    'another gender alone does not change the answer'
+    """
     return Invariant(feature)

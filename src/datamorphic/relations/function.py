@@ -129,10 +129,8 @@ class FunctionRelation:
         try:
             signature.bind(*range(self.sources), **keywords)
         except TypeError as error:
-            keyword_note = " and the keyword 'outputs'" if keywords else ""
-            raise ArgumentError(
-                f"{role} of {owner} must accept its {self.sources} source(s){keyword_note}: {error}."
-            ) from None
+            note = " and the keyword 'outputs'" if keywords else ""
+            raise ArgumentError(f"{role} of {owner} must accept its {self.sources} source(s){note}: {error}.") from None
 
     def _to_follow_boxes(self, owner: str) -> tuple[Box, ...]:
         follow_domain, changes = self.follow_domain, self.follow_up
@@ -237,10 +235,8 @@ class FunctionRelation:
     def _follow_boxes(self) -> tuple[Box, ...]:
         if self.follow_domain:
             return self.follow_domain
-        low, high, kind = (
-            np.concatenate([getattr(box, name) for box in self.domain]) for name in ("low", "high", "kind")
-        )
-        source_box = Box(low, high, kind)
+        parts = [np.concatenate([getattr(box, name) for box in self.domain]) for name in ("low", "high", "kind")]
+        source_box = Box(parts[0], parts[1], parts[2])
         if self.affine:
             return tuple(change.image(source_box) for change in self.follow_up)
         if self.uses_outputs:

@@ -38,9 +38,7 @@ def resolve_learner_relations(
     return _resolve(request, LEARNER_RELATIONS, LearnerRelation, argument, owner, f"{words}a relation of learners")
 
 
-def _resolve(
-    request: object, known: Mapping[str, Any], kind: Any, argument: str, owner: str, expected: str
-) -> list[Any]:
+def _resolve(request: object, known: Mapping[str, Any], kind: Any, argument: str, owner: str, noun: str) -> list[Any]:
     """Return relations by their names, from their classes, or as they are."""
     items = list(request) if isinstance(request, list | tuple | set | frozenset) else [request]
     if not items:
@@ -53,6 +51,6 @@ def _resolve(
         if isinstance(item, type) and issubclass(item, AnyRelation):
             relation = item()
         if not isinstance(relation, kind):
-            reject(argument, owner, f"{expected}, the name of one, or several of these", relation)
+            reject(argument, owner, f"{noun}, the name of one, or several of these", relation)
         relations.append(relation)
     return relations

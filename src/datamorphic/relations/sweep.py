@@ -93,14 +93,8 @@ def sweep(
         codes = np.repeat(inputs.codes, width, axis=0)
         codes[:, column] = values.ravel()
         valid = space.satisfied(codes).reshape(values.shape)
-    return Sweep(
-        inputs=inputs,
-        values=values,
-        own_columns=own_columns,
-        outputs=Outputs.concat(answers),
-        valid=valid,
-        feature=column,
-    )
+    outputs = Outputs.concat(answers)
+    return Sweep(inputs=inputs, values=values, own_columns=own_columns, outputs=outputs, valid=valid, feature=column)
 
 
 def find_sweep_values(inputs: Points, feature: str) -> Codes:

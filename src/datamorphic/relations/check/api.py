@@ -312,12 +312,10 @@ def _is_fitted(model: object) -> bool:
     return True
 
 
-def _build_stances(
-    learner_relations: list[LearnerRelation], learner: SupportsFit, options: CheckOptions
-) -> dict[str, Stance]:
+def _build_stances(relations: list[LearnerRelation], learner: SupportsFit, options: CheckOptions) -> dict[str, Stance]:
     """Return the stance of each relation, as the table or the user has it."""
-    stances = {relation.name: find_stance(relation.name, learner) for relation in learner_relations}
-    for relation in learner_relations:
+    stances = {relation.name: find_stance(relation.name, learner) for relation in relations}
+    for relation in relations:
         if relation.about_scores and stances[relation.name].strictness == "class_exact":
             stances[relation.name] = replace(stances[relation.name], strictness="score_exact")
     strictness, expected_failures = options.strictness or {}, options.expected_failures or {}

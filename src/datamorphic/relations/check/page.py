@@ -50,16 +50,8 @@ def build_page(report: CheckReport) -> Page:
 
 
 def _build_relations_section(purpose: str, entries: list[RelationResult]) -> Section:
-    columns = [
-        "relation",
-        "statement",
-        "judged",
-        "violated",
-        "share",
-        "95%",
-        "why it must hold, or need not",
-        "not judged",
-    ]
+    figures = ("judged", "violated", "share", "95%")
+    columns = ["relation", "statement", *figures, "why it must hold, or need not", "not judged"]
     violated_count = sum(bool(entry.violated or entry.fault) for entry in entries)
     state: SectionState = "plain" if purpose == "validation" else "bad" if violated_count else "good"
     meaning = PURPOSES[purpose]

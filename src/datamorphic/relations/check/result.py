@@ -39,43 +39,26 @@ RemainingBudget = Callable[[], Budget | None]
 class RelationResult:
     """The outcome of one relation.
 
-    Attributes
-    ----------
-    relation, says, reason, strictness : str
-        The name of the relation, what it states, why it is necessary or not, and how it was judged.
-    necessary : bool
-        Whether every correct implementation keeps it.
-    about : {"learner", "model"}
-        Whether the learner was trained again, or a fitted model was queried as it is.
-    holds, changed, inapplicable, undefined, tied : int
-        Cases by verdict. Those that `changed` were not answered as expected. Some inapplicable ones depend on a tie.
-    violated : int
-        The violations that count: all that changed. Where distributions are compared, none unless chance is an
-        unlikely explanation (`chance`).
-    messages : mapping
-        The reasons why cases could not be judged, each with its number of cases.
-    violations : sequence of ViolatingCase
-        The cases that were not answered as expected.
-    replayed : int
-        How many violations of earlier runs were tried first and still occur. They are not among the other figures.
+    `holds`, `changed`, `inapplicable` and `undefined` are numbers of cases. Those that `changed` were not answered as expected.
+    `violated` counts all of them; where distributions are compared, none unless chance is an unlikely explanation.
     """
 
     relation: str
     says: str
-    necessary: bool
-    strictness: str
-    reason: str
-    about: str
+    necessary: bool  # whether every correct implementation keeps it
+    strictness: str  # how it was judged
+    reason: str  # why it is necessary or not
+    about: str  # "learner" if it was trained again, "model" if a fitted model was queried as it is
     holds: int
     changed: int
     violated: int
     inapplicable: int
     undefined: int
-    tied: int = 0
-    chance: float | None = None
-    messages: Mapping[str, int] = field(default_factory=dict)
+    tied: int = 0  # inapplicable cases that depend on a tie
+    chance: float | None = None  # the p-value of a comparison of distributions
+    messages: Mapping[str, int] = field(default_factory=dict)  # why cases could not be judged, with their numbers
     violations: Sequence[ViolatingCase] = ()
-    replayed: int = 0
+    replayed: int = 0  # violations of earlier runs that still occur; they are not among the other figures
 
     @property
     def purpose(self) -> str:
@@ -182,11 +165,9 @@ class CheckReport(Exportable):
         The relations.
     seed, runs, calls, seconds
         The seed, and the cost: labelled cases, calls of the model, seconds.
-    known : bool
-        Whether the table says which relations the learner must keep. If not, the report lists those that were never
-        violated.
-    complete : bool
-        Whether the check ended before its budget was spent.
+    known, complete : bool
+        Whether the table says which relations the learner must keep (if not, the report lists those that were never
+        violated); whether the check ended before its budget was spent.
     notes : sequence of str
         Remarks about how the check was made.
     examples : mapping
@@ -215,13 +196,9 @@ class CheckReport(Exportable):
         learner_session: LearnerSession,
         model_session: ModelSession | None,
         replayed_violations: Mapping[str, Sequence[LearnerViolation]],
-        *,
-        subject: str,
-        data: str,
-        seed: int,
-        known: bool,
+        **fields: Any,
     ) -> CheckReport:
-        """Return the report of the relations that two sessions have checked."""
+        """Return the report of the relations that two sessions have checked; `fields` are its other fields."""
         entries = [
             _build_learner_entry(outcome, len(replayed_violations.get(outcome.relation.name, ())))
             for outcome in learner_session.outcomes
@@ -229,14 +206,11 @@ class CheckReport(Exportable):
         if model_session is not None:
             entries += [_build_model_entry(outcome) for outcome in model_session.outcomes]
         return CheckReport(
-            subject=subject,
-            data=data,
             entries=entries,
-            seed=seed,
-            known=known,
             examples={name: violations[0] for name, violations in replayed_violations.items() if violations},
             _learner_session=learner_session,
             _model_session=model_session,
+            **fields,
         )
 
     def find_smallest_violations(

@@ -33,22 +33,17 @@ def format_report(report: CheckReport) -> str:
 def _format_table(entries: list[RelationResult]) -> list[str]:
     rows = [("relation", "judged", "violated", "share (95%)", "statement")]
     for entry in entries:
-        violated, share = _format_outcome(entry)
+        violated, share = "-", "no answer" if entry.undefined else "not applicable"
+        if entry.judged:
+            rate, low, high = entry.format_rate()
+            note = " by distribution" if entry.chance is not None else ""
+            violated, share = f"{entry.violated:,}", f"{rate} ({low} to {high}){note}"
         rows.append((entry.relation, f"{entry.judged:,}", violated, share, to_one_line(entry.says)))
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
     return [
         f"  {row[0]:<{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]:>{widths[2]}}  {row[3]:<{widths[3]}}  {row[4]}"
         for row in rows
     ]
-
-
-def _format_outcome(entry: RelationResult) -> tuple[str, str]:
-    """Return the number and the share of violations, or why there are none."""
-    if not entry.judged:
-        return "-", "no answer" if entry.undefined else "not applicable"
-    rate, low, high = entry.format_rate()
-    note = " by distribution" if entry.chance is not None else ""
-    return f"{entry.violated:,}", f"{rate} ({low} to {high}){note}"
 
 
 def _format_unjudged(report: CheckReport) -> list[str]:

@@ -67,41 +67,33 @@ class LearnerViolation:
 
     def describe(self) -> str:
         """Return the violation as lines: the training data, the case, its labels."""
-        return "\n".join(
-            [
-                f"trained on {_format_size(self.source)}",
-                *_format_rows(self.source),
-                f"case     {_format_case(self.source)}",
-                f"answer   {_to_python(self.before)!r}{_format_scores(self.source, self.scores_before)}",
-                f"then     {self.change_text}: trained on {_format_size(self.follow_up)}",
-                *_format_rows(self.follow_up),
-                f"case     {_format_case(self.follow_up)}",
-                f"expected {_to_python(self.expected)!r}",
-                f"becomes  {_to_python(self.after)!r}{_format_scores(self.source, self.scores_after)}",
-            ]
-        )
+        lines = [
+            f"trained on {_format_size(self.source)}",
+            *_format_rows(self.source),
+            f"case     {_format_row(_to_dense(self.source.t), 0)}",
+            f"answer   {_to_python(self.before)!r}{_format_scores(self.source, self.scores_before)}",
+            f"then     {self.change_text}: trained on {_format_size(self.follow_up)}",
+            *_format_rows(self.follow_up),
+            f"case     {_format_row(_to_dense(self.follow_up.t), 0)}",
+            f"expected {_to_python(self.expected)!r}",
+            f"becomes  {_to_python(self.after)!r}{_format_scores(self.source, self.scores_after)}",
+        ]
+        return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:
         """Return the violation as a JSON-serialisable dict."""
+        scores = {"scores_before": self.scores_before, "scores_after": self.scores_after}
         return {
-            "relation": self.relation,
-            "says": self.says,
-            "necessary": self.necessary,
-            "reason": self.reason,
-            "change": self.change,
+            **{name: getattr(self, name) for name in ("relation", "says", "necessary", "reason", "change")},
             "source": training_to_json(self.source),
             "follow_up": training_to_json(self.follow_up),
-            "before": _to_python(self.before),
-            "expected": _to_python(self.expected),
-            "after": _to_python(self.after),
-            "scores_before": None if self.scores_before is None else self.scores_before.tolist(),
-            "scores_after": None if self.scores_after is None else self.scores_after.tolist(),
+            **{name: _to_python(getattr(self, name)) for name in ("before", "expected", "after")},
+            **{name: None if values is None else values.tolist() for name, values in scores.items()},
             "shrunk": self.shrunk,
         }
 
     def __repr__(self) -> str:
-        rows, attributes = self.size
-        return f"LearnerViolation({self.relation}, {pluralize(rows, 'row')} of {pluralize(attributes, 'attribute')})"
+        return f"LearnerViolation({self.relation}, {_format_size(self.source)})"
 
 
 def build_violation(
@@ -152,10 +144,6 @@ def _format_rows(data: Training) -> list[str]:
     ]
 
 
-def _format_case(data: Training) -> str:
-    return _format_row(_to_dense(data.t), 0)
-
-
 def _format_row(table: Any, row: int) -> str:
     if hasattr(table, "columns"):
         values = list(table.iloc[row].items())
@@ -169,16 +157,10 @@ def format_table(data: Training) -> tuple[list[str], list[tuple[dict[str, str], 
     """Return the attribute names, and the cells and label of each row."""
     tables = [_to_dense(table) for table in (data.x, data.t)]
     names = [str(name) for name in data.x.columns] if data.framed else [f"a{i}" for i in range(data.x.shape[1])]
-    rows = [
-        table.iloc[: 10 * MAX_ROWS_SHOWN].to_numpy(object) if data.framed else table[: 10 * MAX_ROWS_SHOWN]
-        for table in tables
-    ]
+    limit = 10 * MAX_ROWS_SHOWN
+    rows = [table.iloc[:limit].to_numpy(object) if data.framed else table[:limit] for table in tables]
     labels = [*(_format_label(label) for label in data.y[: len(rows[0])].tolist()), *["the case"] * len(rows[1])]
-    cells = [
-        {name: format_short(value) for name, value in zip(names, row, strict=True)}
-        for table in rows
-        for row in table.tolist()
-    ]
+    cells = [dict(zip(names, map(format_short, row), strict=True)) for table in rows for row in table.tolist()]
     return names, list(zip(cells, labels, strict=True))
 
 
@@ -244,9 +226,9 @@ def format_example(groups: JudgedGroups) -> str:
     before, after = (_format_value(outputs.values[0]) for outputs in (first.before, first.after))
     if before == after:
         before, after = before + _format_model_scores(first.before), after + _format_model_scores(first.after)
-    lines = [("case", _format_model_case(source)), ("answer", before)]
+    lines = [("case", _format_case(source)), ("answer", before)]
     if changed_values:
-        lines += [("changed", _format_model_case(changed_values)), ("becomes", after)]
+        lines += [("changed", _format_case(changed_values)), ("becomes", after)]
     else:
         lines.append(("and then", after))
     if groups.batch is not None:
@@ -254,7 +236,7 @@ def format_example(groups: JudgedGroups) -> str:
     return "\n".join(f"{heading:<9}{text}" for heading, text in lines)
 
 
-def _format_model_case(case: dict[Any, Any]) -> str:
+def _format_case(case: dict[Any, Any]) -> str:
     parts = [f"{name}={_format_value(value)}" for name, value in list(case.items())[:MAX_FEATURES_SHOWN]]
     hidden_count = len(case) - MAX_FEATURES_SHOWN
     return ", ".join(parts) + (f" and {pluralize(hidden_count, 'more feature')}" if hidden_count > 0 else "")

@@ -186,10 +186,8 @@ def star_labels(data: Training, rows: Places) -> Training:
             star = type(label)(max(used_labels) + 1)
         used_labels.add(star)
         new[label] = star
-    chosen_rows = set(rows.tolist())
-    return data.labelled(
-        _to_label_array([new[label] if row in chosen_rows else label for row, label in enumerate(old)])
-    )
+    chosen = set(rows.tolist())
+    return data.labelled(_to_label_array([new[label] if row in chosen else label for row, label in enumerate(old)]))
 
 
 def has_named_class_weights(learner: object) -> bool:

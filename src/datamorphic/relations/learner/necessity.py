@@ -17,9 +17,9 @@ from ..._validation import validate_choice
 from ...systems.training import Training
 from .exemptions import EXEMPTIONS
 from .stance import (
-    CONSTANT_ATTRIBUTE_RELATIONS,
+    CONSTANT_RELATIONS,
     COPY_RELATIONS,
-    INFORMATIVE_ATTRIBUTE_RELATIONS,
+    INFORMATIVE_RELATIONS,
     OVERRULED_STANCE,
     REMOVAL_RELATIONS,
     SCALING_UNDONE,
@@ -42,13 +42,7 @@ _LABEL_BLIND_STEPS = (*_SCALERS, "MaxAbsScaler", "OneHotEncoder", "OrdinalEncode
 _LABEL_RELATIONS = (*SHARED_STANCES, "MR-1.1", "MR-4.2")  # only labels change
 _ROW_RELATIONS = ("MR-3.1", "MR-3.2", "MR-3.2 odds", *COPY_RELATIONS, *REMOVAL_RELATIONS)  # the number of rows changes
 # no column is scaled
-_COLUMN_RELATIONS = (
-    "MR-1.2",
-    *CONSTANT_ATTRIBUTE_RELATIONS,
-    *INFORMATIVE_ATTRIBUTE_RELATIONS,
-    "MR-NBC",
-    "sample order",
-)
+_COLUMN_RELATIONS = ("MR-1.2", *CONSTANT_RELATIONS, *INFORMATIVE_RELATIONS, "MR-NBC", "sample order")
 
 
 def find_stance(relation: str, learner: object, data: Training | None = None) -> Stance:
@@ -62,7 +56,9 @@ def find_stance(relation: str, learner: object, data: Training | None = None) ->
     *steps, last = _list_steps(learner)
     name = _get_sklearn_name(last)
     scaler = next((_get_sklearn_name(step) for step in reversed(steps) if _get_sklearn_name(step) in _SCALERS), "")
-    table: StanceTable = STANCE_BUILDERS[name](last, scaler) if name in STANCE_BUILDERS else {}
+    table: StanceTable = {}
+    if name in STANCE_BUILDERS:
+        table = {**SHARED_STANCES, "overruled": OVERRULED_STANCE, **STANCE_BUILDERS[name](last, scaler)}
     unlike = getattr(learner, "unlike", None)
     if isinstance(unlike, Mapping) and relation in unlike:
         return may_fail(str(unlike[relation]))
@@ -75,8 +71,6 @@ def find_stance(relation: str, learner: object, data: Training | None = None) ->
             return may_fail(f"the table does not have {relation} with a step {type(step).__name__}")
         if data is not None:
             data = _scale(step, data) if _get_sklearn_name(step) in _SCALERS else None
-    if inner_relation == "overruled" and table:
-        table = {inner_relation: OVERRULED_STANCE, **table}
     if inner_relation not in table:
         return may_fail(f"the table does not have {relation} of {type(last).__name__}")
     row = table[inner_relation]

@@ -25,6 +25,7 @@ Result = TypeVar("Result")
 SCORE_TOLERANCE = 1e-6  # of their range, by which scores and numeric answers may differ: sums have another order
 # of the middle half of a column; much less would create ties in single precision, which trees use
 PERTURBATION_SHARE = 1e-3
+TIE_REASON = "the violation depends on a tie: it disappears when all numbers change slightly"
 PERTURBED_COPIES = 3  # most of them must show a violation again, else it depends on a tie
 
 
@@ -214,9 +215,7 @@ class _LearnerCheck:
             hold_count = sum(held[copy * len(sets) + k, case] for copy in range(PERTURBED_COPIES))
             if 2 * hold_count > PERTURBED_COPIES:
                 result.tied[row] = True
-                result.set_aside(
-                    [row], "the violation depends on a tie: it disappears when all numbers change slightly"
-                )
+                result.set_aside([row], TIE_REASON)
 
     def make_rng(self, use: str, number: int) -> np.random.Generator:
         """Return the generator of one training set for one use."""

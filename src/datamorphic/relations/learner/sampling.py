@@ -84,8 +84,7 @@ def make_data_sampler(data: object, target: str | None, rows: int = MAX_TRAINING
         order = rng.permutation(len(x))
         case_rows = order[: min(cases, len(x) // 2)]
         training_rows = order[len(case_rows) : len(case_rows) + max(rows, len(x) // 2)]
-        return Training(
-            x.iloc[training_rows].reset_index(drop=True), y[training_rows], x.iloc[case_rows].reset_index(drop=True)
-        )
+        rows_x, cases_x = (x.iloc[part].reset_index(drop=True) for part in (training_rows, case_rows))
+        return Training(rows_x, y[training_rows], cases_x)
 
     return draw_part

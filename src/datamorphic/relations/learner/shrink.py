@@ -46,9 +46,8 @@ def shrink_training_data(
         """
         for salts in ([best.number], [best.number + RESEED_STRIDE * (1 + turn) for turn in range(RESEED_ATTEMPTS)]):
             best.rounds += 1
-            result = yield from check_again(
-                outcome, subject, candidates * len(salts), [salt for salt in salts for _ in candidates]
-            )
+            numbers = [salt for salt in salts for _ in candidates]
+            result = yield from check_again(outcome, subject, candidates * len(salts), numbers)
             violating = np.unique(result.data.training_index[result.violations])
             if len(violating):
                 turn = int(violating[0]) // len(candidates)
@@ -117,9 +116,8 @@ def _simplify_numbers(best: _BestCandidate, try_candidates: TryCandidates) -> Fl
         places = places[:MAX_CANDIDATES_PER_ROUND]
         if not len(places) or best.rounds >= MAX_SHRINK_ROUNDS:
             continue
-        simplifiable = yield from try_candidates(
-            [_replace_numbers(start, rounded_numbers, places[[k]]) for k in range(len(places))]
-        )
+        candidates = [_replace_numbers(start, rounded_numbers, place[None]) for place in places]
+        simplifiable = yield from try_candidates(candidates)
         if len(simplifiable) > 1:
             halves = [simplifiable, simplifiable[: len(simplifiable) // 2], simplifiable[len(simplifiable) // 2 :]]
             yield from try_candidates([_replace_numbers(start, rounded_numbers, places[part]) for part in halves])

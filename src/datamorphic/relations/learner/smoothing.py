@@ -10,7 +10,7 @@ import numpy as np
 
 from ...systems.training import Floats, Training
 from .base import compute_range, compute_widths, get_comparable_labels
-from .stance import INFORMATIVE_ATTRIBUTE_RELATIONS, EstimatorParameters
+from .stance import INFORMATIVE_RELATIONS, EstimatorParameters
 
 # By relation: the least and greatest factor between the smoothing of the source data and that of the follow-up data.
 # Rows that count twice, or half, change a variance by a factor of at most 2; k*x + b with k from 1/2 to 2 by at most 4.
@@ -45,7 +45,7 @@ def is_smoothing_decisive(relation: str, model: EstimatorParameters, data: Train
         repeats = data.weights.astype(np.intp)
         numbers, labels = np.repeat(numbers, repeats, axis=0), np.repeat(labels, repeats)
     low, high = 0.0, compute_widths(data).max()
-    if relation in INFORMATIVE_ATTRIBUTE_RELATIONS:
+    if relation in INFORMATIVE_RELATIONS:
         low, high = compute_range(data)
     with np.errstate(all="ignore"):
         classes = [numbers[labels == label] for label in data.classes.tolist()]
@@ -84,7 +84,7 @@ def _sum_log_likelihoods(variances: Floats, gaps: Floats) -> Floats:
 
 def _compute_gain(relation: str, model: EstimatorParameters, classes: int) -> float:
     """Return the least amount by which the predicted class gains on the others."""
-    if relation in INFORMATIVE_ATTRIBUTE_RELATIONS:  # values are half a step apart, and spread by the smoothing at most
+    if relation in INFORMATIVE_RELATIONS:  # values are half a step apart, and spread by the smoothing at most
         return float(0.5 / (model.var_smoothing * (classes - 0.5) ** 2))
     doubled = relation in DOUBLED_CLASS_RELATIONS and model.priors is None
     return float(np.log(2)) if doubled else 0.0

@@ -51,8 +51,8 @@ StanceTable = Mapping[str, Stance]
 # what a scaler leaves of a linear map of numbers: rounding errors only, or the signs of some attributes
 SCALING_UNDONE, SIGNS_FLIPPED = "the same numbers", "some attributes mirrored"
 MAP_RELATIONS = ("MR-0", "MR-0 mirrored", "MR-0 subset")
-CONSTANT_ATTRIBUTE_RELATIONS = ("MR-2.1", "constant column")
-INFORMATIVE_ATTRIBUTE_RELATIONS = ("MR-2.2", "MR-2.2 shared")
+CONSTANT_RELATIONS = ("MR-2.1", "constant column")
+INFORMATIVE_RELATIONS = ("MR-2.2", "MR-2.2 shared")
 COPY_RELATIONS, REMOVAL_RELATIONS = ("MR-4.1", "MR-4.1 subset"), ("MR-5.1", "MR-5.2")
 SHARED_STANCES: StanceTable = {
     "refit": must_hold("the algorithm is deterministic", "score_exact"),

@@ -8,9 +8,9 @@ import numpy as np
 
 from .smoothing import SMOOTHING_FACTORS, STRONG_VAR_SMOOTHING
 from .stance import (
-    CONSTANT_ATTRIBUTE_RELATIONS,
+    CONSTANT_RELATIONS,
     COPY_RELATIONS,
-    INFORMATIVE_ATTRIBUTE_RELATIONS,
+    INFORMATIVE_RELATIONS,
     MAP_RELATIONS,
     NO_SPARSE_STANCE,
     NO_WEIGHTS_STANCE,
@@ -37,16 +37,15 @@ _BORDERS_REASON = "other rows give other borders, and the border near the case m
 def _build_neighbour_stances(model: EstimatorParameters, scaler: str) -> StanceTable:
     metrics = ("minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev")
     if model.metric not in metrics or model.metric_params or model.weights not in ("uniform", "distance"):
-        return SHARED_STANCES
+        return {}
     largest = model.metric == "chebyshev" or (model.metric == "minkowski" and model.p == np.inf)
     summed = model.metric in metrics[1:-1] or (model.metric == "minkowski" and model.p in (1, 2))
     return {
-        **SHARED_STANCES,
         **(_build_nearest_stances() if model.n_neighbors == 1 else _build_voting_stances(model, largest)),
         **for_all(("MR-0", "MR-0 mirrored"), must_hold(f"all distances are multiplied by |k|, {_TIES_ASIDE}")),
         "MR-0 subset": known_to_fail("only distances along some attributes are multiplied by |k|"),
         "MR-1.2": must_hold(f"a distance is a sum over attributes in any order, {_TIES_ASIDE}"),
-        **for_all(CONSTANT_ATTRIBUTE_RELATIONS, must_hold(f"no distance changes, {_TIES_ASIDE}")),
+        **for_all(CONSTANT_RELATIONS, must_hold(f"no distance changes, {_TIES_ASIDE}")),
         "MR-3.1": must_hold(f"the predicted class gets the nearest neighbour, and no other class gains, {_TIES_ASIDE}"),
         "MR-3.2": must_hold(f"only the doubled class gets more of the k neighbours, {_TIES_ASIDE}"),
         "MR-4.2": must_hold(f"no class has more of the k neighbours than before, {_TIES_ASIDE}"),
@@ -65,7 +64,7 @@ def _build_nearest_stances() -> StanceTable:
     return {
         "MR-1.1": must_hold(f"the answer is the label of the nearest row, whatever its name, {_TIES_ASIDE}"),
         **for_all(
-            INFORMATIVE_ATTRIBUTE_RELATIONS,
+            INFORMATIVE_RELATIONS,
             must_hold(f"the nearest row stays at its distance, and other classes move away, {_TIES_ASIDE}"),
         ),
         "MR-3.2 odds": must_hold("the nearest row has probability 1, doubled or not", "score_exact"),
@@ -94,16 +93,15 @@ def _build_voting_stances(model: EstimatorParameters, largest: bool) -> StanceTa
 
 def _build_centroid_stances(model: EstimatorParameters, scaler: str) -> StanceTable:
     if model.shrink_threshold is not None or not (isinstance(model.priors, str) and model.priors == "uniform"):
-        return SHARED_STANCES
+        return {}
     return {
-        **SHARED_STANCES,
         **for_all(("MR-0", "MR-0 mirrored"), must_hold(f"all distances are multiplied by |k|, {_TIES_ASIDE}")),
         "MR-0 subset": known_to_fail("only distances along some attributes are multiplied by |k|"),
         "MR-1.1": must_hold(f"the answer is the class of the nearest centre, whatever its name, {_TIES_ASIDE}"),
         "MR-1.2": must_hold(f"a distance is a sum over attributes in any order, {_TIES_ASIDE}"),
-        **for_all(CONSTANT_ATTRIBUTE_RELATIONS, must_hold(f"no distance changes, {_TIES_ASIDE}")),
+        **for_all(CONSTANT_RELATIONS, must_hold(f"no distance changes, {_TIES_ASIDE}")),
         **for_all(
-            INFORMATIVE_ATTRIBUTE_RELATIONS,
+            INFORMATIVE_RELATIONS,
             must_hold(f"the nearest centre stays at its distance, and all others move away, {_TIES_ASIDE}"),
         ),
         "MR-3.1": must_hold(f"the nearest centre moves towards the case, {_TIES_ASIDE}"),
@@ -129,16 +127,15 @@ def _build_centroid_stances(model: EstimatorParameters, scaler: str) -> StanceTa
 
 def _build_bayes_stances(model: EstimatorParameters, scaler: str) -> StanceTable:
     stances = {
-        **SHARED_STANCES,
         **for_all(("MR-0", "MR-0 mirrored"), must_hold("all variances and the smoothing are multiplied by k squared")),
         "MR-0 subset": must_hold(
             "an attribute has the same scale in all classes, apart from smoothing (var_smoothing)"
         ),
         "MR-1.1": must_hold("each class is modelled separately, whatever its name"),
         "MR-1.2": must_hold("the log-likelihood is a sum over attributes in any order"),
-        **for_all(CONSTANT_ATTRIBUTE_RELATIONS, must_hold("a constant is equally likely in all classes")),
+        **for_all(CONSTANT_RELATIONS, must_hold("a constant is equally likely in all classes")),
         **for_all(
-            INFORMATIVE_ATTRIBUTE_RELATIONS,
+            INFORMATIVE_RELATIONS,
             must_hold("the new value is likely in the predicted class only, apart from smoothing"),
         ),
         "MR-3.1": must_hold(
@@ -168,7 +165,7 @@ def _build_bayes_stances(model: EstimatorParameters, scaler: str) -> StanceTable
         }
     if model.var_smoothing < 1e-12:
         stances |= for_all(
-            (*CONSTANT_ATTRIBUTE_RELATIONS, *INFORMATIVE_ATTRIBUTE_RELATIONS),
+            (*CONSTANT_RELATIONS, *INFORMATIVE_RELATIONS),
             may_fail("without smoothing (var_smoothing) a constant has no density"),
         )
     if model.var_smoothing > STRONG_VAR_SMOOTHING:
@@ -189,12 +186,11 @@ def _build_logistic_stances(model: EstimatorParameters, scaler: str) -> StanceTa
         optimum_stance = may_fail("there is one optimum, but the solver may stop before it, depending on rounding")
     path_stance = may_fail("the solver takes another path to the same optimum and stops within `tol` of it")
     return {
-        **SHARED_STANCES,
         **for_all(MAP_RELATIONS, known_to_fail("the penalty (C) applies to coefficients, which depend on the scale")),
         **for_all(("MR-1.1", "MR-1.2", "sample order", "sparse", SCALING_UNDONE), optimum_stance),
         # a scaler turns a constant into zeros, whose coefficient stays zero
-        **for_all(CONSTANT_ATTRIBUTE_RELATIONS, optimum_stance if scaler else path_stance),
-        **for_all(INFORMATIVE_ATTRIBUTE_RELATIONS, may_fail("the coefficients of the other attributes change, too")),
+        **for_all(CONSTANT_RELATIONS, optimum_stance if scaler else path_stance),
+        **for_all(INFORMATIVE_RELATIONS, may_fail("the coefficients of the other attributes change, too")),
         "MR-3.1": may_fail("the case becomes likelier in its class, but perhaps even more so in a third one"),
         "MR-3.2": may_fail("a border that moves away from a class also turns, and may come nearer elsewhere"),
         "MR-3.2 odds": known_to_fail("odds depend on all coefficients, not only on a prior"),
@@ -208,13 +204,12 @@ def _build_logistic_stances(model: EstimatorParameters, scaler: str) -> StanceTa
 
 def _build_svc_stances(model: EstimatorParameters, scaler: str) -> StanceTable:
     if model.kernel not in ("linear", "rbf"):
-        return SHARED_STANCES
+        return {}
     digit_reason = "without a free support vector the intercept is not unique, and rounding decides"
     path_reason = "the solver takes another path and stops within `tol` of the optimum"
     undone = model.kernel == "rbf" and model.gamma == "scale"  # gamma is divided by the variance of all values
     fixed = model.kernel == "linear" or not isinstance(model.gamma, str)
     return {
-        **SHARED_STANCES,
         **_build_margin_stances(),
         **for_all(
             ("MR-0", "MR-0 mirrored"),
@@ -224,7 +219,7 @@ def _build_svc_stances(model: EstimatorParameters, scaler: str) -> StanceTable:
         "MR-1.1": may_fail("tied votes of pairs of classes go to the label that sorts first"),
         **for_all(("MR-1.2", "sparse", SCALING_UNDONE, SIGNS_FLIPPED), may_fail(digit_reason)),
         **for_all(
-            CONSTANT_ATTRIBUTE_RELATIONS,
+            CONSTANT_RELATIONS,
             may_fail(digit_reason) if fixed else known_to_fail("gamma depends on the number and spread of attributes"),
         ),
         "MR-3.1": may_fail("the loss of the case does not rise, but the solver stops within `tol` of the optimum"),
@@ -238,7 +233,6 @@ def _build_linear_svc_stances(model: EstimatorParameters, scaler: str) -> Stance
         "the solver visits rows in a random order of positions and stops within `tol` of the optimum"
     )
     return {
-        **SHARED_STANCES,
         **_build_margin_stances(),
         **for_all(MAP_RELATIONS, known_to_fail("C and the penalty on the intercept are chosen for one scale")),
         **for_all(
@@ -246,8 +240,7 @@ def _build_linear_svc_stances(model: EstimatorParameters, scaler: str) -> Stance
             path_stance,
         ),
         **for_all(
-            CONSTANT_ATTRIBUTE_RELATIONS,
-            known_to_fail("the intercept is penalised, and a constant takes over part of it"),
+            CONSTANT_RELATIONS, known_to_fail("the intercept is penalised, and a constant takes over part of it")
         ),
     }
 
@@ -255,7 +248,7 @@ def _build_linear_svc_stances(model: EstimatorParameters, scaler: str) -> Stance
 def _build_margin_stances() -> StanceTable:
     """Return the stances that support vector machines have in common."""
     return {
-        **for_all(INFORMATIVE_ATTRIBUTE_RELATIONS, may_fail("the coefficients of the other attributes change, too")),
+        **for_all(INFORMATIVE_RELATIONS, may_fail("the coefficients of the other attributes change, too")),
         "MR-3.2": may_fail("a border that moves away from a class also turns, and may come nearer elsewhere"),
         "MR-3.2 odds": may_fail("scores are distances from borders, not probabilities"),
         **for_all((*COPY_RELATIONS, "MR-4.2", *REMOVAL_RELATIONS), may_fail(_BORDERS_REASON)),
@@ -267,10 +260,9 @@ def _build_network_stances(model: EstimatorParameters, scaler: str) -> StanceTab
     start_reason = "initial weights are drawn by the positions of attributes and classes, so the network differs"
     batch_reason = "gradient steps use other batches of rows"
     return {
-        **SHARED_STANCES,
         **for_all(MAP_RELATIONS, known_to_fail("weights are drawn and learnt for one scale")),
-        **for_all(("MR-1.1", "MR-1.2", *CONSTANT_ATTRIBUTE_RELATIONS, SIGNS_FLIPPED), may_vary(start_reason)),
-        **for_all((*INFORMATIVE_ATTRIBUTE_RELATIONS, *COPY_RELATIONS, "MR-4.2", "MR-5.1"), known_to_fail(start_reason)),
+        **for_all(("MR-1.1", "MR-1.2", *CONSTANT_RELATIONS, SIGNS_FLIPPED), may_vary(start_reason)),
+        **for_all((*INFORMATIVE_RELATIONS, *COPY_RELATIONS, "MR-4.2", "MR-5.1"), known_to_fail(start_reason)),
         **for_all(("MR-3.1", "MR-3.2", "MR-5.2", "MR-NBC"), may_fail(batch_reason)),
         "MR-3.2 odds": known_to_fail("odds depend on all weights, not only on a prior"),
         **for_all(("sample order", "weights"), may_vary(batch_reason)),
@@ -285,8 +277,7 @@ _LOWER_VALUE_REASON = "of equally good splits the one with lower values is taken
 _ROUNDING_STANCE = may_fail("sums in another order are rounded differently, which may decide between equal splits")
 _SPLIT_STANCES = {
     **for_all(
-        INFORMATIVE_ATTRIBUTE_RELATIONS,
-        may_fail("a split by another attribute may be as good, with the case on its other side"),
+        INFORMATIVE_RELATIONS, may_fail("a split by another attribute may be as good, with the case on its other side")
     ),
     **for_all(("MR-3.2", "MR-3.2 odds"), known_to_fail("a class with more weight leads to other splits")),
     **for_all(
@@ -299,12 +290,11 @@ _SPLIT_STANCES = {
 def _build_tree_stances(model: EstimatorParameters, scaler: str) -> StanceTable:
     column_reason = "the choice among equally good splits depends on the order and number of the columns"
     return {
-        **SHARED_STANCES,
         **_SPLIT_STANCES,
         **_build_grown_stances(model),
         **for_all(("MR-0", SCALING_UNDONE), _ORDER_STANCE),
         **for_all(("MR-0 mirrored", "MR-0 subset", SIGNS_FLIPPED), known_to_fail(_LOWER_VALUE_REASON)),
-        **for_all(("MR-1.2", *CONSTANT_ATTRIBUTE_RELATIONS), known_to_fail(column_reason)),
+        **for_all(("MR-1.2", *CONSTANT_RELATIONS), known_to_fail(column_reason)),
     }
 
 
@@ -344,8 +334,8 @@ def _build_forest_stances(model: EstimatorParameters, scaler: str) -> StanceTabl
             may_vary("splits change sides, and so do the random numbers drawn for them"),
         ),
         "MR-1.1": known_to_fail("a tied vote of the trees goes to the label that sorts first"),
-        **for_all(("MR-1.2", *CONSTANT_ATTRIBUTE_RELATIONS), drawing_stance),
-        **for_all(INFORMATIVE_ATTRIBUTE_RELATIONS, may_fail("trees that do not draw the new attribute ignore it")),
+        **for_all(("MR-1.2", *CONSTANT_RELATIONS), drawing_stance),
+        **for_all(INFORMATIVE_RELATIONS, may_fail("trees that do not draw the new attribute ignore it")),
     }
     if model.bootstrap:
         stances |= {
@@ -362,14 +352,13 @@ def _build_boosting_stances(model: EstimatorParameters, scaler: str) -> StanceTa
     column_reason = "the choice among equally good splits depends on the order of the columns and on chance"
     first = model.init in (None, "zero")
     return {
-        **SHARED_STANCES,
         **_SPLIT_STANCES,
         **for_all(("MR-0", SCALING_UNDONE), _ORDER_STANCE if first else may_fail("`init` is a learner of its own")),
         **for_all(("MR-0 mirrored", "MR-0 subset", SIGNS_FLIPPED), known_to_fail(_LOWER_VALUE_REASON)),
         "MR-1.1": known_to_fail(
             "the trees of the classes are grown in the order of the labels, each with other random numbers"
         ),
-        **for_all(("MR-1.2", *CONSTANT_ATTRIBUTE_RELATIONS), known_to_fail(column_reason)),
+        **for_all(("MR-1.2", *CONSTANT_RELATIONS), known_to_fail(column_reason)),
         "MR-3.1": may_fail("one more row may lead to other splits"),
         **for_all(("sample order", "weights", "sparse"), _ROUNDING_STANCE),
     }
@@ -379,7 +368,6 @@ def _build_histogram_stances(model: EstimatorParameters, scaler: str) -> StanceT
     numbers = isinstance(model.categorical_features, str | None) and model.categorical_features in (None, "from_dtype")
     alike = numbers and model.max_features == 1.0 and model.monotonic_cst is None and model.interaction_cst is None
     return {
-        **SHARED_STANCES,
         **_SPLIT_STANCES,
         **for_all(
             ("MR-0", SCALING_UNDONE),
@@ -391,7 +379,7 @@ def _build_histogram_stances(model: EstimatorParameters, scaler: str) -> StanceT
         "MR-1.1": _ROUNDING_STANCE,
         "MR-1.2": known_to_fail("of equally good splits the one in the first column is taken"),
         **for_all(
-            CONSTANT_ATTRIBUTE_RELATIONS,
+            CONSTANT_RELATIONS,
             must_hold("a column that cannot be split changes nothing, not even the order of the others")
             if alike
             else may_fail("columns are drawn or named by position"),
@@ -403,7 +391,7 @@ def _build_histogram_stances(model: EstimatorParameters, scaler: str) -> StanceT
     }
 
 
-# by class of scikit-learn: builds the stances from the parameters and the scaler in front, if any
+# by class of scikit-learn: builds the stances, apart from the shared ones, from the parameters and the scaler in front
 STANCE_BUILDERS: dict[str, Callable[[EstimatorParameters, str], StanceTable]] = {
     "DecisionTreeClassifier": _build_tree_stances,
     "ExtraTreesClassifier": _build_forest_stances,
