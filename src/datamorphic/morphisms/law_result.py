@@ -39,21 +39,11 @@ class LawResult:
 
 @dataclass(frozen=True)
 class LawReport(Exportable):
-    """The outcome of a law check.
-
-    Attributes
-    ----------
-    system : str
-        The name of the test system.
-    results : list of LawResult
-        One result per law.
-    examples, seed : int
-        The number of triples of points that were tried, and the start of the search.
-    """
+    """The outcome of a law check."""
 
     system: str
-    results: list[LawResult]
-    examples: int
+    results: list[LawResult]  # one per law
+    examples: int  # the number of triples of points that were tried
     seed: int
 
     _PAGE: ClassVar[str] = "morphisms.page:build_page"

@@ -116,9 +116,7 @@ def _build_system_subject(
     owner: str,
 ) -> SubjectUnderTest:
     if system.sut is None:
-        raise ModelError(
-            f"{system.name} has no system under test. Mark the function that queries it with @dm.executor."
-        )
+        raise ModelError(f"{system.name} has no system under test. Mark the function that queries it with @executor.")
     known_space = space or system.known_space()
     hints.validate_alone(owner, known_space)
     if data is not None and not isinstance(data, Space):
@@ -145,9 +143,7 @@ def _select_inputs(
         input_names = space.names
     if not isinstance(data, pd.DataFrame):
         if target is not None:
-            raise ArgumentError(
-                f"The target {target!r} names a column, but the data are not a frame. Leave the target out."
-            )
+            raise ArgumentError(f"The target {target!r} names a column, but the data are not a frame. Leave it out.")
         array = np.asarray(data)
         if array.ndim != 2:
             raise DataError(f"The data must be a frame or a matrix with one row per case. Got shape {array.shape}.")

@@ -100,6 +100,7 @@ class TestSystem:
         """
         if isinstance(source, TestSystem):
             return source
+        instance = source
         if inspect.isclass(source):
             try:
                 instance = source()
@@ -108,8 +109,6 @@ class TestSystem:
                     f"{source.__name__}() raised {type(error).__name__}: {error}. "
                     "A test system is created without arguments; pass an instance instead."
                 ) from error
-        else:
-            instance = source
         name = getattr(instance, "name", None) or getattr(instance, "__name__", type(instance).__name__)
         morphisms = _collect_morphisms(instance)
         if not morphisms:

@@ -133,7 +133,7 @@ def run_mutation(program: ModuleType | FilePath, options: MutateOptions) -> Muta
     mutants = make_mutants(source.text, options.operators, limit=options.limit, seed=options.seed, name=source.name)
     if not mutants:
         raise ArgumentError(
-            f"The operators {options.operators!r} find no place to change in {source.name}. Use other operators."
+            f"The operators {options.operators!r} find no place to change in {source.name}. Use others."
         )
     rules = None if options.rival is None else CrossValidationRules(options.rival, options.seed)
     relations = None

@@ -88,31 +88,17 @@ def classify_mutant(mutant: SourceMutant, job: JobOutcome | None, original: Orig
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Mutation(Exportable):
-    """The mutants of a program and their states.
-
-    Attributes
-    ----------
-    program, seed, seconds
-        The name of the program, the seed, and the duration.
-    tried : sequence of MutantResult
-        The mutants, in the order of the source text.
-    original : OriginalOutcome
-        The behaviour of the program itself. Mutants are not blamed for its own violations.
-    inputs, compared : int
-        The number of inputs on which relations were checked, and on which labels were compared.
-    rules : CrossValidationRules, optional
-        The simulated data of cross-validation, if it was tried.
-    """
+    """The mutants of a program and their states."""
 
     _PAGE = "mutation.page:build_page"
     _TEXT = "mutation.text:format_mutation"
 
     program: str
-    tried: Sequence[MutantResult]
-    original: OriginalOutcome
-    inputs: int
-    compared: int
-    rules: CrossValidationRules | None = None
+    tried: Sequence[MutantResult]  # in the order of the source text
+    original: OriginalOutcome  # mutants are not blamed for violations of the program itself
+    inputs: int  # on which relations were checked
+    compared: int  # inputs on which labels were compared
+    rules: CrossValidationRules | None = None  # None: no cross-validation
     seed: int = 0
     seconds: float = 0.0
     notes: Sequence[str] = ()

@@ -258,9 +258,7 @@ def _select_relations(options: CheckOptions, model: Any, data: object) -> tuple[
     learns = hasattr(model, "fit") and hasattr(model, "predict") and not isinstance(model, Executor)
     random_data = is_random(data)
     if isinstance(data, str) and not random_data:
-        raise ArgumentError(
-            f"data must be a frame or 'random'. Got {data!r}. Load it first, with dm.data.load or pandas."
-        )
+        raise ArgumentError(f"data must be a frame or 'random'. Got {data!r}. Load it with dm.data.load or pandas.")
     if learns and random_data and is_regressor(model):
         raise ArgumentError(
             f"Random data have labels, but {type(model).__name__} learns numbers. Give data, and the column of the "

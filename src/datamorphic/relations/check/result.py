@@ -155,24 +155,7 @@ def _build_model_entry(outcome: ModelRelationOutcome) -> RelationResult:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CheckReport(Exportable):
-    """The outcome of checking a learner or a model against relations.
-
-    Attributes
-    ----------
-    subject, data : str
-        What was checked, and with which data.
-    entries : sequence of RelationResult
-        The relations.
-    seed, runs, calls, seconds
-        The seed, and the cost: labelled cases, calls of the model, seconds.
-    known, complete : bool
-        Whether the table says which relations the learner must keep (if not, the report lists those that were never
-        violated); whether the check ended before its budget was spent.
-    notes : sequence of str
-        Remarks about how the check was made.
-    examples : mapping
-        The smallest violation per violated relation, by name.
-    """
+    """The outcome of checking a learner or a model against relations."""
 
     _PAGE = "relations.check.page:build_page"
     _TEXT = "relations.check.text:format_report"
@@ -181,13 +164,15 @@ class CheckReport(Exportable):
     data: str
     entries: Sequence[RelationResult]
     seed: int = 0
-    runs: int = 0
-    calls: int = 0
+    runs: int = 0  # labelled cases
+    calls: int = 0  # of the model
     seconds: float = 0.0
-    known: bool = True
-    complete: bool = True
-    notes: Sequence[str] = ()
-    examples: Mapping[str, LearnerViolation | ModelViolation] = field(default_factory=dict)
+    known: bool = True  # whether the table says which relations the learner must keep
+    complete: bool = True  # whether the check ended before its budget was spent
+    notes: Sequence[str] = ()  # remarks about how the check was made
+    examples: Mapping[str, LearnerViolation | ModelViolation] = field(
+        default_factory=dict
+    )  # smallest ones, by relation
     _learner_session: LearnerSession | None = field(default=None, repr=False)
     _model_session: ModelSession | None = field(default=None, repr=False)
 
