@@ -61,30 +61,30 @@ class MutationPlan:
         return {relation.name: relation for relation in self.relations}
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class OriginalOutcome:
     """The behaviour of the program itself, by learner or by learner and relation."""
 
-    relations: Mapping[str, list[str]]  # the names of those that count
-    violating_cases: Mapping[ResultKey, frozenset[tuple[int, int]]]
-    judged_counts: Mapping[ResultKey, int]
-    labels: Mapping[str, list[Any]]  # of the compared inputs
-    lines: frozenset[int]  # that the traced inputs execute
-    traces: Mapping[ResultKey, float]  # how much the executed lines differ between source and follow-up
-    errors: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # the error rates of cross-validation
-    undefined_counts: Mapping[ResultKey, int] = field(default_factory=dict)
+    relations: dict[str, list[str]] = field(default_factory=dict)  # the names of those that count
+    violating_cases: dict[ResultKey, frozenset[tuple[int, int]]] = field(default_factory=dict)
+    judged_counts: dict[ResultKey, int] = field(default_factory=dict)
+    undefined_counts: dict[ResultKey, int] = field(default_factory=dict)
+    labels: dict[str, list[Any]] = field(default_factory=dict)  # of the compared inputs
+    errors: dict[str, tuple[float, ...]] = field(default_factory=dict)  # the error rates of cross-validation
+    lines: set[int] = field(default_factory=set)  # that the traced inputs execute
+    traces: dict[ResultKey, float] = field(default_factory=dict)  # how much the lines of source and follow-up differ
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class MutantOutcome:
     """The behaviour of a mutant, without the cases that the original violates."""
 
-    violation_counts: Mapping[ResultKey, int]
-    judged_counts: Mapping[ResultKey, int]
-    undefined_count: int
-    different_count: int  # inputs whose label differs from the original's; of a killed mutant only some of them
+    violation_counts: dict[ResultKey, int] = field(default_factory=dict)
+    judged_counts: dict[ResultKey, int] = field(default_factory=dict)
+    undefined_count: int = 0
+    different_count: int = 0  # inputs whose label differs from the original's; of a killed mutant only some of them
     message: str = ""  # the error of a fit that failed, if any did
-    errors: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # the error rates of cross-validation
+    errors: dict[str, tuple[float, ...]] = field(default_factory=dict)  # the error rates of cross-validation
 
 
 def make_learners(module: ModuleType, make: LearnerFactory | None) -> dict[str, Any]:
@@ -122,41 +122,27 @@ def _select_stances(learner: SupportsFit, plan: MutationPlan) -> dict[str, Stanc
 
 def study_original(plan: MutationPlan) -> OriginalOutcome:
     """Return the behaviour of the original."""
-    program = plan.program
-    violating_cases, judged_counts, undefined_counts = {}, {}, {}
-    labels, errors, relation_names = {}, {}, {}
+    program, original = plan.program, OriginalOutcome()
     with load_module(program.text, program.name, program.package) as module:
         for name, learner in make_learners(module, plan.learners).items():
             stances = _select_stances(learner, plan)
-            relation_names[name] = list(stances)
+            original.relations[name] = list(stances)
             for outcome in _check_relations(learner, stances, plan):
                 key = name, outcome.relation.name
-                violating_cases[key] = frozenset((case.input, case.case) for case in outcome.violations)
-                judged_counts[key] = outcome.judged_count
-                undefined_counts[key] = int(outcome.counts[UNDEFINED])
-            labels[name] = [label for part in _iter_labels(learner, plan) for label in part]
+                original.violating_cases[key] = frozenset((case.input, case.case) for case in outcome.violations)
+                original.judged_counts[key] = outcome.judged_count
+                original.undefined_counts[key] = int(outcome.counts[UNDEFINED])
+            original.labels[name] = [label for part in _iter_labels(learner, plan) for label in part]
             if plan.rules is not None:
-                errors[name] = compute_error_rates(learner, plan.rules)
-    lines, traces = _trace_lines(plan, relation_names)
-    return OriginalOutcome(
-        relations=relation_names,
-        violating_cases=violating_cases,
-        judged_counts=judged_counts,
-        undefined_counts=undefined_counts,
-        labels=labels,
-        lines=lines,
-        traces=traces,
-        errors=errors,
-    )
+                original.errors[name] = compute_error_rates(learner, plan.rules)
+    _trace_lines(plan, original)
+    return original
 
 
 def study_mutant(job: tuple[MutationPlan, OriginalOutcome, str]) -> MutantOutcome:
     """Return the behaviour of a mutant, compared with that of the original."""
     plan, original, source = job
-    program = plan.program
-    violation_counts, judged_counts, errors = {}, {}, {}
-    undefined_count = different_count = 0
-    message = ""
+    program, mutant = plan.program, MutantOutcome()
     with load_module(source, program.name, program.package) as module:
         for name, learner in make_learners(module, plan.learners).items():
             if name not in original.relations:
@@ -166,22 +152,17 @@ def study_mutant(job: tuple[MutationPlan, OriginalOutcome, str]) -> MutantOutcom
             for outcome in _check_relations(learner, stances, plan):
                 key = name, outcome.relation.name
                 known_cases = original.violating_cases[key]
-                violation_counts[key] = sum((case.input, case.case) not in known_cases for case in outcome.violations)
-                judged_counts[key] = max(0, outcome.judged_count - len(known_cases))
-                undefined_count += max(0, int(outcome.counts[UNDEFINED]) - original.undefined_counts.get(key, 0))
-                message = message or outcome.fit_failure
-            alive = not any(violation_counts.values())
-            different_count += _count_differences(learner, plan, original.labels[name], count_all=alive)
+                new_cases = [case for case in outcome.violations if (case.input, case.case) not in known_cases]
+                mutant.violation_counts[key] = len(new_cases)
+                mutant.judged_counts[key] = max(0, outcome.judged_count - len(known_cases))
+                known_undefined = original.undefined_counts.get(key, 0)
+                mutant.undefined_count += max(0, int(outcome.counts[UNDEFINED]) - known_undefined)
+                mutant.message = mutant.message or outcome.fit_failure
+            alive = not any(mutant.violation_counts.values())
+            mutant.different_count += _count_differences(learner, plan, original.labels[name], count_all=alive)
             if plan.rules is not None:
-                errors[name] = compute_error_rates(learner, plan.rules, informative_only=True)
-    return MutantOutcome(
-        violation_counts=violation_counts,
-        judged_counts=judged_counts,
-        undefined_count=undefined_count,
-        different_count=different_count,
-        message=message,
-        errors=errors,
-    )
+                mutant.errors[name] = compute_error_rates(learner, plan.rules, informative_only=True)
+    return mutant
 
 
 def _check_relations(
@@ -220,28 +201,24 @@ def _count_differences(learner: SupportsFit, plan: MutationPlan, original_labels
     return different_count
 
 
-def _trace_lines(
-    plan: MutationPlan, relation_names: Mapping[str, list[str]]
-) -> tuple[frozenset[int], dict[ResultKey, float]]:
-    """Return the executed lines, and how much they differ per relation."""
+def _trace_lines(plan: MutationPlan, original: OriginalOutcome) -> None:
+    """Enter the executed lines, and how much they differ per relation."""
     program = plan.program
-    reached_lines: set[int] = set()
-    differences: dict[ResultKey, float] = {}
     sets = [plan.inputs.draw_training(number).cases([0]) for number in range(min(TRACED_INPUTS, plan.inputs.count))]
     with load_module(program.text, program.name, program.package) as module:
         for name, learner in make_learners(module, plan.learners).items():
             system, subject = _make_system(learner, plan), LearnerSubject(learner, plan.like)
-            relations = [plan.catalogue[relation_name] for relation_name in relation_names[name]]
+            relations = [plan.catalogue[relation_name] for relation_name in original.relations[name]]
             for outcome in prepare_outcomes(relations, _select_stances(learner, plan), plan.inputs.seed, TIES):
                 distances = []
                 for number, data in enumerate(sets):
                     flow = check_relation(outcome.relation, subject, TrainingBatch([data]), [number], outcome.judging)
                     traces = _trace_flow(flow, system, module)
-                    reached_lines.update(*traces)
+                    original.lines.update(*traces)
                     if len(traces) == 2:
                         distances.append(_compute_trace_distance(*traces))
-                differences[name, outcome.relation.name] = float(np.mean(distances)) if distances else float("nan")
-    return frozenset(reached_lines), differences
+                mean = float(np.mean(distances)) if distances else float("nan")
+                original.traces[name, outcome.relation.name] = mean
 
 
 @contextmanager

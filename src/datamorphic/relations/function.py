@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,12 +15,20 @@ from .._validation import is_number, reject, validate_integer
 from ..errors import ArgumentError, TestSystemError
 from .base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, Mask, Verdicts, format_relation, validate_booleans
 from .box import NUMBER, Affine, Box, Floats
-from .comparison import AT_MOST, EQUAL, LESS, Comparison, compare_labels, compare_numbers, has_answer
 
 DEFAULT_TOLERANCE = 1e-6
+EQUAL, AT_MOST, LESS = "equal", "at_most", "less"
 DOMAIN_SAMPLE_SIZE = 4096  # points from which a domain that is not declared is estimated
 ColumnList = list[Any]
 SidesFunction = Callable[[ColumnList, ColumnList], tuple[Any, Any]]
+
+
+class Comparison(NamedTuple):
+    """Which groups keep the relation, with which margin, if that is defined."""
+
+    holds: Mask
+    margin: Floats
+    defined: Mask
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -309,7 +317,7 @@ class FunctionRelation:
         with np.errstate(all="ignore"):
             if self.expects is not None:
                 for outputs in y:
-                    complete &= has_answer(outputs, count)
+                    complete &= _has_answer(outputs, count)
                 holds = validate_booleans("expects", self.name, self.expects(x, y), count, "groups")
             else:
                 holds, margin, defined = self._compare(x, y, count)
@@ -328,11 +336,11 @@ class FunctionRelation:
     def _compare(self, x: ColumnList, y: ColumnList, count: int) -> Comparison:
         sides = self.equal or self.at_most or self.less
         if sides is None and any(np.asarray(outputs).dtype.kind not in "biufc" for outputs in y):
-            return compare_labels(y, count)
+            return _compare_labels(y, count)
         operator = AT_MOST if self.at_most else LESS if self.less else EQUAL
         pairs = [(y[0], outputs) for outputs in y[1:]] if sides is None else [sides(x, y)]
         tolerance = float(self.tolerance)
-        parts = [compare_numbers(pair, operator, tolerance, self.relative, count, self.name) for pair in pairs]
+        parts = [_compare_numbers(pair, operator, tolerance, self.relative, count, self.name) for pair in pairs]
         holds, margin, defined = (np.array(column) for column in zip(*parts, strict=True))
         return Comparison(np.asarray(holds.all(axis=0)), margin.min(axis=0), np.asarray(defined.all(axis=0)))
 
@@ -347,3 +355,68 @@ class FunctionRelation:
 def _flatten(part: Floats) -> Floats:
     """Return a single column as a flat array."""
     return part[:, 0] if part.ndim == 2 and part.shape[1] == 1 else part
+
+
+# -- comparing the two sides of a relation, per group ------------------------------------------------------------
+
+
+def _has_answer(output: npt.ArrayLike, count: int) -> Mask:
+    """Return which answers are present: neither NaN nor None in any part."""
+    values = np.asarray(output).reshape(count, -1)
+    if values.dtype.kind in "fc":
+        return np.asarray(~np.isnan(values).any(axis=1))
+    if values.dtype.kind != "O":
+        return np.ones(count, dtype=bool)
+    return np.array([all(part is not None and part == part for part in row) for row in values], dtype=bool)
+
+
+def _compare_labels(outputs: list[Any], count: int) -> Comparison:
+    """Compare answers that are not numbers: all must be equal."""
+    first = np.asarray(outputs[0]).reshape(count, -1)
+    holds, defined = np.ones(count, dtype=bool), _has_answer(outputs[0], count)
+    for output in outputs[1:]:
+        holds &= np.asarray(first == np.asarray(output).reshape(count, -1)).astype(bool).all(axis=1)
+        defined &= _has_answer(output, count)
+    return Comparison(holds, np.full(count, np.nan), defined)
+
+
+def _compare_numbers(
+    sides: tuple[Any, Any], operator: str, tolerance: float, relative: bool, count: int, name: str
+) -> Comparison:
+    """Compare two numeric sides."""
+    a, b = (_to_numbers(side, count, name, operator) for side in sides)
+    difference = a - b
+    defined = np.asarray(~np.isnan(difference).any(axis=1))
+    if operator == LESS:
+        margin = np.where(difference < 0, -difference, np.minimum(-difference, -np.finfo(float).tiny))
+        return Comparison((margin >= 0).all(axis=1), margin.min(axis=1), defined)
+    magnitude = np.maximum(np.abs(a), np.abs(b)) if relative else np.ones(difference.shape)
+    # no tolerance for infinite numbers
+    allowance = np.where(np.isfinite(magnitude), tolerance * np.where(np.isfinite(magnitude), magnitude, 0.0), 0.0)
+    if operator == AT_MOST:
+        margin = allowance - difference
+    else:
+        gap = np.abs(difference)
+        margin = np.where(allowance > 0, (allowance - gap) / np.maximum(allowance, 1e-300), -gap)
+    return Comparison((margin >= 0).all(axis=1), margin.min(axis=1), defined)
+
+
+def _to_numbers(values: npt.ArrayLike, count: int, name: str, operator: str) -> Any:
+    side = np.asarray(values)
+    try:
+        if side.dtype.kind == "c" and operator != EQUAL:
+            raise TypeError  # complex numbers have no order
+        side = side if side.dtype.kind == "c" else side.astype(float)
+    except (TypeError, ValueError):
+        raise TestSystemError(
+            f"A side of the relation {name!r} cannot be compared as a number: {side.dtype}. Compare such answers with "
+            "expects."
+        ) from None
+    if side.ndim == 0:
+        side = np.full(count, side.item())
+    if len(side) != count:
+        raise TestSystemError(
+            f"A side of the relation {name!r} must have one number for each of {count:,} groups. "
+            f"Got an array of shape {np.asarray(values).shape}."
+        )
+    return side.reshape(count, -1)
