@@ -45,10 +45,8 @@ def laws(
     ----------
     test_system : TestSystem, class, instance, module, Space or DataFrame
         The test system to check. A space or a frame is checked with the moves and the midpoint derived from it.
-    examples : int
-        The number of triples of points to try.
-    seed : int
-        The start of the search. The same seed gives the same result.
+    examples, seed : int
+        The number of triples of points to try, and the start of the search. The same seed gives the same result.
     store : str, path or Store, optional
         The run store that keeps the check: ``"runs.sqlite"``, ``"postgresql://..."``. Counter-examples are kept there
         too and tried first in the next check, whatever its seed.

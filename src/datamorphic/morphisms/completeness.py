@@ -160,8 +160,5 @@ def _find_arrivals(context: LawContext, triples: Triples, end: Points, target: P
 
 def _has_unit_move(context: LawContext, triples: Triples, j: int) -> bool:
     results = [context.apply(name, triples.x) for name in _list_moves(context, triples, j)]
-    return any(
-        (np.abs(moved_points.codes[:, j] - triples.x.codes[:, j]) == 1).any()
-        for moved_points in results
-        if not isinstance(moved_points, Exception)
-    )
+    codes = [moved_points.codes[:, j] for moved_points in results if isinstance(moved_points, Points)]
+    return any((np.abs(column - triples.x.codes[:, j]) == 1).any() for column in codes)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 
 import numpy as np
 
@@ -56,8 +57,9 @@ def check_laws(
 def _check_law(
     law: Law, context: LawContext, sample: Triples, options: LawOptions, known_triples: Sequence[Codes] | None
 ) -> LawResult:
+    make_result = partial(LawResult, law=law.name, says=law.says)
     if reason := context.explain_missing(law.needs):
-        return LawResult(law=law.name, says=law.says, state="NOT CHECKED", words=reason)
+        return make_result(state="NOT CHECKED", words=reason)
     known_results = [_find_counterexample(law, context, triple[None]) for triple in known_triples or ()]
     still_broken = tuple(result is not None for result in known_results)
     known_counterexample = next((result for result in known_results if result is not None), None)
@@ -66,7 +68,7 @@ def _check_law(
         if known_counterexample is None:
             failures = sum(context.sut.health.status_counts.values()) if law.lists_failures and context.sut else 0
             text = f"it failed on some inputs, {failures:,} times in all" if failures else ""
-            return LawResult(law=law.name, says=law.says, state="HOLDS", words=text, first=still_broken)
+            return make_result(state="HOLDS", words=text, first=still_broken)
         (triples, violation), others, retry_codes = known_counterexample, known_counterexample[1].others, None
     else:
         triples, others = sample, violation.others
@@ -83,15 +85,8 @@ def _check_law(
     if others:
         end = " and so on" if len(others) > MAX_LISTED_CULPRITS else ""
         text += f". So do {pluralize(len(others), 'other')}: {', '.join(others[:MAX_LISTED_CULPRITS])}{end}"
-    return LawResult(
-        law=law.name,
-        says=law.says,
-        state="BROKEN",
-        words=text,
-        culprit=violation.culprit,
-        cases=cases,
-        first=still_broken,
-        again=retry_codes,
+    return make_result(
+        state="BROKEN", words=text, culprit=violation.culprit, cases=cases, first=still_broken, again=retry_codes
     )
 
 

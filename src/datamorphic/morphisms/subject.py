@@ -96,13 +96,9 @@ def build_subject(
         raise DataError("The data have no rows. Give at least one.")
     if invalid_count := int((~space.satisfied(points.codes)).sum()):
         notes.append(f"{pluralize(invalid_count, 'row')} of the data break the declared constraints.")
+    system, numeric = derive(space, sut), _has_numeric_answers(sut)
     return SubjectUnderTest(
-        name=sut.name,
-        sut=sut,
-        system=derive(space, sut),
-        seeds=points,
-        has_numeric_answers=_has_numeric_answers(sut),
-        notes=notes,
+        name=sut.name, sut=sut, system=system, seeds=points, has_numeric_answers=numeric, notes=notes
     )
 
 

@@ -63,10 +63,8 @@ def mutate(
         learner says it is `like`.
     operators : "all" or sequence of str
         The mutation operators: AOR, ROR, COR, SOR, LOR, ASR, CRP, RSR.
-    limit : int, optional
-        The number of mutants to try, drawn at random; all by default.
-    seed : int
-        The seed.
+    limit, seed : int
+        The number of mutants to try, drawn at random (all by default), and the seed.
     learners : callable, optional
         Makes the learners from the module, by name.
     like : estimator, optional

@@ -92,10 +92,8 @@ def check(
         All that apply, those that must hold, or some by name ("MR-1.1") or as objects of your own.
     target : str, optional
         The column of `data` with the labels.
-    inputs : int
-        The number of test cases per relation.
-    seed : int
-        The seed. The same seed gives the same report.
+    inputs, seed : int
+        The number of test cases per relation, and the seed. The same seed gives the same report.
     engine : optional
         What computes: None, "processes:2", "dask://host:port".
     like : estimator, optional

@@ -134,16 +134,7 @@ class _ConstantFirst(ConstantAttribute):
     first = True
 
 
+_KINDS = (_Refit, _SampleOrder, _RenamedLabels, _OverruledCase, _RowWeights, _SparseMatrix, _ConstantFirst)
 LEARNER_RELATIONS: dict[str, LearnerRelation] = {
-    relation.name: relation
-    for relation in (
-        *XIE_RELATIONS,
-        _Refit(),
-        _SampleOrder(),
-        _RenamedLabels(),
-        _OverruledCase(),
-        _RowWeights(),
-        _SparseMatrix(),
-        _ConstantFirst(),
-    )
+    relation.name: relation for relation in (*XIE_RELATIONS, *(kind() for kind in _KINDS))
 }
