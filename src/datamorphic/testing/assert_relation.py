@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._stats import compute_wilson_interval
-from .._text import pluralize
+from .._text import format_percent, pluralize
 from ..errors import Interrupted, OutOfBudget
 from ..morphisms.subject import SubjectUnderTest
 from ..relations.base import HOLDS, UNDEFINED, VIOLATED, JudgedGroups, Relation, get_relation_name
@@ -68,7 +68,7 @@ class AssertionOutcome:
             lines.append(f"{known_cases} that violated it before still {verb} (replayed first).")
         if self.violated_count:
             interval = compute_wilson_interval(self.violated_count, self.cases)
-            share, low, high = (f"{100 * value:.3g}%" for value in (self.violated_count / self.cases, *interval))
+            share, low, high = map(format_percent, (self.violated_count / self.cases, *interval))
             verb = "violates" if self.violated_count == 1 else "violate"
             cases = pluralize(self.cases, "case")
             lines.append(
