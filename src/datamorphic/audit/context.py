@@ -28,8 +28,6 @@ REPORT_BUDGET_SHARE = 0.06  # reserved for building the page
 MIN_SECONDS_TO_START = 0.01  # with less left, no check starts
 SLOW_CALL_SECONDS = 0.3  # ends the measurement of the pace
 PACE_ROWS = (1, 1, 3, 24, 192, 512)  # of the calls that measure the pace; the first is not counted
-MAX_QUERY_SECONDS = 1.0  # the budget is looked at between queries
-MAX_ROWS_PER_QUERY = 5_000
 
 
 class BudgetClock:
@@ -168,10 +166,6 @@ class CheckContext:
         if min(limits) < 1:
             raise OutOfBudget("The budget does not allow a single case.")
         return limit if min(limits) >= limit else _round_down(min(limits))
-
-    def compute_query_rows(self) -> int:
-        """Return how many rows to query at a time, so that the budget is checked often enough."""
-        return int(np.clip(MAX_QUERY_SECONDS / max(self.pace.seconds_per_row, 1e-9), 1, MAX_ROWS_PER_QUERY))
 
     def build_quiet_options(self) -> dict[str, Any]:
         """Return the options of `drive` for a short query without progress display."""

@@ -36,37 +36,19 @@ class Example:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """One defect, doubt or piece of advice about a model.
+    """One defect, doubt or piece of advice about a model."""
 
-    Attributes
-    ----------
-    check, about : str
-        The name of the check, as in ``only=``; the feature, class or relation concerned, empty if there is only one.
-    title, detail, remedy : str
-        The finding in one line; how often and in which cases; what to do about it.
-    level : {"fault", "concern", "advice"}
-        The severity.
-    sure : float
-        The certainty from 0 to 1; 1 if an example shows the finding and repeats.
-    cases, of : int
-        The number of cases that show the finding, and of cases tried; 0 and 0 if nothing was counted.
-    examples : sequence of Example
-        The smallest first.
-    counted_in_detail : bool
-        Whether `detail` already gives the share of cases and its interval.
-    """
-
-    check: str
-    about: str
-    title: str
+    check: str  # the name of the check, as in ``only=``
+    about: str  # the feature, class or relation concerned; empty if the check has only one subject
+    title: str  # the finding in one line
     level: Level
-    sure: float
-    detail: str
-    remedy: str
-    cases: int = 0
-    of: int = 0
-    examples: tuple[Example, ...] = ()
-    counted_in_detail: bool = False
+    sure: float  # from 0 to 1; 1 if an example shows the finding and repeats
+    detail: str  # one or two sentences: how often, in which cases
+    remedy: str  # what to do about it
+    cases: int = 0  # that show the finding
+    of: int = 0  # cases tried; 0 if nothing was counted
+    examples: tuple[Example, ...] = ()  # the smallest first
+    counted_in_detail: bool = False  # whether `detail` already gives the share of cases and its interval
 
     @property
     def rate(self) -> float:
@@ -86,34 +68,17 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """The outcome of one check.
-
-    Attributes
-    ----------
-    check, asks : str
-        The name of the check, and the question that it answers.
-    state : {"passed", "found", "not run", "broke"}
-        Whether it found anything; "broke" if it ended with an error.
-    why : str
-        Why it did not run or how it broke; otherwise what the outcome is based on, in a few words.
-    findings, sections : sequence of Finding, of Section
-        The findings, and pictures and tables beyond them.
-    seconds, calls : float, int
-        The time it took, and the rows that the system computed for it.
-    skip_reason : str
-        Why it did not run, or not completely, for programs: "inapplicable", "not requested", "share too small" (of the
-        budget), "budget spent" or "interrupted".
-    """
+    """The outcome of one check."""
 
     check: str
-    asks: str
-    state: OutcomeState
-    why: str = ""
+    asks: str  # the question that the check answers
+    state: OutcomeState  # "broke" if it ended with an error
+    why: str = ""  # it did not run, or how it broke; otherwise what the outcome is based on, in a few words
     findings: tuple[Finding, ...] = ()
-    sections: tuple[Section, ...] = ()
+    sections: tuple[Section, ...] = ()  # pictures and tables beyond the findings
     seconds: float = 0.0
-    calls: int = 0
-    skip_reason: SkipReason = ""
+    calls: int = 0  # the rows that the system computed for it
+    skip_reason: SkipReason = ""  # why it did not run, or not completely, for programs
 
     @property
     def defects(self) -> list[Finding]:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .._text import format_percent, format_short, pluralize, suggest_name
 from .._typing import DataLike, FilePath, ModelLike
@@ -64,6 +63,10 @@ def run_audit(model: ModelLike, data: DataLike | None, options: AuditOptions) ->
     options.expectations.validate_features(subject.seeds.space, [str(name) for name in getattr(data, "columns", ())])
     for relation in options.expectations.build_monotone_relations():
         relation.why_not(subject.sut, subject.seeds)  # raises if `towards` is not a class of the model
+    frame: Any = data
+    labels = None
+    if options.target is not None and hasattr(data, "columns") and len(frame) == len(subject.seeds):
+        labels = np.asarray(frame[options.target].to_numpy())
     baseline = _load_baseline(options.baseline, subject)
     engine = PersistentEngine(make_engine(options.engine))
     context = CheckContext(
@@ -71,7 +74,7 @@ def run_audit(model: ModelLike, data: DataLike | None, options: AuditOptions) ->
         expectations=options.expectations,
         clock=clock,
         learner=loaded.learner,
-        truth=_read_labels(data, options.target, subject),
+        truth=labels,
         baseline=baseline,
         has_data=data is not None and not isinstance(data, Space),
         seed=options.seed,
@@ -186,13 +189,6 @@ def _load_baseline(baseline: Front | FilePath | None, subject: SubjectUnderTest)
             f"{', '.join(baseline.space.names[:5])}, ... Save a new one with --save-front, or front.save()."
         )
     return baseline
-
-
-def _read_labels(data: DataLike | None, target: str | None, subject: SubjectUnderTest) -> npt.NDArray[Any] | None:
-    frame: Any = data
-    if target is None or not hasattr(data, "columns") or len(frame) != len(subject.seeds):
-        return None
-    return np.asarray(frame[target].to_numpy())
 
 
 def _describe_kind(subject: SubjectUnderTest, loaded: _LoadedModel) -> str:

@@ -109,16 +109,12 @@ def _build_location(result: AuditResult, finding: Finding) -> dict[str, Any]:
     qualified_name = f"{name}/{_cut_text(finding.about)}" if finding.about else name
     logical = {"name": _cut_text(finding.about) or name, "fullyQualifiedName": qualified_name, "kind": "resource"}
     model, data = result.words.get("model"), result.words.get("data")
-    uri = _to_uri(model) or _find_module_file(model) or _to_uri(data) or "datamorphic"
+    module = _OBJECT.fullmatch(str(model))
+    module_file = quote(module[1].replace(".", "/") + ".py") if module else ""
+    uri = _to_uri(model) or module_file or _to_uri(data) or "datamorphic"
     # a model has no lines, but code scanning shows only results with a line
     physical = {"artifactLocation": {"uri": uri}, "region": {"startLine": 1}}
     return {"physicalLocation": physical, "logicalLocations": [logical]}
-
-
-def _find_module_file(model: object) -> str:
-    """Return the relative URI of the module in ``module:object``; empty for anything else."""
-    match = _OBJECT.fullmatch(str(model))
-    return quote(match[1].replace(".", "/") + ".py") if match else ""
 
 
 def _to_uri(location: object) -> str:

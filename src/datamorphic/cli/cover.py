@@ -63,8 +63,7 @@ def cover(
     options: dict[str, Any] = {
         "target": target,
         "criterion": criterion.upper(),
-        "offset": tree_options.parse_offset(offset),
-        "per_node": tree_options.parse_constants(constants),
+        **tree_options.parse_numbers(offset, constants),
         "joint": joint,
         "tolerance": tolerance,
     }

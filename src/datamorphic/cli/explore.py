@@ -16,7 +16,6 @@ from .load import choose_model_and_data, load_data, load_system, suggest_scalar,
 from .stores import RunNotice, format_store_option, open_store
 
 if TYPE_CHECKING:
-    from ..exploration.diff.diff import Difference
     from ..exploration.front import Front
     from ..runs.engine_base import Engine
     from ..runs.store import Store
@@ -166,6 +165,7 @@ def run_exploration(
 ) -> None:
     """Explore as a request says, or resume a run, and print what was found."""
     from ..exploration.api import explore as find_front
+    from ..exploration.text import format_example
 
     notice = RunNotice(store, store_option)
     keep = notice.make_keep_options(request, resume)
@@ -190,7 +190,16 @@ def run_exploration(
             }
         print_json(document | {"run": notice.run, "interrupted": front.tally.interrupted})
     else:
-        _print_front(front, difference, html)
+        print_text(front.describe())
+        if len(front):
+            print_line(f"for example, {format_example(front)}")
+        for choice in front.choices:
+            figures = "{strategy} {walks} walks, {pairs} pairs, {new} new cells, {runs} runs".format(**choice)
+            print_line(f"  round {choice['round']}: {figures}")
+        if difference is not None:
+            print_line(f"\n{difference.describe()}")
+        if html is not None:
+            print_line(f"The report: {html}")
         notice.print_end()
     if difference is not None and not difference.unchanged:
         raise typer.Exit(ExitCode.FINDINGS)
@@ -202,19 +211,3 @@ def _load_request(request: dict[str, Any], trust: bool) -> tuple[Any, Any, dict[
     frame = None if request["data"] is None else load_data(request["data"])
     options |= {EXPLORE_HINTS.get(name, name): hint for name, hint in request.get(HINTS_KEY, {}).items()}
     return system, frame, {name: request[name] for name in PLAN_OPTIONS} | options
-
-
-def _print_front(front: Front, difference: Difference | None, html: Path | None) -> None:
-    from ..exploration.text import format_example
-
-    print_text(front.describe())
-    if len(front):
-        print_line(f"for example, {format_example(front)}")
-    for choice in front.choices:
-        print_line(
-            "  round {round}: {strategy} {walks} walks, {pairs} pairs, {new} new cells, {runs} runs".format(**choice)
-        )
-    if difference is not None:
-        print_line(f"\n{difference.describe()}")
-    if html is not None:
-        print_line(f"The report: {html}")

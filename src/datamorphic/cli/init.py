@@ -62,10 +62,8 @@ def init(
 
 def _list_next_commands(draft: Draft, out: Path) -> list[str]:
     """Return the commands to run next."""
-    folder = out.parent
-    change_folder = [] if folder == Path() else [f"cd {shlex.quote(str(folder))}"]
-    name = f"{draft.module}:{draft.name}"
-    commands = [f"datamorphic {verb} {name}" for verb in ("test", "laws", "explore")]
+    change_folder = [] if out.parent == Path() else [f"cd {shlex.quote(str(out.parent))}"]
+    commands = [f"datamorphic {verb} {draft.module}:{draft.name}" for verb in ("test", "laws", "explore")]
     return [*change_folder, f"pytest {out.name}", *commands]
 
 
@@ -103,12 +101,11 @@ def _print_draft(draft: Draft, out: Path) -> None:
         )
     )
     for relation in draft.relations:
-        judged_rows = pluralize(relation.judged, "row")
-        if relation.holds:
-            outcome = f"holds on all {judged_rows}"
-        else:
-            outcome = f"violated by {relation.broken:,} of {judged_rows}: a comment in the file"
-        line = Text("  + " if relation.holds else "  - ", style="green" if relation.holds else "yellow")
+        sign, colour, outcome = "  + ", "green", f"holds on all {pluralize(relation.judged, 'row')}"
+        if not relation.holds:
+            violated = f"violated by {relation.broken:,} of {pluralize(relation.judged, 'row')}"
+            sign, colour, outcome = "  - ", "yellow", f"{violated}: a comment in the file"
+        line = Text(sign, style=colour)
         line.append(to_printable(relation.says), style="default")
         line.append(f"  ({outcome})", style="dim")
         console.print(line)

@@ -45,8 +45,7 @@ def select(
 
     tree_options.prepare_other_files([model, inputs or data, train], out, html)
     options: dict[str, Any] = {
-        "offset": tree_options.parse_offset(offset),
-        "per_node": tree_options.parse_constants(constants),
+        **tree_options.parse_numbers(offset, constants),
         **opt.parse_hints(kind, feature_step, bounds, order).to_dict(),
     }
     with redirect_user_output():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -59,22 +60,14 @@ def load_tree_model(text: str | None, trust: bool) -> Any:
     return system
 
 
-def parse_offset(text: str) -> float | str:
-    """Return the value of ``--offset``: a share or a name."""
-    try:
-        return float(text)
-    except ValueError:
-        return text
-
-
-def parse_constants(text: str) -> int | str | None:
-    """Return the value of ``--constants``: a number, None for all, or a name."""
-    if text == "all":
-        return None
-    try:
-        return int(text)
-    except ValueError:
-        return text
+def parse_numbers(offset: str, constants: str) -> dict[str, Any]:
+    """Return ``--offset``, a share or a name, and ``--constants``, a number, a name or all, as arguments."""
+    arguments: dict[str, Any] = {"offset": offset, "per_node": None if constants == "all" else constants}
+    with suppress(ValueError):
+        arguments["offset"] = float(offset)
+    with suppress(ValueError):
+        arguments["per_node"] = int(constants)
+    return arguments
 
 
 def prepare_other_files(input_names: list[str | None], *files: Path | None) -> None:

@@ -44,7 +44,10 @@ def escape_markdown(text: str, limit: int = MAX_TEXT_CHARACTERS) -> str:
     """
     escaped = _MARKUP.sub(r"\\\1", _break_links(text, limit).replace("&", "&amp;"))
     escaped = escaped.replace("<", "&lt;").replace(">", "&gt;")
-    return _BLOCK_START.sub(_escape_block_start, escaped).replace("\0", ZERO_WIDTH_SPACE)
+    if start := _BLOCK_START.match(escaped):  # of a list or a heading
+        place = start.end() if start[1][0].isdigit() else 0
+        escaped = f"{escaped[:place]}\\{escaped[place:]}"
+    return escaped.replace("\0", ZERO_WIDTH_SPACE)
 
 
 def escape_summary(text: str) -> str:
@@ -71,11 +74,6 @@ def format_table(columns: Sequence[str], rows: Iterable[Sequence[str]], limit: i
         f"|{' --- |' * len(columns)}",
         *(f"| {' | '.join(escape_markdown(cell, limit) for cell in row)} |" for row in rows),
     ]
-
-
-def _escape_block_start(match: re.Match[str]) -> str:
-    """Escape what would start a list or a heading."""
-    return f"{match[1]}\\" if match[1][0].isdigit() else f"\\{match[1]}"
 
 
 def _break_links(text: str, limit: int) -> str:

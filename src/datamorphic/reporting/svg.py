@@ -87,11 +87,7 @@ class _AxisScale:
             pad = 0.04 * (high - low) or abs(low) * 0.05 or 0.5
             self.low, self.high = low - pad, high + pad
             self.ticks = [(value, _format_number(value)) for value in choose_ticks(self.low, self.high)]
-        self.start, self.end = 0.0, 1.0
-
-    def place(self, start: float, end: float) -> None:
-        """Set the pixels at which the axis starts and ends."""
-        self.start, self.end = start, end
+        self.start, self.end = 0.0, 1.0  # in pixels
 
     def __call__(self, value: float) -> float:
         share = (value - self.low) / (self.high - self.low)
@@ -109,8 +105,7 @@ def _draw_frame(x: _AxisScale, y: _AxisScale, height: int) -> str:
     widest = max((len(name) for _, name in y.ticks), default=1)
     left = min(190.0, 14 + TICK_LETTER_WIDTH * widest) + 16 * len(y_label_lines)
     bottom = height - 26 - 16 * len(x_label_lines)
-    x.place(left, PICTURE_WIDTH - 14)
-    y.place(bottom, 12)
+    x.start, x.end, y.start, y.end = left, PICTURE_WIDTH - 14, bottom, 12
     parts = []
     tick_characters = int((PICTURE_WIDTH - 14 - left) / max(1, len(x.ticks)) / TICK_LETTER_WIDTH)
     for value, name in x.ticks:
@@ -195,10 +190,8 @@ def _wrap_tooltip(text: str) -> list[str]:
 
 def _draw_scatter(scatter: Scatter) -> tuple[int, str]:
     height = 440
-    x, y = (
-        _AxisScale(scatter.x_axis, scatter.x, scatter.behind[0]),
-        _AxisScale(scatter.y_axis, scatter.y, scatter.behind[1]),
-    )
+    x = _AxisScale(scatter.x_axis, scatter.x, scatter.behind[0])
+    y = _AxisScale(scatter.y_axis, scatter.y, scatter.behind[1])
     parts = [_draw_frame(x, y, height)]
     background = [
         _Point(x(across), y(up)) for across, up in zip(*scatter.behind, strict=True) if math.isfinite(across + up)

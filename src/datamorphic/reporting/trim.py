@@ -67,10 +67,13 @@ class PageTrimmer:
 
     def _cut_text(self, text: object, limit: int) -> str:
         short_text = cut(str(text), limit)
-        self.characters_left -= len(short_text) + MARKUP_CHARACTERS
+        self._spend(len(short_text) + MARKUP_CHARACTERS)
+        return short_text
+
+    def _spend(self, characters: int) -> None:
+        self.characters_left -= characters
         if self.characters_left < 0:
             raise PageTooLarge
-        return short_text
 
     def _trim_text(self, text: str) -> str:
         excess = len(text) - self.limits.text
@@ -79,11 +82,8 @@ class PageTrimmer:
 
     def _trim_facts(self, facts: Facts) -> Facts:
         kept_facts = [(self._cut_text(term, 100), self._trim_text(value)) for term, value in facts[: self.limits.rows]]
-        return (
-            [*kept_facts, ("more", f"{len(facts) - len(kept_facts):,} left out")]
-            if len(kept_facts) < len(facts)
-            else kept_facts
-        )
+        omitted_count = len(facts) - len(kept_facts)
+        return [*kept_facts, ("more", f"{omitted_count:,} left out")] if omitted_count else kept_facts
 
     def _trim_sections(self, sections: Sequence[Section], name: str) -> list[Section]:
         kept_sections = [
@@ -152,9 +152,7 @@ class PageTrimmer:
         size += MARKUP_CHARACTERS * len(drawing.shapes)
         if size > self.limits.drawing:
             return None
-        self.characters_left -= size
-        if self.characters_left < 0:
-            raise PageTooLarge
+        self._spend(size)
         return replace(drawing, caption=self._trim_text(drawing.caption))
 
     def _trim_picture(self, picture: Picture) -> Picture:
@@ -165,8 +163,6 @@ class PageTrimmer:
         else:
             thinned_picture = thin_scatter(picture, points, note)
         notes = [thinned_picture.notes[row] for row in choose_tooltip_rows(thinned_picture)]
-        self.characters_left -= sum(len(note) + MARKUP_CHARACTERS for note in notes)
-        self.characters_left -= POINT_CHARACTERS * len(thinned_picture.notes)
-        if self.characters_left < 0:
-            raise PageTooLarge
+        self._spend(sum(len(note) + MARKUP_CHARACTERS for note in notes))
+        self._spend(POINT_CHARACTERS * len(thinned_picture.notes))
         return thinned_picture

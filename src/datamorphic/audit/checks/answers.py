@@ -22,11 +22,13 @@ from ...trees.read import read_trees
 from ...trees.rules import format_rule
 from ..case_text import extract_case, format_answer, format_case, format_share
 from ..check import Check, CheckBudget, CheckFindings
-from ..context import MAX_ROWS_PER_QUERY, CheckContext
+from ..context import CheckContext
 from ..finding import Example, Finding
 
 MAX_GIVEN_ROWS = 100_000
 MAX_PROBES = 2_000  # generated inputs
+MAX_QUERY_SECONDS = 1.0  # the budget is looked at between queries
+MAX_ROWS_PER_QUERY = 5_000
 MAX_SHRUNK_CASES = 20  # unanswered inputs of which the smallest example is sought
 MAX_REGION_ROWS = 20_000  # that separate unanswered inputs from the others
 MIN_REGION_INPUTS = 5
@@ -145,7 +147,8 @@ def check_answers(context: CheckContext, budget: CheckBudget) -> CheckFindings:
 def _query(context: CheckContext, budget: CheckBudget, points: Points) -> tuple[Points, Outputs]:
     """Return the inputs that the budget allowed, and their answers."""
     counter = CallCounter()
-    flow = Answers(context.compute_query_rows()).check(points, np.random.default_rng(context.seed))
+    rows_per_query = np.clip(MAX_QUERY_SECONDS / max(context.pace.seconds_per_row, 1e-9), 1, MAX_ROWS_PER_QUERY)
+    flow = Answers(int(rows_per_query)).check(points, np.random.default_rng(context.seed))
     try:
         groups = drive(flow, context.sut, tally=counter, budget=budget.remaining(0.7), **context.build_quiet_options())
     finally:
