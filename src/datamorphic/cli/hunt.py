@@ -71,7 +71,10 @@ def hunt(
     from ..hunting.api import hunt as run_hunt
 
     prepare_output_files(html, junit)
-    violation_limit = _parse_stop_after(stop_after)
+    try:
+        violation_limit = None if stop_after == "all" else int(stop_after) or None
+    except ValueError:
+        raise UsageError(f"--stop-after is a number of violations, or all. Got {stop_after!r}.") from None
     with redirect_user_output():
         system, display_name, own_relations = _load_hunted(hunted, data, trust)
         chosen_relations = _load_relations(hunted, relations or [], own_relations)
@@ -114,15 +117,6 @@ def hunt(
         raise typer.Exit(ExitCode.INTERRUPTED)
 
 
-def _parse_stop_after(text: str) -> int | None:
-    if text == "all":
-        return None
-    try:
-        return int(text) or None
-    except ValueError:
-        raise UsageError(f"--stop-after is a number of violations, or all. Got {text!r}.") from None
-
-
 def _load_hunted(
     text: str, data: str | None, trust: bool
 ) -> tuple[Any, str | None, Mapping[str, FunctionRelation] | None]:
@@ -130,7 +124,14 @@ def _load_hunted(
     if text.startswith(PROGRAM_PREFIX):
         if data is not None:
             raise UsageError("A program has its own inputs. Leave --data out.")
-        return _load_program(text.removeprefix(PROGRAM_PREFIX))
+        from ..data.programs import programs
+
+        name, slash, mutant_id = text.removeprefix(PROGRAM_PREFIX).partition("/")
+        program = programs[name]
+        if not slash:
+            return program, program.name, program.relations
+        mutant = program.mutants[mutant_id]
+        return mutant, f"{program.name}/{mutant.id}", program.relations
     system, options = load_system(text, None, trust)
     is_model = isinstance(system, str) or hasattr(system, "predict")
     if not callable(system) and not is_model:
@@ -145,18 +146,6 @@ def _load_hunted(
 
         return wrap(system, **options), None, None
     return system, None, None
-
-
-def _load_program(text: str) -> tuple[Any, str, Mapping[str, FunctionRelation]]:
-    """Return a program or a mutant of it, its display name, and the relations of the program."""
-    from ..data.programs import programs
-
-    name, slash, mutant_id = text.partition("/")
-    program = programs[name]
-    if not slash:
-        return program, program.name, program.relations
-    mutant = program.mutants[mutant_id]
-    return mutant, f"{program.name}/{mutant.id}", program.relations
 
 
 def _load_relations(hunted: str, names: list[str], own_relations: Mapping[str, FunctionRelation] | None) -> list[Any]:

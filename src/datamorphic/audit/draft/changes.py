@@ -39,28 +39,23 @@ class RowChange:
 def propose_changes(space: Space, influence: npt.NDArray[np.float64]) -> Iterator[RowChange]:
     """Return changes that fit a space; `influence` is how much each feature affects the answers."""
     used_names: set[str] = set()
-    numeric = [
-        j
-        for j, feature in enumerate(space.features)
-        if not isinstance(feature, Categorical) and feature.high > feature.low
-    ]
-    for j in sorted(numeric, key=lambda j: -influence[j])[:MAX_INCREASED_FEATURES]:
-        yield from _build_increases(space.features[j], used_names)
-    continuous = [space.features[j] for j in numeric if space.features[j].kind == "continuous"]
+    influence_of = dict(zip(space.names, influence.tolist(), strict=True))
+    varying = [feature for feature in space.features if feature.high > feature.low]
+    most_influential = sorted(varying, key=lambda feature: -influence_of[feature.name])
+    numeric = [feature for feature in most_influential if not isinstance(feature, Categorical)]
+    for feature in numeric[:MAX_INCREASED_FEATURES]:
+        yield from _build_increases(feature, used_names)
+    continuous = [feature for feature in numeric if feature.kind == "continuous"]
     if continuous:
         yield _build_noise(space)
-        rounded_features = sorted(continuous, key=lambda feature: -influence[space.position(feature.name)])[
-            :MAX_ROUNDED_FEATURES
-        ]
         for name, part in (("rounded", 1.0), ("rounded_finely", 0.1)):
+            units = {feature.name: part * feature.step for feature in continuous[:MAX_ROUNDED_FEATURES]}
             yield _build_rounding(
-                space, {feature.name: _count_digits(part * feature.step) for feature in rounded_features}, name
+                space, {column: -math.floor(math.log10(unit)) for column, unit in units.items()}, name
             )
-    discrete = [
-        j for j, feature in enumerate(space.features) if feature.kind != "continuous" and feature.high > feature.low
-    ]
-    for j in sorted(discrete, key=lambda j: influence[j])[:MAX_NEXT_FEATURES]:
-        yield _build_next_value(space, space.features[j], used_names)
+    discrete = [feature for feature in varying if feature.kind != "continuous"]
+    for feature in sorted(discrete, key=lambda feature: influence_of[feature.name])[:MAX_NEXT_FEATURES]:
+        yield _build_next_value(space, feature, used_names)
     yield RowChange(
         kind="again",
         name="asked_again",
@@ -132,12 +127,9 @@ def _build_noise(space: Space) -> RowChange:
     )
 
 
-def _count_digits(unit: float) -> int:
-    """Return how many digits after the point show a unit; negative for digits before the point."""
-    return -math.floor(math.log10(unit))
-
-
 def _build_rounding(space: Space, digits: dict[str, int], name: str) -> RowChange:
+    """Return the rounding of columns to digits after the point; negative for digits before the point."""
+
     def make(frame: pd.DataFrame) -> pd.DataFrame:
         for column, count in digits.items():
             frame[column] = frame[column].round(count).clip(space[column].low, space[column].high)

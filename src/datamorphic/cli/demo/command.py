@@ -57,7 +57,7 @@ def _build_document(result: Demo, report_file: Path, seed: int) -> dict[str, Any
             "killed": int(result.tests.killed.sum()),
             "proved": result.tests.proved,
         },
-        "planted": {"change": str(result.fault.mutant), "found_by": result.fault.violated_relations},
+        "planted": {"change": str(result.mutant), "found_by": result.fault_detectors},
         "hunted": {"change": result.race.change, "ratio": result.race.ratio},
         "seed": seed,
     }

@@ -16,7 +16,7 @@ from ...data.sets import load
 from ...exploration.front import Front
 from ...exploration.options import ExploreOptions
 from ...hunting.api import hunt
-from ...hunting.measures import IntervalEstimate, estimate, f_ratio
+from ...hunting.measures import f_ratio
 from ...hunting.result import Hunt
 from ...morphisms.law_result import LawReport
 from ...morphisms.law_runner import check_laws
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 CLASSES = ("malignant", "benign")
 #: features of which more must never make a malignant tumour less likely: expectations of the demo
 MONOTONE_FEATURES = ("worst radius", "worst concavity", "mean compactness")
-
-
 #: relations that are checked on a learner with a planted fault
 RELATIONS = ("MR-0", "MR-1.2", "MR-2.1", "MR-3.1", "MR-3.2", "MR-4.2", "sample order")
 PROGRAM, MUTANT, RELATION = "tanh", "emu10", "tripling"
@@ -53,28 +51,11 @@ TRIALS = 40  # so that the demo takes seconds without compiled kernels
 
 
 @dataclass(frozen=True)
-class PlantedFault:
-    """The change of the learner, and the report of the relations."""
-
-    mutant: SourceMutant
-    report: CheckReport
-
-    @property
-    def violated_relations(self) -> list[str]:
-        """The names of the relations that detect the fault."""
-        return [entry.relation for entry in self.report.faults]
-
-
-@dataclass(frozen=True)
 class HuntRace:
     """The hunts of each generator until the first violation."""
 
     change: str
     hunts: dict[str, Hunt]
-
-    def mean(self, generator: str) -> IntervalEstimate:
-        """Return the mean number of groups that a generator needs, with an interval."""
-        return estimate(self.hunts[generator].f_measures)
 
     @property
     def ratio(self) -> float:
@@ -98,7 +79,8 @@ class Demo:
     cost: CallCounter
     resumed: ResumedRun
     flip: pd.DataFrame  # the smallest change that alters the answer for one patient
-    fault: PlantedFault
+    mutant: SourceMutant  # of a learner
+    mutant_report: CheckReport  # the relations of the mutant
     race: HuntRace
     tests: MutationScore  # how well held-out patients test a decision tree
     extra: pd.DataFrame  # patients that would test it better
@@ -114,6 +96,11 @@ class Demo:
         """The steps of the walk at which the answer changes."""
         labels = self.outputs.values
         return np.flatnonzero(labels[1:] != labels[:-1]).tolist()
+
+    @property
+    def fault_detectors(self) -> list[str]:
+        """The names of the relations that the mutant of the learner violates."""
+        return [entry.relation for entry in self.mutant_report.faults]
 
     def format_change(self, step: int) -> str:
         """Return one change of the answer as text."""
@@ -167,6 +154,7 @@ def run_demo(seed: int = 0) -> Demo:
     path = space.path(first_malignant, first_benign)
     outputs = drive(ask(path.walk(), scores=True, note="walking"), sut, tally=cost)
     subject = SubjectUnderTest(name=sut.name, sut=sut, system=derive(space, sut), seeds=space.points(inputs))
+    mutant, mutant_report = check_mutant(seed)
     least_certain = int(np.argmin(np.abs(model.decision_function(unseen))))
     return Demo(
         space=space,
@@ -180,14 +168,15 @@ def run_demo(seed: int = 0) -> Demo:
         cost=cost,
         resumed=interrupt_and_resume(subject, seed, ExploreOptions(walks=200)),
         flip=front.nearest(unseen.iloc[[least_certain]]),
-        fault=plant_fault(seed),
+        mutant=mutant,
+        mutant_report=mutant_report,
         race=race_generators(seed),
         tests=tests,
         extra=tests.fix(),
     )
 
 
-def plant_fault(seed: int) -> PlantedFault:
+def check_mutant(seed: int) -> tuple[SourceMutant, CheckReport]:
     """Make a nearest-neighbour learner that does not add up its distances, and check its relations."""
     program = read_program(knn)
     mutants = make_mutants(program.text, ["ASR"], name=program.name)
@@ -195,7 +184,7 @@ def plant_fault(seed: int) -> PlantedFault:
         mutant for mutant in mutants if mutant.function == "squared_distance" and mutant.after.startswith("total = ")
     )
     with load_module(mutant.source, program.name, program.package) as module:
-        return PlantedFault(mutant, check(module.KNN(3), "random", RELATIONS, inputs=60, seed=seed, progress=False))
+        return mutant, check(module.KNN(3), "random", RELATIONS, inputs=60, seed=seed, progress=False)
 
 
 def race_generators(seed: int) -> HuntRace:

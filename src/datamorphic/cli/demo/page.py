@@ -8,6 +8,7 @@ import numpy as np
 
 from ..._text import format_percent, pluralize
 from ...audit.page import build_page as build_audit_page
+from ...hunting.measures import estimate
 from ...reporting.document import Line, Page, Section, Table
 from ...trees.coverage.draw import draw_tree
 from .demo import GENERATORS, MONOTONE_FEATURES, Demo
@@ -126,7 +127,7 @@ def _build_tests_section(demo: Demo) -> Section:
 
 
 def _build_fault_section(demo: Demo) -> Section:
-    mutant, report, violated_relations = demo.fault.mutant, demo.fault.report, demo.fault.violated_relations
+    mutant, report, violated_relations = demo.mutant, demo.mutant_report, demo.fault_detectors
     example = next(iter(report.examples.values()), None)
     lines = [] if example is None else [f"• {line.strip()}" for line in example.describe().split("\n")]
     return Section(
@@ -144,7 +145,7 @@ def _build_race_section(demo: Demo) -> Section:
     race = demo.race
     rows = []
     for name in GENERATORS:
-        mean = race.mean(name)
+        mean = estimate(race.hunts[name].f_measures)
         rows.append([name, f"{mean.value:.0f}", f"{mean.low:.0f} to {mean.high:.0f}"])
     trials = len(next(iter(race.hunts.values())).trials)
     means = ", ".join(f"{mean} with {name}" for name, mean, _ in rows)
