@@ -71,9 +71,16 @@ def _build_finding(result: AuditResult, finding: Finding) -> Section:
         ("How sure", format_certainty(finding)),
         ("Found by", f"the check “{finding.check}”" + (f", about {finding.about}" if finding.about else "")),
     ]
-    example = _build_example_table(finding)
-    if example is None and finding.examples:
-        facts.append(("An example", finding.examples[0].words))
+    table = None
+    if finding.examples:
+        example = finding.examples[0]
+        columns, rows, note = tabulate_example(example)
+        caption = "The smallest example" if len(finding.examples) > 1 else "An example"
+        if rows:
+            caption = f"{caption}: {example.words}" if example.words else caption
+            table = Table(columns=columns, rows=rows, caption=caption, note=note, sortable=False)
+        else:
+            facts.append(("An example", example.words))
     further_examples = finding.examples[1 : MAX_FURTHER_EXAMPLES + 1]
     if further_examples:
         omitted_count = len(finding.examples) - 1 - len(further_examples)
@@ -85,27 +92,10 @@ def _build_finding(result: AuditResult, finding: Finding) -> Section:
         heading=finding.title,
         text=finding.detail,
         state=STATE_OF_LEVEL[finding.level],
-        table=example,
+        table=table,
         badge=finding.level.capitalize(),
         facts=[(term, value) for term, value in facts if value],
         again=format_command(result, finding),
-    )
-
-
-def _build_example_table(finding: Finding) -> Table | None:
-    if not finding.examples:
-        return None
-    example = finding.examples[0]
-    columns, table, note = tabulate_example(example)
-    if not table:
-        return None
-    caption = "The smallest example" if len(finding.examples) > 1 else "An example"
-    return Table(
-        columns=columns,
-        rows=table,
-        caption=f"{caption}: {example.words}" if example.words else caption,
-        note=note,
-        sortable=False,
     )
 
 

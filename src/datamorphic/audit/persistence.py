@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .._typing import ModelLike
 from ..errors import DataError, UsageError
@@ -93,37 +93,28 @@ class AuditRun:
 
         artifacts = {RESULT_FILE: write_result}
         border = {} if front is None or not len(front) else {FRONT_FILE: write_border}
-        summary, verdicts = build_summary(result), list_verdicts(result)
+        levels = [finding.level for finding in result.findings]
+        summary = {
+            "headline": result.headline,
+            "passed": result.passed,
+            **{f"{level}s" if level != "advice" else level: levels.count(level) for level in LEVELS},
+            "checks": sum(outcome.state != "not run" for outcome in result.outcomes),
+            "calls": result.calls,
+            "findings": [finding.title for finding in result.findings],
+        }
+        verdicts = [
+            {
+                "relation": outcome.check,
+                "says": outcome.asks,
+                "verdict": "HOLDS" if outcome.state == "found" and not outcome.defects else VERDICTS[outcome.state],
+                "cases": sum(finding.cases for finding in outcome.defects),
+            }
+            for outcome in result.outcomes
+        ]
         try:
             self.session.finish(summary=summary, verdicts=verdicts, artifacts=artifacts | border)
         except (DataError, UnicodeError):  # the border has labels that no file can hold
             self.session.finish(summary=summary, verdicts=verdicts, artifacts=artifacts)
-
-
-def build_summary(result: AuditResult) -> dict[str, Any]:
-    """Return the figures that a run store shows."""
-    levels = [finding.level for finding in result.findings]
-    return {
-        "headline": result.headline,
-        "passed": result.passed,
-        **{f"{level}s" if level != "advice" else level: levels.count(level) for level in LEVELS},
-        "checks": sum(outcome.state != "not run" for outcome in result.outcomes),
-        "calls": result.calls,
-        "findings": [finding.title for finding in result.findings],
-    }
-
-
-def list_verdicts(result: AuditResult) -> list[dict[str, Any]]:
-    """Return the verdict of every check."""
-    return [
-        {
-            "relation": outcome.check,
-            "says": outcome.asks,
-            "verdict": "HOLDS" if outcome.state == "found" and not outcome.defects else VERDICTS[outcome.state],
-            "cases": sum(finding.cases for finding in outcome.defects),
-        }
-        for outcome in result.outcomes
-    ]
 
 
 @contextmanager

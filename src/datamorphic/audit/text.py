@@ -36,7 +36,8 @@ def format_text(result: AuditResult) -> str:
         lines.append(f"  {format_state(outcome):<10} {name:<{width}}  {remark}".rstrip())
     if result.notes:
         lines += ["", "Notes:", *(f"  - {note}" for note in result.notes)]
-    return "\n".join(_to_line(line) for line in lines)
+    # on one line each, so that a name with a line break cannot look like another finding
+    return "\n".join(to_printable(cut(line, MAX_LINE_CHARACTERS)).replace("\n", " ") for line in lines)
 
 
 def _format_finding(result: AuditResult, finding: Finding, number: int) -> list[str]:
@@ -51,11 +52,6 @@ def _format_finding(result: AuditResult, finding: Finding, number: int) -> list[
     about = f", {finding.about}" if finding.about else ""
     heading = f"{number}. {finding.level.upper()}: {finding.title} [{finding.check}{about}]"
     return [heading, *(f"   {line}" for line in lines if line)]
-
-
-def _to_line(text: str) -> str:
-    """Return a text on one line, so that a name with a line break cannot look like another finding."""
-    return to_printable(cut(text, MAX_LINE_CHARACTERS)).replace("\n", " ")
 
 
 # -- findings ----------------------------------------------------------------------------------------------------------

@@ -28,19 +28,14 @@ def _list_subjects(start: str) -> Iterable[str]:
 
 
 def _list_data_sets(start: str) -> Iterable[str]:
-    """Return the data sets if the word begins like data:; the shell itself completes files."""
-    if not start or not start.startswith("data:"[: len(start)]):
-        return []
     from ..data.sets import available
 
-    return [f"data:{name}" for name in available()]
+    return _add_prefix("data:", available(), start)
 
 
-def _list_programs(start: str) -> Iterable[str]:
-    """Return the programs if the word begins like program:; the shell itself completes files."""
-    if not start or not start.startswith("program:"[: len(start)]):
-        return []
-    return [f"program:{name}" for name in PROGRAMS]
+def _add_prefix(prefix: str, names: Iterable[str], start: str) -> Iterable[str]:
+    """Return the names with a prefix if the word begins like that; the shell itself completes files."""
+    return [f"{prefix}{name}" for name in names] if start and start.startswith(prefix[: len(start)]) else []
 
 
 def _offer(values: str) -> Callable[[str], Iterable[str]]:
@@ -56,7 +51,7 @@ VALUES: dict[str, Callable[[str], Iterable[str]]] = {
         "MT-RT MT-ART-Min MT-ART-Avg MT-ART-Max SFIDMT-ART MT-BART MT-IPART MT-RPART SFIDMT-BART FSCS-ART FSCS-EC MD-ART "
         "RRT RPART BART IPART Sobol Halton"
     ),
-    "hunted": _list_programs,
+    "hunted": lambda start: _add_prefix("program:", PROGRAMS, start),
     "labels": _offer("auto plain hierarchy multi"),
     # without names that need quotes, which a shell does not complete
     "only": _offer(

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
-from typing import TextIO
+from typing import Any
 
 import typer
 
@@ -63,16 +63,9 @@ def _print_own_warnings() -> Iterator[None]:
     show_other_warning = warnings.showwarning
     printed_messages = set()
 
-    def show_warning(
-        message: Warning | str,
-        category: type[Warning],
-        filename: str,
-        lineno: int,
-        file: TextIO | None = None,
-        line: str | None = None,
-    ) -> None:
+    def show_warning(message: Warning | str, category: type[Warning], *place: Any, **options: Any) -> None:
         if not issubclass(category, DatamorphicWarning):
-            show_other_warning(message, category, filename, lineno, file, line)
+            show_other_warning(message, category, *place, **options)
         elif str(message) not in printed_messages:
             printed_messages.add(str(message))
             print_error(str(message))

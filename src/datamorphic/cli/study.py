@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from ..errors import UsageError
 from . import options as opt
 from .console import prepare_output_files, print_json, print_line, print_text, print_written_files
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class StudyScale(StrEnum):
@@ -44,7 +41,13 @@ def study(
     if list_studies:
         if name is not None:
             raise UsageError(f"--list lists all studies, and {name!r} names one. Leave one of the two out.")
-        _print_listing(studies.list_studies(), as_json)
+        listing = studies.list_studies()
+        if as_json:
+            print_json({"studies": listing.to_dict("records")})
+        else:
+            width = max(map(len, listing["name"]))
+            for row in listing.itertuples():
+                print_line(f"{row.name:<{width}}  {row.title}  ({row.compares})")
         return
     if name is None:
         raise UsageError("Say which study: datamorphic study NAME. See them with: datamorphic study --list")
@@ -59,12 +62,3 @@ def study(
     else:
         print_text(result.describe())
         print_written_files(html)
-
-
-def _print_listing(listing: pd.DataFrame, as_json: bool) -> None:
-    if as_json:
-        print_json({"studies": listing.to_dict("records")})
-        return
-    width = max(map(len, listing["name"]))
-    for row in listing.itertuples():
-        print_line(f"{row.name:<{width}}  {row.title}  ({row.compares})")

@@ -254,14 +254,11 @@ def _describe_line(line: Line) -> str:
 
 def _describe_scatter(scatter: Scatter) -> str:
     groups = group_points(scatter)
-    group_list = "; ".join(f"{group.name}: {len(group.rows):,}" for group in groups[:12]) + (
-        "; …" if len(groups) > 12 else ""
-    )
-    points = (
-        f"{pluralize(len(scatter.x), 'point')} in {pluralize(len(groups), 'group')} ({group_list})"
-        if groups
-        else "No points"
-    )
+    points = "No points"
+    if groups:
+        names = "; ".join(f"{group.name}: {len(group.rows):,}" for group in groups[:12])
+        ellipsis = "; …" if len(groups) > 12 else ""
+        points = f"{pluralize(len(scatter.x), 'point')} in {pluralize(len(groups), 'group')} ({names}{ellipsis})"
     background = f", before {pluralize(len(scatter.behind[0]), 'real input')} in grey" if len(scatter.behind[0]) else ""
     across = _describe_axis(scatter.x_axis, scatter.x, scatter.behind[0])
     up = _describe_axis(scatter.y_axis, scatter.y, scatter.behind[1])

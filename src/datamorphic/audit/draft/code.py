@@ -116,7 +116,9 @@ def format_feature(feature: Feature, column: pd.Series[Any]) -> list[str]:
     nullable = ", nullable=True" if feature.nullable else ""
     if isinstance(feature, Categorical):
         start, end = f"dm.Categorical({format_literal(feature.name)}, ", f"{nullable}),"
-        if len(feature.values) > MAX_LISTED_CATEGORIES and list(feature.values) == _sort_values(column):
+        values = list(column.dropna().unique())
+        is_sortable = all(type(value) is str for value in values)  # by the generated code
+        if len(feature.values) > MAX_LISTED_CATEGORIES and is_sortable and list(feature.values) == sorted(values):
             return [
                 f"# {len(feature.values):,} different values: is this column a name rather than a feature?",
                 f"{start}sorted(ROWS[{format_literal(feature.name)}].dropna().unique()){end}",
@@ -135,12 +137,6 @@ def format_feature(feature: Feature, column: pd.Series[Any]) -> list[str]:
     step_option = f", step={step}" if feature.high > feature.low else ""
     arguments = f"{format_literal(feature.name)}, {low}, {high}{step_option}{nullable}"
     return [*lines, f"dm.{type(feature).__name__}({arguments}),"]
-
-
-def _sort_values(column: pd.Series[Any]) -> list[Any]:
-    """Return the values of a column in the order of the generated code; empty if it cannot sort them."""
-    values = list(column.dropna().unique())
-    return sorted(values) if all(type(value) is str for value in values) else []
 
 
 def format_list(start: str, items: Iterable[str], end: str, indent: int = 12) -> list[str]:
