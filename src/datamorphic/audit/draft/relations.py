@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -117,7 +118,8 @@ class _ChangeTrial:
         ok = before.ok & after.ok
         self.change, self.numbers = change, numbers
         self.before, self.after, self.moved_rows = before.take(ok), after.take(ok), moved_rows[ok]
-        self.judged, self.silent = int(ok.sum()), int((~after.ok[:DEFAULT_SEED_CASES]).sum())
+        self.judged, silent = int(ok.sum()), int((~after.ok[:DEFAULT_SEED_CASES]).sum())
+        self._draft = partial(DraftRelation, change=change, judged=self.judged, silent=silent)
         known = before.take(before.ok).values
         self.labels = [] if numbers else sorted({_to_plain(label) for label in known}, key=lambda label: str(label))
         self.tolerance = self.slack = 0.0
@@ -192,18 +194,6 @@ class _ChangeTrial:
             return None
         return self._draft(name=f"{self.change.name}_known", says=says, why=reason, code=code, broken=int(out.sum()))
 
-    def _draft(self, *, name: str, says: str, why: str, code: str, broken: int) -> DraftRelation:
-        return DraftRelation(
-            name=name,
-            change=self.change,
-            says=says,
-            why=why,
-            code=code,
-            broken=broken,
-            judged=self.judged,
-            silent=self.silent,
-        )
-
 
 def _to_plain(label: object) -> Any:
     return label.item() if isinstance(label, np.generic) else label
@@ -221,25 +211,25 @@ def _format_label_stays(label: object) -> str:
 
 def _propose_relations(trials: list[_ChangeTrial]) -> Iterator[list[DraftRelation]]:
     """Return the proposed relations by kind, the most specific kind first."""
-    trials_by_kind: dict[str, list[_ChangeTrial]] = {}
-    for trial in trials:
-        trials_by_kind.setdefault(trial.change.kind, []).append(trial)
-    yield [relation for trial in trials_by_kind.get("more", []) if (relation := trial.build_one_way()) is not None]
-    yield [trial.build_same_answer("noise_keeps_the_answer", *NOISE_TEXTS) for trial in trials_by_kind.get("hair", [])]
-    next_trials = [trial for trial in trials_by_kind.get("next", []) if trial.moved_rows.any()]
+
+    def choose(kind: str) -> list[_ChangeTrial]:
+        moves = kind in ("next", "rounded")  # only if they change anything
+        return [trial for trial in trials if trial.change.kind == kind and (trial.moved_rows.any() or not moves)]
+
+    yield [relation for trial in choose("more") if (relation := trial.build_one_way()) is not None]
+    yield [trial.build_same_answer("noise_keeps_the_answer", *NOISE_TEXTS) for trial in choose("hair")]
     yield [
         trial.build_same_answer(
             f"{trial.change.name}_keeps_the_answer",
             f"{trial.change.phrase} alone does not change the answer",
             NEXT_VALUE_REASON,
         )
-        for trial in next_trials
+        for trial in choose("next")
     ]
-    rounding_trials = [trial for trial in trials_by_kind.get("rounded", []) if trial.moved_rows.any()]
     yield [
-        trial.build_same_answer(f"{trial.change.name}_keeps_the_answer", *ROUNDING_TEXTS) for trial in rounding_trials
+        trial.build_same_answer(f"{trial.change.name}_keeps_the_answer", *ROUNDING_TEXTS) for trial in choose("rounded")
     ]
-    (repeat_trial,) = trials_by_kind["again"]
+    (repeat_trial,) = choose("again")
     yield [repeat_trial.build_same_answer("the_same_row_gets_the_same_answer", *REPEAT_TEXTS)]
     yield [relation for trial in trials[:1] if (relation := trial.build_known_answers()) is not None]
 
