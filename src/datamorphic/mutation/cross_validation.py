@@ -8,7 +8,7 @@ import numpy as np
 
 from .._typing import SupportsFit
 from ..systems.learner import Learner
-from ..systems.training import Array, Floats, Training, TrainingBatch
+from ..systems.training import Training, TrainingBatch
 
 ATTRIBUTE_COUNT, CLASS_COUNT, SAMPLES_PER_CLASS = 5, 5, 20
 VARIANCE = 2.0
@@ -24,13 +24,6 @@ class CrossValidationRules:
 
     sets: int = 30
     seed: int = 0
-
-
-def _simulate_data(ratio: float, rng: np.random.Generator) -> tuple[Floats, Array]:
-    """Return simulated normal rows and labels; class means differ by a ratio."""
-    labels = np.repeat(np.arange(1, CLASS_COUNT + 1), SAMPLES_PER_CLASS)
-    means = FIRST_CLASS_MEAN * ratio ** (labels - 1.0)
-    return rng.normal(means[:, None], np.sqrt(VARIANCE), (len(labels), ATTRIBUTE_COUNT)), labels
 
 
 def compute_error_rates(
@@ -49,9 +42,11 @@ def compute_error_rates(
 
 def _compute_error_rate(system: Learner, ratio: float, rules: CrossValidationRules) -> float:
     error_count = case_count = 0
+    y = np.repeat(np.arange(1, CLASS_COUNT + 1), SAMPLES_PER_CLASS)
+    means = FIRST_CLASS_MEAN * ratio ** (y - 1.0)
     for number in range(rules.sets):
         rng = np.random.default_rng([rules.seed, int(100 * ratio), number])
-        x, y = _simulate_data(ratio, rng)
+        x = rng.normal(means[:, None], np.sqrt(VARIANCE), (len(y), ATTRIBUTE_COUNT))
         # stratified by class
         fold = np.concatenate([rng.permutation(SAMPLES_PER_CLASS) % FOLDS for _ in range(CLASS_COUNT)])
         sets = [Training(x[fold != k], y[fold != k], x[fold == k]) for k in range(FOLDS)]

@@ -182,15 +182,12 @@ def _iter_replacements(node: ast.AST, context: _NodeContext) -> Iterator[Replace
         yield from _replace_assignment(node)
     elif isinstance(node, ast.Return) and node.value is not None:
         yield from _replace_return_value(node.value, context)
-    for condition in _list_conditions(node):
-        yield from _negate(condition)
-
-
-def _list_conditions(node: ast.AST) -> list[ast.expr]:
-    """Return the conditions directly in a node."""
     if isinstance(node, ast.If | ast.While | ast.IfExp | ast.Assert):
-        return [node.test]
-    return node.values if isinstance(node, ast.BoolOp) else node.ifs if isinstance(node, ast.comprehension) else []
+        yield from _negate([node.test])
+    elif isinstance(node, ast.BoolOp):
+        yield from _negate(node.values)
+    elif isinstance(node, ast.comprehension):
+        yield from _negate(node.ifs)
 
 
 def _to_number(node: ast.AST | None) -> int | float | None:
@@ -226,11 +223,12 @@ def _replace_comparisons(node: ast.Compare) -> Iterator[Replacement]:
                 yield "ROR", node, ast.Compare(node.left, operators, node.comparators)
 
 
-def _negate(condition: ast.expr) -> Iterator[Replacement]:
-    """Yield a condition negated, unless another operator does that."""
-    done = isinstance(condition, ast.Constant) or (isinstance(condition, ast.Compare) and len(condition.ops) == 1)
-    if not done and not (isinstance(condition, ast.UnaryOp) and isinstance(condition.op, ast.Not)):
-        yield "COR", condition, ast.UnaryOp(ast.Not(), condition)
+def _negate(conditions: list[ast.expr]) -> Iterator[Replacement]:
+    """Yield conditions negated, unless another operator does that."""
+    for condition in conditions:
+        done = isinstance(condition, ast.Constant) or (isinstance(condition, ast.Compare) and len(condition.ops) == 1)
+        if not done and not (isinstance(condition, ast.UnaryOp) and isinstance(condition.op, ast.Not)):
+            yield "COR", condition, ast.UnaryOp(ast.Not(), condition)
 
 
 def _replace_assignment(node: ast.AugAssign) -> Iterator[Replacement]:
