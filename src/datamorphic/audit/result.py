@@ -252,15 +252,14 @@ def _to_plain(value: object) -> Any:
         attributes = {item.name: _to_plain(getattr(value, item.name)) for item in fields(value)}
         return {"kind": type(value).__name__, **attributes}
     if isinstance(value, Mapping):
-        return {_escape_name(str(name)): _to_plain(item) for name, item in value.items()}
+        # the name of a feature must differ from "kind"
+        return {
+            f"{name}_" if str(name).rstrip("_") == "kind" else str(name): _to_plain(item)
+            for name, item in value.items()
+        }
     if isinstance(value, list | tuple):
         return [_to_plain(item) for item in value]
     return to_jsonable(value)
-
-
-def _escape_name(name: str) -> str:
-    """Return the key of a feature, which must differ from "kind"."""
-    return f"{name}_" if name.rstrip("_") == "kind" else name
 
 
 def _from_plain(value: object) -> Any:

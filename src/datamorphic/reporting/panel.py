@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from .._text import format_short
+from .._text import format_percent, format_short
 from .document import Shape, TextLabel
 from .svg import choose_ticks
 
@@ -89,16 +89,17 @@ class Panel:
         return [Shape("".join(f"M{x - offset:.1f} {y - offset:.1f}{dot}" for x, y in places), kind)]
 
     def draw_bars(
-        self, edges: Floats, values: Floats, kind: str, label: str, value_format: str = "{:.1%}"
+        self, edges: Floats, values: Floats, kind: str, label: str, value_format: str = ""
     ) -> list[PanelItem]:
-        """Return a bar with a tooltip for each value above 0."""
+        """Return a bar with a tooltip for each value above 0; without a format, values are shares."""
         places, base = self.to_x(edges).tolist(), float(self.to_y(0.0))
         limits = [format_short(edge) for edge in edges.tolist()]
+        texts = [value_format.format(value) if value_format else format_percent(value) for value in values.tolist()]
         return [
             Shape(
                 f"M{places[i]:.1f} {base:.1f}V{self.to_y(value):.1f}H{places[i + 1]:.1f}V{base:.1f}z",
                 kind,
-                f"{limits[i]} to {limits[i + 1]}: {value_format.format(value)} {label}",
+                f"{limits[i]} to {limits[i + 1]}: {texts[i]} {label}",
             )
             for i, value in enumerate(values.tolist())
             if value > 0

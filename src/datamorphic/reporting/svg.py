@@ -244,7 +244,11 @@ def _draw_line(line: Line) -> tuple[int, str]:
         place = x(step), y(value)
         d.append(f"{pen}{place[0]:g} {place[1]:g}")
         pen = "L"
-        tooltip = _describe_step(line, row) if row in tooltip_rows else ()
+        tooltip: list[str] = []
+        if row in tooltip_rows:
+            band = f": {line.bands[row]}" if line.bands else ""
+            note = line.notes[row] if row < len(line.notes) else ""
+            tooltip = [*_wrap_tooltip(note), f"{value:.4g}{band}"]
         if visible or tooltip:
             hue = hues[line.bands[row]] if line.bands else -1
             points.setdefault(hue, []).append(_Point(*place, tooltip))
@@ -252,13 +256,6 @@ def _draw_line(line: Line) -> tuple[int, str]:
     kind = "dot" if visible else "dot hidden"
     parts += [_draw_points(band_points, hue, "circle", kind=kind) for hue, band_points in points.items()]
     return height, "".join(parts)
-
-
-def _describe_step(line: Line, row: int) -> list[str]:
-    """Return the lines of the tooltip of a step."""
-    band = f": {line.bands[row]}" if line.bands else ""
-    note = line.notes[row] if row < len(line.notes) else ""
-    return [*_wrap_tooltip(note), f"{line.values[row]:.4g}{band}"]
 
 
 # -- legends -------------------------------------------------------------------------------------------------------

@@ -139,9 +139,8 @@ class _ChangeTrial:
 
     def build_one_way(self) -> DraftRelation | None:
         """Return the relation that answers only change in the direction in which most do; None if none change."""
-        return self._build_monotone() if self.numbers else self._build_towards_label()
-
-    def _build_monotone(self) -> DraftRelation | None:
+        if not self.numbers:
+            return self._build_towards_label()
         differences = self.after.values.astype(np.float64) - self.before.values.astype(np.float64)
         up, down = int((differences > self.slack).sum()), int((differences < -self.slack).sum())
         if not up + down:
