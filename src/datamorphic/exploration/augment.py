@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .._text import format_short, pluralize, suggest_name
 from .._validation import reject, to_generator, validate_integer
@@ -20,7 +19,7 @@ from ..space.neighbours import find_nearest
 from ..space.space import Space
 from ..systems.base import Executor, Wrapper
 from ..systems.estimator import Estimator
-from ._utils import Rows
+from ._utils import Answers, Rows
 from .borders import Border
 from .brackets import SeedPool
 from .explorers import EXPLORERS
@@ -134,9 +133,6 @@ class _MeasurementError(Exception):
     """The reason why the effect cannot be measured."""
 
 
-# -- choice of rows --------------------------------------------------------------------------------------------
-
-
 def _validate_arguments(front: FrontData, data: pd.DataFrame, target: str) -> None:
     import pandas as pd
 
@@ -193,9 +189,6 @@ def _append_rows(space: Space, data: pd.DataFrame, target: str, codes: Codes, la
     return pd.concat([data, rows.reindex(columns=data.columns)], ignore_index=True)
 
 
-# -- measurement -----------------------------------------------------------------------------------------------
-
-
 def _measure_effect(
     front: FrontData,
     data: pd.DataFrame,
@@ -249,7 +242,7 @@ def _measure_effect(
     )
 
 
-def _to_numpy_labels(labels: pd.Series[Any]) -> npt.NDArray[Any]:
+def _to_numpy_labels(labels: pd.Series[Any]) -> Answers:
     """Return labels as a NumPy array: scikit-learn does not accept nullable dtypes."""
     values = labels.tolist()
     return np.array(values, dtype=None if len({type(value) for value in values}) == 1 else object)
@@ -289,7 +282,7 @@ def _explore_fold(
     return codes, border.to_answers(states).tolist()
 
 
-def _score_answers(truth: npt.NDArray[Any], answers: npt.NDArray[Any]) -> dict[str, float]:
+def _score_answers(truth: Answers, answers: Answers) -> dict[str, float]:
     right = truth == answers
     recall = {
         f"recall of {format_short(label)}": float(right[truth == label].mean()) for label in sorted(set(truth), key=str)

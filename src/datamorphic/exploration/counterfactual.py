@@ -43,7 +43,8 @@ def find_flips(front: FrontData, points: Points, case: Rows, pair: Rows) -> Flow
     owners, end_rows = _find_start_ends(space, border, points.codes, own_states, ends, states)
     target_rows = [np.concatenate([case, case, owners]), np.concatenate([pair, pair + len(front), end_rows])]
     search = _FlipSearch(space, border, points.codes[target_rows[0]], own_states[target_rows[0]])
-    yield from search.start_from_ends(ends[target_rows[1]])
+    end_outputs = yield Query(Points(space, ends[target_rows[1]]), note="explaining")
+    search.keep_better(np.arange(len(target_rows[1])), ends[target_rows[1]], border.read(end_outputs))
     count = len(case)
     for delta in (ROUGH_DELTA, FINAL_DELTA):
         yield from search.narrow(delta)
@@ -141,11 +142,6 @@ class _FlipSearch:
         rows, distance = rows[better], distance[better]
         self.candidate[rows], self.candidate_state[rows], self.distance[rows] = codes[better], states[better], distance
 
-    def start_from_ends(self, ends: Codes) -> Flow[None]:
-        """Use ends of pairs as first candidates, where the system still answers differently."""
-        outputs = yield Query(Points(self.space, ends), note="explaining")
-        self.keep_better(np.arange(len(ends)), ends, self.border.read(outputs))
-
     def narrow(self, delta: float) -> Flow[None]:
         """Move candidates towards their cases as long as the answers differ."""
         live, brackets = self.flipped_rows, Brackets(len(self.space))
@@ -208,21 +204,17 @@ class _FlipSearch:
 def _list_trial_values(space: Space, feature: Feature, own_values: Codes, max_distance: Codes) -> tuple[Codes, Rows]:
     """Return values of a feature to try, within `max_distance` of each case, and the case that each is for."""
     count = len(own_values)
-    columns = []
     if feature.kind == "categorical":
         columns = [np.full(count, float(code)) for code in range(min(int(feature.high) + 1, MAX_CATEGORY_VALUES))]
     else:
-        for rung in range(LADDER_RUNGS):
-            for way in (-1, 1):
-                targets = own_values + way * max_distance / feature.scale / 2**rung
-                targets = np.rint(targets) if feature.kind == "integer" else targets
-                if feature.kind == "integer" or space.moves == "clip":
-                    targets = np.clip(targets, feature.low, feature.high)
-                columns.append(targets)
+        ladder = [way * max_distance / feature.scale / 2**rung for rung in range(LADDER_RUNGS) for way in (-1, 1)]
+        columns = [own_values + step for step in ladder]
+        if feature.kind == "integer":
+            columns = [np.rint(targets) for targets in columns]
+        if feature.kind == "integer" or space.moves == "clip":
+            columns = [np.clip(targets, feature.low, feature.high) for targets in columns]
     if feature.nullable:
         columns.append(np.where(np.isnan(own_values), feature.default, np.nan))
-    values = np.stack(columns, axis=1) if columns else np.empty((count, 0))
-    case = np.repeat(np.arange(count), values.shape[1])
-    values = values.ravel()
-    valid = ~np.isnan(values) if not feature.nullable else np.ones(len(values), dtype=bool)
+    values, case = np.stack(columns, axis=1).ravel(), np.repeat(np.arange(count), len(columns))
+    valid = ~np.isnan(values) | feature.nullable
     return values[valid], case[valid]

@@ -103,13 +103,11 @@ class Explorer:
         """Return how many walks of maximum length the rest of the budget allows, at least 1."""
         walks = MAX_WALKS_PER_TIMED_WAVE if self.budget.seconds is not None else MAX_WALKS_PER_WAVE
         if self.budget.runs is not None:
-            walks = min(walks, (self.budget.runs - spent_runs) // (self.max_cases_per_walk + 1))
+            cases_per_walk = (
+                2 + self.walk_distance + min(self.refinement.steps, MAX_COUNTED_HALVINGS)
+            )  # with both starts
+            walks = min(walks, (self.budget.runs - spent_runs) // cases_per_walk)
         return max(1, walks)
-
-    @property
-    def max_cases_per_walk(self) -> int:
-        """The maximum number of cases per walk, with its start."""
-        return 1 + self.walk_distance + min(self.refinement.steps, MAX_COUNTED_HALVINGS)
 
     def run_wave(
         self,

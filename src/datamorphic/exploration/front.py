@@ -18,7 +18,7 @@ from .diff.diff import Difference, compare_fronts
 from .explain import explain_cases
 from .front_data import FrontData
 from .io import read_front, write_front
-from .plot import build_figure
+from .plot import build_figure, build_scatter
 from .quality import measure_quality, rank_deciding_features
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class Front(FrontData, Exportable):
         if len(self.space) > 1 and len(names) == 1:
             self.space.position(names[0])  # raises before the system is queried if there is no such feature
             partners = self.deciding()["feature"].tolist()
-        return build_figure(self, x, y, partners)
+        return build_figure(build_scatter(self, x, y, partners))
 
     def diff(self, other: FrontData, *, tolerance: float | None = None) -> Difference:
         """Return where the border moved, was gained or vanished from this front to another."""

@@ -64,6 +64,10 @@ def write_front(front: FrontData, path: FilePath, *, query_seeds: bool = True) -
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    seed_answers = front.seed_answers  # those read from a file
+    seed_rows = thin_rows(len(front.seeds), front.get_extra_call_limit(MAX_SEED_ANSWERS) if query_seeds else 0)
+    if seed_rows.size:
+        seed_answers = front.query_quietly(ask(front.seeds.take(seed_rows), note="saving"))
     sides = (("a", front.a), ("b", front.b))
     columns: dict[str, Any] = {
         f"{side}.{j}": points.codes[:, j] for side, points in sides for j in range(len(front.space))
@@ -78,7 +82,7 @@ def write_front(front: FrontData, path: FilePath, *, query_seeds: bool = True) -
         "outputs": {side: answers.kind_of_values for side, answers in outputs.items()},
         "walk_runs": _pack(front.walk_runs.astype(np.int64)),
         "seeds": _pack(front.seeds.codes),
-        "seed_answers": _outputs_to_dict(_query_seed_answers(front) if query_seeds else front.seed_answers),
+        "seed_answers": _outputs_to_dict(seed_answers),
         **{name: getattr(front, name) for name in PLAIN_FIELDS},
         "choices": [dict(choice) for choice in front.choices],
         "notes": list(front.notes),
@@ -86,14 +90,6 @@ def write_front(front: FrontData, path: FilePath, *, query_seeds: bool = True) -
     }
     table = pa.table(columns).replace_schema_metadata({METADATA_KEY: json.dumps(metadata).encode()})
     pq.write_table(table, path)
-
-
-def _query_seed_answers(front: FrontData) -> Outputs | None:
-    """Return the answers to some seed cases; without a system, those read from a file."""
-    rows = thin_rows(len(front.seeds), front.get_extra_call_limit(MAX_SEED_ANSWERS))
-    if not rows.size:
-        return front.seed_answers
-    return front.query_quietly(ask(front.seeds.take(rows), note="saving"))
 
 
 def _outputs_to_dict(outputs: Outputs | None) -> dict[str, Any] | None:

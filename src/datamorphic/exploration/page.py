@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._text import format_percent, format_short, pluralize
 from ..reporting.document import Page, Section, Table
-from ..space.features import Codes
 from ._utils import format_answers, format_changes
 from .front import Front
 from .plot import build_scatter
 from .text import collect_remarks, format_figures
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MAX_BORDERS = 30  # rows of the table of borders
 MAX_FEATURES = 20  # rows of the table of features
@@ -23,19 +26,12 @@ MAX_INCIDENTS = 10
 
 
 def build_front_page(front: Front) -> Page:
-    """Build the page of a front.
-
-    Examples
-    --------
-    >>> import datamorphic as dm
-    >>> front = dm.explore(dm.subjects["Box 1"], strategy="random_target", walks=100, seeds=50)
-    >>> build_front_page(front).title
-    'Where the answers of Box 1 change'
-    """
-    sections = [
-        _build_overview(front),
-        Section(heading="The border in a picture", text=_explain_picture(front), picture=build_scatter(front)),
-    ]
+    """Build the page of a front."""
+    explanation = "There are no pairs to draw: the picture shows the inputs that the walks started from."
+    if len(front):
+        explanation = "Each coloured point is a pair. Its colour shows which two answers meet there. Grey: real inputs."
+    picture = Section(heading="The border in a picture", text=explanation, picture=build_scatter(front))
+    sections = [_build_overview(front), picture]
     if len(front):
         sections += [_build_class_pairs(front), build_plausible_pairs(front), build_deciding_features(front)]
     sections += [_build_quality(front), *_build_incidents(front)]
@@ -48,10 +44,8 @@ def build_front_page(front: Front) -> Page:
 
 
 def _build_overview(front: Front) -> Section:
-    walks = f"{pluralize(front.walks, 'walk')} ({front.strategy.replace('_', ' ')})"
-    heading = f"No border was found by {walks}"
-    if len(front):
-        heading = f"{pluralize(len(front), 'border pair')} from {walks}"
+    yield_text = f"{pluralize(len(front), 'border pair')} from" if len(front) else "No border was found by"
+    heading = f"{yield_text} {pluralize(front.walks, 'walk')} ({front.strategy.replace('_', ' ')})"
     lines = [f"• {line}" for line in format_figures(front)]
     remarks = collect_remarks(front)
     if remarks:
@@ -59,23 +53,13 @@ def _build_overview(front: Front) -> Section:
     return Section(heading=heading, text="\n".join(lines), state="plain" if len(front) else "bad")
 
 
-def _explain_picture(front: Front) -> str:
-    if not len(front):
-        return "There are no pairs to draw: the picture shows the inputs that the walks started from."
-    return "Each coloured point is a pair. Its colour shows which two answers meet there. Grey: real inputs."
-
-
 def _build_class_pairs(front: Front) -> Section:
-    counts = front.border_counts
-    kinds = np.array(front.borders, dtype=object)
+    import pandas as pd
+
+    counts, distances = front.border_counts, pd.DataFrame({"gap": front.distance, "real": front.plausibility})
+    medians = distances.groupby(np.array(front.borders, dtype=object)).median()
     rows = [
-        [
-            kind,
-            f"{count:,}",
-            format_percent(count / len(front)),
-            _format_number(np.median(front.distance[kinds == kind])),
-            _format_number(_compute_median(front.plausibility[kinds == kind])),
-        ]
+        [kind, f"{count:,}", format_percent(count / len(front)), *map(_format_number, medians.loc[kind])]
         for kind, count in counts.head(MAX_BORDERS).items()
     ]
     omission = f" The {len(counts) - MAX_BORDERS} rarest are left out." if len(counts) > MAX_BORDERS else ""
@@ -100,14 +84,9 @@ def build_plausible_pairs(front: Front) -> Section:
     turn = kinds.groupby(kinds).cumcount()
     chosen_rows = order[np.argsort(turn.to_numpy(), kind="stable")][:MAX_EXAMPLE_PAIRS]
     changes = format_changes(front.a.take(chosen_rows), front.b.take(chosen_rows), MAX_CHANGES_PER_EXAMPLE)
-    examples = zip(
-        chosen_rows.tolist(),
-        format_answers(front.a_output[chosen_rows]),
-        format_answers(front.b_output[chosen_rows]),
-        changes,
-        strict=True,
-    )
-    rows = [[row, a, b, change, _format_number(front.plausibility[row])] for row, a, b, change in examples]
+    answers = (format_answers(outputs[chosen_rows]) for outputs in (front.a_output, front.b_output))
+    distances = map(_format_number, front.plausibility[chosen_rows])
+    rows = [list(row) for row in zip(chosen_rows.tolist(), *answers, changes, distances, strict=True)]
     return Section(
         heading="The most plausible pairs",
         text="The pairs nearest to a real input, one per border in turn, with the changes from one case to the "
@@ -122,10 +101,8 @@ def build_deciding_features(front: Front) -> Section:
     decides_known = table["decides"].notna().all()
     top_features = table[table["differs"] > 0].head(MAX_FEATURES)
     unused = [format_short(name) for name in table.loc[table["differs"] == 0, "feature"]]
-    unused_note = ""
-    if unused:
-        ellipsis = ", ..." if len(unused) > MAX_UNUSED_FEATURES else ""
-        unused_note = f" Never: {', '.join(unused[:MAX_UNUSED_FEATURES])}{ellipsis}."
+    ellipsis = ", ..." if len(unused) > MAX_UNUSED_FEATURES else ""
+    unused_note = f" Never: {', '.join(unused[:MAX_UNUSED_FEATURES])}{ellipsis}." if unused else ""
     shares = [*(["decides"] if decides_known else []), "differs", "share"]
     rows = [
         [row.feature, *(format_percent(getattr(row, share)) for share in shares)] for row in top_features.itertuples()
@@ -158,16 +135,14 @@ def _build_incidents(front: Front) -> list[Section]:
     incidents = front.incidents
     if incidents is None or not len(incidents):
         return []
-    first_incidents = incidents.head(MAX_INCIDENTS)
-    rows = [[format_short(value) for value in row] for row in first_incidents.itertuples(index=False)]
-    heading = f"{pluralize(len(incidents), 'input')} got no valid answer"
-    table = Table(columns=[str(name) for name in first_incidents.columns], rows=rows)
-    return [Section(heading=heading, text=f"The first {len(rows)} of them.", state="bad", table=table)]
+    heading, table = f"{pluralize(len(incidents), 'input')} got no valid answer", build_table(incidents, MAX_INCIDENTS)
+    return [Section(heading=heading, text=f"The first {len(table.rows)} of them.", state="bad", table=table)]
 
 
-def _compute_median(values: Codes) -> float:
-    known_values = values[~np.isnan(values)]
-    return float(np.median(known_values)) if known_values.size else math.nan
+def build_table(frame: pd.DataFrame, limit: int) -> Table:
+    """Return the first rows of a frame as a table."""
+    rows = [[format_short(value) for value in row] for row in frame.head(limit).itertuples(index=False)]
+    return Table(columns=[str(name) for name in frame.columns], rows=rows)
 
 
 def _format_number(value: float) -> str:

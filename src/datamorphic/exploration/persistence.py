@@ -103,9 +103,6 @@ def _list_failed_cases(tally: CallCounter) -> list[dict[str, Any]]:
     return cases
 
 
-# -- stored fronts ---------------------------------------------------------------------------------------------
-
-
 def load_front(store: Store, run: int) -> Front:
     """Return the front that a stored run found."""
     with store.fetch(run, FRONT_FILE) as path:

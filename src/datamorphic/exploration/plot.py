@@ -30,11 +30,6 @@ REST_COLOUR, TEXT_COLOUR, CLEAR_COLOUR = "#999999", "#767676", "rgba(0,0,0,0)"
 REAL_COLOUR, GRID_COLOUR, ZERO_COLOUR = "rgba(128,128,128,.3)", "rgba(128,128,128,.25)", "rgba(128,128,128,.4)"
 
 
-def build_figure(front: FrontData, x: str | None = None, y: str | None = None, partners: Sequence[str] = ()) -> Any:
-    """Build a plotly figure of a front; the parameters are those of `build_scatter`."""
-    return _scatter_to_figure(build_scatter(front, x, y, partners))
-
-
 def build_scatter(
     front: FrontData, x: str | None = None, y: str | None = None, partners: Sequence[str] = ()
 ) -> Scatter:
@@ -93,17 +88,12 @@ def _choose_features(front: FrontData, x: str | None, y: str | None, partners: S
     position = front.space.position
     if x is not None and x == y:
         raise ArgumentError(
-            f"A plot needs two different features. Got {format_short(x)!r} for both. Leave one of them out."
+            f"A plot needs two different features. Got {format_short(x)!r} twice. Leave one of them out."
         )
     if x is None and y is None:
         return 0, 1
-    if x is not None and y is not None:
-        return position(x), position(y)
-    fixed_name = x if x is not None else y
-    assert fixed_name is not None
-    fixed_position = position(fixed_name)
-    partner = next(name for name in partners if name != fixed_name)
-    return (fixed_position, position(partner)) if x is not None else (position(partner), fixed_position)
+    partner = next((name for name in partners if name not in (x, y)), "")
+    return position(partner if x is None else x), position(partner if y is None else y)
 
 
 def _build_axis(front: FrontData, position: int, codes: Codes, real_codes: Codes) -> tuple[Axis, Codes, Codes]:
@@ -113,9 +103,7 @@ def _build_axis(front: FrontData, position: int, codes: Codes, real_codes: Codes
     all_values = np.concatenate([column, seed_column])
     missing = bool(np.isnan(all_values).any())
     if isinstance(feature, Categorical):
-        names = [format_short(value) for value in feature.values]
-        if missing:
-            names.append("missing")
+        names = [*map(format_short, feature.values), *(["missing"] if missing else [])]
         column, seed_column = (
             np.where(np.isnan(values), len(feature.values), values) for values in (column, seed_column)
         )
@@ -152,34 +140,25 @@ def _format_notes(front: FrontData, rows: Rows) -> list[str]:
     return [f"{a} becomes {b}: {change}" for a, b, change in ends]
 
 
-def _scatter_to_figure(scatter: Scatter) -> Any:
+def build_figure(scatter: Scatter) -> Any:
     """Return a scatter picture as a plotly figure; plotly reads some HTML in texts, so all texts are escaped."""
     import plotly.graph_objects as go
 
     figure = go.Figure()
     if len(scatter.behind[0]):
-        figure.add_trace(
-            go.Scatter(
-                x=scatter.behind[0],
-                y=scatter.behind[1],
-                mode="markers",
-                name="real inputs",
-                hoverinfo="skip",
-                marker={"size": 4, "color": REAL_COLOUR},
-            )
-        )
+        x, y = scatter.behind
+        marker = {"size": 4, "color": REAL_COLOUR}
+        figure.add_scatter(x=x, y=y, mode="markers", name="real inputs", hoverinfo="skip", marker=marker)
     for group in group_points(scatter):
         colour = HUE_COLOURS[group.hue] if group.hue >= 0 else REST_COLOUR
-        figure.add_trace(
-            go.Scatter(
-                x=[scatter.x[row] for row in group.rows],
-                y=[scatter.y[row] for row in group.rows],
-                mode="markers",
-                name=html.escape(group.name),
-                text=[html.escape(scatter.notes[row]) for row in group.rows],
-                hovertemplate="%{text}<extra></extra>",
-                marker={"size": 7, "color": colour, "opacity": 0.8, "symbol": group.symbol},
-            )
+        figure.add_scatter(
+            x=[scatter.x[row] for row in group.rows],
+            y=[scatter.y[row] for row in group.rows],
+            mode="markers",
+            name=html.escape(group.name),
+            text=[html.escape(scatter.notes[row]) for row in group.rows],
+            hovertemplate="%{text}<extra></extra>",
+            marker={"size": 7, "color": colour, "opacity": 0.8, "symbol": group.symbol},
         )
     if not len(scatter.groups):
         figure.add_annotation(

@@ -37,23 +37,19 @@ def measure_quality(front: FrontData) -> pd.DataFrame:
     sample_note = ""
     if len(front) > MAX_SPREAD_POINTS:
         sample_note = f" ({MAX_SPREAD_POINTS:,} of {len(front):,}, evenly chosen)"
+    gap, spread = float(np.median(front.distance)) if len(front) else np.nan, _measure_spread(front)
+    grid = f"{BINS_PER_AXIS} x {BINS_PER_AXIS} cells"
     rows = {
         "validity": (_measure_validity(front), "share of pairs that are valid inputs with different answers"),
-        "gap": (
-            float(np.median(front.distance)) if len(front) else np.nan,
-            "median distance between the two cases of a pair",
-        ),
+        "gap": (gap, "median distance between the two cases of a pair"),
         "class pairs": (
-            len(front.border_counts) / possible_borders if possible_borders else 0.0,
+            len(front.border_counts) / max(1, possible_borders),
             f"share of {pluralize(possible_borders, 'pair')} of classes whose border was found",
         ),
-        "spread": (
-            _measure_spread(front),
-            f"mean scaled distance of a pair{sample_note} to its two nearest neighbours",
-        ),
+        "spread": (spread, f"mean scaled distance of a pair{sample_note} to its two nearest neighbours"),
         "archive": (
             cells / BINS_PER_AXIS**2,
-            f"share of the {BINS_PER_AXIS} x {BINS_PER_AXIS} cells of a two-dimensional projection that contain border",
+            f"share of the {grid} of a two-dimensional projection that contain border",
         ),
     }
     table = pd.DataFrame.from_dict(rows, orient="index", columns=["value", "meaning"])
@@ -97,13 +93,8 @@ def _measure_spread(front: FrontData) -> float:
         return float("nan")
     codes = front.a.codes
     sample = codes[thin_rows(len(codes), MAX_SPREAD_POINTS)]
-    neighbour_distances = find_nearest(front.space, sample, codes, 3)[0][
-        :, 1:
-    ]  # the first neighbour is the point itself
+    neighbour_distances = find_nearest(front.space, sample, codes, 3)[0][:, 1:]  # the first is the point itself
     return float(neighbour_distances[np.isfinite(neighbour_distances)].mean())
-
-
-# -- deciding features -----------------------------------------------------------------------------------------
 
 
 def rank_deciding_features(front: FrontData) -> pd.DataFrame:

@@ -17,23 +17,21 @@ MAX_FEATURES_PER_CASE = 6
 
 def format_front(front: Front) -> str:
     """Return the yield, the cost and remarks, one per line."""
-    return "\n".join([_format_headline(front), *format_figures(front), *collect_remarks(front)])
-
-
-def _format_headline(front: Front) -> str:
     pairs, walks = pluralize(len(front), "border pair"), pluralize(front.walks, "walk")
-    return f"{front.subject}: {pairs} from {walks} ({front.strategy.replace('_', ' ')})"
+    headline = f"{front.subject}: {pairs} from {walks} ({front.strategy.replace('_', ' ')})"
+    return "\n".join([headline, *format_figures(front), *collect_remarks(front)])
 
 
 def format_figures(front: Front) -> list[str]:
     """Return capability, cost, borders and deciding features, one line each."""
     low, high = map(format_percent, front.capability_interval())
     lines = [f"capability {format_percent(front.capability)} of walks (95% interval {low} to {high})"]
-    calls = f"{pluralize(front.runs, 'run')}, {pluralize(front.calls, 'model call')}{_format_time(front)}"
+    seconds = "" if math.isnan(front.seconds) else f", {front.seconds:.2g} s"
+    calls = f"{pluralize(front.runs, 'run')}, {pluralize(front.calls, 'model call')}{seconds}"
     if not len(front):
         return [*lines, f"no border was found with {calls}"]
     low_cost, high_cost = front.cost_interval()
-    interval = f"{low_cost:.2f} to {_format_number(high_cost)}"
+    interval = f"{low_cost:.2f} to {'infinity' if math.isinf(high_cost) else f'{high_cost:.2f}'}"
     borders = ", ".join(f"{kind} ({count:,})" for kind, count in front.border_counts.head(MAX_LISTED_BORDERS).items())
     return [
         *lines,
@@ -99,11 +97,3 @@ def format_example(front: Front) -> str:
     a, b = front.a.take(slice(row, row + 1)), front.b.take(slice(row, row + 1))
     answer_change = f"{format_short(front.a_output[row])} becomes {format_short(front.b_output[row])}"
     return f"{answer_change} with {format_changes(a, b, MAX_LISTED_FEATURES)[0]}"
-
-
-def _format_time(front: Front) -> str:
-    return "" if math.isnan(front.seconds) else f", {front.seconds:.2g} s"
-
-
-def _format_number(value: float) -> str:
-    return "infinity" if math.isinf(value) else f"{value:.2f}"

@@ -43,8 +43,11 @@ class Constraint:
 
     def check(self, space: Space) -> None:
         """Raise `SpaceError` unless the constraint fits the features of `space`."""
-        for name in self.names:
-            space.position(name)
+        self._locate(space)
+
+    def _locate(self, space: Space) -> list[int]:
+        """Return the positions of the features that the constraint depends on."""
+        return [space.position(name) for name in self.names]
 
     def satisfied(self, space: Space, codes: Codes) -> Mask:
         """Return which rows satisfy the constraint."""
@@ -168,19 +171,16 @@ class OneHot(Constraint):
                     f"It is a {feature.describe()}."
                 )
 
-    def _positions(self, space: Space) -> list[int]:
-        return [space.position(name) for name in self.names]
-
     def satisfied(self, space: Space, codes: Codes) -> Mask:
         """Return which rows satisfy the constraint."""
         on_count = np.zeros(len(codes), dtype=np.int64)
-        for j in self._positions(space):
+        for j in self._locate(space):
             on_count += codes[:, j] == space.features[j].high
         return on_count == 1
 
     def mend(self, space: Space, codes: Codes, moved: int) -> None:
         """Turn the other features off where `moved` was turned on."""
-        positions = self._positions(space)
+        positions = self._locate(space)
         if moved in positions:
             turned_on = codes[:, moved] == space.features[moved].high
             for j in positions:
@@ -193,7 +193,7 @@ class OneHot(Constraint):
 
     def settle(self, space: Space, codes: Codes, rng: np.random.Generator) -> None:
         """Turn on one feature of the group in every row."""
-        positions = self._positions(space)
+        positions = self._locate(space)
         on_place = rng.integers(len(positions), size=len(codes))
         for place, j in enumerate(positions):
             feature = space.features[j]
@@ -265,14 +265,12 @@ class Combinations(Constraint):
     def satisfied(self, space: Space, codes: Codes) -> Mask:
         """Return which rows satisfy the constraint."""
         _, lookup = self._encode_table(space)
-        return lookup.find(codes[:, [space.position(name) for name in self.names]]) >= 0
+        return lookup.find(codes[:, self._locate(space)]) >= 0
 
     def settle(self, space: Space, codes: Codes, rng: np.random.Generator) -> None:
         """Set every row to one of the valid combinations."""
         table, _ = self._encode_table(space)
-        rows = table[rng.integers(len(table), size=len(codes))]
-        for column, name in enumerate(self.names):
-            codes[:, space.position(name)] = rows[:, column]
+        codes[:, self._locate(space)] = table[rng.integers(len(table), size=len(codes))]
 
     def __str__(self) -> str:
         return f"{pluralize(len(self.table), 'valid combination')} of {', '.join(self.names)}"

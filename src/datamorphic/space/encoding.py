@@ -42,10 +42,16 @@ def encode(feature: Feature, column: pd.Series[Any], *, open_ends: bool, lenient
     With `open_ends`, a continuous value may lie outside the bounds. A `lenient` encoding accepts invalid values: a number
     keeps its value, text in a column of numbers becomes inf, and an unknown category `UNKNOWN_CATEGORY_CODE`.
     """
+    unknown_hint = ""
     if isinstance(feature, Categorical):
         codes, unknown_hint = _encode_categories(feature, column)
     else:
-        codes, unknown_hint = _encode_numbers(feature, column, lenient), ""
+        codes, is_text = to_numbers(column)
+        if lenient:
+            return np.where(is_text, np.inf, codes) if is_text.any() else codes
+        remedy = f"The feature is {feature.kind}: convert the column first."
+        _reject_rows(feature, column, Fault(is_text, "is not a number", remedy))
+        codes = snap_to_bounds(feature, codes, column.dtype)
     if lenient:
         return codes
     if isinstance(feature, Integer) and feature.rounds:
@@ -82,15 +88,6 @@ def find_fault(feature: Feature, codes: Codes, open_ends: bool) -> Fault | None:
     bounds_text = f"[{format_short(low)}, {format_short(high)}]"
     faults.append(Fault(out_of_bounds, f"lies outside the bounds {bounds_text}", widen))
     return next((fault for fault in faults if fault.rows.any()), None)
-
-
-def _encode_numbers(feature: Feature, column: pd.Series[Any], lenient: bool) -> Codes:
-    codes, is_text = to_numbers(column)
-    if lenient:
-        return np.where(is_text, np.inf, codes) if is_text.any() else codes
-    remedy = f"The feature is {feature.kind}: convert the column first."
-    _reject_rows(feature, column, Fault(is_text, "is not a number", remedy))
-    return snap_to_bounds(feature, codes, column.dtype)
 
 
 def to_numbers(column: pd.Series[Any]) -> tuple[Codes, Mask]:

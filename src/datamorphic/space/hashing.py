@@ -95,11 +95,8 @@ class RowTable:
         if 2 * stop > len(self._slots):
             self._slots = np.full(4 << stop.bit_length(), -1, dtype=np.int64)
             start = 0  # all rows are inserted in the larger table
-        self._claim_slots(np.arange(start, stop), self._hashes[start:stop])
-
-    def _claim_slots(self, numbers: Numbers, hashes: Bits) -> None:
-        mask = len(self._slots) - 1
-        slots = (hashes & np.uint64(mask)).astype(np.int64)
+        mask, numbers = len(self._slots) - 1, np.arange(start, stop)
+        slots = (self._hashes[start:stop] & np.uint64(mask)).astype(np.int64)
         while numbers.size:
             free = self._slots[slots] < 0
             self._slots[slots[free]] = numbers[free]  # if several rows claim one slot, the last one gets it

@@ -33,10 +33,9 @@ def find_nearest(
         from scipy.spatial import cKDTree
 
         scale = np.array([feature.scale if scaled else 1.0 for feature in space.features])
-        tree_distances, tree_places = cKDTree(candidates * scale).query(
-            cases * scale, k=list(range(1, neighbour_count + 1))
-        )
-        distances[:, :neighbour_count], places[:, :neighbour_count] = tree_distances, tree_places
+        ranks = slice(0, neighbour_count)
+        tree = cKDTree(candidates * scale)
+        distances[:, ranks], places[:, ranks] = tree.query(cases * scale, k=list(range(1, neighbour_count + 1)))
         return distances, places
     block_distances = Distances(space, cases, candidates, scaled)
     rows_per_block = max(1, MAX_DISTANCES_PER_BLOCK // len(candidates))
@@ -51,10 +50,8 @@ def find_nearest(
                 remaining[row_numbers, best] = np.inf
         else:
             order = np.argsort(remaining, axis=1, kind="stable")[:, :neighbour_count]
-            places[block, :neighbour_count], distances[block, :neighbour_count] = (
-                order,
-                np.take_along_axis(remaining, order, axis=1),
-            )
+            places[block, :neighbour_count] = order
+            distances[block, :neighbour_count] = np.take_along_axis(remaining, order, axis=1)
     return distances, places
 
 

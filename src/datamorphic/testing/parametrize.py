@@ -124,6 +124,8 @@ def parametrize_with_relations(
         import pytest
     except ImportError as error:
         raise MissingExtra("parametrize_with_relations needs pytest. Install it: pip install pytest") from error
+    from sklearn.base import clone
+
     learner_list = _list_learners(learners)
     if data is None and target is not None:
         raise ArgumentError(
@@ -144,7 +146,8 @@ def parametrize_with_relations(
             must_hold = strict or stance.necessary or reason is not None
             assertion = RelationAssertion(relation, stance, must_hold, data, target)
             test_id = f"{format_learner(learner)}-{relation.name}"
-            tests.append(pytest.param(_copy_learner(learner), assertion, id=test_id, marks=marks))
+            own_learner = clone(learner) if hasattr(learner, "get_params") else learner  # no other test can change it
+            tests.append(pytest.param(own_learner, assertion, id=test_id, marks=marks))
 
     def decorate(function: Callable[..., Any]) -> Any:
         return pytest.mark.parametrize(TEST_ARGUMENTS, tests)(_add_arguments(function))
@@ -185,13 +188,6 @@ def _read_reasons(
             hint = suggest_name(name, known_names)
             raise ArgumentError(f"There is no relation {name!r} that could be expected to fail. {hint}")
     return {name: str(reason) for name, reason in reasons.items()}
-
-
-def _copy_learner(learner: SupportsFit) -> SupportsFit:
-    """Return a copy of a learner that no other test can change."""
-    from sklearn.base import clone
-
-    return clone(learner) if hasattr(learner, "get_params") else learner
 
 
 def _add_arguments(function: Callable[..., Any]) -> Callable[..., Any]:

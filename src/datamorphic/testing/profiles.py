@@ -10,10 +10,13 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from .._text import suggest_name
 from ..errors import ArgumentError
+
+if TYPE_CHECKING:
+    from _datamorphic_pytest import PytestRun
 
 PROFILE_VARIABLE = "DATAMORPHIC_PROFILE"
 PLUGIN_MODULE = "_datamorphic_pytest"  # looked up in sys.modules, never imported: pytest may not be installed
@@ -36,25 +39,6 @@ PROFILES = {
 }
 
 
-class PluginRun(Protocol):
-    """A run of pytest, as the plugin describes it."""
-
-    profile: str | None
-    profiles: list[str]
-    seed: int | None
-    drawn_seed: int
-    budget: str | None
-    update: bool
-    failures: Path | None
-    test: str
-
-    def format_rerun_command(self, seed: int | None) -> str:
-        """Return the command that runs the test again."""
-
-    def record(self, **figures: Any) -> None:
-        """Record figures for the summary."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """The settings of an assertion: those of a `Profile`, but always with a seed, and those of the run of pytest."""
@@ -65,7 +49,7 @@ class Settings:
     failures: Path | None = None  # the file where violations are kept
     update: bool = False  # whether to write baselines
     test: str = ""  # the id of the running test; empty outside pytest
-    run: PluginRun | None = None
+    run: PytestRun | None = None
 
     def format_rerun_command(self, seed: int | None) -> str:
         """Return the command that runs the test again; empty outside pytest."""
@@ -80,7 +64,7 @@ class Settings:
 def get_settings() -> Settings:
     """Return the settings from pytest, the environment or the defaults."""
     plugin = sys.modules.get(PLUGIN_MODULE)
-    run: PluginRun | None = plugin.get_current_run() if plugin is not None else None
+    run: PytestRun | None = plugin.get_current_run() if plugin is not None else None
     if run is None:
         profile = get_profile(os.environ.get(PROFILE_VARIABLE), PROFILES)
         return Settings(cases=profile.cases, seed=profile.seed or 0, budget=profile.budget)

@@ -99,9 +99,6 @@ def replay_violations(
     return violations
 
 
-# -- as JSON ---------------------------------------------------------------------------------------------------
-
-
 def to_stored_cases(
     relation: Relation, smallest: JudgedGroups | None, others: JudgedGroups, seed: int
 ) -> list[dict[str, Any]]:

@@ -281,9 +281,6 @@ def compare_fronts(old_front: FrontData, new_front: FrontData, tolerance: float 
     )
 
 
-# -- what the fronts have in common ----------------------------------------------------------------------------
-
-
 def _get_common_space(old_front: FrontData, new_front: FrontData) -> Space:
     """Return the space of the old front, or raise if the spaces do not match."""
     a, b = old_front.space, new_front.space

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ..._text import format_short
-from ...reporting.document import Page, Section, Table
+from ...reporting.document import Page, Section
+from ..page import build_table
 from .diff import Difference
 from .text import format_outcome
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MAX_ROWS = 30  # rows per table
 
@@ -21,15 +16,11 @@ def build_difference_page(change: Difference) -> Page:
     text = "\n".join(f"• {line}" for line in details)
     sections = [Section(heading=headline, text=text, state="good" if change.unchanged else "bad")]
     if len(change.table):
-        table = _build_table(change.summary.reset_index())
+        table = build_table(change.summary.reset_index(), MAX_ROWS)
         sections.append(Section(heading="The borders", text="The number of pairs per border and status.", table=table))
     if not change.unchanged and len(change.first()):
         text = "The border changed most here, and the inputs are plausible."
-        sections.append(Section(heading="Cases to look at first", text=text, table=_build_table(change.first())))
+        table = build_table(change.first(), MAX_ROWS)
+        sections.append(Section(heading="Cases to look at first", text=text, table=table))
     title = f"The border of {change.old.subject}, old and new"
     return Page(title=title, lead="Where the border moved, was gained or vanished.", sections=sections)
-
-
-def _build_table(frame: pd.DataFrame) -> Table:
-    rows = [[format_short(value) for value in row] for row in frame.head(MAX_ROWS).itertuples(index=False)]
-    return Table(columns=[str(name) for name in frame.columns], rows=rows)

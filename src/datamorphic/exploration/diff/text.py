@@ -22,8 +22,7 @@ MAX_BORDERS = 5
 def format_difference(change: Difference) -> str:
     """Return the verdict, the evidence, and the cases to look at first, one per line."""
     lines = format_outcome(change, with_borders=True)
-    cases = format_first_cases(change)
-    if cases:
+    if cases := format_first_cases(change):
         lines += ["Look first at:", *(f"  {case}" for case in cases)]
     return "\n".join(lines)
 
@@ -147,7 +146,8 @@ def format_first_cases(change: Difference) -> list[str]:
 
 def _format_case(row: pd.Series[Any], width: int, unanswered: bool) -> str:
     features = [
-        f"{name} {_format_brief(value)}" for name, value in list(row.items())[: min(width, MAX_FEATURES_PER_CASE)]
+        f"{name} {value:.6g}" if isinstance(value, float) and value == value else f"{name} {format_value(value)}"
+        for name, value in list(row.items())[: min(width, MAX_FEATURES_PER_CASE)]
     ]
     description = ", ".join(features) + (", ..." if width > MAX_FEATURES_PER_CASE else "")
     before, after, reason = row.iloc[width : width + 3]
@@ -156,7 +156,3 @@ def _format_case(row: pd.Series[Any], width: int, unanswered: bool) -> str:
     if answer_texts[0] == answer_texts[1]:  # 1 and "1"
         answer_texts = [repr(before), repr(after)]
     return f"{description}: {' -> '.join(answer_texts)}, {reason}"
-
-
-def _format_brief(value: object) -> str:
-    return f"{value:.6g}" if isinstance(value, float) and value == value else format_value(value)
