@@ -160,17 +160,9 @@ def explore(
     if keep is not None:
         seed = resolve_seed(seed, keep)
     rng = to_generator("seed", options.OWNER, seed)
+    wrap_options: dict[str, Any] = {"trust": trust, "scalar": scalar, "name": name}
     subject = build_subject(
-        model,
-        data,
-        target=target,
-        space=space,
-        space_options=options.hints,
-        seeds=seeds,
-        rng=rng,
-        trust=trust,
-        scalar=scalar,
-        name=name,
+        model, data, target=target, space=space, space_options=options.hints, seeds=seeds, rng=rng, **wrap_options
     )
     if keep is None:
         return run_exploration(subject, rng, options, seed=seed, engine=chosen_engine, progress=progress)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import OutOfBudget
 from ..runs.flow import Flow
-from .archive import Archive
+from ..space.projection import Archive
 from .borders import Border
 from .brackets import Brackets, ExplorationRecord, SeedPool
 from .explorers import Explorer
@@ -35,9 +35,7 @@ class AutoExplorer:
         """Make all walks in rounds and return their common record."""
         usable_explorers = [candidate for candidate in self.explorers if len(pool) >= candidate.min_pool_size]
         record = ExplorationRecord(self.explorers[0].ground.space)
-        own_records = [ExplorationRecord(record.space) for _ in usable_explorers]
-        for own_record in own_records:
-            own_record.notes = record.notes
+        own_records = [ExplorationRecord(record.space, notes=record.notes) for _ in usable_explorers]
         count = len(usable_explorers)
         new_cells, runs, shares = np.zeros(count), np.zeros(count), np.full(count, 1 / max(1, count))
         round_number = 0

@@ -83,21 +83,17 @@ def _prepare_cases(front: FrontData, cases: DataLike) -> tuple[Points, list[Any]
     import pandas as pd
 
     if not len(front):
-        raise DataError(
-            f"The front of {front.subject} is empty: it has no border pairs. Explore with more walks, or with another "
-            "strategy."
-        )
+        raise DataError(f"The front of {front.subject} is empty. Explore with more walks, or with another strategy.")
     points = front.space.points(cases)
     names = list(cases.index) if isinstance(cases, pd.DataFrame) else list(range(len(points)))
-    if front.space.keeps_constraints:
-        for constraint in front.space.constraints:
-            violating_rows = np.flatnonzero(~constraint.satisfied(front.space, points.codes))
-            if violating_rows.size:
-                suffix = f" ({violating_rows.size - 1:,} more rows like it)" if violating_rows.size > 1 else ""
-                raise DataError(
-                    f"Row {format_short(names[violating_rows[0]])} breaks the constraint {constraint}{suffix}. The "
-                    "search for changes needs cases that satisfy the constraints. Fix the row, or leave it out."
-                )
+    for constraint in front.space.constraints if front.space.keeps_constraints else ():
+        violating_rows = np.flatnonzero(~constraint.satisfied(front.space, points.codes))
+        if violating_rows.size:
+            suffix = f" ({violating_rows.size - 1:,} more rows like it)" if violating_rows.size > 1 else ""
+            raise DataError(
+                f"Row {format_short(names[violating_rows[0]])} breaks the constraint {constraint}{suffix}. The search for "
+                "changes needs cases that satisfy the constraints. Fix the row, or leave it out."
+            )
     return points, names
 
 

@@ -142,18 +142,9 @@ def plan(
         hints=SpaceOptions(kinds=kinds, steps=feature_steps, bounds=bounds, orders=orders),
     )
     rng = to_generator("seed", options.OWNER, seed)
+    subject_options: dict[str, Any] = {"owner": options.OWNER, "trust": trust, "scalar": scalar, "name": name}
     subject = build_subject(
-        model,
-        data,
-        target=target,
-        space=space,
-        space_options=options.hints,
-        seeds=seeds,
-        rng=rng,
-        owner=options.OWNER,
-        trust=trust,
-        scalar=scalar,
-        name=name,
+        model, data, target=target, space=space, space_options=options.hints, seeds=seeds, rng=rng, **subject_options
     )
 
     def run_trial(strategy: str, distance: int = walk_distance, trial_subject: SubjectUnderTest = subject) -> Front:

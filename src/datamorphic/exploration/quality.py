@@ -13,9 +13,9 @@ from ..space.features import Codes
 from ..space.neighbours import find_nearest
 from ..space.outputs import Outputs
 from ..space.points import Points
+from ..space.projection import BINS_PER_AXIS, Archive
 from ..space.space import Space
 from ._utils import Mask, Rows, measure_changes, thin_rows
-from .archive import BINS_PER_AXIS, Archive
 from .front_data import FrontData
 
 if TYPE_CHECKING:

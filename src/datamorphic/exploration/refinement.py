@@ -54,7 +54,13 @@ class Refinement:
         """Narrow brackets in place, and add the cases used to the runs of their walks."""
         if not len(brackets):
             return
-        self._resolve_guide(border, record)
+        # Guides compute points on a straight line, which custom midpoints need not follow.
+        if self.guide is None and self.guide_factory is not None and self.ground.straight and self.ground.continuous:
+            self.guide = self.guide_factory(border)
+        if self.guide is None and self.method in ("auto", "score"):
+            if self.method == "score":
+                record.add_note("There are no scores to be guided by here: pairs are narrowed by halving.")
+            self.method = "bisect"
         narrowing = Narrowing(
             ground=self.ground,
             border=border,
@@ -73,16 +79,6 @@ class Refinement:
                 is_jump = border.measure_gap(brackets.x_state, brackets.y_state, brackets.part) > border.min_gap
                 record.slopes += int((~is_jump).sum())
                 brackets.keep_rows(is_jump)
-
-    def _resolve_guide(self, border: Border, record: ExplorationRecord) -> None:
-        """Choose the guide; without one, fall back to bisection."""
-        # Guides compute points on a straight line, which custom midpoints need not follow.
-        if self.guide is None and self.guide_factory is not None and self.ground.straight and self.ground.continuous:
-            self.guide = self.guide_factory(border)
-        if self.guide is None and self.method in ("auto", "score"):
-            if self.method == "score":
-                record.add_note("There are no scores to be guided by here: pairs are narrowed by halving.")
-            self.method = "bisect"
 
     def _narrow(self, narrowing: Narrowing, record: ExplorationRecord) -> Flow[None]:
         rows = np.arange(len(narrowing.brackets))

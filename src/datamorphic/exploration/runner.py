@@ -17,9 +17,9 @@ from ..runs.driver import CallCounter, drive
 from ..runs.engine_base import Engine
 from ..space.outputs import Status
 from ..space.points import Points
+from ..space.projection import Archive
 from ..systems.base import Executor
 from ._utils import Answers
-from .archive import Archive
 from .auto import AutoExplorer, name_border_kinds
 from .borders import Border, InferredBorder
 from .brackets import Brackets, ExplorationRecord, SeedPool

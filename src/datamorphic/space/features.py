@@ -90,9 +90,7 @@ class _NumericFeature(Feature):
         for side, open_end in (("low", -math.inf), ("high", math.inf)):
             value = open_end if getattr(self, side) is None else getattr(self, side)
             if not is_number(value) or value != value:
-                raise SpaceError(
-                    f"Feature {self.name!r}: {side} must be a number, or None for no bound. Got {value!r}."
-                )
+                raise SpaceError(f"Feature {self.name!r}: {side} must be a number, or None if open. Got {value!r}.")
             if abs(value) > largest and value != open_end:
                 raise SpaceError(
                     f"Feature {self.name!r}: {side} is too large: bounds beyond {largest:.3g} lose precision. "
@@ -242,31 +240,27 @@ class Categorical(Feature):
     high: float = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        name, values = self.name, self.values
+        owner, values = f"Feature {self.name!r}", self.values
         self._validate_name()
         if isinstance(values, str | set | frozenset) or not isinstance(values, Iterable):
-            raise SpaceError(f"Feature {name!r}: categories must be a list of values, in their order. Got {values!r}.")
+            raise SpaceError(f"{owner}: categories must be a list of values, in their order. Got {values!r}.")
         categories = tuple(v.item() if isinstance(v, np.generic) else v for v in values)
         object.__setattr__(self, "values", categories)
         if not categories:
-            raise SpaceError(f"Feature {name!r} has no categories. Give at least one.")
+            raise SpaceError(f"{owner} has no categories. Give at least one.")
         seen: set[Hashable] = set()
         for value in categories:
             try:
                 repeated = hash(value) is not None and value in seen
             except TypeError:
                 raise SpaceError(
-                    f"Feature {name!r}: the category {format_short(value)!r} is a {type(value).__name__}, which is not "
+                    f"{owner}: the category {format_short(value)!r} is a {type(value).__name__}, which is not "
                     "hashable. Use strings, numbers or tuples."
                 ) from None
             if repeated:
-                raise SpaceError(
-                    f"Feature {name!r}: the category {value!r} is given twice. (True equals 1 and False equals 0.)"
-                )
+                raise SpaceError(f"{owner}: the category {value!r} is given twice. (True equals 1 and False equals 0.)")
             if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
-                raise SpaceError(
-                    f"Feature {name!r}: a missing value is not a category. Declare the feature with nullable=True."
-                )
+                raise SpaceError(f"{owner}: a missing value is not a category. Declare the feature with nullable=True.")
             seen.add(value)
         object.__setattr__(self, "high", len(categories) - 1.0)
 

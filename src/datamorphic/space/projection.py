@@ -1,7 +1,8 @@
-"""Projection of a space to the plane: two features or principal components."""
+"""Projection of a space to the plane, by two features or principal components, and an `Archive` of its cells."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from .space import Space
 
 MAX_ROWS_TO_FIT = 5_000
+BINS_PER_AXIS = 16  # of an archive, in each of the two directions
 
 
 class Projection:
@@ -74,3 +76,30 @@ class Projection:
             place += width
         heaviest = sorted(range(len(weights)), key=lambda j: -weights[j])[:3]
         return f"direction {axis + 1}: " + ", ".join(self.space.names[j] for j in heaviest)
+
+
+class Archive:
+    """Cells of a two-dimensional projection of the space, filled by the points in them.
+
+    The grid spans the typical points `codes` without the outermost hundredth on each side.
+    """
+
+    def __init__(self, space: Space, codes: Codes) -> None:
+        self.view = Projection(space, codes)
+        flat = self.view(codes) if len(codes) else np.zeros((1, 2))
+        self._low, self._high = np.nanquantile(flat, [0.01, 0.99], axis=0)
+        self.filled_cells: set[tuple[str, int]] = set()
+
+    def locate_cells(self, codes: Codes) -> npt.NDArray[np.intp]:
+        """Return the cell of each row; points outside of the grid belong to its outermost cells."""
+        width = np.where(self._high > self._low, self._high - self._low, 1.0)
+        with np.errstate(invalid="ignore"):
+            places = np.nan_to_num((self.view(codes) - self._low) / width * BINS_PER_AXIS)
+        places = np.clip(places, 0, BINS_PER_AXIS - 1).astype(np.intp)
+        return places[:, 0] * BINS_PER_AXIS + places[:, 1]
+
+    def add(self, codes: Codes, kinds: Sequence[str]) -> int:
+        """Fill the cells of points, each of one of several `kinds`, and return how many were empty before."""
+        before = len(self.filled_cells)
+        self.filled_cells.update(zip(kinds, self.locate_cells(codes).tolist(), strict=True))
+        return len(self.filled_cells) - before

@@ -54,9 +54,6 @@ class Points:
     def __len__(self) -> int:
         return self.codes.shape[0]
 
-    def __getitem__(self, rows: RowSelection) -> Points:
-        return self.take(rows)
-
     def __iter__(self) -> Iterator[Points]:
         return (self.take(slice(i, i + 1)) for i in range(len(self)))
 
@@ -65,6 +62,8 @@ class Points:
         if isinstance(rows, int | np.integer):
             rows = slice(rows, rows + 1 or None)
         return Points(self.space, self.codes[rows])
+
+    __getitem__ = take
 
     def column(self, name: str) -> Codes:
         """Return the codes of one feature."""

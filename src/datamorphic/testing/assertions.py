@@ -104,6 +104,7 @@ def assert_holds(
         start_seed = settings.seed if seed is None else validate_integer("seed", "assert_holds", seed)
         case_count = settings.cases if cases is None else validate_integer("cases", "assert_holds", cases, 1)
         memory = Memory(settings, store, find_system_name(model, name))
+        subject_options: dict[str, Any] = {"owner": "assert_holds", "trust": trust, "scalar": scalar, "name": name}
         limits: dict[str, Any] = {"seed": start_seed, "budget": budget or settings.budget}
         subject = None
         with stop_on_interrupt():
@@ -114,17 +115,9 @@ def assert_holds(
                         single_relation, model, stance, memory, data=data, target=target, cases=case_count, **limits
                     )
                 else:
+                    rng = np.random.default_rng(start_seed)
                     subject = subject or build_subject(
-                        model,
-                        data,
-                        target=target,
-                        space=space,
-                        seeds=case_count,
-                        rng=np.random.default_rng(start_seed),
-                        owner="assert_holds",
-                        trust=trust,
-                        scalar=scalar,
-                        name=name,
+                        model, data, target=target, space=space, seeds=case_count, rng=rng, **subject_options
                     )
                     outcome = check_model_relation(single_relation, subject, memory, timeout=timeout, **limits)
                 outcomes.append(outcome)
