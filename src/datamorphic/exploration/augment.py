@@ -232,14 +232,8 @@ def _measure_effect(
             scores.append([_score_answers(labels[test], model.predict(inputs)) for model in models])
     before, after = (pd.DataFrame(list(column)) for column in zip(*scores, strict=True))
     change = after - before
-    return pd.DataFrame(
-        {
-            "before": before.mean(),
-            "after": after.mean(),
-            "difference": change.mean(),
-            "standard_error": change.std(ddof=1) / np.sqrt(change.count()),
-        }
-    )
+    effect = pd.DataFrame({"before": before.mean(), "after": after.mean(), "difference": change.mean()})
+    return effect.assign(standard_error=change.std(ddof=1) / np.sqrt(change.count()))
 
 
 def _to_numpy_labels(labels: pd.Series[Any]) -> Answers:

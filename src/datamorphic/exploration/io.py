@@ -39,16 +39,7 @@ COUNT_FIELDS = ("seeds_used", "calls", "lost", "slopes", "unfinished")
 PLAIN_FIELDS = (*TEXT_FIELDS, *COUNT_FIELDS, "exhausted")
 LIST_FIELDS = {"choices": dict, "notes": str}
 #: what damaged metadata may raise
-UNREADABLE = (
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    MemoryError,
-    RecursionError,
-    TypeError,
-    ValueError,
-    zlib.error,
-)
+UNREADABLE = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
 SETTING_TYPES = {"walks": int, "walk_distance": int, "moves": list, "border": str, "border_kind": str}
 
 
@@ -127,7 +118,7 @@ def read_front(path: FilePath, front_class: type[AnyFront]) -> AnyFront:
             return front
     except UsageError as error:
         raise DataError(f"{path!s} is damaged: {error}") from error
-    except (*UNREADABLE, pa.ArrowException) as error:
+    except (*UNREADABLE, zlib.error, pa.ArrowException) as error:
         raise DataError(f"{path!s} is damaged: {type(error).__name__}: {error}.") from error
     raise DataError(f"{path!s} was written by a newer version (format {version}). Upgrade datamorphic.")
 
