@@ -13,11 +13,11 @@ from typer.testing import CliRunner
 import datamorphic as dm
 from datamorphic.cli import completion as completing
 from datamorphic.cli.main import app
-from datamorphic.hunting.example_relations import make_mixed_relations
 from datamorphic.hunting.generators import GENERATORS
 from datamorphic.hunting.regions import KINDS
 from datamorphic.hunting.scenarios import SCENARIOS
 from datamorphic.hunting.selectors import SELECTORS
+from datamorphic.hunting.simulation import make_mixed_relations
 
 TANH = dm.programs["tanh"]
 TRIPLING = TANH.relations["tripling"]

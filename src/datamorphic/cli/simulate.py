@@ -53,8 +53,8 @@ def simulate(
     MRGS-ART --relations 3 --rate 0.02 --trials 50
     """
     from ..hunting.api import simulate as run_simulation
-    from ..hunting.example_relations import make_mixed_relations
     from ..hunting.page import build_simulation_page
+    from ..hunting.simulation import make_mixed_relations
     from ..reporting.html import write_page
 
     if generator and selector:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -20,23 +21,14 @@ class FunctionRunner:
 
     A function that does not take arrays is called row by row. If a call raises, the batch is halved until the rows at
     fault are found; these have no answer.
-
-    Attributes
-    ----------
-    calls : int
-        The number of rows the function was called with.
-    failures : int
-        The number of rows without an answer.
-    messages : dict
-        The number of failures per error message.
     """
 
     def __init__(self, function: Callable[..., Any], name: str | None = None) -> None:
         self.function = function
         self.name = name or str(getattr(function, "__name__", None) or getattr(function, "name", "function"))
-        self.calls = 0
-        self.failures = 0
-        self.messages: dict[str, int] = {}
+        self.calls = 0  # rows the function was called with
+        self.failures = 0  # rows without an answer
+        self.messages: Counter[str] = Counter()  # failures per error message
         self._takes_scalars = False
         self._has_answered = False
         self._is_transposed: bool | None = None  # whether several outputs are rows of the answer; None: not known yet
@@ -44,7 +36,7 @@ class FunctionRunner:
     @property
     def most_frequent_message(self) -> str:
         """The error message of most failures; empty if there are none."""
-        return max(self.messages, key=lambda text: self.messages[text], default="")
+        return max(self.messages, key=self.messages.__getitem__, default="")
 
     def __call__(self, inputs: Floats) -> tuple[Any, Mask]:
         """Return one answer per row of inputs, and a mask of the rows that have one."""
@@ -106,7 +98,7 @@ class FunctionRunner:
     def _record_failure(self, error: BaseException, count: int) -> None:
         self.failures += count
         text = format_error_line(error)
-        self.messages[text] = self.messages.get(text, 0) + count
+        self.messages[text] += count
         if not self._has_answered and self.failures >= MAX_FAILURES_WITHOUT_ANSWER:
             raise SystemFailed(f"{self.name} answered none of {self.failures:,} inputs. The last error: {text}")
 

@@ -14,29 +14,10 @@ from .generator_base import DomainLike, Generator, GeneratorLike
 from .partition_generators import BART, IPART, MTBART, MTIPART, MTRPART, RPART, SFIDMTBART
 from .random_generators import MTRT, Halton, Sobol
 
-#: by name: generators of groups, then of single inputs, then sequences
+OF_GROUPS = (MTRT, MTARTMin, MTARTAvg, MTARTMax, SFIDMT, MTBART, MTIPART, MTRPART, SFIDMTBART)
+OF_INPUTS = (FSCS, EdgeCentre, MetamorphicDistance, RRT, RPART, BART, IPART, Sobol, Halton)
 GENERATORS: dict[str, type[Generator]] = {
-    generator_class.name: generator_class
-    for generator_class in (
-        MTRT,
-        MTARTMin,
-        MTARTAvg,
-        MTARTMax,
-        SFIDMT,
-        MTBART,
-        MTIPART,
-        MTRPART,
-        SFIDMTBART,
-        FSCS,
-        EdgeCentre,
-        MetamorphicDistance,
-        RRT,
-        RPART,
-        BART,
-        IPART,
-        Sobol,
-        Halton,
-    )
+    generator_class.name: generator_class for generator_class in (*OF_GROUPS, *OF_INPUTS)
 }
 #: other names, and variants as a name with options
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {

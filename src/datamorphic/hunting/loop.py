@@ -7,7 +7,6 @@ from collections.abc import Generator as Steps
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from .._typing import SeedLike
 from ..relations.base import VIOLATED, Mask, Verdicts
@@ -100,8 +99,17 @@ def run_trial(
             relation = proposer.relations[number]
             draws = picks.sources[rows][:, : relation.width]
             judgement = yield from _judge_groups(relation, draws, record.groups / budget)
-            verdicts[rows], margins[rows] = judgement.verdicts, judgement.margins
-            batch_violations += _collect_violations(judgement, record.groups + rows + 1, trial, int(number))
+            verdicts[rows], margins[rows], inputs, outputs = judgement
+            batch_violations += [
+                ViolatingGroup(
+                    trial=trial,
+                    number=int(record.groups + rows[i] + 1),
+                    relation=int(number),
+                    inputs=tuple(part[i].copy() for part in inputs),
+                    outputs=tuple(part[i] for part in outputs),
+                )
+                for i in np.flatnonzero(verdicts[rows] == VIOLATED)[:MAX_VIOLATIONS_KEPT]
+            ]
         proposer.tell(picks, verdicts, margins)
         if trial == 0 and record.groups < MAX_GROUPS_PLOTTED:
             record.first_batches.append((picks, verdicts))
@@ -114,25 +122,17 @@ def run_trial(
     record.seconds = time.perf_counter() - start_time
 
 
-class _Judgement(NamedTuple):
-    verdicts: Verdicts
-    margins: Floats
-    inputs: list[Floats]
-    outputs: list[Any]
-
-
 def _judge_groups(
     relation: FunctionRelation, draws: Floats, progress: float
-) -> Steps[HuntQuery, tuple[Any, Mask], _Judgement]:
-    """Query the inputs of the groups of a relation, and judge the outputs."""
+) -> Steps[HuntQuery, tuple[Any, Mask], tuple[Verdicts, Floats, list[Floats], list[Any]]]:
+    """Query the inputs of the groups of a relation; return verdicts, margins, inputs and outputs."""
     sources = relation.source_inputs(draws)
-    answers = yield from _query_inputs(sources, progress)
-    outputs, sources_answered = answers
+    outputs, sources_answered = yield from _query_inputs(sources, progress)
     follow_ups = relation.follow_inputs(relation.follow(draws, outputs))
     follow_up_outputs, follow_ups_answered = yield from _query_inputs(follow_ups, progress)
     inputs, outputs = [*sources, *follow_ups], [*outputs, *follow_up_outputs]
     verdicts, margins = relation.judge(inputs, outputs, sources_answered & follow_ups_answered)
-    return _Judgement(verdicts, margins, inputs, outputs)
+    return verdicts, margins, inputs, outputs
 
 
 def _query_inputs(inputs: list[Floats], progress: float) -> Steps[HuntQuery, tuple[Any, Mask], tuple[list[Any], Mask]]:
@@ -148,21 +148,6 @@ def _query_inputs(inputs: list[Floats], progress: float) -> Steps[HuntQuery, tup
         parts.append(values)
         all_answered &= answered
     return parts, all_answered
-
-
-def _collect_violations(
-    judgement: _Judgement, group_numbers: npt.NDArray[np.intp], trial: int, relation: int
-) -> list[ViolatingGroup]:
-    return [
-        ViolatingGroup(
-            trial=trial,
-            number=int(group_numbers[i]),
-            relation=relation,
-            inputs=tuple(part[i].copy() for part in judgement.inputs),
-            outputs=tuple(part[i] for part in judgement.outputs),
-        )
-        for i in np.flatnonzero(judgement.verdicts == VIOLATED)[:MAX_VIOLATIONS_KEPT]
-    ]
 
 
 def _record_batch(

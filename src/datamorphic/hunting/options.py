@@ -91,8 +91,7 @@ class SimulateOptions:
             object.__setattr__(self, "scenario", scenario)
             if isinstance(self.region, Region):
                 raise ArgumentError(
-                    "simulate() got both a scenario and a region, but a scenario draws its own regions. "
-                    "Give one of them."
+                    "simulate() got both a scenario and a region, but a scenario draws its own regions. Give one of them."
                 )
         for name, value in (("budget", self.budget), ("workers", self.workers)):
             if value is not None:

@@ -8,8 +8,8 @@ import numpy as np
 
 from ..errors import ArgumentError
 from .generator_base import Generator, GeneratorKernels
-from .kernels.cells import BISECTION, ITERATION, WRAPPED, grow_cells, make_cells
-from .kernels.cutting import CutSettings, add_cut, advance_cut, choose_cut, propose_cut
+from .kernels import cells
+from .kernels.cells import BISECTION, ITERATION, WRAPPED
 from .kernels.layout import Layout
 from .kernels.splitting import add_split, advance_split, choose_split, grow_boxes, make_boxes, propose_split
 
@@ -52,7 +52,12 @@ class _CellGenerator(_PartitionGenerator):
     """Proposes groups in equal cells."""
 
     kernels = GeneratorKernels(
-        make=make_cells, grow=grow_cells, propose=propose_cut, choose=choose_cut, add=add_cut, advance=advance_cut
+        make=cells.make_cells,
+        grow=cells.grow_cells,
+        propose=cells.propose_cut,
+        choose=cells.choose_cut,
+        add=cells.add_cut,
+        advance=cells.advance_cut,
     )
     scheme: ClassVar[int] = BISECTION
     by_distance: ClassVar[bool] = False
@@ -60,12 +65,12 @@ class _CellGenerator(_PartitionGenerator):
     def _prepare(self) -> None:
         super()._prepare()
         validate_neighbour_columns(self.name, self.layout, self.scheme != BISECTION or self.by_distance)
-        self._settings = CutSettings(self.scheme, self.by_distance)
+        self._settings = cells.CutSettings(self.scheme, self.by_distance)
         self._cell_capacity = 4 * self._capacity
-        self._memory = make_cells(self.layout, self._capacity, self._cell_capacity, filed=self.by_distance)
+        self._memory = cells.make_cells(self.layout, self._capacity, self._cell_capacity, filed=self.by_distance)
 
     def _grow(self, capacity: int) -> None:
-        self._memory = grow_cells(self._memory, capacity, self._cell_capacity)
+        self._memory = cells.grow_cells(self._memory, capacity, self._cell_capacity)
 
     def _make_room(self) -> None:
         """Make room for the cells of the next refinement."""

@@ -13,10 +13,13 @@ from .._text import suggest_name
 from .._typing import DataLike, ModelLike
 from .._validation import reject
 from ..errors import ArgumentError, Interrupted
+from ..morphisms.subject import build_subject
 from ..relations.base import Relation
 from ..relations.function import FunctionRelation
+from ..runs.driver import CallCounter, drive
 from ..runs.interrupts import Interrupts
 from ..runs.progress import Progress
+from ..space.points import Points
 from ..space.space import Space
 from ..systems.base import Executor
 from .function_runner import FunctionRunner
@@ -27,7 +30,7 @@ from .options import GenerateOptions, HuntOptions
 from .plots import COLUMN_LETTERS
 from .result import Hunt, HuntTrial, ViolatingGroup
 from .selectors import make_selector
-from .system_runner import drive_hunt, query_once, resolve_system, to_function_relation, validate_columns
+from .system_runner import to_flow, to_function_relation, validate_columns
 
 #: a relation, its class, or the name of a relation of the system under test
 RelationLike: TypeAlias = FunctionRelation | Relation | type[Relation] | str
@@ -48,11 +51,14 @@ def run_hunt(
     is_system = isinstance(sut, Executor | str) or hasattr(sut, "predict") or space is not None or data is not None
     if not is_system:
         _reject_system_options(sut, engine=options.engine, timeout=options.timeout, target=target)
-    executor, known_space = resolve_system(sut, data, space, target) if is_system else (None, None)
+    known_space: Space | None = None
+    if is_system:
+        subject = build_subject(sut, data, target=target, space=space, seeds=1, rng=np.random.default_rng(0))
+        known_space = subject.seeds.space
     resolved_relations = _resolve_relations(sut, relations, known_space, options.selector is not None)
-    proposer = _make_proposer(resolved_relations, options, known_space is not None)
-    if executor is not None and known_space is not None:
-        return _hunt_system(executor, known_space, proposer, options)
+    proposer = _make_proposer(resolved_relations, options, is_system)
+    if known_space is not None:
+        return _hunt_system(subject.sut, known_space, proposer, options)
     assert callable(sut)
     return _hunt_function(FunctionRunner(sut, getattr(sut, "name", None)), proposer, options)
 
@@ -100,10 +106,12 @@ def _hunt_system(executor: Executor, space: Space, proposer: Proposer, options: 
     """Run the trials against a system whose inputs are those of a space."""
 
     def run_steps(steps: HuntSteps, record: HuntTrial, number: int, display: Progress) -> None:
-        record.calls = drive_hunt(steps, executor, space, engine=options.engine, timeout=options.timeout)
+        counter, flow = CallCounter(), to_flow(steps, space)
+        drive(flow, executor, tally=counter, engine=options.engine, timeout=options.timeout, progress=False)
+        record.calls = counter.calls
 
     with Interrupts():
-        _set_answerer(proposer, lambda parts: [query_once(executor, space, part) for part in parts])
+        _set_answerer(proposer, lambda parts: [executor.execute(Points(space, part)).values for part in parts])
         return _run_trials(executor.name, space.names, proposer, options, run_steps)
 
 

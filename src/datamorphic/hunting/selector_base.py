@@ -424,3 +424,6 @@ class MRGSDistance(Selector):
     summary = "the pair farthest from the executed groups of its relation"
     criterion = BY_DISTANCE
     scaled = True
+
+
+MRGS_SELECTORS = (MRGSART, MRGSARTPlus, MRGSIPART, MRGSRPART, MRGSDistance)

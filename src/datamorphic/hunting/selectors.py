@@ -10,29 +10,11 @@ from ..errors import ArgumentError
 from ..relations.function import FunctionRelation
 from .feedback_selectors import FeedbackSelector, NearMissSelector
 from .generators import validate_options
-from .selector_base import (
-    MRGSART,
-    MRGSIPART,
-    MRGSRPART,
-    MRGSARTPlus,
-    MRGSDistance,
-    RandomSelector,
-    Selector,
-    SelectorLike,
-)
+from .selector_base import MRGS_SELECTORS, RandomSelector, Selector, SelectorLike
 
 SELECTORS: dict[str, type[Selector]] = {
     selector_class.name: selector_class
-    for selector_class in (
-        RandomSelector,
-        MRGSART,
-        MRGSARTPlus,
-        MRGSIPART,
-        MRGSRPART,
-        MRGSDistance,
-        FeedbackSelector,
-        NearMissSelector,
-    )
+    for selector_class in (RandomSelector, *MRGS_SELECTORS, FeedbackSelector, NearMissSelector)
 }
 
 

@@ -29,6 +29,8 @@ from .selector_base import Picks, Selector
 from .selectors import make_selector
 
 SELECTOR_BUDGET_GROUPS = 1_000_000
+#: how follow-ups of mixed relations are made from sources: rotation of their numbers, factor and shift
+CHANGES = ((0, -1.0, 1.0), (1, 0.5, 0.0), (0, 2.0, 0.5), (1, -0.5, 0.5), (2, -3.0, 1.0))
 TRIALS_PER_TASK = 50  # between two updates of the progress display
 FIRST_BATCH_GROUPS = 32
 BATCH_GROWTH_DIVISOR = 3  # a batch has a third of the groups so far: few are proposed in vain
@@ -299,3 +301,21 @@ def make_default_relation(dimension: int, scenario: str | None = None) -> Functi
     return FunctionRelation(
         name=name, domain=[(0.0, 1.0)] * dimension, follow_up=Affine.scaled(factor, dimension, shift)
     )
+
+
+def make_mixed_relations(count: int, dimension: int) -> list[FunctionRelation]:
+    """Return relations on the unit cube, in turn with one, two and three follow-ups, for comparing selectors.
+
+    Follow-ups are scaled, mirrored, shifted and permuted sources, as in most relations.
+    """
+    validate_integer("count", "make_mixed_relations", count, 1)
+    validate_integer("dimension", "make_mixed_relations", dimension, 1)
+    changes = [Affine.of(factor * np.roll(np.eye(dimension), start, axis=1), shift) for start, factor, shift in CHANGES]
+    return [
+        FunctionRelation(
+            name=f"R{i + 1}",
+            domain=[(0.0, 1.0)] * dimension,
+            follow_up=[changes[(i + j) % len(changes)] for j in range(i % 3 + 1)],
+        )
+        for i in range(count)
+    ]

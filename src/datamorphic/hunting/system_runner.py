@@ -6,40 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import DataLike, EngineLike, ModelLike
 from ..errors import ArgumentError, DataError
-from ..morphisms.subject import build_subject
 from ..relations.base import Relation
 from ..relations.box import Box, Floats
 from ..relations.function import FunctionRelation
-from ..runs.driver import CallCounter, drive
 from ..runs.flow import Flow, Query
 from ..space.points import Points
 from ..space.space import Space
-from ..systems.base import Executor
 from .loop import HuntSteps
-
-
-def resolve_system(
-    sut: ModelLike, data: DataLike | None, space: Space | None, target: str | None
-) -> tuple[Executor, Space]:
-    """Return the wrapped system and the space of its inputs."""
-    subject = build_subject(sut, data, target=target, space=space, seeds=1, rng=np.random.default_rng(0))
-    return subject.sut, subject.seeds.space
-
-
-def query_once(executor: Executor, space: Space, inputs: Floats) -> Any:
-    """Return the outputs of a system for inputs that are not part of a trial."""
-    return executor.execute(Points(space, inputs)).values
-
-
-def drive_hunt(
-    steps: HuntSteps, executor: Executor, space: Space, *, engine: EngineLike = None, timeout: float | None = None
-) -> int:
-    """Answer a trial by a guarded system; return the number of model calls."""
-    counter = CallCounter()
-    drive(_to_flow(steps, space), executor, tally=counter, engine=engine, timeout=timeout, progress=False)
-    return counter.calls
 
 
 def validate_columns(relation: FunctionRelation, space: Space) -> FunctionRelation:
@@ -55,7 +29,8 @@ def validate_columns(relation: FunctionRelation, space: Space) -> FunctionRelati
     return relation
 
 
-def _to_flow(steps: HuntSteps, space: Space) -> Flow[None]:
+def to_flow(steps: HuntSteps, space: Space) -> Flow[None]:
+    """Return the steps of a trial as a flow of queries about points of a space."""
     try:
         query = next(steps)
         while True:

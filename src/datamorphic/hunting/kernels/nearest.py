@@ -161,12 +161,10 @@ def _scan_points(layout: Layout, point_index: PointIndex, slot: int, row: Floats
     return np.sqrt(best)
 
 
-def _scan_points_vectorized(layout: Layout, point_index: PointIndex, slot: int, row: Floats) -> Any:
-    """Return the distance to the nearest point by NumPy: faster without numba."""
+def measure_distances(layout: Layout, point_index: PointIndex, slot: int, row: Floats) -> Floats:
+    """Return the distances to all points of a slot by NumPy: faster without numba."""
     first, last = layout.start[slot], layout.start[slot + 1]
     points = point_index.points[slot, : point_index.size[slot]]
-    if not len(points):
-        return np.inf
     squares, differing = np.zeros(len(points)), np.zeros(len(points))
     for j, column in enumerate(range(first, last)):
         if layout.kind[column] == CATEGORY or layout.jaccard:
@@ -174,9 +172,11 @@ def _scan_points_vectorized(layout: Layout, point_index: PointIndex, slot: int, 
         else:
             difference = (row[column] - points[:, j]) * layout.scale[column]
             squares += difference * difference
-    if layout.jaccard:
-        return (2.0 * differing / (last - first + differing)).min()
-    return (np.sqrt(squares) + differing).min()
+    return 2.0 * differing / (last - first + differing) if layout.jaccard else np.sqrt(squares) + differing
+
+
+def _scan_points_vectorized(layout: Layout, point_index: PointIndex, slot: int, row: Floats) -> Any:
+    return measure_distances(layout, point_index, slot, row).min(initial=np.inf)
 
 
 _scan_nearest = _scan_points if COMPILED else _scan_points_vectorized

@@ -9,7 +9,7 @@ import numpy as np
 from ...errors import ArgumentError
 from ...relations.box import Floats
 from .compiling import compile_kernel
-from .layout import Ints, Layout, compute_distance, write_follow_ups
+from .layout import Ints, Layout, compute_distance, pick_greatest, write_follow_ups
 from .nearest import PointIndex, add_point, find_nearest_distance, grow_point_index, make_point_index
 from .shells import Shells, add_share, compute_share, draw_in_shell, grow_shells, make_shells
 
@@ -152,17 +152,11 @@ def choose_pool(layout: Layout, settings: PoolSettings, pool: InputPool, rows: F
     for i in range(count):
         if first[i] >= best - TIE_TOLERANCE:
             runner_up = max(runner_up, second[i])
-    equal = 0
+    is_best = np.zeros(count)
     for i in range(count):
         if first[i] >= best - TIE_TOLERANCE and second[i] >= runner_up:
-            equal += 1
-    remaining = min(int(tie * equal), equal - 1)
-    for i in range(count):
-        if first[i] >= best - TIE_TOLERANCE and second[i] >= runner_up:
-            if remaining == 0:
-                return i
-            remaining -= 1
-    return 0
+            is_best[i] = 1.0
+    return pick_greatest(is_best, tie)
 
 
 @compile_kernel

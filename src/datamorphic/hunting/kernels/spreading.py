@@ -14,7 +14,7 @@ import numpy as np
 from ...relations.box import CATEGORY, Floats
 from .compiling import COMPILED, compile_kernel
 from .layout import Layout, compute_distance, draw_uniform, pick_greatest, write_follow_ups
-from .nearest import PointIndex, add_point, find_nearest_distance, grow_point_index, make_point_index
+from .nearest import PointIndex, add_point, find_nearest_distance, grow_point_index, make_point_index, measure_distances
 from .shells import Shells, add_share, compute_share, draw_in_shell, grow_shells, make_shells
 
 
@@ -124,17 +124,7 @@ def _scan_groups(layout: Layout, point_index: PointIndex, row: Floats) -> Any:
 
 
 def _scan_groups_vectorized(layout: Layout, point_index: PointIndex, row: Floats) -> Any:
-    total = np.zeros(point_index.size[0])
-    for slot in range(len(layout.start) - 1):
-        squares, differing = np.zeros(len(total)), np.zeros(len(total))
-        for j, column in enumerate(range(layout.start[slot], layout.start[slot + 1])):
-            if layout.kind[column] == CATEGORY:
-                differing += row[column] != point_index.points[slot, : len(total), j]
-            else:
-                difference = (row[column] - point_index.points[slot, : len(total), j]) * layout.scale[column]
-                squares += difference * difference
-        total += np.sqrt(squares) + differing
-    return total.min()
+    return np.sum([measure_distances(layout, point_index, slot, row) for slot in range(layout.slots)], axis=0).min()
 
 
 _find_nearest_group = _scan_groups if COMPILED else _scan_groups_vectorized
