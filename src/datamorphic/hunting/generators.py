@@ -35,14 +35,12 @@ def find_generator(name: GeneratorLike) -> tuple[type[Generator], dict[str, Any]
     """
     if isinstance(name, type) and issubclass(name, Generator):
         return name, {}
-    names_by_key = {_normalize_name(known): known for known in (*GENERATORS, *VARIANTS)}
-    known = names_by_key.get(_normalize_name(str(name)))
+    names = [*GENERATORS, *VARIANTS]
+    known = {_normalize_name(known): known for known in names}.get(_normalize_name(str(name)))
     if known is None:
-        raise ArgumentError(f"There is no generator {name!r}. {suggest_name(name, [*GENERATORS, *VARIANTS])}")
-    if known in VARIANTS:
-        base_name, options = VARIANTS[known]
-        return GENERATORS[base_name], dict(options)
-    return GENERATORS[known], {}
+        raise ArgumentError(f"There is no generator {name!r}. {suggest_name(name, names)}")
+    base_name, options = VARIANTS.get(known, (known, {}))
+    return GENERATORS[base_name], dict(options)
 
 
 def make_generator(name: GeneratorLike, relation: FunctionRelation | DomainLike, **options: Any) -> Generator:

@@ -214,9 +214,8 @@ class Hunt(Exportable):
                 "declared domain."
             )
         if self.failed:
-            notes.append(
-                f"{pluralize(self.failed, 'input')} had no answer. The most frequent error: {self.failure_message}"
-            )
+            inputs = pluralize(self.failed, "input")
+            notes.append(f"{inputs} had no answer. The most frequent error: {self.failure_message}")
         if self.interrupted:
             notes.append("The hunt was interrupted. The result holds everything up to then.")
         return tuple(notes)

@@ -154,8 +154,7 @@ def _measure_overlap(start: Numbers, size: Numbers, domain: DomainEnds) -> npt.N
 
 def _draw_outside(s: DomainEnds, f: DomainEnds, size: Numbers, rng: np.random.Generator) -> Numbers:
     """Return the random start with the least overlap with the follow-up domain."""
-    room = s[1] - s[0] - size
-    d = len(size)
+    room, d = s[1] - s[0] - size, len(size)
     starts = s[0] + rng.random((256 + 2 * d, d)) * room
     axes = np.arange(d)
     starts[256 : 256 + d][axes, axes] = s[0]

@@ -14,7 +14,9 @@ def format_headline(hunt: Hunt) -> str:
     """Return the outcome of a hunt in one sentence."""
     if not hunt.found:
         no_violation = "No violation" if hunt.judged_groups else "Nothing could be judged: no violation"
-        return f"{no_violation} of {_format_relations(hunt)} by {hunt.name} in {pluralize(hunt.groups, 'group')}."
+        count = len(hunt.relations)
+        relations = repr(hunt.relations[0].name) if count == 1 else pluralize(count, "relation")
+        return f"{no_violation} of {relations} by {hunt.name} in {pluralize(hunt.groups, 'group')}."
     violated = f"{hunt.name} violates {_format_violated(hunt)}"
     if len(hunt.trials) == 1:
         return (
@@ -49,12 +51,6 @@ def format_hunt(hunt: Hunt) -> str:
         lines += ["", hunt.table.to_string(index=False)]
     lines += [f"Note: {note}" for note in hunt.notes]
     return "\n".join(lines)
-
-
-def _format_relations(hunt: Hunt) -> str:
-    if len(hunt.relations) == 1:
-        return repr(hunt.relations[0].name)
-    return pluralize(len(hunt.relations), "relation")
 
 
 def _format_violated(hunt: Hunt) -> str:

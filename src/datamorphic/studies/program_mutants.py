@@ -61,19 +61,19 @@ def _find_detectable_mutants(
         if mutant.same_as or not _is_unique_line_change(program, mutant):
             continue
         try:
-            function = _load_function(program, mutant)
-            if not _has_other_answers(samples[0].query(function), right_answers) or not _is_row_independent(
-                function, samples[0]
-            ):
+            name = program.function.__name__
+            with load_module(mutant.source, name) as module:
+                function: Callable[..., Any] = getattr(module, name)
+            if not _has_other_answers(samples[0].query(function), right_answers):
+                continue
+            if not _is_row_independent(function, samples[0]):
                 continue
             violated = [sample.judge(function) == VIOLATED for sample in samples]
         except Exception:  # a mutant may raise anything
             continue
         rates = tuple(float(flags.mean()) for flags in violated)
-        if (
-            rates in known_rates
-            or not max(MIN_GREATEST_RATE, MIN_VIOLATIONS / len(violated[0])) <= max(rates) <= MAX_GREATEST_RATE
-        ):
+        least_rate = max(MIN_GREATEST_RATE, MIN_VIOLATIONS / len(violated[0]))
+        if rates in known_rates or not least_rate <= max(rates) <= MAX_GREATEST_RATE:
             continue
         known_rates.add(rates)
         marks = {("operator", mutant.operator), ("line", str(mutant.line)), ("greatest", _format_magnitude(max(rates)))}
@@ -92,13 +92,6 @@ def _is_unique_line_change(program: NumericProgram, mutant: SourceMutant) -> boo
     old, new = program.source.split("\n"), mutant.source.split("\n")
     changed_lines = [place for place, (a, b) in enumerate(zip(old, new, strict=True)) if a != b]
     return len(changed_lines) == 1 and [line.strip() for line in old].count(old[changed_lines[0]].strip()) == 1
-
-
-def _load_function(program: NumericProgram, mutant: SourceMutant) -> Callable[..., Any]:
-    name = program.function.__name__
-    with load_module(mutant.source, name) as module:
-        function: Callable[..., Any] = getattr(module, name)
-    return function
 
 
 def _has_other_answers(answers: list[Any], right_answers: list[Any]) -> bool:

@@ -73,16 +73,8 @@ def measure_regions(
     `NumericProgram.regions` is this table, measured with the default inputs and seed. A rate is a share of all groups,
     including those with an undefined output; its interval is Wilson's 95% interval.
 
-    Parameters
-    ----------
-    program : Program
-        The program whose mutants are measured.
-    inputs : int
-        The number of uniform sources per relation, in its own source domain.
-    seed : int
-        The seed of the random numbers.
-    mutants, relations : Mapping, optional
-        Only these mutants and relations.
+    `inputs` uniform sources are drawn per relation, in its own source domain. `mutants` and `relations` restrict the
+    table to these.
     """
     import pandas as pd
 
