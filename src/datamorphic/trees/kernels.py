@@ -1,23 +1,88 @@
-"""Find leaves and kills in compiled code, as `descent` and `kills` do.
+"""Find leaves and kills in compiled code, with the results of `descent` and `kills` (needs numba, the extra "fast").
 
-Needs numba, the extra "fast".
+The one idea: no mutant is evaluated. A mutant changes the comparison of one node, so it can only send rows of this node
+to the other side. A row is *telling* for a node if it gets a different answer on the other side. The telling rows of all
+nodes are listed once. Then one comparison per mutant and telling row of its node decides whether the mutant turns the
+row to the other side, which kills the mutant.
+
+The data layout:
+
+- ``values[row, column]`` are the rows of the data, `Routes` is the tree: arrays with one element per node.
+- A value above the limit of a node leads to its second child: ``children[2 * node + (value > limit[node])]``. A leaf
+  leads to itself, so a row that has arrived may take further steps. `Tree.routing` writes <, > and >= in this form.
+- Lists of different lengths lie one after the other in one array: ``rows[start[i] : end[i]]`` is the list of node i, and
+  ``rows[start[i] : start[i + 1]]`` where the lists have no gaps.
+
+tests/reference/test_tree_mutants.py compares these kernels with plain Python code, row by row and mutant by mutant.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
 from .mutants import Mutants
-from .tree import ABOVE, BELOW, EQUAL, FROM, LEVELS_PER_ARRIVAL_CHECK, WITHIN, Floats, Nodes, Tree
+from .tree import EQUAL, LEVELS_PER_ARRIVAL_CHECK, WITHIN, Floats, Nodes, Tree, convert_to_limits
 
-ROWS_ABREAST = 16
+ROWS_ABREAST = 16  # while the processor waits for the memory of one row, it works on the others
 
 Array = npt.NDArray[Any]
+
+
+class Routes(NamedTuple):
+    """The decisions of a tree: `tree.Routing` with small node numbers, and without None."""
+
+    feature: Array
+    limit: Array
+    children: Array
+    missing_second: Array
+    is_leaf: Array
+    special: Array  # whether a node compares by ==, in or not in
+    operator: Array
+    members: Array
+    plain: bool  # no node is special and no value is missing
+
+
+def find_leaves_compiled(tree: Tree, values: Array) -> Nodes:
+    """Find the leaf that each row reaches; see `descent.find_leaves`."""
+    return _find_leaves(_build_routes(tree, values), values)
+
+
+def find_kills_compiled(
+    tree: Tree, values: Array, mutants: Mutants, answer: Floats, tolerance: float
+) -> tuple[Nodes, Nodes]:
+    """Return the start and rows of `kills.RowKills`."""
+    routes = _build_routes(tree, values)
+    leaves = _find_leaves(routes, values)
+    visits = int(tree.depth[leaves].sum())
+    _, swapped = convert_to_limits(tree.operator, tree.threshold)
+    rows, compared_values, holds, start, end = _list_telling_rows(
+        routes, values, swapped, visits, answer[leaves], answer, tolerance
+    )
+    start, end = start[mutants.node], end[mutants.node]
+    limit, swapped = convert_to_limits(mutants.operator, mutants.threshold)
+    turned, counts = _find_turned(compared_values, holds, start, end, mutants.operator, limit, swapped, routes.members)
+    row_starts = np.concatenate([[0], np.cumsum(counts)])
+    return row_starts, _collect_turned_rows(rows, turned, start, end, row_starts)
+
+
+def _build_routes(tree: Tree, values: Array) -> Routes:
+    routing = tree.routing
+    return Routes(
+        feature=routing.feature.astype(np.int32),
+        limit=routing.limit,
+        children=routing.children.astype(np.int32),
+        missing_second=routing.missing_second,
+        is_leaf=routing.is_leaf,
+        special=np.zeros(len(tree), dtype=bool) if routing.special is None else routing.special,
+        operator=tree.operator,
+        members=tree.members if len(tree.sets) else np.zeros((1, 2), dtype=bool),
+        plain=routing.special is None and not np.isnan(values).any(),
+    )
 
 
 def compile_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -26,53 +91,12 @@ def compile_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     return kernel
 
 
-def find_kills_compiled(
-    tree: Tree, values: npt.NDArray[Any], mutants: Mutants, answer: Floats, tolerance: float
-) -> tuple[Nodes, Nodes]:
-    """Return the start and rows of `kills.RowKills`."""
-    routing_arrays = _prepare_routing(tree, values)
-    leaves = _find_leaves(*routing_arrays)
-    swapped = (tree.operator == ABOVE) | (tree.operator == FROM)
-    visits = int(tree.depth[leaves].sum())
-    killer_rows, compared_values, holds, start, end = _find_telling_rows(
-        *routing_arrays, swapped, visits, answer[leaves], answer, tolerance
-    )
-    # as in `Tree.routing`, all comparisons but == and sets become "at most" or its negation
-    strict = (mutants.operator == BELOW) | (mutants.operator == FROM)
-    limit = np.where(strict, np.nextafter(mutants.threshold, -np.inf), mutants.threshold)
-    is_swapped = (mutants.operator == ABOVE) | (mutants.operator == FROM)
-    start, end, members = start[mutants.node], end[mutants.node], routing_arrays[-2]
-    begin, turned, row_starts = _find_turned_rows(
-        compared_values, holds, start, end, mutants.operator, limit, is_swapped, members
-    )
-    return row_starts, _collect_rows(killer_rows, start, begin, turned, row_starts)
-
-
-def find_leaves_compiled(tree: Tree, values: npt.NDArray[Any]) -> Nodes:
-    """Find the leaf that each row reaches; see `descent.find_leaves`."""
-    return _find_leaves(*_prepare_routing(tree, values))
-
-
-def _prepare_routing(tree: Tree, values: npt.NDArray[Any]) -> tuple[Any, ...]:
-    """Return the arrays that kernels need; the last is whether all is plain."""
-    routing = tree.routing
-    return (
-        values,
-        routing.feature.astype(np.int32),
-        routing.limit,
-        routing.children.astype(np.int32),
-        routing.missing_second,
-        routing.is_leaf,
-        np.zeros(len(tree), dtype=bool) if routing.special is None else routing.special,
-        tree.operator,
-        tree.members if len(tree.sets) else np.zeros((1, 2), dtype=bool),
-        routing.special is None and not np.isnan(values).any(),
-    )
+# -- from a node to a leaf ---------------------------------------------------------------------------------------------
 
 
 @compile_kernel
 def _is_match(value: float, operator: int, threshold: float, members: Array) -> Any:
-    """Return whether a value equals a number, or is (not) in a set."""
+    """Return whether a value equals a number, or is (not) in a set; see `Tree.members`."""
     if operator == EQUAL:
         return value == threshold
     inside = False
@@ -82,50 +106,19 @@ def _is_match(value: float, operator: int, threshold: float, members: Array) -> 
 
 
 @compile_kernel
-def _is_second(value: float, limit: float, missing: bool, special: bool, operator: int, members: Array) -> Any:
+def _is_second(value: float, limit: float, missing_second: bool, special: bool, operator: int, members: Array) -> Any:
     """Return whether a value leads to the second child of a node."""
     if np.isnan(value):
-        return missing
+        return missing_second
     if special:
         return not _is_match(value, operator, limit, members)
     return value > limit
 
 
 @compile_kernel
-def _find_leaves_abreast(values: Array, feature: Array, limit: Array, children: Array, is_leaf: Array) -> Any:
-    """Find the leaf of each row, several rows at once to hide the latency of memory."""
-    leaves = np.empty(len(values), dtype=np.intp)
-    nodes = np.zeros(ROWS_ABREAST, dtype=np.int32)
-    for start in range(0, len(values), ROWS_ABREAST):
-        size = min(ROWS_ABREAST, len(values) - start)
-        nodes[:] = 0
-        under_way = True
-        while under_way:
-            for _ in range(LEVELS_PER_ARRIVAL_CHECK):  # a leaf leads to itself
-                for k in range(size):
-                    node = nodes[k]
-                    nodes[k] = children[2 * node + (values[start + k, feature[node]] > limit[node])]
-            under_way = False
-            for k in range(size):
-                under_way |= not is_leaf[nodes[k]]
-        for k in range(size):
-            leaves[start + k] = nodes[k]
-    return leaves
-
-
-@compile_kernel
-def _find_leaves(
-    values: Array,
-    feature: Array,
-    limit: Array,
-    children: Array,
-    missing: Array,
-    is_leaf: Array,
-    special: Array,
-    operator: Array,
-    members: Array,
-    plain: bool,
-) -> Any:
+def _find_leaves(routes: Routes, values: Array) -> Any:
+    """Find the leaf that each row reaches."""
+    feature, limit, children, missing_second, is_leaf, special, operator, members, plain = routes
     if plain:
         return _find_leaves_abreast(values, feature, limit, children, is_leaf)
     leaves = np.empty(len(values), dtype=np.intp)
@@ -133,43 +126,52 @@ def _find_leaves(
         node = 0
         while not is_leaf[node]:
             value = values[row, feature[node]]
-            second = _is_second(value, limit[node], missing[node], special[node], operator[node], members)
+            second = _is_second(value, limit[node], missing_second[node], special[node], operator[node], members)
             node = children[2 * node + second]
         leaves[row] = node
     return leaves
 
 
 @compile_kernel
-def _find_telling_rows(
-    values: Array,
-    feature: Array,
-    limit: Array,
-    children: Array,
-    missing: Array,
-    is_leaf: Array,
-    special: Array,
-    operator: Array,
-    members: Array,
-    plain: bool,
-    swapped: Array,
-    visits: int,
-    own_answers: Array,
-    answer: Array,
-    tolerance: float,
+def _find_leaves_abreast(values: Array, feature: Array, limit: Array, children: Array, is_leaf: Array) -> Any:
+    """Do the same for plain decisions, several rows at once to hide the latency of memory."""
+    leaves = np.empty(len(values), dtype=np.intp)
+    nodes = np.zeros(ROWS_ABREAST, dtype=np.int32)
+    for start in range(0, len(values), ROWS_ABREAST):
+        size = min(ROWS_ABREAST, len(values) - start)
+        nodes[:] = 0
+        under_way = True
+        while under_way:
+            for _ in range(LEVELS_PER_ARRIVAL_CHECK):
+                for k in range(size):
+                    node = nodes[k]
+                    nodes[k] = children[2 * node + (values[start + k, feature[node]] > limit[node])]
+            under_way = False
+            for k in range(size):
+                under_way |= not is_leaf[nodes[k]]
+        leaves[start : start + size] = nodes[:size]
+    return leaves
+
+
+@compile_kernel
+def _list_telling_rows(
+    routes: Routes, values: Array, swapped: Array, visits: int, own_answers: Array, answer: Array, tolerance: float
 ) -> Any:
-    """Return, by node, the rows whose answer changes on its other side."""
+    """List the telling rows by node, with the compared value and whether the comparison holds.
+
+    `visits` is the number of pairs of row and decision on all paths. All loops are in this one function: calling a
+    function with all arrays of `routes` once per row would take longer than the steps from node to node.
+    """
+    feature, limit, children, missing_second, is_leaf, special, operator, members, plain = routes
     n, nodes = len(values), len(feature)
-    # the rows of a node are a slice of this, which is split stably into those of its children
-    order, second_rows = np.arange(n), np.empty(n, dtype=np.intp)
-    killer_rows = np.empty(visits, dtype=np.intp)
-    compared_values = np.empty(visits, dtype=values.dtype)
-    holds = np.empty(visits, dtype=np.bool_)
+    telling_rows, compared_values = np.empty(visits, dtype=np.intp), np.empty(visits, dtype=values.dtype)
+    holds, count = np.empty(visits, dtype=np.bool_), 0
     start, end = np.zeros(nodes, dtype=np.intp), np.zeros(nodes, dtype=np.intp)
+    # the rows of a node are order[low[node] : high[node]], ascending: its decision splits this part between its children
+    order, second_rows = np.arange(n), np.empty(n, dtype=np.intp)
     low, high = np.zeros(nodes, dtype=np.intp), np.zeros(nodes, dtype=np.intp)
-    pending = np.empty(nodes + 1, dtype=np.intp)
-    pending[0], pending_count = 0, 1
     high[0] = n
-    count = 0
+    pending, pending_count = np.zeros(nodes + 1, dtype=np.intp), 1  # a stack of nodes, first the root
     while pending_count:
         pending_count -= 1
         node = pending[pending_count]
@@ -177,12 +179,12 @@ def _find_telling_rows(
             continue
         start[node] = count
         middle, second_count = low[node], 0
-        for at in range(low[node], high[node]):
-            row = order[at]
+        for place in range(low[node], high[node]):
+            row = order[place]
             value = values[row, feature[node]]
             second = value > limit[node]
             if not plain:
-                second = _is_second(value, limit[node], missing[node], special[node], operator[node], members)
+                second = _is_second(value, limit[node], missing_second[node], special[node], operator[node], members)
             if second:
                 second_rows[second_count] = row
                 second_count += 1
@@ -190,40 +192,31 @@ def _find_telling_rows(
                 order[middle] = row
                 middle += 1
             if not plain and np.isnan(value):
-                continue
-            other_node = children[2 * node + (not second)]
-            while not is_leaf[other_node]:
-                other_value = values[row, feature[other_node]]
-                other_second = other_value > limit[other_node]
+                continue  # a mutant sends missing values to the same side
+            other = children[2 * node + (not second)]
+            while not is_leaf[other]:
+                value_there = values[row, feature[other]]
+                second_there = value_there > limit[other]
                 if not plain:
-                    other_second = _is_second(
-                        other_value,
-                        limit[other_node],
-                        missing[other_node],
-                        special[other_node],
-                        operator[other_node],
-                        members,
+                    second_there = _is_second(
+                        value_there, limit[other], missing_second[other], special[other], operator[other], members
                     )
-                other_node = children[2 * other_node + other_second]
-            if abs(answer[other_node] - own_answers[row]) > tolerance:
-                killer_rows[count], compared_values[count], holds[count] = row, value, second == swapped[node]
+                other = children[2 * other + second_there]
+            if abs(answer[other] - own_answers[row]) > tolerance:
+                telling_rows[count], compared_values[count], holds[count] = row, value, second == swapped[node]
                 count += 1
-        order[middle : middle + second_count] = second_rows[:second_count]
+        order[middle : high[node]] = second_rows[:second_count]
         end[node] = count
         first_child, second_child = children[2 * node], children[2 * node + 1]
-        low[first_child], high[first_child], low[second_child], high[second_child] = (
-            low[node],
-            middle,
-            middle,
-            high[node],
-        )
+        low[first_child], high[first_child] = low[node], middle
+        low[second_child], high[second_child] = middle, high[node]
         pending[pending_count], pending[pending_count + 1] = second_child, first_child
         pending_count += 2
-    return killer_rows[:count], compared_values[:count], holds[:count], start, end
+    return telling_rows[:count], compared_values[:count], holds[:count], start, end
 
 
 @compile_kernel
-def _find_turned_rows(
+def _find_turned(
     compared_values: Array,
     holds: Array,
     start: Array,
@@ -233,37 +226,40 @@ def _find_turned_rows(
     swapped: Array,
     members: Array,
 ) -> Any:
-    """Return which telling rows each mutant sends to the other side, and how many."""
-    begin = np.zeros(len(operator) + 1, dtype=np.intp)
+    """Return whether each mutant turns each telling row of its node, mutant by mutant, and how many it turns."""
+    turned = np.empty((end - start).sum(), dtype=np.bool_)
+    counts = np.zeros(len(operator), dtype=np.intp)
+    first = 0
     for mutant in range(len(operator)):
-        begin[mutant + 1] = begin[mutant] + end[mutant] - start[mutant]
-    turned = np.empty(begin[-1], dtype=np.bool_)
-    count = np.zeros(len(operator) + 1, dtype=np.intp)
-    for mutant in range(len(operator)):
-        bound, is_swapped, turned_count = limit[mutant], swapped[mutant], 0
-        shift = begin[mutant] - start[mutant]
-        if operator[mutant] < EQUAL:
-            for at in range(start[mutant], end[mutant]):
-                turns = ((compared_values[at] <= bound) != is_swapped) != holds[at]
-                turned[shift + at] = turns
-                turned_count += turns
+        shift = first - start[mutant]
+        bound, is_swapped, count = limit[mutant], swapped[mutant], 0
+        if operator[mutant] < EQUAL:  # a loop of its own, which the compiler can vectorize
+            for place in range(start[mutant], end[mutant]):
+                turns = ((compared_values[place] <= bound) != is_swapped) != holds[place]
+                turned[shift + place] = turns
+                count += turns
         else:
-            for at in range(start[mutant], end[mutant]):
-                turns = _is_match(compared_values[at], operator[mutant], bound, members) != holds[at]
-                turned[shift + at] = turns
-                turned_count += turns
-        count[mutant + 1] = turned_count
-    return begin, turned, np.cumsum(count)
+            for place in range(start[mutant], end[mutant]):
+                turns = _is_match(compared_values[place], operator[mutant], bound, members) != holds[place]
+                turned[shift + place] = turns
+                count += turns
+        counts[mutant] = count
+        first += end[mutant] - start[mutant]
+    return turned, counts
 
 
 @compile_kernel
-def _collect_rows(killer_rows: Array, start: Array, begin: Array, turned: Array, row_starts: Array) -> Any:
+def _collect_turned_rows(telling_rows: Array, turned: Array, start: Array, end: Array, row_starts: Array) -> Any:
+    """Return the rows that each mutant turns, mutant by mutant."""
     rows = np.empty(row_starts[-1], dtype=np.intp)
+    first = 0
     for mutant in range(len(start)):
-        place = row_starts[mutant]
-        for at in range(begin[mutant], begin[mutant + 1]):
+        target, size = row_starts[mutant], end[mutant] - start[mutant]
+        shift = start[mutant] - first
+        for place in range(first, first + size):
             # write always and advance only if turned, which avoids mispredicted branches
-            if place < len(rows):
-                rows[place] = killer_rows[start[mutant] + at - begin[mutant]]
-            place += turned[at]
+            if target < len(rows):
+                rows[target] = telling_rows[shift + place]
+            target += turned[place]
+        first += size
     return rows

@@ -167,11 +167,10 @@ class Tree:
         """The decisions in the form that is fastest to evaluate."""
         is_leaf, nodes = self.left == LEAF, np.arange(len(self))
         left, right = np.where(is_leaf, nodes, self.left), np.where(is_leaf, nodes, self.right)
-        swapped = (self.operator == ABOVE) | (self.operator == FROM)
-        strict = (self.operator == BELOW) | (self.operator == FROM)
+        limit, swapped = convert_to_limits(self.operator, self.threshold)
         return Routing(
             feature=np.where(is_leaf, 0, self.feature).astype(np.intp),
-            limit=np.where(strict, np.nextafter(self.threshold, -np.inf), self.threshold),
+            limit=limit,
             children=np.stack([np.where(swapped, right, left), np.where(swapped, left, right)], axis=1).ravel(),
             missing_second=self.missing_left == swapped,
             is_leaf=is_leaf,
@@ -202,3 +201,10 @@ class Routing(NamedTuple):
     missing_second: npt.NDArray[np.bool_]
     is_leaf: npt.NDArray[np.bool_]
     special: npt.NDArray[np.bool_] | None
+
+
+def convert_to_limits(operator: npt.NDArray[np.int8], threshold: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    """Write <=, <, > and >= with one operator: they hold if ``(value <= limit) != swapped``."""
+    is_strict = (operator == BELOW) | (operator == FROM)
+    limit = np.where(is_strict, np.nextafter(threshold, -np.inf), threshold)
+    return limit, (operator == ABOVE) | (operator == FROM)
