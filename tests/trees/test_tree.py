@@ -390,11 +390,15 @@ def rich(frame):
     )
 
 
+def answers_of(tree, matrix):
+    return np.array([tree.answer_at(leaf) for leaf in find_leaves(tree, matrix)])
+
+
 def test_a_surrogate_agrees_with_a_simple_model():
     points = SPACE.sample(3000, seed=1, points=True)
     found = fit_surrogate(rich, points)
     fresh = SPACE.sample(4000, seed=2, points=True)
-    told = found.tree.answers_at(find_leaves(found.tree, fresh.codes))
+    told = answers_of(found.tree, fresh.codes)
     low, high = found.interval
     true = (told == rich(fresh.frame)).mean()
     assert low <= found.fidelity <= high
@@ -490,7 +494,7 @@ def test_a_label_that_only_held_out_points_have():
     labels[0] = "rare"
     for seed in range(12):
         found = fit_surrogate(labels, points, seed=seed)
-        told = found.tree.answers_at(find_leaves(found.tree, points.codes))
+        told = answers_of(found.tree, points.codes)
         assert (told == labels).mean() > 0.9
 
 

@@ -38,69 +38,24 @@ LINKS: dict[str, Callable[[Floats], Floats]] = {
 class Joining:
     """How the answers of trees are combined to the answer of a forest.
 
-    Attributes
-    ----------
-    method : {"mean", "sum", "median"}
-        How the values of the leaves are combined. "median" is weighted by `weights`.
-    start : tuple of float
-        The initial scores, to which trees add.
-    column : tuple of int
-        The first score that each tree adds to; empty if that is the first score for all trees.
-    decision : {"number", "most", "above", "at least", "half"}
-        How scores become an answer. "number": the score is the answer. "most": the label with the largest score. The
-        others choose the second of two labels if the score is above 0, at least 0, or above one half after the link.
-    link : str
-        The function that is applied to the final scores, a key of `LINKS`.
-    scale : float
-        The factor of the scores before the link.
-    single : bool
-        Whether scores are summed in single precision.
-    parts : tuple of int
-        The number of scores of each output of a multi-output model; empty if there is one output.
-    weights : tuple of float
-        The weight of each tree, for the median.
+    A decision turns scores into an answer. "number": the score is the answer. "most": the label with the largest score.
+    The others choose the second of two labels if the score is above 0, at least 0, or above one half after the link.
     """
 
-    method: str = "mean"
-    start: tuple[float, ...] = ()
-    column: tuple[int, ...] = ()
-    decision: str = "most"
-    link: str = ""
-    scale: float = 1.0
-    single: bool = False
-    parts: tuple[int, ...] = ()
-    weights: tuple[float, ...] = ()
+    method: str = "mean"  # how the values of leaves are combined: "mean", "sum" or "median", which has weights
+    start: tuple[float, ...] = ()  # the initial scores, to which trees add
+    column: tuple[int, ...] = ()  # the first score that each tree adds to; empty if that is the first for all
+    decision: str = "most"  # "number", "most", "above", "at least" or "half"
+    link: str = ""  # the function that is applied to the final scores, a key of `LINKS`
+    scale: float = 1.0  # the factor of the scores before the link
+    single: bool = False  # whether scores are summed in single precision
+    parts: tuple[int, ...] = ()  # the scores of each output of a multi-output model; empty for one output
+    weights: tuple[float, ...] = ()  # of the trees, for the median
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Forest:
     """The trees of a model, with all that is needed to compute its answers.
-
-    Attributes
-    ----------
-    trees : tuple of Tree
-        The trees.
-    owner : str
-        The name of the model in messages.
-    columns : tuple of str or None
-        The columns that the model was fitted on; None if unknown.
-    width : int
-        The number of columns.
-    labels : tuple or None
-        The labels; None if answers are numbers; one tuple of labels per output of a multi-output model.
-    joining : Joining or None
-        How the answers of the trees are combined; None if this cannot be derived from the trees.
-    takes_missing : bool
-        Whether values may be missing.
-    categories : mapping
-        The values that the codes 0, 1, ... stand for, by index of a categorical column. Other values count as missing
-        unless `domains` says otherwise.
-    missing_markers : mapping
-        The number that stands for a missing value, by index of the column.
-    preprocessing : Preprocessing or None
-        The steps of a pipeline before the trees.
-    domains : mapping
-        The values that the model allows, by index of the column.
 
     Examples
     --------
@@ -117,16 +72,17 @@ class Forest:
     """
 
     trees: tuple[Tree, ...]
-    owner: str
-    columns: tuple[str, ...] | None
-    width: int
-    labels: tuple[Any, ...] | None
-    joining: Joining | None = Joining()
-    takes_missing: bool = True
-    categories: Mapping[int, tuple[Any, ...]] = field(default_factory=dict)
-    missing_markers: Mapping[int, float] = field(default_factory=dict)
-    preprocessing: Preprocessing | None = None
-    domains: Mapping[int, Domain] = field(default_factory=dict)
+    owner: str  # the name of the model in messages
+    columns: tuple[str, ...] | None  # that the model was fitted on; None if unknown
+    width: int  # the number of columns
+    labels: tuple[Any, ...] | None  # None if answers are numbers; one tuple per output of a multi-output model
+    joining: Joining | None = Joining()  # how answers are combined; None if this cannot be derived from the trees
+    takes_missing: bool = True  # whether values may be missing
+    # the next ones are by index of the column
+    categories: Mapping[int, tuple[Any, ...]] = field(default_factory=dict)  # the values for the codes 0, 1, ...
+    missing_markers: Mapping[int, float] = field(default_factory=dict)  # the number that stands for a missing value
+    preprocessing: Preprocessing | None = None  # the steps of a pipeline before the trees
+    domains: Mapping[int, Domain] = field(default_factory=dict)  # the allowed values; others count as missing
 
     def __repr__(self) -> str:
         leaves = pluralize(sum(len(tree.leaves) for tree in self.trees), "leaf", "leaves")
@@ -195,11 +151,10 @@ class Forest:
         decisions = self.decide(self.scores(matrix))
         if self.labels is None:
             return decisions
-        if self._joining.parts:
-            return np.column_stack(
-                [_to_label_array(labels)[places] for labels, places in zip(self.labels, decisions.T, strict=True)]
-            )
-        return _to_label_array(self.labels)[decisions]
+        if not self._joining.parts:
+            return _to_label_array(self.labels)[decisions]
+        outputs = zip(self.labels, decisions.T, strict=True)
+        return np.column_stack([_to_label_array(labels)[places] for labels, places in outputs])
 
 
 def _to_label_array(labels: tuple[Any, ...]) -> npt.NDArray[Any]:

@@ -25,43 +25,27 @@ if TYPE_CHECKING:
 
 Singles = npt.NDArray[np.float32]
 TreeMatrix = npt.NDArray[np.float32] | npt.NDArray[np.float64]
-LIGHTGBM_ZERO_TOLERANCE = float(
-    np.float32(1e-35)
-)  # LightGBM, the only library that compares doubles here, takes it for 0
+LIGHTGBM_ZERO_TOLERANCE = float(np.float32(1e-35))  # only LightGBM compares doubles here: this is 0 for it
 MAX_CODE = 1e30  # beyond, sums in single precision overflow in scikit-learn
 
 
 @dataclass(frozen=True, kw_only=True)
 class TreeInputs:
-    """Converts rows of the user to the numbers that trees compare.
-
-    `owner`, `preprocessing`, `takes_missing`, `single`, `categories`, `missing_markers` and `domains` are as in
-    `Forest`.
-
-    Attributes
-    ----------
-    names : tuple of str
-        The columns, in the order of the trees.
-    space : Space or None
-        The values that columns may have, if known.
-    coded : bool
-        Whether the trees compare the codes of that space rather than the values: so for surrogates.
-    """
+    """Converts rows of the user to the numbers that trees compare; see `Forest` for most fields."""
 
     owner: str
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # of the columns, in the order of the trees
     preprocessing: Preprocessing | None = None
     takes_missing: bool = True
     single: bool = True
     categories: Mapping[int, tuple[Any, ...]] = field(default_factory=dict)
     missing_markers: Mapping[int, float] = field(default_factory=dict)
-    space: Space | None = None
-    coded: bool = False
+    space: Space | None = None  # the values that columns may have, if known
+    coded: bool = False  # whether the trees compare the codes of that space: so for surrogates
     domains: Mapping[int, Domain] = field(default_factory=dict)
 
     def to_tree_matrix(self, frame: pd.DataFrame) -> TreeMatrix:
         """Return rows as the trees compare them; missing values are NaN."""
-        values: Any
         if self.preprocessing is not None:
             try:
                 values = self.preprocessing.transform(frame)
@@ -97,9 +81,8 @@ class TreeInputs:
         for column, domain in self.domains.items():
             frame = replace_with_missing(frame, column, domain.missing)
         if not self.categories:
-            array = (
-                frame.to_numpy() if all(dtype.kind in "fiub" for dtype in frame.dtypes) else convert_to_numbers(frame)
-            )
+            is_numeric = all(dtype.kind in "fiub" for dtype in frame.dtypes)
+            array = frame.to_numpy() if is_numeric else convert_to_numbers(frame)
             return array if array.dtype.kind in "fiub" else convert_to_numbers(frame)
         matrix = np.empty((len(frame), len(frame.columns)))
         others = [j for j in range(len(frame.columns)) if j not in self.categories]
@@ -130,19 +113,17 @@ class TreeInputs:
         """Replace markers of missing values and invalid numbers by NaN, or refuse them."""
         for column in self.domains.keys() - self.categories.keys():
             column_values, domain = matrix[:, column], self.domains[column]
-            invalid = domain.find_missing(column_values) | domain.find_invalid(column_values)
+            is_marker, is_invalid = domain.find_missing(column_values), domain.find_invalid(column_values)
             if domain.invalid_policy == "refused":
-                outside = invalid & ~domain.find_missing(column_values)
                 problem = f"is outside the values for which {self.owner} has an answer"
-                _refuse_bad_values(frame, outside, problem, "Leave the row out.", column)
-            column_values[invalid] = np.nan
+                _refuse_bad_values(frame, is_invalid & ~is_marker, problem, "Leave the row out.", column)
+            column_values[is_marker | is_invalid] = np.nan
         return matrix
 
     def _round_to_precision(self, values: npt.ArrayLike) -> TreeMatrix:
+        dtype: Any = np.float32 if self.single else np.float64
         with np.errstate(over="ignore"):
-            if self.single:
-                return np.ascontiguousarray(values, dtype=np.float32)
-            return np.ascontiguousarray(values, dtype=np.float64)
+            return np.ascontiguousarray(values, dtype=dtype)
 
 
 def convert_to_numbers(frame: pd.DataFrame) -> npt.NDArray[np.float64]:
@@ -169,8 +150,7 @@ def _refuse_bad_values(
     column = column if only_column is None else only_column
     more = int(bad.sum()) - 1
     more_text = f" ({more:,} more like it)" if more else ""
-    label = frame.index[row]
-    label = label.item() if isinstance(label, np.generic) else label
+    label = frame.index[[row]].tolist()[0]
     value = format_short(frame.iloc[row, column])
     raise DataError(f"Column {frame.columns[column]!r}, row {label!r}: {value!r} {problem}{more_text}. {remedy}")
 
@@ -182,19 +162,17 @@ def read_data(
     owner, columns = forest.owner, forest.columns
     # preprocessing keeps the columns, so the data have as many as the trees
     frame, notes = read_table(owner, data, None if columns is None else list(columns), forest.width, target)
-    if space is not None:
-        absent = [name for name in frame.columns if name not in space.names]
-        if absent:
-            raise ArgumentError(
-                f"The space has no feature {absent[0]!r}, which {owner} uses. {suggest_name(absent[0], space.names)}"
-            )
+    absent = [name for name in frame.columns if space is not None and name not in space.names]
+    if space is not None and absent:
+        raise ArgumentError(
+            f"The space has no feature {absent[0]!r}, which {owner} uses. {suggest_name(absent[0], space.names)}"
+        )
     names = tuple(str(name) for name in frame.columns)
-    categories = {
-        column: add_other_categories(values, frame.iloc[:, column], space[names[column]] if space is not None else None)
-        if column in forest.domains and forest.domains[column].invalid_policy == "kept"
-        else values
-        for column, values in forest.categories.items()
-    }
+    categories = dict(forest.categories)
+    for column, values in forest.categories.items():
+        if column in forest.domains and forest.domains[column].invalid_policy == "kept":
+            feature = space[names[column]] if space is not None else None
+            categories[column] = add_other_categories(values, frame.iloc[:, column], feature)
     inputs = TreeInputs(
         owner=owner,
         names=names,
@@ -270,6 +248,5 @@ def _to_frame(data: DataLike, columns: list[str] | None, width: int, owner: str,
             f"{owner} was fitted on {pluralize(width, 'column')} but the data have {array.shape[1]}. Leave out the "
             "columns that are not inputs, such as the target."
         )
-    names = columns if columns is not None else [f"x{j}" for j in range(array.shape[1])]
-    frame = pd.DataFrame(array, columns=names)
+    frame = pd.DataFrame(array, columns=columns or [f"x{j}" for j in range(width)])
     return frame.infer_objects() if array.dtype == object else frame

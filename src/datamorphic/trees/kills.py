@@ -27,7 +27,7 @@ ROWS_PER_COUNT = 200_000
 
 @dataclass(frozen=True, eq=False)
 class RowKills:
-    """The rows that kill mutant m: ``rows[start[m]:start[m + 1]]``, ascending."""
+    """The rows that kill mutant m: ``rows[start[m]:start[m + 1]]``, ascending, of `width` rows."""
 
     start: Nodes
     rows: Nodes
@@ -66,14 +66,12 @@ def find_kills(
     """
     values = to_tree_precision(tree, matrix)
     if compiled is None:
-        is_worth_compiling = len(values) * len(mutants) > MIN_COMPILED_CELLS
-        compiled = is_worth_compiling and find_spec("numba") is not None
+        compiled = len(values) * len(mutants) > MIN_COMPILED_CELLS and find_spec("numba") is not None
     if compiled:
         from .kernels import find_kills_compiled
 
-        return RowKills(
-            *find_kills_compiled(tree, values, mutants, tree.answer.astype(np.float64), tolerance), len(values)
-        )
+        start, rows = find_kills_compiled(tree, values, mutants, tree.answer.astype(np.float64), tolerance)
+        return RowKills(start, rows, len(values))
     number, rows, _ = list_kills(tree, values, mutants, tree.answer, tolerance)
     return collect_kills(number, rows, len(mutants), len(values))
 
@@ -100,14 +98,11 @@ def list_kills(
 
     Two leaves give the same answer if their numbers in `answer` differ by at most the tolerance.
     """
-    blocks: list[tuple[Nodes, Nodes, Nodes]] = []
+    blocks = [(np.zeros(0, dtype=np.intp),) * 3]
     for start in range(0, len(values), ROWS_PER_BLOCK):
-        number, rows, leaves = _list_block_kills(
-            tree, values[start : start + ROWS_PER_BLOCK], mutants, answer, tolerance
-        )
+        block = values[start : start + ROWS_PER_BLOCK]
+        number, rows, leaves = _list_block_kills(tree, block, mutants, answer, tolerance)
         blocks.append((number, rows + start, leaves))
-    if not blocks:
-        return (np.zeros(0, dtype=np.intp),) * 3
     number, rows, leaves = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     return number, rows, leaves
 
@@ -124,21 +119,12 @@ def _list_block_kills(
     other_leaves = descend(tree, values, rows, np.where(left, tree.right[nodes], tree.left[nodes]).astype(np.intp))
     telling = np.flatnonzero(np.abs(answer[other_leaves] - answer[own_leaves[rows]]) > tolerance)
     telling = telling[np.argsort(nodes[telling], kind="stable")]
-    rows, nodes, compared_values, left, other_leaves = (
-        rows[telling],
-        nodes[telling],
-        compared_values[telling],
-        left[telling],
-        other_leaves[telling],
-    )
+    arrays: list[Any] = [rows, nodes, compared_values, left, other_leaves]
+    rows, nodes, compared_values, left, other_leaves = (array[telling] for array in arrays)
     first = np.searchsorted(nodes, mutants.node)
     visit_counts = np.searchsorted(nodes, mutants.node, side="right") - first
     number = np.repeat(np.arange(len(mutants)), visit_counts)
-    visits = (
-        np.arange(len(number))
-        - np.repeat(np.cumsum(visit_counts) - visit_counts, visit_counts)
-        + np.repeat(first, visit_counts)
-    )
+    visits = np.arange(len(number)) + np.repeat(first - np.cumsum(visit_counts) + visit_counts, visit_counts)
     holds = evaluate_comparisons(
         compared_values[visits], mutants.operator[number], mutants.threshold[number], tree.members
     )
@@ -149,16 +135,11 @@ def _list_block_kills(
 def _list_visits(tree: Tree, leaves: Nodes) -> tuple[Nodes, Nodes]:
     """Return the pairs of row and node on all paths, sorted by node and row."""
     rows, nodes = np.arange(len(leaves)), tree.parent[leaves].astype(np.intp)
-    levels = []
-    while True:
-        has_parent = nodes >= 0
-        if not has_parent.any():
-            break
+    levels = [(rows[:0], nodes[:0])]
+    while (has_parent := nodes >= 0).any():
         rows, nodes = rows[has_parent], nodes[has_parent]
         levels.append((rows, nodes))
         nodes = tree.parent[nodes].astype(np.intp)
-    if not levels:
-        return np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp)
     rows, nodes = (np.concatenate(parts) for parts in zip(*levels, strict=True))
     order = np.lexsort((rows, nodes))
     return rows[order], nodes[order]

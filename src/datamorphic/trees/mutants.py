@@ -23,27 +23,13 @@ PerNode = str | int | None
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Mutants:
-    """The mutants of one tree, as arrays, grouped by node in pre-order.
+    """The mutants of one tree, as arrays, grouped by node in pre-order."""
 
-    Attributes
-    ----------
-    node : array of int
-        The node that is changed.
-    kind : array of int
-        The kind of change, as an index of `MUTANT_KINDS`.
-    operator : array of int
-        The new comparison, as an index of `OPERATORS`.
-    threshold : array of float
-        The new constant.
-    donor : array of int
-        The node that the constant comes from: the node itself if only the comparison changes.
-    """
-
-    node: Nodes
-    kind: npt.NDArray[np.int8]
-    operator: npt.NDArray[np.int8]
-    threshold: Floats
-    donor: Nodes
+    node: Nodes  # the node that is changed
+    kind: npt.NDArray[np.int8]  # the kind of change, as an index of `MUTANT_KINDS`
+    operator: npt.NDArray[np.int8]  # the new comparison, as an index of `OPERATORS`
+    threshold: Floats  # the new constant
+    donor: Nodes  # the node that the constant comes from: the node itself if only the comparison changes
 
     def __len__(self) -> int:
         return len(self.node)
@@ -52,17 +38,9 @@ class Mutants:
 def generate_mutants(tree: Tree, per_node: PerNode = NEIGHBOURS) -> Mutants:
     """Generate the mutants of a tree.
 
-    Each comparison is replaced by each of the other four; "in" becomes "not in". Each constant is replaced by
-    constants that other nodes compare the same column with.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    per_node : "neighbours", int or None
-        The constants per node: "neighbours" are those of the last node before and the first node after it in
-        pre-order that compare the same column; a number is the maximum of different constants, in pre-order; None
-        means all.
+    Each comparison is replaced by each of the other four; "in" becomes "not in". Each constant is replaced by constants
+    that other nodes compare the same column with. `per_node` "neighbours" are those of the last node before and the
+    first node after it in pre-order; a number is the maximum of different constants, in pre-order; None means all.
 
     Examples
     --------
@@ -77,19 +55,15 @@ def generate_mutants(tree: Tree, per_node: PerNode = NEIGHBOURS) -> Mutants:
     validate_per_node(per_node)
     nodes_by_column: dict[tuple[int, bool], list[int]] = defaultdict(list)
     for node in tree.inner.tolist():
-        nodes_by_column[_get_compared_column(tree, node)].append(node)
+        nodes_by_column[int(tree.feature[node]), bool(tree.operator[node] >= WITHIN)].append(node)
     changes: list[tuple[int, int, int, int]] = []
-    place = {node: i for nodes in nodes_by_column.values() for i, node in enumerate(nodes)}
+    location = {node: (nodes, place) for nodes in nodes_by_column.values() for place, node in enumerate(nodes)}
     for node in tree.inner.tolist():
         current = int(tree.operator[node])
         others = (WITHIN, WITHOUT) if current >= WITHIN else range(EQUAL + 1)
         changes += [(node, ORRN, operator_code, node) for operator_code in others if operator_code != current]
-        same_column_nodes = nodes_by_column[_get_compared_column(tree, node)]
-        changes += [
-            (node, CCCR, current, donor) for donor in _find_donors(tree, same_column_nodes, place[node], per_node)
-        ]
-    table = np.array(changes, dtype=np.intp).reshape(-1, 4)
-    node, kind, operator, donor = table.T
+        changes += [(node, CCCR, current, donor) for donor in _find_donors(tree, *location[node], per_node)]
+    node, kind, operator, donor = np.array(changes, dtype=np.intp).reshape(-1, 4).T
     return Mutants(
         node=node,
         kind=kind.astype(np.int8),
@@ -104,11 +78,6 @@ def validate_per_node(per_node: object) -> None:
     is_count = isinstance(per_node, int) and not isinstance(per_node, bool) and per_node >= 0
     if per_node is not None and per_node != NEIGHBOURS and not is_count:
         reject("per_node", "mutants of trees", f"{NEIGHBOURS!r}, a number of constants, or None for all", per_node)
-
-
-def _get_compared_column(tree: Tree, node: int) -> tuple[int, bool]:
-    """Return the column of a node, and whether it compares a set."""
-    return int(tree.feature[node]), bool(tree.operator[node] >= WITHIN)
 
 
 def _find_donors(tree: Tree, same_column_nodes: list[int], place: int, per_node: PerNode) -> list[int]:
@@ -139,18 +108,7 @@ def build_mutant(tree: Tree, mutants: Mutants, number: int) -> Tree:
 def format_change(
     tree: Tree, mutants: Mutants, number: int, categories: Mapping[str, Sequence[Any]] | None = None
 ) -> str:
-    """Return the change of a mutant as text; `categories` as for `rules.format_rule`.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from datamorphic.trees.read import read_trees
-    >>> [tree] = read_trees(DecisionTreeClassifier(random_state=0).fit(*load_iris(return_X_y=True)))
-    >>> mutants = generate_mutants(tree)
-    >>> format_change(tree, mutants, 0), format_change(tree, mutants, 4)
-    ('x3 <= 0.8 becomes x3 < 0.8', 'x3 <= 0.8 becomes x3 <= 1.75')
-    """
+    """Return the change of a mutant as text; `categories` as for `rules.format_rule`."""
     node, donor = int(mutants.node[number]), int(mutants.donor[number])
     before = _format_comparison(tree, node, int(tree.operator[node]), node, categories or {})
     return f"{before} becomes {_format_comparison(tree, node, int(mutants.operator[number]), donor, categories or {})}"
@@ -160,13 +118,10 @@ def _format_comparison(
     tree: Tree, node: int, operator: int, donor: int, categories: Mapping[str, Sequence[Any]]
 ) -> str:
     thresholds = tree.data_thresholds if tree.data_thresholds is not None else tree.threshold
-    limit = float(thresholds[donor])
-    name = tree.names[int(tree.feature[node])]
+    limit, name = float(thresholds[donor]), tree.names[int(tree.feature[node])]
     if name in categories:
-        return (
-            format_categories(name, build_range(operator, limit, True, False, tree.sets), categories[name])
-            or f"{name} is any"
-        )
+        range_ = build_range(operator, limit, True, False, tree.sets)
+        return format_categories(name, range_, categories[name]) or f"{name} is any"
     if operator >= WITHIN:
         text = "{" + ", ".join(map(str, sorted(tree.sets[int(limit)]))) + "}"
     else:

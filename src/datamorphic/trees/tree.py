@@ -23,38 +23,8 @@ Floats = npt.NDArray[np.float64]
 class Tree:
     """A binary decision tree as arrays, whatever library it comes from.
 
-    Nodes are numbered from the root, 0. A row goes left where the comparison of a node holds.
-
-    Attributes
-    ----------
-    feature : array of int
-        The column that a node compares; -1 at a leaf.
-    operator : array of int
-        The comparison, as an index of `OPERATORS`.
-    threshold : array of float
-        The constant of the comparison; for "in" and "not in" the index of a set of codes in `sets`.
-    left, right : array of int
-        The children; -1 at a leaf.
-    missing_left : array of bool
-        Whether a missing value goes left.
-    answer : array
-        The answer of each node if it were a leaf: a number, or the index of a label in `labels`.
-    value : array of float
-        What each node adds to the scores of a forest, one column per score.
-    weight : array of float
-        The share of the training rows that reached the node.
-    names : tuple of str
-        The columns.
-    labels : tuple or None
-        The labels; None if answers are numbers.
-    meaning : str
-        What an answer means if it is only part of the model's answer, such as "added to the score of 'a'".
-    data_thresholds : array of float or None
-        The thresholds in the units of the data, if the tree gets scaled columns.
-    single : bool
-        Whether values are rounded to single precision before they are compared.
-    sets : tuple of frozenset of int
-        The sets of codes for "in" and "not in".
+    Nodes are numbered from the root, 0. A row goes left where the comparison of a node holds. Arrays have one element per
+    node.
 
     Examples
     --------
@@ -71,21 +41,21 @@ class Tree:
     [1, 3, 4]
     """
 
-    feature: npt.NDArray[np.int32]
-    operator: npt.NDArray[np.int8]
-    threshold: Floats
-    left: npt.NDArray[np.int32]
+    feature: npt.NDArray[np.int32]  # the column that a node compares; -1 at a leaf
+    operator: npt.NDArray[np.int8]  # the comparison, as an index of `OPERATORS`
+    threshold: Floats  # its constant; for "in" and "not in" the index of a set of codes in `sets`
+    left: npt.NDArray[np.int32]  # the children; -1 at a leaf
     right: npt.NDArray[np.int32]
-    missing_left: npt.NDArray[np.bool_]
-    answer: npt.NDArray[Any]
-    value: Floats
-    weight: Floats
-    names: tuple[str, ...]
-    labels: tuple[Any, ...] | None = None
-    meaning: str = ""
-    data_thresholds: Floats | None = None
-    single: bool = True
-    sets: tuple[frozenset[int], ...] = ()
+    missing_left: npt.NDArray[np.bool_]  # whether a missing value goes left
+    answer: npt.NDArray[Any]  # of each node if it were a leaf: a number, or the index of a label
+    value: Floats  # what each node adds to the scores of a forest, one column per score
+    weight: Floats  # the share of the training rows that reached the node
+    names: tuple[str, ...]  # of the columns
+    labels: tuple[Any, ...] | None = None  # None if answers are numbers
+    meaning: str = ""  # of an answer that is part of the model's answer, such as "added to the score of 'a'"
+    data_thresholds: Floats | None = None  # in the units of the data, if the tree gets scaled columns
+    single: bool = True  # whether values are rounded to single precision before they are compared
+    sets: tuple[frozenset[int], ...] = ()  # of codes, for "in" and "not in"
 
     def __len__(self) -> int:
         return len(self.feature)
@@ -114,41 +84,21 @@ class Tree:
     def parent(self) -> npt.NDArray[np.int32]:
         """The parent of each node; -1 for the root."""
         parent = np.full(len(self), -1, dtype=np.int32)
-        inner = np.flatnonzero(self.left != LEAF)
-        parent[self.left[inner]] = inner
-        parent[self.right[inner]] = inner
+        parent[self.left[self.inner]] = parent[self.right[self.inner]] = self.inner
         return parent
 
     @cached_property
     def depth(self) -> npt.NDArray[np.int32]:
         """The number of decisions above each node."""
-        depth = np.zeros(len(self), dtype=np.int32)
-        level = np.zeros(1, dtype=np.intp)
-        while True:
-            level = level[self.left[level] != LEAF]
-            if not level.size:
-                return depth
-            child_depth = depth[level] + 1
-            depth[self.left[level]] = child_depth
-            depth[self.right[level]] = child_depth
-            level = np.concatenate([self.left[level], self.right[level]])
+        depth, left, right = [0] * len(self), self.left.tolist(), self.right.tolist()
+        for node in self.inner.tolist():  # parents before children
+            depth[left[node]] = depth[right[node]] = depth[node] + 1
+        return np.array(depth, dtype=np.int32)
 
     def answer_at(self, node: int) -> Any:
         """Return the answer of a node: a label or a number."""
         answer = self.answer[node]
         return self.labels[int(answer)] if self.labels is not None else answer.item()
-
-    def answers_at(self, nodes: Nodes) -> npt.NDArray[Any]:
-        """Return the answers of nodes."""
-        if self.labels is None:
-            return self.answer[nodes]
-        labels: npt.NDArray[Any]
-        if any(isinstance(label, tuple) for label in self.labels):
-            labels = np.empty(len(self.labels), dtype=object)
-            labels[:] = self.labels
-        else:
-            labels = np.asarray(self.labels)
-        return labels[self.answer[nodes]]
 
     def with_names(self, names: Sequence[str]) -> Tree:
         """Return the same tree with other column names."""
@@ -180,9 +130,8 @@ class Tree:
     @cached_property
     def members(self) -> npt.NDArray[np.bool_]:
         """Which codes each set holds; the last column is for all larger codes."""
-        table = np.zeros(
-            (len(self.sets), max((max(codes, default=0) for codes in self.sets), default=0) + 2), dtype=bool
-        )
+        largest = max((code for codes in self.sets for code in codes), default=0)
+        table = np.zeros((len(self.sets), largest + 2), dtype=bool)
         for row, codes in zip(table, self.sets, strict=True):
             row[list(codes)] = True
         return table

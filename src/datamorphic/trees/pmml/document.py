@@ -1,10 +1,9 @@
-"""Parse PMML documents safely, and read their fields."""
+"""Parse PMML documents safely, refuse what is not supported, and read their fields."""
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,20 +17,32 @@ ORDER_OPERATORS = ("lessThan", "lessOrEqual", "greaterThan", "greaterOrEqual")
 NUMBER_TYPES = ("integer", "float", "double")
 POLICY_BY_TREATMENT = {"returnInvalid": "refused", "asIs": "kept", "asMissing": "missing"}
 
-
-def get_tag(element: Element) -> str:
-    """Return the name of an element."""
-    return element.tag
-
-
-def find_children(element: Element, *names: str) -> list[Element]:
-    """Return the children of an element with one of some names."""
-    return [child for child in element if child.tag in names]
-
-
-def iterate_descendants(element: Element, *names: str) -> Iterator[Element]:
-    """Yield the element itself and all below it with one of some names."""
-    return (descendant for descendant in element.iter() if descendant.tag in names)
+MODELS = ("TreeModel", "MiningModel", "RegressionModel")
+PREDICATES = ("True", "False", "SimplePredicate", "SimpleSetPredicate", "CompoundPredicate")
+MODEL_CHILDREN = (
+    *("Extension", "MiningSchema", "Output", "ModelStats", "ModelExplanation", "Targets", "LocalTransformations"),
+    "ModelVerification",
+)
+KNOWN_CHILDREN = {
+    "TreeModel": (*MODEL_CHILDREN, "Node"),
+    "MiningModel": (*MODEL_CHILDREN, "Segmentation"),
+    "RegressionModel": (*MODEL_CHILDREN, "RegressionTable"),
+    "RegressionTable": ("Extension", "NumericPredictor"),
+    "Segmentation": ("Extension", "Segment"),
+    "Segment": ("Extension", *PREDICATES),  # and one model
+    "Node": ("Extension", "Partition", "ScoreDistribution", "Node", *PREDICATES),
+}
+CHECKED_LEAVES = ("NumericPredictor", "MiningField", "DataField")  # only their attributes are checked
+KNOWN_ATTRIBUTE_VALUES = {
+    "functionName": ("classification", "regression"),
+    "isScorable": ("true", "1"),
+    "missingValueStrategy": (
+        *("none", "lastPrediction", "nullPrediction", "defaultChild", "weightedConfidence", "aggregateNodes"),
+    ),
+    "noTrueChildStrategy": ("returnNullPrediction", "returnLastPrediction"),
+    "x-mathContext": ("float", "double"),
+    "exponent": ("1", "1.0"),
+}
 
 
 class _DoctypeRefuser(TreeBuilder):
@@ -45,37 +56,76 @@ class _DoctypeRefuser(TreeBuilder):
 
 
 def parse_pmml(path: str | os.PathLike[str]) -> Element:
-    """Return the root element of a PMML file.
-
-    Raises
-    ------
-    DataError
-        If the file is not PMML.
-    """
+    """Return the root element of a PMML file, or raise `DataError`."""
     parser = XMLParser(target=_DoctypeRefuser())
     try:
         with Path(path).open("rb") as file:
-            start = file.read(80)
-            if not start.strip():
+            block = file.read(80)
+            if not block.strip():
                 raise DataError(f"The file {format_short(path)!r} is empty. A PMML document is expected.")
-            parser.feed(start)
-            while block := file.read(1 << 20):
+            while block:
                 parser.feed(block)
+                block = file.read(1 << 20)
         root = parser.close()
     except OSError as error:
         raise DataError(f"The file {format_short(path)!r} cannot be read: {error.strerror or error}.") from None
+    except DataError:
+        raise
     except (ParseError, ValueError, LookupError) as error:
-        if isinstance(error, DataError):
-            raise
         raise DataError(f"The file {format_short(path)!r} is not PMML: it is not well-formed XML ({error}).") from None
     for element in root.iter():  # drop namespaces: the version is an attribute
         element.tag = element.tag.rpartition("}")[2]
-    if get_tag(root) != "PMML":
-        raise DataError(f"The file {format_short(path)!r} is XML but not PMML: its root is {get_tag(root)!r}.")
+    if root.tag != "PMML":
+        raise DataError(f"The file {format_short(path)!r} is XML but not PMML: its root is {root.tag!r}.")
     version = root.get("version", "none")
     if not version.startswith("4."):
         raise ModelError(f"PMML version {version} is not supported. Convert the file to a version from 4.0 to 4.4.")
     return root
+
+
+def validate_elements(root: Element) -> None:
+    """Raise `ModelError` if unknown content may change the answer."""
+    for element in root.iter():
+        name = element.tag
+        if name not in KNOWN_CHILDREN and name not in CHECKED_LEAVES:
+            continue
+        for part in element if name in KNOWN_CHILDREN else ():
+            if part.tag not in KNOWN_CHILDREN[name] and not (name == "Segment" and part.tag.endswith("Model")):
+                raise ModelError(
+                    f"A {name} of the PMML file holds {part.tag!r}, which is not supported and may change the answer."
+                )
+        if name in MODELS and element.get("functionName") is None:
+            raise ModelError(f"A {name} of the PMML file has no functionName. Expected classification or regression.")
+        for key, value in element.attrib.items():
+            if value not in KNOWN_ATTRIBUTE_VALUES.get(key, (value,) if not key.startswith("x-") else ()):
+                listed = " or ".join(map(repr, KNOWN_ATTRIBUTE_VALUES.get(key, ())))
+                hint = f" Supported: {listed}." if listed else ""
+                raise ModelError(
+                    f"A {name} of the PMML file has {key}={value!r}, which is not supported and may change the answer.{hint}"
+                )
+
+
+def validate_inner_fields(model: Element) -> None:
+    """Raise `ModelError` if an inner model treats its fields differently."""
+    outer_replacements = {
+        element.get("name"): element.get("missingValueReplacement")
+        for element in model.findall("MiningSchema/MiningField")
+    }
+    for element in model.iter("MiningField"):
+        name, replacement = element.get("name"), element.get("missingValueReplacement")
+        if replacement is not None and replacement != outer_replacements.get(name):
+            raise ModelError(
+                f"An inner model of the PMML file replaces missing values of {name!r} by {replacement!r}, which is not "
+                "supported. Only the outermost model may do so."
+            )
+        if element.get("outliers", "asIs") != "asIs":
+            raise ModelError(
+                f"The field {name!r} treats outliers as {element.get('outliers')!r}, which is not supported."
+            )
+        if element.get("missingValueTreatment") == "returnInvalid":
+            raise ModelError(
+                f"The field {name!r} has no answer for missing values (returnInvalid), which is not supported."
+            )
 
 
 @dataclass(kw_only=True)
@@ -134,19 +184,12 @@ class PmmlField:
             return Domain(tuple(dict.fromkeys([*missing_values, *self.missing])), (), policy)
         first = next((value for value in missing_values if not isinstance(value, str)), None)
         rest = tuple(value for value in missing_values if value is not first)
-        points = [(self.parse_value(text), True, self.parse_value(text), True) for text in self.values]
-        valid = (*self.intervals, *points)
-        return Domain(rest, valid if policy != "kept" else (), policy)
+        points = [(value, True, value, True) for value in map(self.parse_value, self.values)]
+        return Domain(rest, (*self.intervals, *points) if policy != "kept" else (), policy)
 
 
 def parse_text(text: str, data_type: str) -> Any:
-    """Return the value of a text, by the type of its field.
-
-    Examples
-    --------
-    >>> parse_text("7", "integer"), parse_text("7", "string"), parse_text("0.5", "double"), parse_text("true", "boolean")
-    (7, '7', 0.5, True)
-    """
+    """Return the value of a text, by the type of its field."""
     if data_type == "integer":
         try:
             return int(text)  # keeps all digits of large integers
@@ -176,21 +219,18 @@ def parse_number(text: str | None) -> float:
 def read_fields(root: Element) -> dict[str, PmmlField]:
     """Return the fields of the DataDictionary by name."""
     fields: dict[str, PmmlField] = {}
-    for element in (
-        element for part in find_children(root, "DataDictionary") for element in find_children(part, "DataField")
-    ):
-        values = [(value.get("value", ""), value.get("property", "valid")) for value in find_children(element, "Value")]
+    for element in root.findall("DataDictionary/DataField"):
+        values = [(value.get("value", ""), value.get("property", "valid")) for value in element.findall("Value")]
         name = element.get("name", "")
-        fields[name] = PmmlField(
+        fields[name] = pmml_field = PmmlField(
             name=name,
             data_type=element.get("dataType", "double"),
             optype=element.get("optype", "continuous"),
             values=[value for value, status in values if status == "valid"],
             missing=[value for value, status in values if status == "missing"],
             invalid=[value for value, status in values if status == "invalid"],
-            intervals=[_parse_interval(part) for part in find_children(element, "Interval")],
+            intervals=[_parse_interval(part) for part in element.findall("Interval")],
         )
-        pmml_field = fields[name]
         if pmml_field.optype == "ordinal" and pmml_field.data_type in NUMBER_TYPES:
             ranks = [parse_number(value) for value in pmml_field.values]
             if ranks != sorted(ranks):
@@ -216,9 +256,7 @@ def read_schema(model: Element, fields: dict[str, PmmlField]) -> tuple[list[Pmml
     """Return the active fields of a model, in order, and its target."""
     columns: list[PmmlField] = []
     target = None
-    for element in (
-        element for part in find_children(model, "MiningSchema") for element in find_children(part, "MiningField")
-    ):
+    for element in model.findall("MiningSchema/MiningField"):
         name, usage = element.get("name", ""), element.get("usageType", "active")
         if usage in ("target", "predicted"):
             if target is not None and target.name != name:
@@ -241,9 +279,9 @@ def read_schema(model: Element, fields: dict[str, PmmlField]) -> tuple[list[Pmml
 def read_casts(root: Element) -> dict[str, tuple[str, str]]:
     """Return source and type of derived fields that only change a type."""
     casts_by_name: dict[str, set[tuple[str, str]]] = {}
-    for element in iterate_descendants(root, "DerivedField"):
-        refs = [part for part in element if get_tag(part) not in ("Extension", "Value", "Interval")]
-        is_plain = len(refs) == 1 and get_tag(refs[0]) == "FieldRef" and refs[0].get("mapMissingTo") is None
+    for element in root.iter("DerivedField"):
+        refs = [part for part in element if part.tag not in ("Extension", "Value", "Interval")]
+        is_plain = len(refs) == 1 and refs[0].tag == "FieldRef" and refs[0].get("mapMissingTo") is None
         # another part of the document may derive a field of this name differently
         cast = (refs[0].get("field", ""), element.get("dataType", "double")) if is_plain else ("", "")
         casts_by_name.setdefault(element.get("name", ""), set()).add(cast)

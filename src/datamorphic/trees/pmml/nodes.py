@@ -1,9 +1,12 @@
-"""Read the nodes of a PMML tree: make splits binary, and route missing values."""
+"""Read the nodes of a PMML tree: their predicates, binary splits, and the way of missing values."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+import operator
+import re
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -11,9 +14,118 @@ import numpy as np
 from ...errors import ModelError
 from ..readers._build import NodeBuilder, sum_upwards
 from ..tree import ABOVE, BELOW, EQUAL, FROM, LEAF, UP_TO, WITHIN, Tree
-from .document import find_children, parse_number
-from .predicates import ALWAYS_TRUE, PmmlColumns, Predicate, read_predicate
-from .unsupported import PREDICATES
+from .document import PREDICATES, PmmlField, parse_number
+
+COMPARISONS = {"lessOrEqual": UP_TO, "lessThan": BELOW, "greaterThan": ABOVE, "greaterOrEqual": FROM, "equal": EQUAL}
+# for the same limit, one holds where the other does not
+OPPOSITE_OPERATORS = {UP_TO: ABOVE, ABOVE: UP_TO, BELOW: FROM, FROM: BELOW}
+COMPARE = {UP_TO: operator.le, BELOW: operator.lt, ABOVE: operator.gt, FROM: operator.ge, EQUAL: operator.eq}
+
+
+class Predicate(NamedTuple):
+    """A comparison that must hold, or must not hold if `negated`.
+
+    The limit is a number, or a set of codes if the operator is "in". The predicate that always holds has no column.
+    """
+
+    column: int = -1
+    operator: int = UP_TO
+    limit: Any = math.inf
+    negated: bool = False
+    missing: bool = False
+
+    @property
+    def about_missing(self) -> bool:
+        """Whether the predicate only checks whether the value is missing."""
+        return self.column >= 0 and self.operator == UP_TO and self.limit == math.inf
+
+    def is_complement_of(self, other: Predicate) -> bool:
+        """Return whether this holds for every value for which the other does not."""
+        if self.column != other.column or self.limit != other.limit:
+            return False
+        if self.operator == other.operator:
+            return self.negated != other.negated
+        return OPPOSITE_OPERATORS.get(self.operator) == other.operator and self.negated == other.negated
+
+
+ALWAYS_TRUE = Predicate()
+
+
+@dataclass(kw_only=True)
+class PmmlColumns:
+    """The columns of a document, and the labels of its trees."""
+
+    fields: list[PmmlField]
+    place: dict[str, int]
+    codes: dict[int, dict[Any, int]]  # of categories, by column
+    labels: list[Any] | None
+    target: PmmlField | None
+    single: bool
+    takes_missing: bool = True
+    has_probabilities: bool = False
+    open_columns: set[int] = field(default_factory=set)  # those that may hold other categories as well
+
+    def round_to_precision(self, number: float) -> float:
+        """Return a number in the precision in which trees compare."""
+        return float(np.float32(number)) if self.single else float(number)
+
+    def get_column(self, name: str) -> int:
+        """Return the index of a column."""
+        if name not in self.place:
+            raise ModelError(
+                f"A tree uses {name!r}, which is not an active field of the model. If it is derived by a transformation: "
+                "these are not supported. Apply the transformation to the data before, and export the model without it."
+            )
+        return self.place[name]
+
+    def build_set_predicate(self, column: int, texts: list[str], negated: bool) -> Predicate:
+        """Return the predicate that a value is one of some; invalid values never occur."""
+        codes, values = self.codes[column], map(self.fields[column].parse_value, texts)
+        return Predicate(column, WITHIN, frozenset(codes[value] for value in values if value in codes), negated)
+
+
+def read_predicate(element: Element, columns: PmmlColumns) -> Predicate | None:
+    """Read a predicate; None if it never holds."""
+    while element.tag == "CompoundPredicate":
+        operator_name = element.get("booleanOperator")
+        parts = [part for part in element if part.tag in PREDICATES]
+        if operator_name != "surrogate" or not parts:
+            raise ModelError(
+                f"A CompoundPredicate with {operator_name!r} is not supported, since decisions compare one column at a "
+                "time. Only 'surrogate' is, of which the first part is used."
+            )
+        element = parts[0]
+        if len(parts) > 1:
+            columns.takes_missing = False  # for missing values the other parts would decide
+    name = element.tag
+    if name in ("True", "False"):
+        return ALWAYS_TRUE if name == "True" else None
+    column = columns.get_column(element.get("field", ""))
+    comparison = element.get("operator", element.get("booleanOperator", ""))
+    codes = columns.codes.get(column)
+    if name == "SimpleSetPredicate" and comparison in ("isIn", "isNotIn") and codes is not None:
+        return columns.build_set_predicate(column, read_array(element), comparison == "isNotIn")
+    if comparison in ("isMissing", "isNotMissing"):
+        return Predicate(column, UP_TO, math.inf, comparison == "isMissing", comparison == "isMissing")
+    plain = "equal" if comparison == "notEqual" else comparison
+    if plain not in COMPARISONS:
+        raise ModelError(f"The operator {comparison!r} of a {name} is unknown.")
+    text = element.get("value")
+    if text is None:
+        raise ModelError(f"A predicate of the PMML file on {element.get('field')!r} has no value to compare with.")
+    if codes is not None:
+        predicate = columns.build_set_predicate(column, [text], comparison == "notEqual")
+        return predicate._replace(operator=EQUAL, limit=float(min(predicate.limit))) if predicate.limit else predicate
+    return Predicate(
+        column, COMPARISONS[plain], columns.round_to_precision(parse_number(text)), comparison == "notEqual"
+    )
+
+
+def read_array(element: Element) -> list[str]:
+    """Return the values of the array in an element; values with spaces are quoted."""
+    text = "".join(array.text or "" for array in element.findall("Array"))
+    matches = re.findall(r'"((?:[^"\\]|\\.)*)"|(\S+)', text)
+    return [plain or re.sub(r"\\(.)", r"\1", quoted) for quoted, plain in matches]
 
 
 class TreeModelReader:
@@ -27,7 +139,7 @@ class TreeModelReader:
 
     def read_tree(self, names: tuple[str, ...], meaning: str) -> Tree:
         """Read the tree."""
-        roots = find_children(self.model, "Node")
+        roots = self.model.findall("Node")
         if not roots:
             raise ModelError("A TreeModel of the PMML file has no Node, so there is no tree to read.")
         if self._read_predicate(roots[0]) != ALWAYS_TRUE:
@@ -40,7 +152,7 @@ class TreeModelReader:
             element, node = pending.pop()
             children = [
                 (predicate, child)
-                for child in find_children(element, "Node")
+                for child in element.findall("Node")
                 if (predicate := self._read_predicate(child)) is not None
             ]
             if children:
@@ -60,10 +172,10 @@ class TreeModelReader:
 
     def _read_predicate(self, element: Element) -> Predicate | None:
         """Return the predicate of a node; None if it never holds."""
-        predicates = find_children(element, *PREDICATES)
-        if not predicates:
+        predicate = next((part for part in element if part.tag in PREDICATES), None)
+        if predicate is None:
             raise ModelError(f"The node {element.get('id', '')!r} of a tree in the PMML file has no predicate.")
-        return read_predicate(predicates[0], self.columns)
+        return read_predicate(predicate, self.columns)
 
     def _split_node(
         self, element: Element, node: int, children: list[tuple[Predicate, Element]]
@@ -76,9 +188,8 @@ class TreeModelReader:
         is_covered = self._is_covering([predicate for predicate, _ in children])
         if not is_covered and not self.returns_last:
             raise ModelError(
-                f"The children of the node {element.get('id', '')!r} of a tree in the PMML file do not take "
-                "all rows, so some "
-                "rows have no answer. Add a child with <True/>, or set noTrueChildStrategy='returnLastPrediction'."
+                f"The children of the node {element.get('id', '')!r} of a tree in the PMML file do not take all rows, so "
+                "some rows have no answer. Add a child with <True/>, or set noTrueChildStrategy='returnLastPrediction'."
             )
         columns = {predicate.column for predicate, _ in children if predicate.column >= 0}
         is_open = any(self.columns.fields[column].replacement is None for column in columns)
@@ -92,8 +203,7 @@ class TreeModelReader:
                 self._set_answer(node, child)
                 numbered_children.append((child, node))
                 break
-            missing_goes = missing is not None and missing == place
-            self._set_decision(node, predicate, missing_goes)
+            self._set_decision(node, predicate, missing == place)
             yes, no = self._add_node(child), self._add_node(element)
             self.nodes.weight[no] = 0.0
             self.nodes.left[node], self.nodes.right[node] = (no, yes) if predicate.negated else (yes, no)
@@ -113,12 +223,9 @@ class TreeModelReader:
         codes = self.columns.codes.get(predicate.column)
         replacement = self.columns.fields[predicate.column].parse_value(text)
         value = float(codes.get(replacement, -1)) if codes is not None else self.columns.round_to_precision(replacement)
-        compare = {UP_TO: value.__le__, BELOW: value.__lt__, ABOVE: value.__gt__, FROM: value.__ge__}
         if predicate.operator == WITHIN:
             return (value in predicate.limit) != predicate.negated
-        return (
-            compare[predicate.operator](predicate.limit) if predicate.operator in compare else value == predicate.limit
-        ) != predicate.negated
+        return COMPARE[predicate.operator](value, predicate.limit) != predicate.negated
 
     def _find_missing_child(self, element: Element, children: list[tuple[Predicate, Element]]) -> int | None:
         """Return the index of the child that takes missing values; None if none does."""
@@ -141,14 +248,12 @@ class TreeModelReader:
         if codes is None or len({predicate.column for predicate in predicates}) > 1:
             return False
         known_codes = set(range(len(codes) + (last.column in self.columns.open_columns)))
-        open_codes = set(known_codes)
+        open_codes = known_codes
         for predicate in predicates:
-            named_codes = (
-                {int(predicate.limit)}
-                if predicate.operator == EQUAL
-                else set(predicate.limit if predicate.operator == WITHIN else ())
-            )
-            open_codes -= known_codes - named_codes if predicate.negated else named_codes
+            named_codes = set(predicate.limit) if predicate.operator == WITHIN else set()
+            if predicate.operator == EQUAL:
+                named_codes = {int(predicate.limit)}
+            open_codes = open_codes - (known_codes - named_codes if predicate.negated else named_codes)
         return not open_codes
 
     def _separate_missing(self, element: Element, node: int, children: list[tuple[Predicate, Element]]) -> int:
@@ -168,7 +273,7 @@ class TreeModelReader:
         return other_node
 
     def _has_answer(self, element: Element) -> bool:
-        return element.get("score") is not None or bool(find_children(element, "ScoreDistribution"))
+        return element.get("score") is not None or bool(element.findall("ScoreDistribution"))
 
     def _add_node(self, element: Element) -> int:
         node = self.nodes.add_leaf(None, 0.0)
@@ -178,34 +283,24 @@ class TreeModelReader:
 
     def _set_answer(self, node: int, element: Element) -> None:
         """Set the answer and the number of training rows of a node."""
-        shares = {
-            distribution.get("value", ""): parse_number(distribution.get("recordCount"))
-            for distribution in find_children(element, "ScoreDistribution")
-        }
+        distributions = {part.get("value", ""): part for part in element.findall("ScoreDistribution")}
+        shares = {label: parse_number(part.get("recordCount")) for label, part in distributions.items()}
         self.nodes.weight[node] = parse_number(element.get("recordCount", str(sum(shares.values()))))
         labels, target, score = self.columns.labels, self.columns.target, element.get("score")
         if labels is None:
             self.nodes.value[node] = 0.0 if score is None else parse_number(score)
             return
+        parse_label = target.parse_value if target is not None else str
         value = np.zeros(len(labels))
         if score is None and shares:
             score = max(shares, key=lambda label: shares[label])
         if score is not None:
-            self.answer[node] = labels.index(target.parse_value(score) if target is not None else score)
+            self.answer[node] = labels.index(parse_label(score))
             value[self.answer[node]] = 1.0
         if self.columns.has_probabilities and shares:
             value[:] = 0.0
-            for distribution in find_children(element, "ScoreDistribution"):
-                place = labels.index(
-                    target.parse_value(distribution.get("value", ""))
-                    if target is not None
-                    else distribution.get("value")
-                )
-                total = sum(shares.values()) or 1.0
-                probability = distribution.get("probability")
-                value[place] = (
-                    parse_number(probability)
-                    if probability is not None
-                    else shares[distribution.get("value", "")] / total
-                )
+            for label, part in distributions.items():
+                probability = part.get("probability")
+                share = shares[label] / (sum(shares.values()) or 1.0)
+                value[labels.index(parse_label(label))] = share if probability is None else parse_number(probability)
         self.nodes.value[node] = value
