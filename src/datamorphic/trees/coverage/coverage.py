@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,9 +19,9 @@ from ..._validation import to_generator, validate_integer
 from ...errors import DataError
 from ...runs.progress import Progress
 from ...space.features import Categorical
-from ..boundaries import STEP, Boundaries, Offset
+from ..boundaries import STEP, Boundaries, Limit, Offset
 from ..descent import find_leaves
-from ..inputs import TreeInputs, TreeMatrix
+from ..inputs import TreeInputs
 from ..rules import format_rule
 from ..tree import Tree
 from .result import MAX_DOCUMENT_ITEMS, DrawableResult
@@ -43,22 +43,16 @@ class Coverage(DrawableResult):
 
     Attributes
     ----------
-    trees : sequence of Tree
-        The trees.
+    trees, frame, inputs : tuple of Tree, DataFrame, TreeInputs
+        The trees, the rows, and what converts rows to the numbers that the trees compare.
     counts : array of int
         How many rows reach each leaf.
-    frame : DataFrame
-        The rows.
-    inputs : TreeInputs
-        Converts the rows to the numbers that the trees compare.
     missing : frozenset of str
         The columns in which a tree gets missing values.
     criterion : str
         What has to be covered: "DTC", every leaf; "BVA", every leaf by a row at its limits.
-    offset : str or float
-        For "BVA", how near to a limit a value must lie.
-    notes : sequence of str
-        Remarks for the reader, such as columns that were ignored.
+    offset, notes : str or float, sequence of str
+        For "BVA", how near to a limit a value must lie; remarks for the reader, such as columns that were ignored.
     """
 
     _PAGE: ClassVar[str] = "trees.coverage.page:build_coverage_page"
@@ -79,16 +73,18 @@ class Coverage(DrawableResult):
     @property
     def summary(self) -> str:
         """The figures in one line."""
-        reached, leaf_count = int(self.covered.sum()), pluralize(self.leaves, "leaf", "leaves")
         trees = f" of {len(self.trees):,} trees" if len(self.trees) > 1 else ""
         where = " at their limits" if self.criterion == "BVA" else ""
-        return f"{reached:,} of {leaf_count}{trees} reached{where}, {format_percent(self.share)}"
+        return f"{self._counts_text}{trees} reached{where}, {100 * self.share:.1f} %"
+
+    @property
+    def _counts_text(self) -> str:
+        return f"{int(self.covered.sum()):,} of {pluralize(self.leaves, 'leaf', 'leaves')}"
 
     def headline(self, subject: str = "The tests") -> str:
         """Return the number of reached leaves as a sentence about a plural subject."""
-        limits = " at their limits" if self.criterion == "BVA" else ""
-        reached = f"{int(self.covered.sum()):,} of {pluralize(self.leaves, 'leaf', 'leaves')}{limits}"
-        return f"{subject} reach {reached} ({format_percent(self.share)})"
+        where = " at their limits" if self.criterion == "BVA" else ""
+        return f"{subject} reach {self._counts_text}{where} ({100 * self.share:.1f} %)"
 
     def _to_dict(self) -> dict[str, Any]:
         return {
@@ -185,18 +181,19 @@ class Coverage(DrawableResult):
 
         uncovered = np.flatnonzero(~self.covered)
         n = len(uncovered) if n is None else min(validate_integer("n", "Coverage.uncovered", n), len(uncovered))
-        chosen = self._rank_leaves(uncovered, n)
-        locations = [self.place(int(leaf)) for leaf in chosen]
-        answers = [self.trees[tree].answer_at(node) for tree, node in locations]
+        chosen = pd.Index(self._rank_leaves(uncovered, n), name="leaf")
+        trees, nodes = np.array([self.place(int(leaf)) for leaf in chosen], dtype=np.intp).reshape(-1, 2).T
+        sources = [(self.trees[tree], node) for tree, node in zip(trees, nodes, strict=True)]
+        answers = [tree.answer_at(node) for tree, node in sources]
         return pd.DataFrame(
             {
-                "tree": np.array([tree for tree, _ in locations], dtype=np.intp),
-                "node": np.array([node for _, node in locations], dtype=np.intp),
+                "tree": trees,
+                "node": nodes,
                 "answer": pd.Series(answers, index=chosen, dtype=None if answers else object),
-                "training": np.array([self.trees[tree].weight[node] for tree, node in locations], dtype=np.float64),
+                "training": np.array([tree.weight[node] for tree, node in sources], dtype=np.float64),
                 "rule": pd.Series([self.rule(int(leaf)) for leaf in chosen], index=chosen, dtype=object),
             },
-            index=pd.Index(chosen, name="leaf"),
+            index=chosen,
         )
 
     def _rank_leaves(self, leaves: npt.NDArray[np.intp], n: int) -> npt.NDArray[np.intp]:
@@ -238,10 +235,8 @@ class Coverage(DrawableResult):
         """
         from ..examples import find_example
 
-        tree, node = self.place(leaf)
-        return find_example(
-            self.trees[tree], node, self.frame, self.inputs, near, goal=f"leaf {leaf} ({self.rule(leaf)})"
-        )
+        (tree, node), goal = self.place(leaf), f"leaf {leaf} ({self.rule(leaf)})"
+        return find_example(self.trees[tree], node, self.frame, self.inputs, near, goal=goal)
 
     def fix(self, n: int = MAX_FIX_ROWS, *, seed: int = 0) -> pd.DataFrame:
         """Return at most `n` rows that cover uncovered leaves.
@@ -262,7 +257,10 @@ class Coverage(DrawableResult):
                 row = self._make_row(leaf, rng) if is_open[leaf] else None
                 if row is not None:
                     rows.append(row)
-                    is_open[self._find_reached_leaves(row)] = False
+                    if self.criterion == "DTC":  # for "BVA" each leaf gets a row of its own
+                        matrix = self.inputs.to_tree_matrix(row)
+                        places = [np.searchsorted(tree.leaves, find_leaves(tree, matrix)[0]) for tree in self.trees]
+                        is_open[self._starts[:-1] + np.array(places, dtype=np.intp)] = False
         return stack_frames(rows, self.frame)
 
     def _make_row(self, leaf: int, rng: np.random.Generator) -> pd.DataFrame | None:
@@ -273,22 +271,21 @@ class Coverage(DrawableResult):
             return None
         if self.criterion == "DTC":
             return row
-        tree, node = self.place(leaf)
-        boundaries = Boundaries(self.trees[tree], self.frame_with(row), self.inputs, self.offset)
-        boundary_row = boundaries.make_row(node, len(self.frame), rng)
+        boundary_row = make_boundary_row(self, leaf, row, rng)
         return None if boundary_row is None else boundary_row[0]
-
-    def _find_reached_leaves(self, row: pd.DataFrame) -> npt.NDArray[np.intp]:
-        """Return the leaves that a row reaches, one per tree; none for "BVA"."""
-        if self.criterion == "BVA":
-            return np.zeros(0, dtype=np.intp)  # each leaf gets a row of its own
-        matrix = self.inputs.to_tree_matrix(row)
-        leaf_places = [np.searchsorted(tree.leaves, find_leaves(tree, matrix)[0]) for tree in self.trees]
-        return self._starts[:-1] + np.array(leaf_places, dtype=np.intp)
 
     def frame_with(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return the rows followed by additional ones."""
         return stack_frames([self.frame, rows], self.frame)
+
+
+def make_boundary_row(
+    coverage: Coverage, leaf: int, row: pd.DataFrame, rng: np.random.Generator
+) -> tuple[pd.DataFrame, list[Limit]] | None:
+    """Move a row to the limits of the leaf that it reaches; see `Boundaries.make_row`."""
+    tree, node = coverage.place(leaf)
+    boundaries = Boundaries(coverage.trees[tree], coverage.frame_with(row), coverage.inputs, coverage.offset)
+    return boundaries.make_row(node, coverage.rows, rng)
 
 
 def measure_coverage(
@@ -302,19 +299,22 @@ def measure_coverage(
     """Measure which leaves the rows of a frame reach."""
     matrix = inputs.to_tree_matrix(frame)
     compiled = len(trees) * len(frame) > MIN_COMPILED_CELLS and find_spec("numba") is not None
-    count_rows = partial(_count_rows, matrix, compiled)
-    if criterion == "BVA":
-        count_rows = partial(_count_rows_at_limits, matrix, frame, inputs, offset)
+
+    def count_rows(tree: Tree) -> npt.NDArray[np.int64]:
+        leaves = find_leaves(tree, matrix, compiled=compiled and criterion == "DTC")
+        if criterion == "BVA":
+            leaves = leaves[Boundaries(tree, frame, inputs, offset).find_rows_at_limits(leaves)]
+        return np.bincount(leaves, minlength=len(tree))[tree.leaves].astype(np.int64)
+
     if len(trees) > 1 and len(trees) * len(frame) > MIN_THREADED_CELLS:  # NumPy mostly releases the lock
         with ThreadPoolExecutor(min(os.cpu_count() or 1, 4)) as threads:
             counts = list(threads.map(count_rows, trees))
     else:
         counts = list(map(count_rows, trees))
-    has_missing = np.asarray(np.isnan(matrix).any(axis=0))
     notes = list(notes)
     if all(len(tree.leaves) == 1 for tree in trees):
         notes.append("The model makes no decision: every input gets the same answer, so coverage says nothing.")
-    missing = frozenset(name for name, is_missing in zip(inputs.names, has_missing, strict=True) if is_missing)
+    missing = frozenset(inputs.names[column] for column in np.flatnonzero(np.isnan(matrix).any(axis=0)))
     return Coverage(
         trees=tuple(trees),
         counts=np.concatenate(counts),
@@ -327,24 +327,8 @@ def measure_coverage(
     )
 
 
-def _count_rows(matrix: TreeMatrix, compiled: bool, tree: Tree) -> npt.NDArray[np.int64]:
-    """Count the rows that reach each leaf of a tree."""
-    return np.bincount(find_leaves(tree, matrix, compiled=compiled), minlength=len(tree))[tree.leaves].astype(np.int64)
-
-
-def _count_rows_at_limits(
-    matrix: TreeMatrix, frame: pd.DataFrame, inputs: TreeInputs, offset: Offset, tree: Tree
-) -> npt.NDArray[np.int64]:
-    """Count the rows that reach each leaf of a tree and lie at its limits."""
-    leaves = find_leaves(tree, matrix)
-    at_limits = Boundaries(tree, frame, inputs, offset).find_rows_at_limits(leaves)
-    return np.bincount(leaves[at_limits], minlength=len(tree))[tree.leaves].astype(np.int64)
-
-
 def stack_frames(frames: Sequence[pd.DataFrame], template: pd.DataFrame) -> pd.DataFrame:
     """Stack frames, or return an empty frame like `template` if there are none."""
     import pandas as pd
 
-    if not frames:
-        return template.iloc[:0]
-    return pd.concat(frames, ignore_index=True)
+    return pd.concat(frames, ignore_index=True) if frames else template.iloc[:0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -45,10 +45,8 @@ class MutationScore(DrawableResult):
 
     Attributes
     ----------
-    forest : Forest
-        The trees.
-    leaves : Coverage
-        The leaves that the same rows reach.
+    forest, leaves : Forest, Coverage
+        The trees, and the leaves that the same rows reach.
     of : tuple of Mutants
         The mutants of each tree.
     counts : array of int
@@ -155,8 +153,7 @@ class MutationScore(DrawableResult):
     @property
     def shares(self) -> npt.NDArray[np.float64]:
         """The share of mutants that are killed, per tree; NaN for a tree without mutants."""
-        starts = self._starts
-        return np.array([self.killed[a:b].mean() if b > a else np.nan for a, b in pairwise(starts)])
+        return np.array([self.killed[a:b].mean() if b > a else np.nan for a, b in pairwise(self._starts)])
 
     @cached_property
     def _starts(self) -> Nodes:
@@ -184,24 +181,20 @@ class MutationScore(DrawableResult):
         """
         import pandas as pd
 
+        operators, kinds = np.array(OPERATORS, dtype=object), np.array(MUTANT_KINDS, dtype=object)
         parts = []
         for number, (tree, mutants) in enumerate(zip(self.leaves.trees, self.of, strict=True)):
-            names, operators = np.array(tree.names, dtype=object), np.array(OPERATORS, dtype=object)
-            parts.append(
-                pd.DataFrame(
-                    {
-                        "tree": number,
-                        "node": mutants.node,
-                        "feature": names[tree.feature[mutants.node]],
-                        "before": operators[tree.operator[mutants.node]],
-                        "operator": operators[mutants.operator],
-                        "threshold": mutants.threshold
-                        if tree.data_thresholds is None
-                        else tree.data_thresholds[mutants.donor],
-                        "kind": np.array(MUTANT_KINDS, dtype=object)[mutants.kind],
-                    }
-                )
-            )
+            thresholds = tree.threshold if tree.data_thresholds is None else tree.data_thresholds
+            columns = {
+                "tree": number,
+                "node": mutants.node,
+                "feature": np.array(tree.names, dtype=object)[tree.feature[mutants.node]],
+                "before": operators[tree.operator[mutants.node]],
+                "operator": operators[mutants.operator],
+                "threshold": thresholds[mutants.donor],
+                "kind": kinds[mutants.kind],
+            }
+            parts.append(pd.DataFrame(columns))
         frame = pd.concat(parts, ignore_index=True)
         frame.index.name = "mutant"
         return frame.assign(killed=self.killed, killers=self.counts, equivalent=~self.killed)
@@ -210,11 +203,10 @@ class MutationScore(DrawableResult):
 
     def _get_solver(self, tree: int) -> MutantSolver:
         if tree not in self._solvers:
-            source = self.leaves.trees[tree]
-            tolerance = 0.0 if self.joint else self.tolerance
-            self._solvers[tree] = MutantSolver(
-                answer_by_value(source) if self.joint else source, self.leaves.frame, self.leaves.inputs, tolerance
-            )
+            source, tolerance = self.leaves.trees[tree], self.tolerance
+            if self.joint:
+                source, tolerance = answer_by_value(source), 0.0
+            self._solvers[tree] = MutantSolver(source, self.leaves.frame, self.leaves.inputs, tolerance)
         return self._solvers[tree]
 
     def why(self, mutant: int) -> Survival:
@@ -241,39 +233,23 @@ class MutationScore(DrawableResult):
         """
         import pandas as pd
 
-        live = self.live
+        live = self.live.tolist()
         if n is not None:
             validate_integer("n", "MutationScore.uncovered", n)
-        explained = live[:MAX_EXPLAINED_MUTANTS].tolist()
+        explained = live[:MAX_EXPLAINED_MUTANTS]
         order = sorted(explained, key=lambda mutant: {True: 0, None: 1, False: 2}[self.why(mutant).killable])
-        chosen = np.array(
-            order[:n] if n is not None else [*order, *live[MAX_EXPLAINED_MUTANTS:].tolist()], dtype=np.intp
-        )
-        locations = [self.place(int(mutant)) for mutant in chosen]
-        nodes = [(tree, int(self.of[tree].node[number])) for tree, number in locations]
-        return pd.DataFrame(
-            {
-                "tree": np.array([tree for tree, _ in locations], dtype=np.intp),
-                "node": np.array([node for _, node in nodes], dtype=np.intp),
-                "kind": pd.Series([MUTANT_KINDS[self.of[t].kind[i]] for t, i in locations], index=chosen, dtype=object),
-                "change": pd.Series([self.change(int(mutant)) for mutant in chosen], index=chosen, dtype=object),
-                "where": pd.Series(
-                    [
-                        format_rule(
-                            self.leaves.trees[t], node, missing=self.leaves.missing, categories=self.leaves.categories
-                        )
-                        for t, node in nodes
-                    ],
-                    index=chosen,
-                    dtype=object,
-                ),
-                "killable": pd.Series(
-                    [self.why(int(mutant)).killable for mutant in chosen], index=chosen, dtype=object
-                ),
-                "why": pd.Series([self.why(int(mutant)).why for mutant in chosen], index=chosen, dtype=object),
-            },
-            index=pd.Index(chosen, name="mutant"),
-        )
+        chosen = order[:n] if n is not None else [*order, *live[MAX_EXPLAINED_MUTANTS:]]
+        rows = []
+        for mutant in chosen:
+            tree, number = self.place(mutant)
+            node, survival = int(self.of[tree].node[number]), self.why(mutant)
+            kind, change = MUTANT_KINDS[self.of[tree].kind[number]], self.change(mutant)
+            leaves = self.leaves
+            where = format_rule(leaves.trees[tree], node, missing=leaves.missing, categories=leaves.categories)
+            rows.append((tree, node, kind, change, where, survival.killable, survival.why))
+        index = pd.Index(np.array(chosen, dtype=np.intp), name="mutant")
+        columns = ["tree", "node", "kind", "change", "where", "killable", "why"]
+        return pd.DataFrame(rows, index=index, columns=columns, dtype=object).astype({"tree": np.intp, "node": np.intp})
 
     def example(self, mutant: int) -> pd.DataFrame:
         """Return a row that kills a mutant, as similar as possible to a real row.
@@ -296,8 +272,6 @@ class MutationScore(DrawableResult):
 
     def _is_killing_forest(self, tree: int, number: int, row: pd.DataFrame) -> bool:
         """Return whether a row changes the answer of the whole forest."""
-        from dataclasses import replace
-
         trees = list(self.forest.trees)
         trees[tree] = build_mutant(trees[tree], self.of[tree], number)
         matrix = self.leaves.inputs.to_tree_matrix(row)
@@ -307,19 +281,22 @@ class MutationScore(DrawableResult):
 
     def fix(self, n: int = MAX_FIX_ROWS) -> pd.DataFrame:
         """Return at most `n` rows that kill live mutants, without redundant ones."""
-        from scipy.sparse import hstack
+        from scipy.sparse import hstack, vstack
 
         validate_integer("n", "MutationScore.fix", n)
         frames: list[pd.DataFrame] = []
         kills: list[csr_array] = []
         is_open = ~self.killed
         with Progress(f"rows that kill mutants of {self.forest.owner}") as progress:
-            for batch in _split_into_batches(self.live.tolist(), MUTANTS_PER_BATCH):
+            for start in range(0, len(self.live), MUTANTS_PER_BATCH):
+                batch = self.live[start : start + MUTANTS_PER_BATCH].tolist()
                 progress.show(f"{sum(map(len, frames)):,} made", batch[0] / len(is_open))
                 rows = self._make_killing_rows([mutant for mutant in batch if is_open[mutant]])
                 if len(rows):
+                    matrix = self.leaves.inputs.to_tree_matrix(rows)
+                    tree_kills = find_kills_by_tree(self.forest, matrix, self.of, self.joint, self.tolerance)
                     frames.append(rows)
-                    kills.append(self._find_kills(rows))
+                    kills.append(vstack([kills_of_tree.to_matrix() for kills_of_tree in tree_kills]).tocsr())
                     is_open[np.flatnonzero(kills[-1].sum(axis=1))] = False
                 if sum(map(len, frames)) >= CANDIDATE_ROWS_FACTOR * n:
                     break
@@ -340,14 +317,6 @@ class MutationScore(DrawableResult):
                 with suppress(DataError):
                     frames.append(self.example(mutant))
         return stack_frames(frames, self.leaves.frame)
-
-    def _find_kills(self, rows: pd.DataFrame) -> csr_array:
-        """Return which rows kill which mutants, one matrix row per mutant."""
-        from scipy.sparse import vstack
-
-        matrix = self.leaves.inputs.to_tree_matrix(rows)
-        kills = find_kills_by_tree(self.forest, matrix, self.of, self.joint, self.tolerance)
-        return vstack([tree_kills.to_matrix() for tree_kills in kills]).tocsr()
 
     @cached_property
     def proved(self) -> int:
@@ -370,19 +339,15 @@ class MutationScore(DrawableResult):
         return len(self.live) - (self.proved if self.explained else 0)
 
 
-def _split_into_batches(items: list[int], size: int) -> Iterator[list[int]]:
-    return (items[start : start + size] for start in range(0, len(items), size))
-
-
 def find_kills_by_tree(
     forest: Forest, matrix: npt.ArrayLike, mutants_by_tree: Sequence[Mutants], joint: bool, tolerance: float
 ) -> Iterator[RowKills]:
     """Yield the kills of each tree's mutants."""
-    answers = ForestAnswers(forest, matrix, tolerance) if joint else None
-    for number, (tree, mutants) in enumerate(zip(forest.trees, mutants_by_tree, strict=True)):
-        if answers is not None:
-            yield answers.find_kills(number, mutants)
-        else:
+    if joint:
+        answers = ForestAnswers(forest, matrix, tolerance)
+        yield from (answers.find_kills(number, mutants) for number, mutants in enumerate(mutants_by_tree))
+    else:
+        for tree, mutants in zip(forest.trees, mutants_by_tree, strict=True):
             yield find_kills(tree, matrix, mutants, tolerance=tolerance)
 
 
@@ -404,20 +369,17 @@ def measure_kills(
     mutants_by_tree = tuple(generate_mutants(tree, per_node) for tree in forest.trees)
     matrix = leaves.inputs.to_tree_matrix(leaves.frame)
     counts: list[Nodes] = []
+    all_kills = find_kills_by_tree(forest, matrix, mutants_by_tree, joint, tolerance)
     with Progress(forest.owner, progress) as progress_bar:
-
-        def add_counts(count: Nodes) -> None:
-            counts.append(count)
-            progress_bar.show(f"mutants of {len(counts):,} trees", len(counts) / len(mutants_by_tree))
-
-        if on_kills is None and not joint:
-            for tree, mutants in zip(forest.trees, mutants_by_tree, strict=True):
-                add_counts(count_killers(tree, matrix, mutants, tolerance=tolerance))
-        else:
-            for kills in find_kills_by_tree(forest, matrix, mutants_by_tree, joint, tolerance):
-                add_counts(kills.counts)
+        for tree, mutants in zip(forest.trees, mutants_by_tree, strict=True):
+            if on_kills is None and not joint:
+                counts.append(count_killers(tree, matrix, mutants, tolerance=tolerance))
+            else:
+                kills = next(all_kills)
+                counts.append(kills.counts)
                 if on_kills is not None:
                     on_kills(kills)
+            progress_bar.show(f"mutants of {len(counts):,} trees", len(counts) / len(mutants_by_tree))
     return MutationScore(
         forest=forest,
         leaves=leaves,

@@ -11,10 +11,9 @@ from ..._text import format_percent, format_short, pluralize
 from ...errors import DataError
 from ...reporting.document import Drawing, Page, Section, Shape, Table, TextLabel
 from ...reporting.text import cut, to_one_line
-from ..boundaries import Boundaries, Limit
 from ..inputs import TreeInputs
 from ..tree import Floats
-from .coverage import Coverage
+from .coverage import Coverage, make_boundary_row
 from .draw import draw_tree
 from .mutation import MutationScore
 from .selection import Selection
@@ -41,15 +40,23 @@ SELECTION_TEXTS = {
 
 def build_coverage_page(coverage: Coverage) -> Page:
     """Build the page of a coverage."""
-    complete = bool(coverage.covered.all())
-    sections = _build_coverage_sections(coverage)
-    return _build_adequacy_page(coverage, coverage.inputs, complete, sections, _list_facts(coverage))
+    return _build_adequacy_page(coverage, coverage.inputs, *_describe_result(coverage))
 
 
 def build_mutation_page(score: MutationScore) -> Page:
     """Build the page of a mutation score."""
-    facts = [*_list_facts(score.leaves, score.criterion), *_list_mutant_facts(score)]
-    return _build_adequacy_page(score, score.leaves.inputs, not score.unmet, _build_mutation_sections(score), facts)
+    return _build_adequacy_page(score, score.leaves.inputs, *_describe_result(score))
+
+
+def _describe_result(
+    result: Coverage | MutationScore, criterion: str | None = None
+) -> tuple[bool, list[Section], list[tuple[str, str]]]:
+    """Return whether nothing is missing, and the sections and facts of a page."""
+    criterion = criterion or result.criterion
+    if isinstance(result, Coverage):
+        return bool(result.covered.all()), _build_coverage_sections(result), _list_facts(result, criterion)
+    facts = [*_list_facts(result.leaves, criterion), *_list_mutant_facts(result)]
+    return not result.unmet, _build_mutation_sections(result), facts
 
 
 def _build_adequacy_page(
@@ -72,23 +79,17 @@ def _build_adequacy_page(
 
 def build_selection_page(selection: Selection) -> Page:
     """Build the page of a selected test set."""
-    coverage, score = selection.leaves, selection.mutation
-    facts = _list_facts(coverage, selection.criterion)
-    if score is None:
-        complete, notes, sections = (bool(coverage.covered.all()), coverage.notes, _build_coverage_sections(coverage))
-    else:
-        complete, notes, sections = not score.unmet, score.notes, _build_mutation_sections(score)
-        facts += _list_mutant_facts(score)
+    complete, sections, facts = _describe_result(selection.data_result, selection.criterion)
     minimality = {True: " No smaller set does.", False: " A smaller set may do.", None: ""}[selection.smallest]
     limits = [_build_limits_section(selection)] if selection.limits else []
     return Page(
-        title=f"A test set for {_format_owner(coverage.inputs)}",
+        title=f"A test set for {_format_owner(selection.leaves.inputs)}",
         lead=f"{SELECTION_TEXTS[selection.criterion]}{minimality} No choice of rows can do what none of them does: the tree "
         "below shows what all the data cover.",
         sections=[_build_rows_section(selection), *limits, *sections],
         verdict=selection.headline(),
         state="good" if complete else "warn",
-        facts=[*facts, *_list_notes([*selection.notes, *notes])],
+        facts=[*facts, *_list_notes([*selection.notes, *selection.data_result.notes])],
         contents=True,
     )
 
@@ -100,10 +101,9 @@ def _format_owner(inputs: TreeInputs) -> str:
 # -- facts -------------------------------------------------------------------------------------------------------------
 
 
-def _list_facts(coverage: Coverage, criterion: str | None = None) -> list[tuple[str, str]]:
+def _list_facts(coverage: Coverage, criterion: str) -> list[tuple[str, str]]:
     trees = f"{len(coverage.trees):,} trees with " if len(coverage.trees) > 1 else ""
     nodes = sum(map(len, coverage.trees))
-    criterion = criterion or coverage.criterion
     return [
         ("Criterion", f"{criterion}: {CRITERION_TEXTS[criterion]}"),
         ("Rows", f"{coverage.rows:,}"),
@@ -202,42 +202,35 @@ def _describe_reaching_row(coverage: Coverage, leaf: int) -> tuple[str, str]:
         example = coverage.example(leaf)
         if coverage.criterion != "BVA":
             return _describe_row(example, coverage.frame), ""
-        tree, node = coverage.place(leaf)
-        boundaries = Boundaries(coverage.trees[tree], coverage.frame_with(example), coverage.inputs, coverage.offset)
-        boundary_row = boundaries.make_row(node, coverage.rows, np.random.default_rng(0))
+        boundary_row = make_boundary_row(coverage, leaf, example, np.random.default_rng(0))
     except DataError as error:
         return cut(str(error), 200), ""
     if boundary_row is None:
         return "none was found that fits the types of the columns", ""
-    row = boundary_row[0].set_axis(example.index, axis=0)
-    return _describe_row(row, coverage.frame), "; ".join(map(_format_limit, boundary_row[1]))
-
-
-def _format_limit(limit: Limit) -> str:
-    """Return a value and on which side of a limit it lies, as text."""
-    return f"{to_one_line(limit.column)} is {format_short(limit.value)}: {limit.limit} {'holds' if limit.holds else 'does not hold'}"
+    row, limits = boundary_row
+    sides = [
+        f"{to_one_line(limit.column)} is {format_short(limit.value)}: {limit.limit} "
+        f"{'holds' if limit.holds else 'does not hold'}"
+        for limit in limits
+    ]
+    return _describe_row(row.set_axis(example.index, axis=0), coverage.frame), "; ".join(sides)
 
 
 def _describe_row(example: pd.DataFrame, frame: pd.DataFrame) -> str:
     """Return a row as text: the row it was made from, and the changed values."""
-    label = example.index[0]
+    label, new = example.index[0], example.iloc[0]
     places = np.flatnonzero(frame.index == label)
-    new = example.iloc[0]
-    changed = list(example.columns)
-    start = "a row with "
+    changed, start = list(example.columns), "a row with "
     if len(places) == 1:
         old = frame.iloc[int(places[0])]
-        changed = [name for name in example.columns if not _is_same(old[name], new[name])]
+        are_missing = old.isna() & new.isna()
+        changed = [name for name in example.columns if old[name] != new[name] and not are_missing[name]]
         start = f"row {format_short(label)} with "
         if not changed:
             return f"row {format_short(label)}"
     changes = [f"{to_one_line(str(name))} {_format_value(new[name])}" for name in changed[:MAX_LISTED_COLUMNS]]
     remaining_text = f" and {len(changed) - MAX_LISTED_COLUMNS} more" if len(changed) > MAX_LISTED_COLUMNS else ""
     return start + ", ".join(changes) + remaining_text
-
-
-def _is_same(first: object, second: object) -> bool:
-    return bool(first == second) or (first != first and second != second)
 
 
 def _format_value(value: object) -> str:
@@ -250,7 +243,12 @@ def _build_live_mutants_section(score: MutationScore) -> Section:
     rows = []
     for mutant in table.itertuples():
         tree = [str(mutant.tree)] if has_many_trees else []
-        example = _describe_killing_row(score, int(mutant.Index)) if mutant.killable is not False else "none"
+        example = "none"
+        if mutant.killable is not False:
+            try:
+                example = _describe_row(score.example(int(mutant.Index)), score.leaves.frame)
+            except DataError:
+                example = "none was found"
         reasons = {True: f"could be killed: {mutant.why}", False: f"equivalent for every possible input: {mutant.why}"}
         reason = reasons.get(mutant.killable, mutant.why)
         rows.append([str(mutant.Index), *tree, mutant.change, mutant.where, reason, example])
@@ -270,13 +268,6 @@ def _build_live_mutants_section(score: MutationScore) -> Section:
         table=Table(columns=columns, rows=rows),
         anchor="mutants",
     )
-
-
-def _describe_killing_row(score: MutationScore, mutant: int) -> str:
-    try:
-        return _describe_row(score.example(mutant), score.leaves.frame)
-    except DataError:
-        return "none was found"
 
 
 # -- forests -----------------------------------------------------------------------------------------------------------
@@ -306,35 +297,32 @@ def _draw_bars(shares: Floats) -> Drawing:
     left, top = 10.0, 22.0
     bottom = top + BAR_MAX_HEIGHT
     marks: list[Shape | TextLabel] = []
+    texts = []
     for place, count in enumerate(counts.tolist()):
         if not count:
             continue
         height = max(2.0, BAR_MAX_HEIGHT * count / counts.max())
         x = left + BAR_WIDTH * place
-        note = f"{pluralize(count, 'tree')}: {100 * place // BAR_COUNT} to {100 * (place + 1) // BAR_COUNT}%"
+        range_text = f"{100 * place // BAR_COUNT} to {100 * (place + 1) // BAR_COUNT} %"
+        note = f"{pluralize(count, 'tree')}: {range_text}"
+        texts.append(f"{pluralize(count, 'tree')} at {range_text}")
         marks.append(Shape(f"M{x + 2:.1f} {bottom:.1f}v-{height:.1f}h{BAR_WIDTH - 4:.1f}v{height:.1f}z", "bar", note))
         marks.append(TextLabel(x + BAR_WIDTH / 2, bottom - height - 5, f"{count:,}", "mid small"))
     marks.append(Shape(f"M{left} {bottom}h{BAR_WIDTH * BAR_COUNT}", "axis"))
+    styles = {0: "small", BAR_COUNT: "end small"}
     for place in range(0, BAR_COUNT + 1, 5):
         marks.append(
-            TextLabel(left + BAR_WIDTH * place, bottom + 17, f"{100 * place // BAR_COUNT}%", _get_anchor_class(place))
+            TextLabel(
+                left + BAR_WIDTH * place, bottom + 17, f"{100 * place // BAR_COUNT} %", styles.get(place, "mid small")
+            )
         )
-    alt = ", ".join(
-        f"{pluralize(count, 'tree')} at {100 * i // BAR_COUNT} to {100 * (i + 1) // BAR_COUNT}%"
-        for i, count in enumerate(counts.tolist())
-        if count
-    )
     return Drawing(
         width=left * 2 + BAR_WIDTH * BAR_COUNT,
         height=bottom + 26,
         shapes=marks,
-        alt=alt,
+        alt=", ".join(texts),
         caption="Number of trees by share",
     )
-
-
-def _get_anchor_class(place: int) -> str:
-    return "small" if place == 0 else "end small" if place == BAR_COUNT else "mid small"
 
 
 # -- test sets ---------------------------------------------------------------------------------------------------------
@@ -342,8 +330,7 @@ def _get_anchor_class(place: int) -> str:
 
 def _build_rows_section(selection: Selection) -> Section:
     listed_rows = selection.rows.iloc[:MAX_LISTED_ROWS]
-    is_generated = selection.criterion == "BVA"
-    label = "made from row" if is_generated else "row"
+    label = "made from row" if selection.criterion == "BVA" else "row"
     rows = [
         [format_short(index), format_short(answer), *(_format_value(value) for value in values)]
         for index, answer, values in zip(

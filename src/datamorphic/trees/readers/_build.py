@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,12 +30,9 @@ class NodeBuilder:
 
     def add_leaf(self, value: object, weight: float) -> int:
         """Add a leaf, and return its number."""
-        self.feature.append(LEAF)
-        self.operator.append(UP_TO)
-        self.threshold.append(np.nan)
-        self.left.append(LEAF)
-        self.right.append(LEAF)
-        self.missing_left.append(False)
+        lists = (self.feature, self.operator, self.threshold, self.left, self.right, self.missing_left)
+        for items, item in zip(lists, (LEAF, UP_TO, np.nan, LEAF, LEAF, False), strict=True):
+            items.append(item)
         self.value.append(value)
         self.weight.append(weight)
         return len(self.feature) - 1
@@ -53,17 +50,15 @@ class NodeBuilder:
     def build_tree(
         self, names: tuple[str, ...], *, single: bool, preprocessing: Preprocessing | None = None, **answer_fields: Any
     ) -> Tree:
-        """Build the tree.
-
-        `answer_fields` are its labels, their meaning, and its answers if these are not its values.
-        """
+        """Build the tree; `answer_fields` are labels, meaning, and answers if these are not its values."""
         feature = np.asarray(self.feature, dtype=np.int32)
         inner = feature != LEAF
         threshold = np.where(inner, np.asarray(self.threshold, dtype=np.float64), np.nan)
         value = np.asarray(self.value, dtype=np.float64).reshape(len(feature), -1)
         weight = np.asarray(self.weight, dtype=np.float64)
-        total = weight[0] if weight[0] > 0 else 1.0
-        is_scaled = preprocessing is not None and preprocessing.scalers
+        data_thresholds = None
+        if preprocessing is not None and preprocessing.scalers:
+            data_thresholds = preprocessing.to_data_thresholds(feature, threshold)
         return Tree(
             feature=feature,
             operator=np.asarray(self.operator, dtype=np.int8),
@@ -72,39 +67,32 @@ class NodeBuilder:
             right=np.asarray(self.right, dtype=np.int32),
             missing_left=np.asarray(self.missing_left, dtype=bool) & inner,
             value=value,
-            weight=weight / total,
+            weight=weight / (weight[0] if weight[0] > 0 else 1.0),
             names=names,
-            data_thresholds=preprocessing.to_data_thresholds(feature, threshold)
-            if is_scaled and preprocessing is not None
-            else None,
+            data_thresholds=data_thresholds,
             single=single,
             sets=tuple(self.sets),
             **({"answer": value[:, 0].copy()} | answer_fields),
         )
 
 
-def find_reachable(left: npt.NDArray[Any], right: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
-    """Return the nodes below the root, ascending: some libraries keep pruned nodes."""
+def find_reachable(left: Sequence[int] | npt.NDArray[Any], right: Sequence[int] | npt.NDArray[Any]) -> list[int]:
+    """Return the nodes below the root, parents before children: some libraries keep pruned nodes."""
     nodes, pending = [], [0]
     while pending:
         node = pending.pop()
         nodes.append(node)
         if left[node] != LEAF:
             pending += [int(left[node]), int(right[node])]
-    return np.array(sorted(nodes), dtype=np.intp)
+    return nodes
 
 
 def sum_upwards(left: Sequence[int], right: Sequence[int], amounts: npt.NDArray[Any]) -> Floats:
     """Fill in the amounts of inner nodes: the sum of those of their children."""
     total = np.array(amounts, dtype=np.float64)
-    order, pending = [], [0]
-    while pending:
-        node = pending.pop()
+    for node in reversed(find_reachable(left, right)):
         if left[node] != LEAF:
-            order.append(node)
-            pending += [int(left[node]), int(right[node])]
-    for node in reversed(order):
-        total[node] = total[left[node]] + total[right[node]]
+            total[node] = total[left[node]] + total[right[node]]
     return total
 
 
@@ -125,10 +113,7 @@ def describe_meanings(labels: Sequence[Any] | None, scores: int, link: str = "")
         return [f"added to the score of {label!r}" for label in scored_labels]
     if scores > 1:
         return [f"added to answer {place + 1}" for place in range(scores)]
-    return [f"added to {MEANING_BY_LINK.get(link, 'the score')}"]
-
-
-MEANING_BY_LINK: Mapping[str, str] = {"": "the answer", "exp": "the logarithm of the answer"}
+    return ["added to " + {"": "the answer", "exp": "the logarithm of the answer"}.get(link, "the score")]
 
 
 def build_no_trees_error(kind: str) -> ModelError:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..._typing import DataLike
 from ...errors import ModelError
@@ -27,16 +25,10 @@ LINKS = {
     "gamma": "exp",
     "tweedie": "exp",
 }
-OBJECTIVES_WITHOUT_LINK = [
-    "regression",
-    "regression_l1",
-    "huber",
-    "fair",
-    "quantile",
-    "mape",
-    "lambdarank",
-    "rank_xendcg",
-]
+OBJECTIVES_WITHOUT_LINK = (
+    *("regression", "regression_l1", "huber", "fair", "quantile", "mape"),
+    *("lambdarank", "rank_xendcg"),
+)
 CATEGORICAL_BIT, DEFAULT_LEFT_BIT = 1, 2  # bits of a decision; the next ones say what counts as missing
 ZERO_TOLERANCE = float(np.float32(1e-35))  # values with at most this absolute value count as 0
 NEGATIVE_LIMIT = float(np.nextafter(-ZERO_TOLERANCE, -np.inf))
@@ -57,14 +49,20 @@ def read_forest(
     if not hasattr(booster, "model_to_string"):
         raise build_no_trees_error(owner)
     text = booster.model_to_string()
-    head, *parts = _parse_sections(text)
+    # the entries of the model, then those of each tree
+    head, *parts = (
+        {name: value for name, _, value in (line.partition("=") for line in part.splitlines()[1:])}
+        for part in text.partition("\nend of trees")[0].split("\nTree=")
+    )
     width, scores = int(head["max_feature_idx"]) + 1, int(head["num_tree_per_iteration"])
     objective, _, settings = head.get("objective", "").partition(" ")
     link = "square" if settings == "sqrt" else LINKS.get(objective, "")
     labels = tuple(np.asarray(model.classes_).tolist()) if hasattr(model, "classes_") else None
     if labels is None and scores > 1:
         labels = tuple(range(scores))
-    columns = _restore_spaces(columns, data)
+    if columns is not None and data is not None and hasattr(data, "columns"):  # names as the data write them
+        name_by_written = {str(name).replace(" ", "_"): str(name) for name in data.columns}
+        columns = [name_by_written.get(name, name) for name in columns]
     leaf_meanings, names = describe_meanings(labels, scores, link), name_columns(columns, width)
     missing_markers: dict[int, float] = {}
     trees = tuple(
@@ -93,20 +91,6 @@ def read_forest(
         missing_markers=missing_markers,
         preprocessing=preprocessing,
     )
-
-
-def _parse_sections(text: str) -> Iterator[dict[str, str]]:
-    """Yield the entries of a model's text, then those of each tree."""
-    for part in text.partition("\nend of trees")[0].split("\nTree="):
-        yield {name: value for name, _, value in (line.partition("=") for line in part.splitlines()[1:])}
-
-
-def _restore_spaces(columns: list[str] | None, data: DataLike | None) -> list[str] | None:
-    """Return column names as the data write them."""
-    if columns is None or data is None or not hasattr(data, "columns"):
-        return columns
-    name_by_written = {str(name).replace(" ", "_"): str(name) for name in data.columns}
-    return [name_by_written.get(name, name) for name in columns]
 
 
 def _read_categories(text: str, categories: list[list[Any]] | None, owner: str) -> dict[int, tuple[Any, ...]]:
@@ -153,16 +137,17 @@ def _read_tree(
         raise ModelError(f"Some trees of this {owner} treat 0 as missing and others do not. Fit it again.")
     nan_is_zero = ~is_categorical & (missing != MISSING_IS_ZERO) & (missing != MISSING_IS_NAN)
     is_near_zero = ~is_categorical & (np.abs(threshold) <= ZERO_TOLERANCE)
-    inner, leaves = len(feature), len(leaf_value)
-    filler = np.full(leaves, LEAF)
+    children = (parse_numbers("left_child", int), parse_numbers("right_child", int))
+    left, right = (np.where(child < 0, len(feature) + ~child, child) for child in children)  # leaves come last
+    filler = np.full(len(leaf_value), LEAF)
     nodes = NodeBuilder(
         feature=np.concatenate([feature, filler]),
         operator=np.concatenate([np.where(is_categorical, WITHIN, UP_TO), filler * 0]),
         threshold=np.concatenate(
             [np.where(is_near_zero, np.where(threshold < 0, NEGATIVE_LIMIT, ZERO_TOLERANCE), threshold), filler]
         ),
-        left=np.concatenate([_number_children(parse_numbers("left_child", int), inner), filler]),
-        right=np.concatenate([_number_children(parse_numbers("right_child", int), inner), filler]),
+        left=np.concatenate([left, filler]),
+        right=np.concatenate([right, filler]),
         missing_left=np.concatenate(
             [np.where(nan_is_zero, threshold >= 0, ~is_categorical & ((decision & DEFAULT_LEFT_BIT) > 0)), filler == 0]
         ),
@@ -172,8 +157,3 @@ def _read_tree(
     ends, bit_words = parse_numbers("cat_boundaries", int), parse_numbers("cat_threshold", int)
     nodes.sets = [frozenset(decode_bits(bit_words[a:b])) for a, b in pairwise(ends)]
     return nodes.build_tree(names, single=False, preprocessing=preprocessing, meaning=meaning)
-
-
-def _number_children(children: npt.NDArray[Any], inner: int) -> Any:
-    """Return the numbers of children, with leaves after all inner nodes."""
-    return np.where(children < 0, inner + ~children, children)

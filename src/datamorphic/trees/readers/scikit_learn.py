@@ -11,8 +11,8 @@ import numpy.typing as npt
 from ...errors import ModelError
 from ..forest import Forest, Joining
 from ..pipeline import Preprocessing
-from ..tree import LEAF, Floats, Tree
-from ._build import build_no_trees_error
+from ..tree import LEAF, UP_TO, Floats
+from ._build import NodeBuilder, build_no_trees_error, describe_meanings, name_columns
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -30,33 +30,25 @@ def read_forest(model: BaseEstimator, columns: list[str] | None, preprocessing: 
 
         return read_histograms(model, columns, preprocessing)
     width = int(getattr(model, "n_features_in_", 0))
-    names = tuple(columns) if columns is not None else tuple(f"x{j}" for j in range(width))
+    names = name_columns(columns, width)
     classes = _get_classes(model)
     members: list[tuple[Any, str]] = [(model, "")] if isinstance(model, BaseDecisionTree) else _list_members(model)
     subsets = getattr(model, "estimators_features_", [None] * len(members))
-    trees = [
-        _read_tree(
-            member,
-            names,
-            classes if member is model else _get_member_classes(model, member),
-            preprocessing,
-            subset,
-            meaning,
-        )
-        for (member, meaning), subset in zip(members, subsets, strict=True)
-    ]
     joining, values = _read_joining(model, [member for member, _ in members], classes)
-    trees = [_replace_value(tree, value) for tree, value in zip(trees, values, strict=True)]
-    labels = None
-    if classes is not None:
-        label_tuples = tuple(tuple(class_array.tolist()) for class_array in classes)
-        labels = label_tuples if len(label_tuples) > 1 else label_tuples[0]
+    trees = []
+    for (member, meaning), subset, value in zip(members, subsets, values, strict=True):
+        member_classes = classes if member is model else _get_member_classes(model, member)
+        answer, labels = _read_answers(member.tree_.value, member_classes)
+        nodes = _read_nodes(member.tree_, value, subset)
+        answer_fields = {"answer": answer, "labels": labels, "meaning": meaning}
+        trees.append(nodes.build_tree(names, single=True, preprocessing=preprocessing, **answer_fields))
+    labels_by_output = [tuple(class_array.tolist()) for class_array in classes or ()]
     return Forest(
         trees=tuple(trees),
         owner=type(model).__name__,
         columns=None if columns is None else tuple(columns),
         width=width,
-        labels=labels,
+        labels=tuple(labels_by_output) if len(labels_by_output) > 1 else next(iter(labels_by_output), None),
         joining=joining,
         takes_missing=_has_missing_support(model),
         preprocessing=preprocessing,
@@ -81,11 +73,9 @@ def _list_members(model: BaseEstimator) -> list[tuple[Any, str]]:
             "to cover. Fit a tree to its answers: surrogate=True (--surrogate on the command line)."
         )
     meanings = [""]
-    if isinstance(model, GradientBoostingRegressor):
-        meanings = ["added to the answer"]
-    elif isinstance(model, GradientBoostingClassifier):
-        classes = model.classes_[1:] if len(model.classes_) == 2 else model.classes_
-        meanings = [f"added to the score of {label!r}" for label in classes.tolist()]
+    if isinstance(model, GradientBoostingClassifier | GradientBoostingRegressor):
+        labels = model.classes_.tolist() if hasattr(model, "classes_") else None
+        meanings = describe_meanings(labels, model.estimators_.shape[1])
     return [(member, meanings[i % len(meanings)]) for i, member in enumerate(flat)]
 
 
@@ -109,44 +99,21 @@ def _get_member_classes(ensemble: BaseEstimator, member: BaseEstimator) -> Class
     return [labels[numbers.astype(np.intp)] for labels, numbers in zip(ensemble_classes, member_classes, strict=True)]
 
 
-def _read_tree(
-    source: BaseEstimator,
-    names: tuple[str, ...],
-    classes: Classes,
-    preprocessing: Preprocessing | None,
-    subset: npt.NDArray[Any] | None,
-    meaning: str,
-) -> Tree:
-    """Read one tree; `subset` are the columns that it gets."""
-    tree = source.tree_
+def _read_nodes(tree: Any, value: Floats, subset: npt.NDArray[Any] | None) -> NodeBuilder:
+    """Read the nodes of one tree; `subset` are the columns that it gets."""
     feature = np.where(tree.children_left == LEAF, LEAF, tree.feature)
     if subset is not None:
         feature = np.where(feature >= 0, np.asarray(subset)[feature], LEAF)
-    threshold = np.where(feature >= 0, tree.threshold, np.nan)
-    answer, labels = _read_answers(tree.value, classes)
-    return Tree(
-        feature=feature.astype(np.int32),
-        operator=np.zeros(len(feature), dtype=np.int8),
-        threshold=threshold,
-        left=tree.children_left.astype(np.int32),
-        right=tree.children_right.astype(np.int32),
-        missing_left=tree.missing_go_to_left.astype(bool),
-        answer=answer,
-        value=tree.value,
-        weight=tree.weighted_n_node_samples / tree.weighted_n_node_samples[0],
-        names=names,
-        labels=labels,
-        meaning=meaning,
-        data_thresholds=None
-        if preprocessing is None or not preprocessing.scalers
-        else preprocessing.to_data_thresholds(feature, threshold),
+    return NodeBuilder(
+        feature=feature,
+        operator=np.full(len(feature), UP_TO),
+        threshold=tree.threshold,
+        left=tree.children_left,
+        right=tree.children_right,
+        missing_left=tree.missing_go_to_left,
+        value=value,
+        weight=tree.weighted_n_node_samples,
     )
-
-
-def _replace_value(tree: Tree, value: Floats) -> Tree:
-    from dataclasses import replace
-
-    return replace(tree, value=value)
 
 
 def _read_answers(value: Floats, classes: Classes) -> tuple[npt.NDArray[Any], tuple[Any, ...] | None]:
@@ -182,17 +149,16 @@ def _read_joining(
         return _read_boosting(model, members)
     if isinstance(model, AdaBoostClassifier):
         assert classes is not None
-        class_count = len(classes[0])
+        other_share = -1 / (len(classes[0]) - 1)
         values = []
         for member, weight in zip(members, model.estimator_weights_, strict=False):
             best = member.classes_[member.tree_.value[:, 0].argmax(axis=1)]
-            values.append(np.where(best[:, None] == classes[0], weight, -1 / (class_count - 1) * weight))
+            values.append(np.where(best[:, None] == classes[0], weight, other_share * weight))
         return Joining(method="sum"), values
     if isinstance(model, AdaBoostRegressor):
         weights = tuple(model.estimator_weights_[: len(members)].tolist())
-        return Joining(method="median", decision="number", weights=weights), [
-            member.tree_.value[:, :, 0] for member in members
-        ]
+        values = [member.tree_.value[:, :, 0] for member in members]
+        return Joining(method="median", decision="number", weights=weights), values
     values = [_flatten_value(model, member, classes) for member in members]
     decision = "number" if classes is None else "most"
     parts = tuple(len(labels) for labels in classes) if classes is not None else (1,) * members[0].n_outputs_

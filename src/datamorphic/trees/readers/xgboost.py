@@ -53,7 +53,7 @@ def read_forest(
 ) -> Forest:
     """Read the trees of a fitted XGBoost model.
 
-    After early stopping, only the trees up to the best round are read. A Booster answers like its `predict`, except
+    A Booster answers like its `predict`, except
     that for several classes it answers the most likely class instead of probabilities.
     """
     owner = type(model).__name__
@@ -61,22 +61,19 @@ def read_forest(
     booster = model.get_booster() if is_wrapped else model
     if not hasattr(booster, "save_raw"):
         raise build_no_trees_error(owner)
-    rounds = _count_rounds(model) if is_wrapped else None
+    # after early stopping, an estimator answers with the rounds up to the best one
+    best = getattr(model, "best_iteration", None) if is_wrapped else None
+    rounds = None if best is None else int(best) + 1
     source = _parse_document(json.loads(bytes(booster.save_raw("json"))), owner, rounds)
     width = int(booster.num_features())
     labels = _read_labels(model, source)
     link, is_multi_output = LINKS.get(source.objective, ""), source.outputs > 1
     leaf_meanings = describe_meanings(None if is_multi_output else labels, len(source.start), link)
     names = name_columns(columns, width)
+    weights = source.weights or [1.0] * len(source.trees)
     trees = tuple(
-        _read_tree(
-            tree_source,
-            names,
-            leaf_meanings[column],
-            preprocessing,
-            1.0 if source.weights is None else source.weights[i],
-        )
-        for i, (tree_source, column) in enumerate(zip(source.trees, source.column, strict=True))
+        _read_tree(tree_source, names, leaf_meanings[column], preprocessing, weight)
+        for tree_source, column, weight in zip(source.trees, source.column, weights, strict=False)
     )
     decision = "number" if labels is None else "half" if is_multi_output or len(source.start) == 1 else "most"
     is_known_objective = source.objective in LINKS or OBJECTIVES_WITHOUT_LINK.match(source.objective)
@@ -89,7 +86,8 @@ def read_forest(
         single=True,
         parts=(1,) * source.outputs if is_multi_output else (),
     )
-    missing_marker = getattr(model, "missing", math.nan)
+    marker = getattr(model, "missing", math.nan)
+    has_marker = marker is not None and not math.isnan(marker)
     return Forest(
         trees=trees,
         owner=owner,
@@ -98,19 +96,9 @@ def read_forest(
         labels=labels,
         joining=joining if is_known_objective else None,
         categories=source.categories,
-        missing_markers={}
-        if missing_marker is None or math.isnan(missing_marker)
-        else dict.fromkeys(range(width), float(np.float32(missing_marker))),
+        missing_markers=dict.fromkeys(range(width), float(np.float32(marker))) if has_marker else {},
         preprocessing=preprocessing,
     )
-
-
-def _count_rounds(model: Any) -> int | None:
-    """Return the number of rounds that an estimator answers with; None for all."""
-    try:
-        return int(model.best_iteration) + 1
-    except AttributeError:
-        return None
 
 
 def _read_labels(model: Any, source: XgboostModel) -> tuple[Any, ...] | None:
@@ -185,9 +173,8 @@ def _read_categories(
             text, ends = bytes(byte % 256 for byte in encoding["values"]), encoding["offsets"]
             if not text.isascii() and tuple(version) < (3, 3):
                 raise ModelError(
-                    f"This {owner} has categories with non-ASCII letters, which XGBoost up to 3.2 splits "
-                    "wrongly and confuses. "
-                    "Encode the column as numbers before, or write the categories in ASCII."
+                    f"This {owner} has categories with non-ASCII letters, which XGBoost up to 3.2 splits wrongly and "
+                    "confuses. Encode the column as numbers before, or write the categories in ASCII."
                 )
             categories[column] = tuple(text[a:b].decode(errors="replace") for a, b in pairwise(ends))
     return categories
@@ -198,7 +185,7 @@ def _read_tree(
 ) -> Tree:
     """Read one tree."""
     left, right = (np.array(source[key]) for key in ("left_children", "right_children"))
-    reachable_nodes = find_reachable(left, right)
+    reachable_nodes = np.array(sorted(find_reachable(left, right)), dtype=np.intp)
     place = np.full(len(left), LEAF)
     place[reachable_nodes] = np.arange(len(reachable_nodes))
     left, right = left[reachable_nodes], right[reachable_nodes]
