@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from .testing.baselines import assert_front_unchanged as assert_front_unchanged
     from .testing.parametrize import parametrize_with_relations as parametrize_with_relations
     from .trees.coverage.api import cover as cover
-    from .trees.coverage.select_api import select as select
+    from .trees.coverage.api import select as select
     from .trees.pmml.files import read_pmml as read_pmml
     from .trees.pmml.files import write_pmml as write_pmml
     from .trees.read import forest_of as forest_of
@@ -108,7 +108,7 @@ _MODULES = {
     "programs": "data.programs",
     "simulate": "hunting.api",
     "read_pmml": "trees.pmml.files",
-    "select": "trees.coverage.select_api",
+    "select": "trees.coverage.api",
     "write_pmml": "trees.pmml.files",
     "data": "",
     "datamorphism": "morphisms.decorators",

@@ -56,7 +56,7 @@ def cover(
     """
     from ..trees.coverage.api import cover as measure
     from ..trees.coverage.coverage import stack_frames
-    from ..trees.coverage.surrogate_api import fit_surrogate_to_model
+    from ..trees.coverage.surrogate import fit_surrogate_to_model
 
     rows = load_rows(inputs, data)
     tree_options.prepare_other_files([model, inputs or data, train], fix, html, svg, junit)

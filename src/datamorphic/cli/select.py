@@ -41,7 +41,7 @@ def select(
     Examples: datamorphic select tree.skops all.csv --target label --criterion DTMT --minimal --out tests.csv; datamorphic
     select tree.skops all.csv --target label --criterion BVA --offset 0.5 --out limits.csv
     """
-    from ..trees.coverage.select_api import select as select_rows
+    from ..trees.coverage.api import select as select_rows
 
     tree_options.prepare_other_files([model, inputs or data, train], out, html)
     options: dict[str, Any] = {

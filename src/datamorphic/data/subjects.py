@@ -105,24 +105,15 @@ def _color_inside_black(is_inside: Booleans, is_blue: Booleans) -> Labels:
     return np.where(is_inside, "black", np.where(is_blue, "blue", "red"))
 
 
-def _classify_line_2(x: Numbers, y: Numbers) -> Labels:
-    return np.where(0.3 * x - 1.0 >= y, "red", np.where(y > 0.3 * x - 0.8, "blue", "black"))
-
-
-def _classify_sin_2(x: Numbers, y: Numbers) -> Labels:
-    wave = np.sin(x)
-    return np.where(np.abs(wave - y) < 0.2, "black", _color_red_or_blue(wave > y))
-
-
 RULES: dict[str, Callable[[Numbers, Numbers], Labels]] = {
     "Box 1": lambda x, y: _color_red_or_blue(_is_in_box(x, y)),
     "Box 2": lambda x, y: _color_inside_black(_is_in_box(x, y), _is_above_log(x, y)),
     "Circle 1": lambda x, y: _color_red_or_blue(_is_in_circle(x, y)),
     "Circle 2": lambda x, y: _color_inside_black(_is_in_circle(x, y), y >= 0.3 * x - 0.4),
     "Line 1": lambda x, y: _color_red_or_blue(0.3 * x - 0.8 < y),
-    "Line 2": _classify_line_2,
+    "Line 2": lambda x, y: np.where(0.3 * x - 1.0 >= y, "red", np.where(y > 0.3 * x - 0.8, "blue", "black")),
     "Sin 1": lambda x, y: _color_red_or_blue(np.sin(x) < y),
-    "Sin 2": _classify_sin_2,
+    "Sin 2": lambda x, y: np.where(np.abs(np.sin(x) - y) < 0.2, "black", _color_red_or_blue(np.sin(x) > y)),
     "Triangle 1": lambda x, y: _color_red_or_blue(_is_in_triangle(x, y)),
     "Triangle 2": lambda x, y: _color_inside_black(_is_in_triangle(x, y), _is_above_log(x, y)),
 }

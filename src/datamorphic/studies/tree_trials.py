@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from ..data.sets import TARGET
 from ..trees.boundaries import STEP, Offset
-from ..trees.coverage.select_api import select
-from .trees import DataSetJob, fit_tree, load_prepared
-from .workload import Figures
+from ..trees.coverage.api import select
+from .trees import PLACES, format_name, load_prepared
+from .workload import Figures, Scale
 
 if TYPE_CHECKING:
     import pandas as pd

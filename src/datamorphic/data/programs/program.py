@@ -41,21 +41,6 @@ class SharedRelations(dict[str, FunctionRelation]):
 class NumericProgram:
     """A program of Ying (2024). Call it with one array per input.
 
-    Attributes
-    ----------
-    name : str
-        The name in the thesis.
-    function : callable
-        A function of one array per input that returns an array of outputs.
-    domain : Box
-        The limits of its inputs (Table 2 of the thesis).
-    relations : Mapping of str to FunctionRelation
-        The relations that must hold (appendix of the thesis), with misprints corrected.
-    misprints : Mapping of str to FunctionRelation
-        The relations that do not hold, as printed.
-    errata : tuple of Erratum
-        The corrections.
-
     Examples
     --------
     >>> from datamorphic.data.programs import programs
@@ -68,12 +53,12 @@ class NumericProgram:
 
     is_vectorized: ClassVar[bool] = True  # takes whole arrays, so that many inputs cost little
 
-    name: str
-    function: Callable[..., Any] = field(repr=False)
-    domain: Box = field(repr=False)
-    relations: Mapping[str, FunctionRelation] = field(repr=False)
-    misprints: Mapping[str, FunctionRelation] = field(repr=False)
-    errata: tuple[RelationErratum, ...] = field(default=(), repr=False)
+    name: str  # in the thesis
+    function: Callable[..., Any] = field(repr=False)  # of one array per input; returns an array of outputs
+    domain: Box = field(repr=False)  # the limits of its inputs (Table 2 of the thesis)
+    relations: Mapping[str, FunctionRelation] = field(repr=False)  # that must hold, with misprints corrected
+    misprints: Mapping[str, FunctionRelation] = field(repr=False)  # that do not hold, as printed
+    errata: tuple[RelationErratum, ...] = field(default=(), repr=False)  # the corrections
 
     @property
     def dimension(self) -> int:
@@ -92,13 +77,9 @@ class NumericProgram:
     @cached_property
     def mutants(self) -> Mapping[str, NumericMutant]:
         """The mutants by id."""
-        mutants = {
-            row["id"]: NumericMutant.from_row(
-                self, **{key: row[key] for key in ("id", "operator", "old", "new", "before", "after")}
-            )
-            for row in read_rows("mutants.csv")
-            if row["program"] == self.name
-        }
+        keys = ("id", "operator", "old", "new", "before", "after")
+        rows = [row for row in read_rows("mutants.csv") if row["program"] == self.name]
+        mutants = {row["id"]: NumericMutant.from_row(self, **{key: row[key] for key in keys}) for row in rows}
         return CaseInsensitiveMapping(f"mutant of {self.name}", mutants)
 
     @property
@@ -114,10 +95,10 @@ class NumericProgram:
         relations, left_out = SharedRelations(), {}
         for name, relation in self.relations.items():
             try:
-                relations[name] = relation.over(self.domain)
-                relations[name].follow_domains()
+                shared_relation = relation.over(self.domain)
+                shared_relation.follow_domains()
+                relations[name] = shared_relation
             except ArgumentError as error:
-                relations.pop(name, None)
                 left_out[name] = str(error)
         relations.left_out = left_out
         return relations
@@ -131,35 +112,18 @@ class NumericMutant:
     """A program with one line changed. Call it like the program.
 
     Its module is made from the source text of the program when it is first called.
-
-    Attributes
-    ----------
-    program, id : str
-        The names of the program and of the mutant.
-    operator : str
-        The mutation operator.
-    line : int
-        The changed line, from 1.
-    before, after : str
-        The changed expression.
-    source : str
-        The source text of the mutated module.
-    entry : str
-        The name of the function in it.
-    owner : NumericProgram
-        The program.
     """
 
     is_vectorized: ClassVar[bool] = True
 
-    program: str
+    program: str  # the name of the program
     id: str
-    operator: str
-    line: int
-    before: str
+    operator: str  # the mutation operator
+    line: int  # the changed line, from 1
+    before: str  # the changed expression
     after: str
-    source: str = field(repr=False)
-    entry: str = field(repr=False)
+    source: str = field(repr=False)  # the source text of the mutated module
+    entry: str = field(repr=False)  # the name of the function in it
     owner: NumericProgram = field(repr=False)
 
     @property

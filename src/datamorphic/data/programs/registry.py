@@ -10,39 +10,36 @@ from typing import Any
 
 from ...relations.box import Box
 from ..names import CaseInsensitiveMapping
+from . import relations
 from .program import NumericMutant, NumericProgram
 
-#: per program its module, the limits of its inputs (Ying 2024, Table 2), their number, and the module of its relations
-_PROGRAMS: dict[str, tuple[str, tuple[float, float], int, str]] = {
-    "Sin": ("sin", (0, 1000), 1, "relations_of_sin"),
-    "tanh": ("tanh", (0, 1000), 1, "relations_of_sin"),
-    "Erf": ("erf", (0, 1000), 1, "relations_of_erf"),
-    "BesselJ": ("besselj", (1, 100), 2, "relations_of_erf"),
-    "sncndn": ("sncndn", (0, 100), 2, "relations_of_erf"),
-    "TriSquare": ("trisquare", (0, 100), 3, "relations_of_shapes"),
-    "TriSquarePlus": ("trisquareplus", (0, 100), 3, "relations_of_shapes"),
-    "rj": ("rj", (0, 100), 4, "relations_of_erf"),
-    "PntLinePos": ("pntlinepos", (0, 100), 6, "relations_of_shapes"),
+#: per program its module, the limits of its inputs (Ying 2024, Table 2), and their number
+_PROGRAMS: dict[str, tuple[str, tuple[float, float], int]] = {
+    "Sin": ("sin", (0, 1000), 1),
+    "tanh": ("tanh", (0, 1000), 1),
+    "Erf": ("erf", (0, 1000), 1),
+    "BesselJ": ("besselj", (1, 100), 2),
+    "sncndn": ("sncndn", (0, 100), 2),
+    "TriSquare": ("trisquare", (0, 100), 3),
+    "TriSquarePlus": ("trisquareplus", (0, 100), 3),
+    "rj": ("rj", (0, 100), 4),
+    "PntLinePos": ("pntlinepos", (0, 100), 6),
 }
 _RELATION_ALIASES = {"tanh": {"tanh": "tripling"}}
 
 
 @cache
 def _build_program(name: str) -> NumericProgram:
-    module, limits, dimension, relations_module = _PROGRAMS[name]
-    function = getattr(importlib.import_module(f".{module}", __package__), module)
-    relations = importlib.import_module(f".{relations_module}", __package__)
-    make_empty: Callable[[], dict[str, Any]] = dict
+    module, limits, dimension = _PROGRAMS[name]
+    domain = Box.of([limits] * dimension)
+    make_relations = getattr(relations, f"{module}_relations")
+    make_misprints: Callable[[Box], Any] = getattr(relations, f"{module}_misprints", lambda domain: {})
     return NumericProgram(
         name=name,
-        function=function,
-        domain=Box.of([limits] * dimension),
-        relations=CaseInsensitiveMapping(
-            f"relation of {name}", getattr(relations, f"{module}_relations")(), _RELATION_ALIASES.get(name)
-        ),
-        misprints=CaseInsensitiveMapping(
-            f"misprint of {name}", getattr(relations, f"{module}_misprints", make_empty)()
-        ),
+        function=getattr(importlib.import_module(f".{module}", __package__), module),
+        domain=domain,
+        relations=CaseInsensitiveMapping(f"relation of {name}", make_relations(domain), _RELATION_ALIASES.get(name)),
+        misprints=CaseInsensitiveMapping(f"misprint of {name}", make_misprints(domain)),
         errata=getattr(relations, f"{module.upper()}_ERRATA", ()),
     )
 

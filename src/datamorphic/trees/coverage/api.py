@@ -1,4 +1,4 @@
-"""`cover`: measure how well rows exercise a tree."""
+"""`cover` and `select`: measure how well rows exercise a tree, and choose rows that do."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from ..mutants import NEIGHBOURS, PerNode
 from ..read import forest_of
 from .coverage import Coverage, measure_coverage
 from .mutation import MutationScore, measure_kills
-from .options import CoverOptions
-from .surrogate import Surrogate
-from .surrogate_api import fit_surrogate_to_model
+from .options import CoverOptions, SelectOptions
+from .selection import Selection, select_rows
+from .surrogate import Surrogate, fit_surrogate_to_model
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,13 +121,108 @@ def cover(
     )
 
 
+def select(
+    model: ModelLike,
+    data: DataLike,
+    criterion: str = "DTC",
+    target: str | None = None,
+    minimal: bool = False,
+    seed: int = 0,
+    *,
+    space: Space | None = None,
+    offset: Offset = STEP,
+    per_node: PerNode = NEIGHBOURS,
+    joint: bool | None = None,
+    tolerance: float | None = None,
+    surrogate: bool | DataLike = False,
+    kinds: Mapping[str, str] | None = None,
+    steps: Mapping[str, float] | None = None,
+    bounds: Mapping[str, tuple[float | None, float | None]] | None = None,
+    orders: Mapping[str, Sequence[Any]] | None = None,
+) -> Selection:
+    """Choose or make test rows that exercise a tree, or the trees of a forest.
+
+    The rows can test any model of the same data: rows chosen by the structure of a tree are harder to get right than
+    random ones (Silveira et al. 2025).
+
+    Parameters
+    ----------
+    model : estimator, Forest or Surrogate
+        What `dm.cover` takes.
+    data : DataFrame, array or Points
+        The rows to choose from.
+    criterion : {"DTC", "BVA", "DTMT"}
+        "DTC" (decision-tree coverage): one row per leaf. "BVA" (boundary values): one row per leaf, made from a real row by
+        setting every column on the path just inside one of its limits. "DTMT" (mutation): one row per mutant of a decision,
+        for which the answer of the mutant differs.
+    target : str, optional
+        The column of the label, which is not an input. In rows that are made, it holds the answer of the model.
+    minimal : bool
+        Whether to search for the smallest set, rather than to choose at random as published. Has no effect for "BVA".
+    seed : int
+        The seed of random choices.
+    space : Space, optional
+        The values that columns may have. Rows that are made keep to them.
+    offset : "step", "unit", float or "beyond"
+        For "BVA", how far inside a limit: one representable step, one unit, or a share of the usual spacing of the column's
+        values. Integers stay integers. "beyond" draws values beyond the limits instead.
+    per_node : "neighbours", int or None
+        For "DTMT", the constants that replace the one of a decision: those of the nodes before and after it that compare the
+        same column; at most so many different ones; or all.
+    joint : bool, optional
+        For "DTMT" and a forest: whether the answer of the whole forest must differ, or that of the mutated tree. By default
+        the whole forest if its trees only add to a score.
+    tolerance : float, optional
+        For "DTMT" and models that answer numbers: answers that differ by more than this count as different.
+    surrogate : bool or DataFrame
+        Whether to fit a tree to the answers of a model without trees, and to use that tree; or the rows to fit it to.
+    kinds, steps, bounds, orders : mapping, optional
+        Hints by column for inferring the space from the data, see `dm.Space.from_frame`; not together with `space`.
+
+    Returns
+    -------
+    Selection
+        With `rows`, `mutants`, `score`, `nodes`, `decision_nodes` and `describe()`.
+
+    Examples
+    --------
+    >>> import datamorphic as dm
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> iris = dm.data.load("iris")
+    >>> tree = DecisionTreeClassifier(random_state=0).fit(iris.drop(columns="target"), iris.target)
+    >>> dm.select(tree, iris, "DTC", target="target")
+    Selection(DTC, 9 rows of 150)
+    >>> chosen = dm.select(tree, iris, "DTMT", target="target", minimal=True)
+    >>> chosen.nodes, chosen.decision_nodes, len(chosen.mutants), round(100 * chosen.score, 2), len(chosen.rows)
+    (17, 8, 42, 80.95, 9)
+    """
+    options = SelectOptions(
+        target=target,
+        space=space,
+        hints=SpaceOptions(kinds=kinds, steps=steps, bounds=bounds, orders=orders),
+        criterion=criterion,
+        offset=offset,
+        per_node=per_node,
+        joint=joint,
+        tolerance=tolerance,
+        surrogate=surrogate,
+        minimal=minimal,
+        seed=seed,
+    )
+    forest, leaves, rows = read_trees_and_rows(model, data, options, seed=seed)
+    joint, tolerance = resolve_kill_rule(forest, options)
+    return select_rows(forest, leaves, rows, options, joint=joint, tolerance=tolerance)
+
+
 def read_trees_and_rows(
     model: ModelLike, data: DataLike, options: CoverOptions, *, seed: int = 0, progress: bool | None = None
 ) -> tuple[Forest, Coverage, pd.DataFrame]:
-    """Return the trees of a model, their coverage, and the rows of the data.
+    """Return the trees of a model, their coverage, and the rows with all columns of the data.
 
     `seed` is that of the surrogate, if one is fitted.
     """
+    import pandas as pd
+
     space, target = options.get_space(data), options.target
     if options.surrogate is not False:
         background = None if isinstance(options.surrogate, bool) else options.surrogate
@@ -146,27 +241,16 @@ def read_trees_and_rows(
         forest = forest_of(model, data)
         inputs, frame, notes = read_data(forest, data, target=target, space=space)
         leaves = measure_coverage([tree.with_names(inputs.names) for tree in forest.trees], frame, inputs, notes)
-    _validate_decisions(forest)
-    rows = _get_full_rows(data, leaves)
-    if target is not None:
-        _validate_labels(forest, rows[target], target)
-    return forest, leaves, rows
-
-
-def _get_full_rows(data: DataLike, leaves: Coverage) -> pd.DataFrame:
-    """Return the rows with all columns of the data, if these are a frame."""
-    import pandas as pd
-
-    return data if isinstance(data, pd.DataFrame) else leaves.frame
-
-
-def _validate_decisions(forest: Forest) -> None:
     if all(len(tree) == 1 for tree in forest.trees):
         answer = forest.trees[0].answer_at(0)
         raise ModelError(
             f"This {forest.owner} makes no decision: it has one leaf and answers {answer!r} to every input, so there is "
             "nothing to cover. Was it fitted on data with only one label?"
         )
+    rows = data if isinstance(data, pd.DataFrame) else leaves.frame
+    if target is not None:
+        _validate_labels(forest, rows[target], target)
+    return forest, leaves, rows
 
 
 def _validate_labels(forest: Forest, column: pd.Series[Any], target: str) -> None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..._stats import compute_wilson_interval
-from ..._text import format_percent, format_short, pluralize
-from ..._typing import DataLike
+from ..._text import format_short, pluralize
+from ..._typing import DataLike, ModelLike
 from ..._validation import reject, to_generator, validate_integer
 from ...errors import DataError
+from ...morphisms.subject import build_subject
+from ...runs.driver import drive
+from ...runs.flow import ask
 from ...space.points import Points
 from ...space.space import Space
 from ..descent import find_leaves
@@ -26,45 +29,31 @@ from .coverage import Coverage, measure_coverage
 DEFAULT_MAX_LEAVES = 64  # as many rules as a person may still read
 HELD_OUT_SHARE = 0.25  # of the points, to measure the fidelity
 MIN_ANSWERED_POINTS = 20  # with fewer, the fidelity cannot be measured
+EXTRA_INPUTS = 2_000  # mixtures of rows, and as many random inputs if there is a space
 TOLERANCE_SHARE = 0.05  # of the range of answers: numbers this close count as the same
+
+SAME_ROWS_WARNING = (
+    "Beware: the surrogate was fitted to the model's answers to these very rows and to mixtures of them. It knows nothing "
+    "about inputs far from them, so poor tests may look good. Give it other rows, for example the training data: "
+    "surrogate=rows (--train FILE)."
+)
 
 AnswerSource = Callable[[Any], Any] | Sequence[Any] | npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Surrogate:
-    """A tree that imitates a model, with how often both agree.
+    """A tree that imitates a model, with how often both agree."""
 
-    Attributes
-    ----------
-    tree : Tree
-        The tree, which compares the codes of the space.
-    fidelity : float
-        The share of held-out points for which the tree gives the same answer as the model; for numbers, an answer
-        within `tolerance`.
-    interval : tuple of float
-        Wilson's 95% interval of the fidelity.
-    fitted, held_out : int
-        The number of points that the tree was fitted to, and of those that measure the fidelity.
-    unanswered : int
-        The number of points without an answer of the model.
-    space : Space
-        The inputs.
-    tolerance : float or None
-        The largest difference between numbers that count as the same; None if answers are labels.
-    note : str
-        A remark for the reader.
-    """
-
-    tree: Tree
-    fidelity: float
-    interval: tuple[float, float]
-    fitted: int
-    held_out: int
-    unanswered: int
+    tree: Tree  # compares the codes of the space
+    fidelity: float  # the share of held-out points with the same answer as the model; for numbers, within `tolerance`
+    interval: tuple[float, float]  # Wilson's 95 % interval of the fidelity
+    fitted: int  # the number of points that the tree was fitted to
+    held_out: int  # the number of points that measure the fidelity
+    unanswered: int  # the number of points without an answer of the model
     space: Space = field(repr=False)
-    tolerance: float | None = None
-    note: str = ""
+    tolerance: float | None = None  # the largest difference of numbers that count as the same; None for labels
+    note: str = ""  # a remark for the reader
 
     def __repr__(self) -> str:
         leaves = pluralize(len(self.tree.leaves), "leaf", "leaves")
@@ -73,12 +62,10 @@ class Surrogate:
     @property
     def forest(self) -> Forest:
         """The tree as a forest of one tree."""
-        names = self.space.names
-        labels = self.tree.labels
+        names, labels = self.space.names, self.tree.labels
         joining = Joining(decision="number" if labels is None else "most")
-        return Forest(
-            trees=(self.tree,), owner="surrogate", columns=names, width=len(names), labels=labels, joining=joining
-        )
+        trees = (self.tree,)
+        return Forest(trees=trees, owner="surrogate", columns=names, width=len(names), labels=labels, joining=joining)
 
     def cover(self, data: DataLike, *, target: str | None = None) -> Coverage:
         """Measure which leaves of the tree rows reach."""
@@ -98,6 +85,41 @@ class Surrogate:
             f"{format_percent(self.fidelity)} of {pluralize(self.held_out, 'point')} it was not fitted to (95% interval "
             f"{low} to {high})."
         )
+
+
+def fit_surrogate_to_model(
+    model: ModelLike,
+    data: DataLike,
+    background: DataLike | None = None,
+    *,
+    target: str | None = None,
+    space: Space | None = None,
+    leaves: int = DEFAULT_MAX_LEAVES,
+    seed: int = 0,
+    progress: bool | None = None,
+) -> Surrogate:
+    """Fit a tree to the answers of a model.
+
+    The model answers the rows of `background`, mixtures of two of them each, and random inputs if a space is given.
+    Without a background, the rows of `data` are used, and the result warns that the tree was fitted to the rows it
+    judges.
+    """
+    rng = to_generator("seed", "cover", seed)
+    without_background = background is None
+    subject = build_subject(model, data if without_background else background, target=target, space=space, rng=rng)
+    seeds = subject.seeds
+    first_codes, second_codes = (seeds.codes[rng.integers(len(seeds), size=EXTRA_INPUTS)] for _ in range(2))
+    mixed = np.where(rng.random(first_codes.shape) < 0.5, first_codes, second_codes)
+    if seeds.space.keeps_constraints:
+        mixed = mixed[seeds.space.satisfied(mixed)]
+    queries = [seeds, Points(seeds.space, mixed)]
+    if space is not None:
+        queries.append(space.sample(EXTRA_INPUTS, seed=rng, points=True))
+    points = Points.concat(queries)
+    outputs = drive(ask(points, note="surrogate"), subject.sut, progress=progress)
+    numbers = True if subject.has_numeric_answers else None
+    surrogate = fit_surrogate(outputs.to_objects(), points, numbers=numbers, max_leaves=leaves, seed=seed)
+    return replace(surrogate, note=SAME_ROWS_WARNING) if without_background and space is None else surrogate
 
 
 def fit_surrogate(
@@ -120,12 +142,10 @@ def fit_surrogate(
         answers to `points`; or the `Outputs` of a system.
     points : Points
         The inputs: real ones, and random ones if the tree is to be good elsewhere too.
-    max_leaves : int
-        The largest number of leaves.
+    max_leaves, seed : int
+        The largest number of leaves, and the seed for choosing the held-out points.
     numbers : bool, optional
         Whether the answers are real numbers rather than labels; by default whether they have fractions.
-    seed : int
-        The seed for choosing the held-out points.
 
     Examples
     --------
@@ -191,8 +211,6 @@ def _fit_tree(
     max_leaves: int,
 ) -> Tree:
     """Fit a tree of scikit-learn; answers are indices of `labels` if given."""
-    from dataclasses import replace
-
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
     kind = DecisionTreeRegressor if labels is None else DecisionTreeClassifier
@@ -222,9 +240,8 @@ def _to_array(answers: Any) -> npt.NDArray[Any]:
 
 
 def _validate_length(answers: Any, expected: int) -> None:
-    count = len(answers) if hasattr(answers, "__len__") else -1
-    if count != expected:
-        got = f"{count:,}" if count >= 0 else type(answers).__name__
+    got = f"{len(answers):,}" if hasattr(answers, "__len__") else type(answers).__name__
+    if got != f"{expected:,}":
         raise DataError(f"One answer per point is expected, that is {expected:,}. Got {got}.")
 
 
