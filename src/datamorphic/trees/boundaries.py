@@ -29,34 +29,24 @@ Offset = str | float
 
 @dataclass(frozen=True)
 class Limit:
-    """A value of a row that lies at a limit.
-
-    `limit` is the limit as text, such as "petal width (cm) <= 0.8"; `holds` is whether it holds for the value.
-    """
+    """A value of a row that lies at a limit."""
 
     column: str
     value: Any
-    limit: str
-    holds: bool
+    limit: str  # such as "petal width (cm) <= 0.8"
+    holds: bool  # whether the limit holds for the value
 
 
 def validate_offset(offset: object, owner: str, *, beyond: bool = True) -> None:
     """Raise `ArgumentError` if `offset` is not a valid distance from a limit."""
     choices = (STEP, UNIT, BEYOND) if beyond else (STEP, UNIT)
-    is_fraction = is_number(offset) and 0 < float(offset) < math.inf
-    if offset not in choices and not is_fraction:
+    if offset not in choices and not (is_number(offset) and 0 < float(offset) < math.inf):
         listed = ", ".join(map(repr, choices))
         reject("offset", owner, f"{listed}, or a positive share of the spacing of a column's values", offset)
 
 
 def measure_spacing(values: Floats) -> float:
-    """Return the median gap between neighbouring values of a column.
-
-    Examples
-    --------
-    >>> measure_spacing(np.array([1.0, 1.0, 1.5, 2.0, 7.0, np.nan]))
-    0.5
-    """
+    """Return the median gap between neighbouring values of a column."""
     distinct = np.unique(values[~np.isnan(values)])
     return float(np.median(np.diff(distinct))) if len(distinct) > 1 else 1.0
 
@@ -101,18 +91,16 @@ class Boundaries:
             for upper, end in outermost.items()
         }
         if inside:
-            end_values = {
-                side: value for side, value in end_values.items() if allowed_values.low <= value <= allowed_values.high
-            } or outermost
+            low, high = allowed_values.low, allowed_values.high
+            end_values = {side: value for side, value in end_values.items() if low <= value <= high} or outermost
         return {upper: shorten_number(value, self.single) for upper, value in end_values.items()}
 
     def _step_inside(self, limit: float, end: float, inwards: int, gap: float, allowed_values: AllowedValues) -> float:
         """Return the value just inside a limit; `end` is the outermost value inside."""
-        if self.offset in (STEP, BEYOND) or (self.offset == UNIT and allowed_values.whole):
+        if self.offset in (STEP, BEYOND) or (self.offset == UNIT and allowed_values.domain.whole):
             return end
-        distance = 1.0 if self.offset == UNIT else float(self.offset) * gap
-        value = limit + inwards * distance
-        if allowed_values.whole:
+        value = limit + inwards * (1.0 if self.offset == UNIT else float(self.offset) * gap)
+        if allowed_values.domain.whole:
             return float(math.floor(value) if inwards < 0 else math.ceil(value))
         return value
 
@@ -151,7 +139,7 @@ class Boundaries:
             if not open_places.size:
                 break
         frame = self.frame.iloc[list(rows)].copy()
-        for column in sorted({column for row_sides in sides for column in row_sides}):
+        for column in sorted(set().union(*sides)):
             changed = [place for place, row_sides in enumerate(sides) if column in row_sides]
             series = frame.iloc[:, column].copy()
             values = matrix[changed, column]
@@ -160,18 +148,14 @@ class Boundaries:
             series.iloc[changed] = values.astype(series.dtype) if series.dtype == np.float32 else values
             frame[frame.columns[column]] = series
         landed = find_leaves(self.tree, self.inputs.to_tree_matrix(frame)) == np.asarray(leaves)
-        return [
-            (
-                frame.iloc[[place]],
-                [
-                    self._build_limit(column, leaf, upper, ends[place][column][upper])
-                    for column, upper in sides[place].items()
-                ],
-            )
-            if landed[place]
-            else self.make_row(leaf, rows[place], rng)
-            for place, leaf in enumerate(leaves)
-        ]
+        boundary_rows: list[tuple[pd.DataFrame, list[Limit]] | None] = []
+        for place, leaf in enumerate(leaves):
+            if not landed[place]:
+                boundary_rows.append(self.make_row(leaf, rows[place], rng))
+                continue
+            limits = [self._build_limit(j, leaf, upper, ends[place][j][upper]) for j, upper in sides[place].items()]
+            boundary_rows.append((frame.iloc[[place]], limits))
+        return boundary_rows
 
     def make_row(self, leaf: int, row: int, rng: np.random.Generator) -> tuple[pd.DataFrame, list[Limit]] | None:
         """Make a boundary row for a leaf from a row that reaches it, or return None.
@@ -186,15 +170,17 @@ class Boundaries:
             candidate = self.frame.iloc[[row]].copy()
             limits = []
             for column, upper in sides.items():
-                value = ends[column][upper]
-                name = candidate.columns[column]
-                candidate[name] = to_column(value, candidate[name], column, self.inputs)
-                limits.append(self._build_limit(column, leaf, upper, value))
-            if find_leaves(self.tree, self.inputs.to_tree_matrix(candidate))[0] == leaf and is_within_constraints(
-                self.inputs, candidate
-            ):
+                limits.append(self._set_value(candidate, column, leaf, upper, ends[column][upper]))
+            reached_leaf = find_leaves(self.tree, self.inputs.to_tree_matrix(candidate))[0]
+            if reached_leaf == leaf and is_within_constraints(self.inputs, candidate):
                 return candidate, limits
         return None
+
+    def _set_value(self, candidate: pd.DataFrame, column: int, leaf: int, upper: bool, value: float) -> Limit:
+        """Set a value of a row, and return its limit."""
+        name = candidate.columns[column]
+        candidate[name] = to_column(value, candidate[name], column, self.inputs)
+        return self._build_limit(column, leaf, upper, value)
 
     def _move_ends_inside(self, leaf: int, ends: dict[int, dict[bool, float]]) -> dict[int, dict[bool, float]]:
         """Move values inwards until they also lie inside in the units of the tree."""
@@ -205,11 +191,8 @@ class Boundaries:
             for upper, end in sides.items():
                 inwards = -1 if upper else 1
                 candidates = end + inwards * np.r_[0.0, math.ulp(end) * 2.0 ** np.arange(52)]
-                scaled = (
-                    preprocessing.to_tree_units(np.full(len(candidates), column), candidates)
-                    .astype(np.float32)
-                    .astype(np.float64)
-                )
+                scaled = preprocessing.to_tree_units(np.full(len(candidates), column), candidates)
+                scaled = scaled.astype(np.float32).astype(np.float64)
                 inside = np.flatnonzero((scaled > ranges[column].low) & (scaled <= ranges[column].high))
                 if inside.size:
                     settled_ends.setdefault(column, {})[upper] = float(candidates[inside[0]])
@@ -227,14 +210,10 @@ class Boundaries:
             domain, _ = self._get_column_facts(column)
             column_values = self.values[:, column]
             limit = range_.high if upper else range_.low
-            extreme = (
-                max(float(np.nanmax(column_values)), limit) if upper else min(float(np.nanmin(column_values)), limit)
-            )
-            value = float(np.clip(rng.uniform(min(limit, extreme), max(limit, extreme)), domain.low, domain.high))
-            value = round(value) if domain.whole else value
-            name = candidate.columns[column]
-            candidate[name] = to_column(value, candidate[name], column, self.inputs)
-            limits.append(self._build_limit(column, leaf, upper, value))
+            low = limit if upper else min(float(np.nanmin(column_values)), limit)
+            high = max(float(np.nanmax(column_values)), limit) if upper else limit
+            value = float(np.clip(rng.uniform(low, high), domain.low, domain.high))
+            limits.append(self._set_value(candidate, column, leaf, upper, round(value) if domain.whole else value))
         return candidate, limits
 
     def _get_box(self, leaf: int) -> dict[int, Range]:

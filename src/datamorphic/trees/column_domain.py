@@ -24,47 +24,27 @@ MAX_ROUNDING_SHARE = 0.01  # of the range of a column: how far inside a box a ro
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnDomain:
-    """The values that a column may hold, in the units of the data.
+    """The values that a column may hold, in the units of the data."""
 
-    Attributes
-    ----------
-    single : bool
-        Whether trees compare it in single precision.
-    low, high : float
-        Its bounds, both included.
-    whole : bool
-        Whether it holds integers only.
-    choices : array or None
-        The only values it may hold, if these are few; categories as codes.
-    missing : bool
-        Whether values may be missing.
-    missing_visible : bool
-        Whether trees get missing values.
-    width, typical : float
-        Its range and its median.
-    unrestricted : ColumnDomain or None
-        A wider domain to use if need be, where the restrictions are only suggested by the dtype of the rows.
-    """
-
-    single: bool
-    low: float
+    single: bool  # whether trees compare it in single precision
+    low: float  # its bounds, both included
     high: float
-    whole: bool
-    choices: Floats | None
-    missing: bool
-    missing_visible: bool
-    width: float
-    typical: float
-    unrestricted: ColumnDomain | None = None
+    whole: bool  # whether it holds integers only
+    choices: Floats | None  # the only values it may hold, if these are few; categories as codes
+    missing: bool  # whether values may be missing
+    missing_visible: bool  # whether trees get missing values
+    width: float  # its range
+    typical: float  # its median
+    unrestricted: ColumnDomain | None = (
+        None  # a wider domain to use if need be: restrictions by a dtype are suggestions
+    )
 
     def restrict(self, range_: Range) -> AllowedValues:
         """Return the values of the domain that pass a range."""
         allowed_values = self._restrict(range_)
-        return (
-            self.unrestricted._restrict(range_)
-            if allowed_values.empty and self.unrestricted is not None
-            else allowed_values
-        )
+        if allowed_values.empty and self.unrestricted is not None:
+            return self.unrestricted._restrict(range_)
+        return allowed_values
 
     def _restrict(self, range_: Range) -> AllowedValues:
         inside, single = _close_range(range_, self.single), self.single
@@ -78,9 +58,8 @@ class ColumnDomain:
             low = math.ceil(low) if math.isfinite(low) else low
             high = math.floor(high) if math.isfinite(high) else high
         if inside.only is not None and choices is None:
-            listed = sorted(code for code in inside.only if not self.whole or code == int(code))
-            if single:
-                listed = [shorten_number(code, single) for code in listed]
+            codes = sorted(code for code in inside.only if not self.whole or code == int(code))
+            listed = [shorten_number(code, single) for code in codes]
             end_values = {round_to_precision(low, single), round_to_precision(high, single)} if low <= high else set()
             choices = np.array(
                 [code for code in listed if low <= code <= high or round_to_precision(code, single) in end_values]
@@ -91,15 +70,12 @@ class ColumnDomain:
             choices = choices[fits if inside.only is None else fits & np.isin(rounded, list(inside.only))]
         missing_passes = inside.missing and self.missing_visible
         return AllowedValues(
+            domain=self,
             box=replace(inside, missing=missing_passes),
-            single=single,
             low=float(low),
             high=float(high),
-            whole=self.whole,
             choices=choices,
             missing=self.missing and missing_passes,
-            width=self.width,
-            typical=self.typical,
         )
 
 
@@ -140,45 +116,33 @@ def build_column_domain(
     )
     if not suggested:
         return domain
-    return replace(
-        domain, unrestricted=replace(domain, low=-largest, high=largest, whole=False, choices=None, missing=True)
-    )
+    unrestricted = replace(domain, low=-largest, high=largest, whole=False, choices=None, missing=True)
+    return replace(domain, unrestricted=unrestricted)
 
 
 def _read_dtype_limits(dtype: Any, low: float, high: float) -> tuple[float, float, bool, Floats | None, bool]:
     """Return bounds, integrality, choices and missingness that a dtype suggests."""
     kind = getattr(dtype, "kind", "O")
     missing = kind not in "iub" or not isinstance(dtype, np.dtype)
-    if kind == "b":
-        return low, high, False, np.array([0.0, 1.0]), missing
+    choices = np.array([0.0, 1.0]) if kind == "b" else None
     if kind in "iu" and isinstance(dtype, np.dtype):
         limits = np.iinfo(dtype)
         low, high = max(low, float(limits.min)), min(high, float(limits.max))
-    choices = None
-    if hasattr(dtype, "categories"):
-        choices = np.array(
-            [float(category) for category in dtype.categories]
-        )  # they are numbers, since trees compare them
+    if hasattr(dtype, "categories"):  # they are numbers, since trees compare them
+        choices = np.array([float(category) for category in dtype.categories])
     return low, high, kind in "iu", choices, missing
 
 
 @dataclass(frozen=True, kw_only=True)
 class AllowedValues:
-    """The values that may be put into a column to get into a box.
+    """The values that may be put into a column to get into a box."""
 
-    `box` is the range as trees compare values, with both ends included. `low` and `high` are the part of it that the
-    column may hold. The other fields are as in `ColumnDomain`.
-    """
-
-    box: Range
-    single: bool
-    low: float
+    domain: ColumnDomain
+    box: Range  # the range as trees compare values, with both ends included
+    low: float  # the part of the box that the column may hold
     high: float
-    whole: bool
-    choices: Floats | None
-    missing: bool
-    width: float
-    typical: float
+    choices: Floats | None  # the only values, as in the domain
+    missing: bool  # whether a missing value passes
 
     @property
     def empty(self) -> bool:
@@ -188,7 +152,7 @@ class AllowedValues:
 
     def measure_gaps(self, values: Floats) -> Floats:
         """Return distances to the box as shares of the range; inf if unreachable."""
-        rounded = (values.astype(np.float32) if self.single else values).astype(np.float64)
+        rounded = (values.astype(np.float32) if self.domain.single else values).astype(np.float64)
         mask = (rounded >= self.box.low) & (rounded <= self.box.high) & ~np.isin(rounded, list(self.box.never))
         if self.box.only is not None:
             mask &= np.isin(rounded, list(self.box.only))
@@ -198,27 +162,26 @@ class AllowedValues:
         distances = np.ones(len(values))
         if self.choices is None and self.low <= self.high:
             mask = ~np.isnan(values)
-            distances[mask] = np.maximum(self.low - values[mask], values[mask] - self.high) / self.width
+            distances[mask] = np.maximum(self.low - values[mask], values[mask] - self.high) / self.domain.width
         return np.where(comes_through, 0.0, distances.clip(min=np.finfo(float).tiny))
 
     def find_nearest(self, value: float) -> float:
         """Return an allowed value near a value that is not allowed."""
-        value = self.typical if math.isnan(value) else value
+        value = self.domain.typical if math.isnan(value) else value
         if self.choices is not None:
             return float(self.choices[np.argmin(np.abs(self.choices - value))]) if len(self.choices) else math.nan
         if self.low > self.high:
             return math.nan
-        value = float(round(value)) if self.whole else value
+        value = float(round(value)) if self.domain.whole else value
         if self.low <= value <= self.high:
             return self._find_passing(value)
         is_below = value < self.low
-        if self.whole:
+        if self.domain.whole:
             return self._find_passing(self.low if is_below else self.high)
-        margin = MAX_ROUNDING_SHARE * self.width
+        margin = MAX_ROUNDING_SHARE * self.domain.width
         low, high = (self.low, self.low + margin) if is_below else (self.high - margin, self.high)
-        return shorten_number(
-            self._find_passing(find_roundest(max(low, self.low), min(high, self.high), upwards=is_below)), self.single
-        )
+        roundest = find_roundest(max(low, self.low), min(high, self.high), upwards=is_below)
+        return shorten_number(self._find_passing(roundest), self.domain.single)
 
     def _find_passing(self, value: float) -> float:
         """Return the value, or one next to it that passes; NaN if there is none."""
@@ -226,11 +189,9 @@ class AllowedValues:
             return math.nan
         for step in range(len(self.box.never) + 1):
             for ahead in (step, -step):
-                candidate = value + ahead if self.whole else step_number(value, ahead, self.single)
-                if (
-                    self.low <= candidate <= self.high
-                    and float(round_to_precision(candidate, self.single)) not in self.box.never
-                ):
+                candidate = value + ahead if self.domain.whole else step_number(value, ahead, self.domain.single)
+                is_excluded = round_to_precision(candidate, self.domain.single) in self.box.never
+                if self.low <= candidate <= self.high and not is_excluded:
                     return candidate
         return math.nan
 
@@ -271,8 +232,7 @@ def find_roundest(low: float, high: float, *, upwards: bool = True) -> float:
     """
     for decimals in range(16):
         factor = 10.0**decimals
-        scaled = math.ceil(low * factor) if upwards else math.floor(high * factor)
-        rounded = scaled / factor
+        rounded = (math.ceil(low * factor) if upwards else math.floor(high * factor)) / factor
         if low <= rounded <= high:
             return rounded
     return low if upwards else high
@@ -284,9 +244,7 @@ def _close_range(range_: Range, single: bool) -> Range:
         return Range(low=math.inf, high=-math.inf, missing=range_.missing)
     only = range_.only
     if only is not None:
-        only = frozenset(
-            value for value in only if range_.has_value(value) and round_to_precision(value, single) == value
-        )
+        only = frozenset(code for code in only if range_.has_value(code) and round_to_precision(code, single) == code)
     low, high = _find_ends(range_, single)
     return Range(low=low, high=high, missing=range_.missing, only=only, never=range_.never)
 

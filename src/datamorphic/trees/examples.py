@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,16 +34,8 @@ def find_example(
     def is_at_node(candidate: pd.DataFrame) -> bool:
         return bool(find_leaves(tree, inputs.to_tree_matrix(candidate))[0] == node)
 
-    return find_row_within(
-        find_box(tree, node, in_data_units=True),
-        is_single_precision(tree),
-        frame,
-        inputs,
-        is_at_node,
-        near,
-        goal=goal,
-        suggest_near=True,
-    )
+    ranges, single = find_box(tree, node, in_data_units=True), is_single_precision(tree)
+    return find_row_within(ranges, single, frame, inputs, is_at_node, near, goal=goal, suggest_near=True)
 
 
 def is_single_precision(tree: Tree) -> bool:
@@ -115,16 +108,13 @@ def _read_start_row(near: DataLike, inputs: TreeInputs, frame: pd.DataFrame) -> 
     rows, _ = read_table(inputs.owner, near, list(frame.columns), len(frame.columns))
     if len(rows) > 1:
         raise DataError(f"near must be one row. Got {len(rows):,}.")
-    return pd.DataFrame({name: _cast_if_lossless(frame[name].dtype, rows[name]) for name in rows}, index=rows.index)
-
-
-def _cast_if_lossless(dtype: Any, column: pd.Series[Any]) -> pd.Series[Any]:
-    """Cast a column to a dtype if that changes no value."""
-    try:
-        cast = column.astype(dtype)
-        return cast if (cast == column).all() else column
-    except (TypeError, ValueError):
-        return column
+    rows = rows.copy()
+    for name in rows:
+        with suppress(TypeError, ValueError):
+            cast = rows[name].astype(frame[name].dtype)
+            if (cast == rows[name]).all():  # nothing is lost
+                rows[name] = cast
+    return rows
 
 
 def to_user_values(frame: pd.DataFrame, inputs: TreeInputs) -> Floats:
@@ -148,12 +138,10 @@ def to_column(value: float, old: pd.Series[Any], column: int, inputs: TreeInputs
     known_categories = getattr(old.dtype, "categories", None)
     if not math.isnan(value) and (known_categories is None or value in known_categories):
         number = int(value) if value == int(value) and old.dtype.kind in "iu" else value
-        try:
+        with suppress(TypeError, ValueError, OverflowError):  # the dtype cannot hold the value
             cast = pd.Series([number], index=old.index).astype(old.dtype)
             if old.dtype.kind == "f" or float(cast.iloc[0]) == number:
                 return cast
-        except (TypeError, ValueError, OverflowError):
-            pass  # the dtype cannot hold the value
     return pd.Series([value], index=old.index)
 
 

@@ -29,16 +29,12 @@ NAMES_OF_COLUMNS = {
 
 @dataclass(frozen=True)
 class Preprocessing:
-    """The fitted steps of a pipeline before its last, which keep the columns.
-
-    `scalers` are the steps that change units, in order; `fills` is whether a step fills in missing values;
-    `takes_frame` is whether the steps were fitted on a frame and expect one.
-    """
+    """The fitted steps of a pipeline before its last, which keep the columns."""
 
     pipeline: Pipeline
-    scalers: tuple[Any, ...]
-    fills: bool
-    takes_frame: bool
+    scalers: tuple[Any, ...]  # the steps that change units, in order
+    fills: bool  # whether a step fills in missing values
+    takes_frame: bool  # whether the steps were fitted on a frame and expect one
 
     def transform(self, frame: pd.DataFrame) -> Any:
         """Return the data as the last step gets them."""
@@ -77,7 +73,9 @@ class Preprocessing:
         """Convert values, one per column index, to the units that the last step gets."""
         table = self._build_table(columns, values)
         for scaler in self.scalers:
-            table = np.asarray(_without_feature_names(scaler).transform(table), dtype=np.float64)
+            nameless_scaler = copy.copy(scaler)  # it takes arrays without a warning about names
+            vars(nameless_scaler).pop("feature_names_in_", None)
+            table = np.asarray(nameless_scaler.transform(table), dtype=np.float64)
         return table[np.arange(len(table)), columns]
 
     def _build_table(self, columns: npt.NDArray[Any], values: Floats) -> Floats:
@@ -88,13 +86,7 @@ class Preprocessing:
 
 
 def split_pipeline(model: ModelLike) -> tuple[Any, Preprocessing | None]:
-    """Return the last step of a model, and the steps before it if any.
-
-    Raises
-    ------
-    ModelError
-        If the model is not fitted, or a step does not keep the columns of the data.
-    """
+    """Return the last step of a model, and the steps before it if any, which must keep the columns."""
     from sklearn.pipeline import Pipeline
 
     model = getattr(model, "best_estimator_", model)  # the result of a parameter search
@@ -128,13 +120,9 @@ def get_column_names(model: ModelLike) -> list[str] | None:
         names = getattr(model, attribute, None)
         if names is not None:
             listed = [str(name) for name in (names() if callable(names) else names)]
-            return None if attributes and _has_generated_names(listed) else listed
+            generated = [[f"{prefix}{place}" for place in range(len(listed))] for prefix in ("Column_", "")]
+            return None if attributes and listed in generated else listed
     return None
-
-
-def _has_generated_names(names: list[str]) -> bool:
-    """Return whether a library generated the column names because it got none."""
-    return any(names == [template.format(place) for place in range(len(names))] for template in ("Column_{}", "{}"))
 
 
 def validate_fitted(model: ModelLike) -> None:
@@ -148,9 +136,7 @@ def validate_fitted(model: ModelLike) -> None:
             f"{model.__name__} is a class, not a fitted model. Create and fit one: {model.__name__}().fit(X, y)."
         )
     unfitted = ModelError(f"This {type(model).__name__} is not fitted. Fit it first: model.fit(X, y).")
-    if type(model).__module__.startswith("catboost.") and hasattr(
-        model, "is_fitted"
-    ):  # CatBoost does not follow scikit-learn
+    if type(model).__module__.startswith("catboost.") and hasattr(model, "is_fitted"):  # unlike scikit-learn
         if not model.is_fitted():
             raise unfitted
         return
@@ -160,13 +146,6 @@ def validate_fitted(model: ModelLike) -> None:
         check_is_fitted(model)
     except NotFittedError:
         raise unfitted from None
-
-
-def _without_feature_names(step: BaseEstimator) -> Any:
-    """Return a copy of a fitted step that takes arrays without a warning about names."""
-    twin = copy.copy(step)
-    vars(twin).pop("feature_names_in_", None)
-    return twin
 
 
 def _iterate_steps(pipeline: Pipeline) -> Iterator[tuple[str, Any]]:

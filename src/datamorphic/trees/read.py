@@ -56,9 +56,8 @@ def _validate_forest(forest: Forest) -> Forest:
         if nodes_without_threshold.size:
             name = tree.names[tree.feature[nodes_without_threshold[0]]]
             raise ModelError(
-                f"Node {int(nodes_without_threshold[0])} of tree {number} of this {forest.owner} compares "
-                f"{name!r} with NaN, which "
-                "decides nothing. The model is damaged: fit it again."
+                f"Node {int(nodes_without_threshold[0])} of tree {number} of this {forest.owner} compares {name!r} with "
+                "NaN, which decides nothing. The model is damaged: fit it again."
             )
     return forest
 

@@ -15,17 +15,13 @@ from .tree import BELOW, EQUAL, FROM, UP_TO, WITHOUT, Tree
 
 @dataclass(frozen=True, kw_only=True)
 class Range:
-    """The numbers above `low` and at most `high` of one column.
-
-    `missing` says whether missing values pass too. For categories, `only` holds the codes that pass, and `never`
-    those that do not.
-    """
+    """The numbers above `low` and at most `high` of one column."""
 
     low: float = -math.inf
     high: float = math.inf
-    missing: bool = True
-    only: frozenset[float] | None = None
-    never: frozenset[float] = frozenset()
+    missing: bool = True  # whether missing values pass too
+    only: frozenset[float] | None = None  # the codes of categories that pass
+    never: frozenset[float] = frozenset()  # those that do not
 
     @property
     def empty(self) -> bool:
@@ -62,11 +58,8 @@ def build_range(operator: int, limit: float, holds: bool, missing: bool, sets: S
     """Return the values for which a comparison holds, or does not hold."""
     if operator >= EQUAL:
         codes = frozenset([limit] if operator == EQUAL else sets[int(limit)])
-        return (
-            Range(missing=missing, only=codes)
-            if holds != (operator == WITHOUT)
-            else Range(missing=missing, never=codes)
-        )
+        is_listed = holds != (operator == WITHOUT)
+        return Range(missing=missing, only=codes) if is_listed else Range(missing=missing, never=codes)
     if operator in (BELOW, FROM):  # the lower side ends at the largest number below the limit
         limit = math.nextafter(limit, -math.inf)
     if holds == (operator in (UP_TO, BELOW)):
@@ -97,16 +90,8 @@ def format_rule(
     precision and then compares them with "<=", so 2.45 may lie above a threshold of 2.4499999. The rule then says "<
     2.45", which is true of the 2.45 in the data. `find_box` has the exact thresholds.
 
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    node : int
-        The number of the node.
-    missing : collection of str
-        The columns that may have missing values: only for these the rule says where missing values go.
-    categories : mapping
-        The values that the codes 0, 1, ... stand for, by categorical column.
+    Only for columns in `missing`, the rule says where missing values go. `categories` are the values that the codes 0, 1,
+    ... stand for, by categorical column.
     """
     parts = []
     for column, range_ in find_box(tree, node, in_data_units=True).items():
@@ -114,9 +99,7 @@ def format_rule(
         if categories is not None and name in categories:
             text = format_categories(name, range_, categories[name])
         elif range_.only is not None:
-            text = f"{name} is " + " or ".join(
-                format_short(code) for code in sorted(range_.only) if range_.has_value(code)
-            )
+            text = f"{name} is " + " or ".join(map(format_short, filter(range_.has_value, sorted(range_.only))))
         else:
             text = _format_interval(name, range_, tree.single and tree.data_thresholds is None)
         if range_.missing and range_.empty:
@@ -146,9 +129,8 @@ def _format_interval(name: str, range_: Range, single: bool) -> str:
 
 def format_categories(name: str, range_: Range, values: Sequence[Any]) -> str:
     """Return the categories that pass as text; empty if all pass."""
-    inside = [range_.has_value(code) for code in range(len(values))]
-    included = [format_short(value) for value, fits in zip(values, inside, strict=True) if fits]
-    excluded = [format_short(value) for value, fits in zip(values, inside, strict=True) if not fits]
+    included = [format_short(value) for code, value in enumerate(values) if range_.has_value(code)]
+    excluded = [format_short(value) for code, value in enumerate(values) if not range_.has_value(code)]
     if not excluded:
         return ""
     if not included:

@@ -35,15 +35,11 @@ Ranges = dict[int, Range]
 
 @dataclass(frozen=True)
 class Survival:
-    """Why no row kills a mutant.
+    """Why no row kills a mutant."""
 
-    `killable` is whether some input kills it, None if unknown; `why` is the reason as text; `where` are ranges by
-    column from which a row kills it, if known.
-    """
-
-    killable: bool | None
+    killable: bool | None  # whether some input kills it; None if unknown
     why: str
-    where: Mapping[int, Range] | None = None
+    where: Mapping[int, Range] | None = None  # ranges by column from which a row kills it, if known
 
 
 class MutantSolver:
@@ -102,13 +98,7 @@ class MutantSolver:
         return Survival(False, "both sides give the same answer to every input that changes sides")
 
     def find_killing_row(self, mutants: Mutants, number: int, survival: Survival) -> pd.DataFrame:
-        """Find a row that kills a mutant, as similar as possible to a real row.
-
-        Raises
-        ------
-        DataError
-            If none was found.
-        """
+        """Find a row that kills a mutant, as similar as possible to a real row, or raise `DataError`."""
         change = format_change(self.tree, mutants, number)
         if survival.where is None:
             raise DataError(f"No row was found that kills the mutant in which {change}: {survival.why}.")
