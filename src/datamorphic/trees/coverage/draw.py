@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from heapq import heappop, heappush
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..._text import format_short, pluralize
 from ..._validation import is_number, validate_integer
@@ -21,7 +20,7 @@ from ...reporting.html import render_drawing
 from ...reporting.text import cut, to_one_line
 from ...reporting.thinning import wrap_text
 from ..rules import format_rule
-from ..tree import LEAF, Nodes, Tree
+from ..tree import LEAF, Nodes
 from .coverage import Coverage
 from .layout import (
     BOX_PADDING,
@@ -56,17 +55,6 @@ def format_tree_svg(
     """Draw one tree as SVG, with at most `max_boxes` boxes.
 
     In a larger tree, the paths to uncovered leaves and to killable mutants are drawn, and the rest is folded.
-
-    Examples
-    --------
-    >>> import datamorphic as dm
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> tree = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0).fit(X, y)
-    >>> svg = format_tree_svg(dm.cover(tree, X[:70]))
-    >>> svg[:4], svg.count("✗ no row")
-    ('<svg', 1)
     """
     return render_drawing(draw_tree(coverage, score, tree=tree, max_boxes=max_boxes))
 
@@ -104,23 +92,25 @@ def draw_tree(
 # -- figures per node --------------------------------------------------------------------------------------------------
 
 
-@dataclass
 class NodeFacts:
     """The figures of the nodes of one tree: arrays with one element per node."""
 
-    coverage: Coverage
-    number: int
-    score: MutationScore | None = None
-
-    @cached_property
-    def tree(self) -> Tree:
-        """The tree."""
-        return self.coverage.trees[self.number]
-
-    @cached_property
-    def first(self) -> int:
-        """The number of the first leaf of the tree."""
-        return sum(len(tree.leaves) for tree in self.coverage.trees[: self.number])
+    def __init__(self, coverage: Coverage, number: int, score: MutationScore | None = None) -> None:
+        self.coverage, self.score, self.tree = coverage, score, coverage.trees[number]
+        self.first = sum(len(tree.leaves) for tree in coverage.trees[:number])  # the number of its first leaf
+        counts, reached = np.zeros((2, len(self.tree)), dtype=np.intp)
+        counts[self.tree.leaves] = coverage.counts[self.first : self.first + len(self.tree.leaves)]
+        reached[self.tree.leaves] = counts[self.tree.leaves] > 0
+        self.rows = self._sum_upwards(counts)  # that reach each node
+        self.leaves = self._sum_upwards((self.tree.left == LEAF).astype(np.intp))  # at or below each node
+        self.uncovered = self.leaves - self._sum_upwards(reached)  # leaves at or below each node
+        self.live_mutants: dict[int, list[int]] = defaultdict(list)  # of each node, by their numbers over all trees
+        if score is not None:
+            start, mutants = sum(map(len, score.of[:number])), score.of[number]
+            for place in np.flatnonzero(~score.killed[start : start + len(mutants)]).tolist():
+                self.live_mutants[int(mutants.node[place])].append(start + place)
+        # whether there are few enough live mutants to explain all of them
+        self.explained = sum(map(len, self.live_mutants.values())) <= MAX_EXPLAINED_MUTANTS
 
     def _sum_upwards(self, counts: Nodes) -> Nodes:
         """Return the sum of each node and all nodes below it."""
@@ -129,48 +119,10 @@ class NodeFacts:
             total[node] += total[left[node]] + total[right[node]]
         return np.array(total, dtype=np.intp)
 
-    def _sum_leaf_counts(self, leaf_counts: npt.NDArray[Any]) -> Nodes:
-        counts = np.zeros(len(self.tree), dtype=np.intp)
-        counts[self.tree.leaves] = leaf_counts[self.first : self.first + len(self.tree.leaves)]
-        return self._sum_upwards(counts)
-
-    @cached_property
-    def rows(self) -> Nodes:
-        """The number of rows that reach each node."""
-        return self._sum_leaf_counts(self.coverage.counts)
-
-    @cached_property
-    def uncovered(self) -> Nodes:
-        """The number of uncovered leaves at or below each node."""
-        return self._sum_leaf_counts(~self.coverage.covered)
-
-    @cached_property
-    def leaves(self) -> Nodes:
-        """The number of leaves at or below each node."""
-        return self._sum_upwards((self.tree.left == LEAF).astype(np.intp))
-
-    @cached_property
-    def live_mutants(self) -> dict[int, list[int]]:
-        """The live mutants of each node, by their numbers over all trees."""
-        mutants_by_node: dict[int, list[int]] = defaultdict(list)
-        if self.score is not None:
-            start = sum(map(len, self.score.of[: self.number]))
-            mutants = self.score.of[self.number]
-            killed = self.score.killed[start : start + len(mutants)]
-            for place in np.flatnonzero(~killed).tolist():
-                mutants_by_node[int(mutants.node[place])].append(start + place)
-        return mutants_by_node
-
-    @cached_property
-    def explained(self) -> bool:
-        """Whether there are few enough live mutants to explain all of them."""
-        return sum(map(len, self.live_mutants.values())) <= MAX_EXPLAINED_MUTANTS
-
     def list_killable(self, node: int) -> list[bool | None]:
         """Return whether a row could kill each live mutant of a node; None if unknown."""
-        if self.score is None or not self.explained:
-            return [None for _ in self.live_mutants.get(node, ())]
-        return [self.score.why(mutant).killable for mutant in self.live_mutants.get(node, ())]
+        score, mutants = self.score, self.live_mutants.get(node, ())
+        return [score.why(mutant).killable if score is not None and self.explained else None for mutant in mutants]
 
     @cached_property
     def killable_mutants(self) -> Nodes:
@@ -191,16 +143,12 @@ class NodeFacts:
             parts["data_thresholds"] = tree.data_thresholds[[node, leaf, leaf]]
         # the rule of the first leaf of a tree with this one decision is the question
         left, right = np.array([1, LEAF, LEAF], dtype=np.int32), np.array([2, LEAF, LEAF], dtype=np.int32)
-        stump = replace(tree, left=left, right=right, **parts).with_names(
-            tuple(short_name if column == name else column for column in tree.names)
-        )
+        names = tuple(short_name if column == name else column for column in tree.names)
+        stump = replace(tree, left=left, right=right, names=names, **parts)
+        missing = {short_name} if name in self.coverage.missing else ()
         categories = self.coverage.categories
-        return format_rule(
-            stump,
-            1,
-            missing={short_name} if name in self.coverage.missing else (),
-            categories={short_name: categories[name]} if name in categories else None,
-        )
+        values = {short_name: categories[name]} if name in categories else None
+        return format_rule(stump, 1, missing=missing, categories=values)
 
 
 def _choose_opened(facts: NodeFacts, max_boxes: int) -> set[int]:
@@ -290,16 +238,15 @@ def _describe_node(facts: NodeFacts, node: int) -> str:
 
 
 def _build_folded_box(facts: NodeFacts, node: int) -> NodeBox:
-    nodes, leaves, uncovered = 2 * int(facts.leaves[node]) - 1, int(facts.leaves[node]), int(facts.uncovered[node])
-    lines = [BoxLine(f"… {nodes:,} nodes")]
+    leaves, uncovered = int(facts.leaves[node]), int(facts.uncovered[node])
+    status, line = "all of its leaves are reached", BoxLine(f"✓ all {leaves:,} leaves", "mid small good")
     if uncovered:
-        lines.append(BoxLine(f"✗ {uncovered:,} of {leaves:,} leaves", "mid small bad"))
-    else:
-        lines.append(BoxLine(f"✓ all {leaves:,} leaves", "mid small good"))
+        status = f"{uncovered:,} of its leaves are not reached"
+        line = BoxLine(f"✗ {uncovered:,} of {leaves:,} leaves", "mid small bad")
+    lines = [BoxLine(f"… {2 * leaves - 1:,} nodes"), line]
     killable = int(facts.killable_mutants[node])
     if killable:
         lines.append(BoxLine(f"{killable:,} killable", "mid small on", badge="killable"))
-    status = "all of its leaves are reached" if not uncovered else f"{uncovered:,} of its leaves are not reached"
     return NodeBox(kind="folded", lines=lines, note=f"folded: {status}")
 
 
@@ -395,11 +342,8 @@ def _describe_drawing(facts: NodeFacts, boxes: list[NodeBox]) -> str:
     folded = sum(box.kind == "folded" for box in boxes)
     if folded:
         lines.append(f"{pluralize(folded, 'part')} folded.")
-    uncovered_notes = [box.note for box in boxes if box.kind == "absent"]
-    if uncovered_notes:
-        lines.append(
-            "Not reached: "
-            + "; ".join(uncovered_notes[:MAX_LISTED_LEAVES])
-            + (" and more." if len(uncovered_notes) > MAX_LISTED_LEAVES else ".")
-        )
+    notes = [box.note for box in boxes if box.kind == "absent"]
+    if notes:
+        end = " and more." if len(notes) > MAX_LISTED_LEAVES else "."
+        lines.append(f"Not reached: {'; '.join(notes[:MAX_LISTED_LEAVES])}{end}")
     return " ".join(lines)

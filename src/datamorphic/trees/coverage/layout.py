@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Literal, NamedTuple
 
 # in pixels
@@ -82,16 +83,6 @@ def lay_out(boxes: Sequence[NodeBox], sideways: bool = False) -> tuple[float, fl
 
     In the list, parents come before their children. The root is on top and children are side by side; `sideways`, the
     root is on the left and children are one below the other. Children are as close as the boxes below them allow.
-
-    Examples
-    --------
-    >>> labels = ["a?", "b", "c"]
-    >>> boxes = [NodeBox(kind="reached", lines=[BoxLine(label)]) for label in labels]
-    >>> boxes[0].children = [1, 2]
-    >>> lay_out(boxes)
-    (126.0, 98.0)
-    >>> [box.x for box in boxes], [box.y for box in boxes]
-    ([63.0, 28.0, 98.0], [13.0, 85.0, 85.0])
     """
     breadth = [box.height if sideways else box.width for box in boxes]
     offset = [0.0] * len(boxes)  # from the middle of the parent
@@ -103,26 +94,15 @@ def lay_out(boxes: Sequence[NodeBox], sideways: bool = False) -> tuple[float, fl
             continue
         first, second = boxes[place].children
         first_extents, second_extents = extents.pop(first), extents.pop(second)
-        distance = (
-            max(right - left for (_, right), (left, _) in zip(first_extents, second_extents, strict=False))
-            + SIBLING_GAP
-        )
-        offset[first], offset[second] = -distance / 2, distance / 2
-        below = [
-            (
-                min(
-                    [first_extents[i][0] - distance / 2]
-                    if i < len(first_extents)
-                    else [second_extents[i][0] + distance / 2]
-                ),
-                max(
-                    [second_extents[i][1] + distance / 2]
-                    if i < len(second_extents)
-                    else [first_extents[i][1] - distance / 2]
-                ),
-            )
-            for i in range(max(len(first_extents), len(second_extents)))
-        ]
+        pairs = zip(first_extents, second_extents, strict=False)
+        distance = max(right - left for (_, right), (left, _) in pairs) + SIBLING_GAP
+        half = distance / 2
+        offset[first], offset[second] = -half, half
+        first_extents = [(low - half, high - half) for low, high in first_extents]
+        second_extents = [(low + half, high + half) for low, high in second_extents]
+        left_sides = first_extents + second_extents[len(first_extents) :]
+        right_sides = second_extents + first_extents[len(second_extents) :]
+        below = [(low, high) for (low, _), (_, high) in zip(left_sides, right_sides, strict=True)]
         extents[place] = [own_extent, *below]
     left, right = min(low for low, _ in extents[0]), max(high for _, high in extents[0])
     positions, level = [0.0] * len(boxes), [0] * len(boxes)
@@ -133,9 +113,7 @@ def lay_out(boxes: Sequence[NodeBox], sideways: bool = False) -> tuple[float, fl
     level_sizes = [0.0] * (max(level) + 1)
     for box, box_level in zip(boxes, level, strict=True):
         level_sizes[box_level] = max(level_sizes[box_level], box.width if sideways else box.height)
-    starts = [0.0]
-    for size in level_sizes:
-        starts.append(starts[-1] + size + LEVEL_GAP)
+    starts = list(accumulate(level_sizes, lambda start, size: start + size + LEVEL_GAP, initial=0.0))
     for box, position, at in zip(boxes, positions, level, strict=True):
         if sideways:
             box.x, box.y = starts[at] + box.width / 2, position

@@ -17,8 +17,7 @@ from ..._validation import validate_integer
 from ...errors import DataError
 from ...runs.progress import Progress
 from ..forest import Forest
-from ..forest_kills import ForestAnswers, answer_by_value
-from ..kills import RowKills, count_killers, find_kills
+from ..kills import ForestAnswers, RowKills, answer_by_value, count_killers, find_kills
 from ..mutants import MUTANT_KINDS, NEIGHBOURS, Mutants, PerNode, build_mutant, format_change, generate_mutants
 from ..rules import format_rule
 from ..set_cover import find_greedy_cover, find_smallest_cover
@@ -59,7 +58,7 @@ class MutationScore(DrawableResult):
         Remarks for the reader.
     """
 
-    _PAGE: ClassVar[str] = "trees.coverage.page:build_mutation_page"
+    _PAGE: ClassVar[str] = "trees.coverage.page:build_adequacy_page"
     _TEXT: ClassVar[str] = "trees.coverage.text:format_mutation_score"
 
     forest: Forest

@@ -38,34 +38,10 @@ SELECTION_TEXTS = {
 }
 
 
-def build_coverage_page(coverage: Coverage) -> Page:
-    """Build the page of a coverage."""
-    return _build_adequacy_page(coverage, coverage.inputs, *_describe_result(coverage))
-
-
-def build_mutation_page(score: MutationScore) -> Page:
-    """Build the page of a mutation score."""
-    return _build_adequacy_page(score, score.leaves.inputs, *_describe_result(score))
-
-
-def _describe_result(
-    result: Coverage | MutationScore, criterion: str | None = None
-) -> tuple[bool, list[Section], list[tuple[str, str]]]:
-    """Return whether nothing is missing, and the sections and facts of a page."""
-    criterion = criterion or result.criterion
-    if isinstance(result, Coverage):
-        return bool(result.covered.all()), _build_coverage_sections(result), _list_facts(result, criterion)
-    facts = [*_list_facts(result.leaves, criterion), *_list_mutant_facts(result)]
-    return not result.unmet, _build_mutation_sections(result), facts
-
-
-def _build_adequacy_page(
-    result: Coverage | MutationScore,
-    inputs: TreeInputs,
-    complete: bool,
-    sections: list[Section],
-    facts: list[tuple[str, str]],
-) -> Page:
+def build_adequacy_page(result: Coverage | MutationScore) -> Page:
+    """Build the page of a coverage or a mutation score."""
+    complete, sections, facts = _describe_result(result)
+    inputs = result.inputs if isinstance(result, Coverage) else result.leaves.inputs
     return Page(
         title=f"Is the test set good enough for {_format_owner(inputs)}?",
         lead="Each leaf of a tree stands for inputs that the tree treats alike. If no row reaches a leaf, this kind of input "
@@ -75,6 +51,17 @@ def _build_adequacy_page(
         state="good" if complete else "warn",
         facts=[*facts, *_list_notes(result.notes)],
     )
+
+
+def _describe_result(
+    result: Coverage | MutationScore, criterion: str | None = None
+) -> tuple[bool, list[Section], list[tuple[str, str]]]:
+    """Return whether nothing is missing, and the sections and facts of a page."""
+    criterion = criterion or result.criterion
+    if isinstance(result, Coverage):
+        return bool(result.covered.all()), _build_sections(result), _list_facts(result, criterion)
+    facts = [*_list_facts(result.leaves, criterion), *_list_mutant_facts(result)]
+    return not result.unmet, _build_sections(result.leaves, result), facts
 
 
 def build_selection_page(selection: Selection) -> Page:
@@ -133,25 +120,18 @@ def _list_notes(notes: Sequence[str]) -> list[tuple[str, str]]:
 # -- sections ----------------------------------------------------------------------------------------------------------
 
 
-def _build_coverage_sections(coverage: Coverage) -> list[Section]:
-    sections = [_build_tree_section(coverage, coverage.shares)]
-    if not coverage.covered.all():
-        sections.append(_build_uncovered_section(coverage))
-    if len(coverage.trees) > 1:
-        sizes = [len(tree.leaves) for tree in coverage.trees]
-        sections.append(_build_trees_section(coverage.shares, sizes, "leaves", "reached"))
-    return sections
-
-
-def _build_mutation_sections(score: MutationScore) -> list[Section]:
-    coverage = score.leaves
-    sections = [_build_tree_section(coverage, score.shares, score)]
-    if len(score.live):
+def _build_sections(coverage: Coverage, score: MutationScore | None = None) -> list[Section]:
+    shares = coverage.shares if score is None else score.shares
+    sections = [_build_tree_section(coverage, shares, score)]
+    if score is not None and len(score.live):
         sections.append(_build_live_mutants_section(score))
     if not coverage.covered.all():
         sections.append(_build_uncovered_section(coverage))
-    if len(coverage.trees) > 1:
-        sections.append(_build_trees_section(score.shares, list(map(len, score.of)), "mutants", "killed"))
+    if len(coverage.trees) > 1 and score is None:
+        sizes = [len(tree.leaves) for tree in coverage.trees]
+        sections.append(_build_trees_section(shares, sizes, "leaves", "reached"))
+    elif len(coverage.trees) > 1 and score is not None:
+        sections.append(_build_trees_section(shares, list(map(len, score.of)), "mutants", "killed"))
     return sections
 
 
@@ -170,16 +150,14 @@ def _build_tree_section(coverage: Coverage, shares: Floats, score: MutationScore
 def _build_uncovered_section(coverage: Coverage) -> Section:
     table = coverage.uncovered(MAX_LISTED_LEAVES)
     has_many_trees, at_limits = len(coverage.trees) > 1, coverage.criterion == "BVA"
+    columns = ["leaf", *(["tree"] if has_many_trees else []), "condition", "answer", "training rows", "example row"]
+    columns += ["at its limits"] if at_limits else []
     rows = []
     for leaf in table.itertuples():
-        example, sides = _describe_reaching_row(coverage, int(leaf.Index))
-        tree = [str(leaf.tree)] if has_many_trees else []
-        training = format_percent(leaf.training)
-        row = [str(leaf.Index), *tree, leaf.rule, format_short(leaf.answer), training, example]
-        rows.append([*row, sides] if at_limits else row)
-    columns = ["leaf", *(["tree"] if has_many_trees else []), "condition", "answer", "training rows", "example row"]
-    if at_limits:
-        columns.append("at its limits")
+        tree, training = [str(leaf.tree)] if has_many_trees else [], f"{100 * leaf.training:.1f} %"
+        example = _describe_reaching_row(coverage, int(leaf.Index))
+        row = [str(leaf.Index), *tree, leaf.rule, format_short(leaf.answer), training, *example]
+        rows.append(row[: len(columns)])
     count = int((~coverage.covered).sum())
     limit_text = " at its limits" if at_limits else ""
     return Section(

@@ -39,14 +39,10 @@ class Selection(AdequacyResult):
     rows : DataFrame
         The test set. Rows that were made, for "BVA", have the index of the rows they were made from. Their target, if
         there is one, is the answer of the model.
-    places : array of int
-        The positions in the data of the rows, or of the rows they were made from.
-    answers : array
-        The answer of the model to each row.
-    leaves : Coverage
-        The leaves that all the data reach.
-    mutation : MutationScore or None
-        For "DTMT", the mutants that all the data kill.
+    places, answers : array
+        The positions in the data of the rows, or of the rows they were made from, and the answer of the model to each row.
+    leaves, mutation : Coverage, MutationScore or None
+        The leaves that all the data reach, and for "DTMT" the mutants that they kill.
     limits : tuple of tuple of Limit
         For "BVA", the values of each row that lie at a limit, and on which side.
     smallest : bool or None
@@ -162,9 +158,9 @@ class RowChooser:
             from scipy.sparse import csr_array
 
             reached, place = np.unique(leaf_by_row, return_inverse=True)
-            ones = np.ones(len(leaf_by_row), dtype=bool)
+            rows = np.arange(len(leaf_by_row))
             self.parts.append(
-                csr_array((ones, (place, np.arange(len(leaf_by_row)))), shape=(len(reached), len(leaf_by_row)))
+                csr_array((np.ones(len(rows), dtype=bool), (place, rows)), shape=(len(reached), len(rows)))
             )
             return
         self.rows.append(self.order[np.unique(leaf_by_row[self.order], return_index=True)[1]])
@@ -211,13 +207,11 @@ def select_rows(
     places, is_smallest = chooser.collect_rows()
     if criterion == "BVA":
         return _select_at_limits(forest, leaves, data, places, matrix, options)
-    rows = data.iloc[places]
-    answers = _predict(forest, leaves, leaves.frame.iloc[places])
     return Selection(
         criterion=criterion,
-        rows=rows,
+        rows=data.iloc[places],
         places=places,
-        answers=answers,
+        answers=_predict(forest, leaves, leaves.frame.iloc[places]),
         leaves=leaves,
         mutation=mutation,
         smallest=is_smallest,
@@ -241,12 +235,10 @@ def _select_at_limits(
     frames, limits, origins, lost_count = [], [], [], 0
     for tree in leaves.trees:
         boundaries = Boundaries(tree, leaves.frame, leaves.inputs, options.offset)
-        reached_leaves = find_leaves(tree, matrix[places])
-        leaf_nodes, first = np.unique(reached_leaves, return_index=True)
+        leaf_nodes, first = np.unique(find_leaves(tree, matrix[places]), return_index=True)
         starts = places[first].tolist()
-        for start, boundary_row in zip(
-            starts, boundaries.make_rows(leaf_nodes.tolist(), starts, options.rng), strict=True
-        ):
+        boundary_rows = boundaries.make_rows(leaf_nodes.tolist(), starts, options.rng)
+        for start, boundary_row in zip(starts, boundary_rows, strict=True):
             if boundary_row is None:
                 lost_count += 1
                 continue
@@ -258,12 +250,11 @@ def _select_at_limits(
     rows = frame.set_axis(data.index[origins], axis=0)
     notes = []
     if lost_count:
-        lost_leaves = pluralize(lost_count, "leaf", "leaves")
-        notes.append(f"For {lost_leaves} no row at the limits was found that fits the types of the columns.")
-    unlimited_count = sum(not row_limits for row_limits in limits)
-    if unlimited_count:
-        unlimited_leaves = pluralize(unlimited_count, "leaf", "leaves")
-        notes.append(f"{unlimited_leaves} compare no numbers, so there are no limits: their rows are unchanged.")
+        leaf_text = pluralize(lost_count, "leaf", "leaves")
+        notes.append(f"For {leaf_text} no row at the limits was found that fits the types of the columns.")
+    if () in limits:
+        leaf_text = pluralize(limits.count(()), "leaf", "leaves")
+        notes.append(f"{leaf_text} compare no numbers, so there are no limits: their rows are unchanged.")
     target = options.target
     if target is not None:
         rows = rows.assign(**{target: list(map(tuple, answers)) if answers.ndim > 1 else answers})

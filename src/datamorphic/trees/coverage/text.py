@@ -31,10 +31,14 @@ def format_coverage(coverage: Coverage, n: int = DEFAULT_LISTED_ITEMS) -> str:
         meaning = coverage.trees[leaf.tree].meaning
         meaning_text = f" ({meaning})" if meaning else ""
         lines.append(f"  {tree}leaf {leaf.Index}: {leaf.rule} -> {format_short(leaf.answer)}{meaning_text}")
-    remaining = int((~coverage.covered).sum()) - len(uncovered)
-    if remaining and len(uncovered):
-        lines.append(f"  and {remaining:,} more.")
+    if len(uncovered):
+        lines += _count_remaining(coverage, len(uncovered))
     return "\n".join([*lines, *coverage.notes])
+
+
+def _count_remaining(coverage: Coverage, listed: int) -> list[str]:
+    remaining = int((~coverage.covered).sum()) - listed
+    return [f"  and {remaining:,} more."] if remaining else []
 
 
 def format_mutation_score(score: MutationScore, n: int = DEFAULT_LISTED_ITEMS) -> str:
@@ -45,14 +49,11 @@ def format_mutation_score(score: MutationScore, n: int = DEFAULT_LISTED_ITEMS) -
         lines.append(_format_shares(score.shares[~np.isnan(score.shares)]))
     if len(score.live):
         lines += _format_live_mutants(score, n)
-    coverage = score.leaves
-    uncovered = coverage.uncovered(n)
+    uncovered = score.leaves.uncovered(n)
     if len(uncovered):
-        lines.append(f"{coverage.summary}. Not reached:")
+        lines.append(f"{score.leaves.summary}. Not reached:")
         lines += [f"  {leaf.rule} -> {leaf.answer}" for leaf in uncovered.itertuples()]
-        remaining = int((~coverage.covered).sum()) - len(uncovered)
-        if remaining:
-            lines.append(f"  and {remaining:,} more.")
+        lines += _count_remaining(score.leaves, len(uncovered))
     return "\n".join([*lines, *score.notes])
 
 

@@ -49,43 +49,37 @@ def read_forest(
     read_split = _SplitReader(info, codes)
     if not sources:
         raise ModelError(f"This {owner} has no trees. Fit it first, with at least one iteration.")
-    labels, decision = _read_labels(model)
+    labels, decision = None, "number"
+    if hasattr(model, "predict_proba"):
+        labels = tuple(np.asarray(model.classes_).tolist())
+        is_multiclass = str(model.get_all_params().get("loss_function", "")).startswith("MultiClass")
+        decision = "most" if is_multiclass else "above"
     factor, start = document["scale_and_bias"]
     scores = len(start)
     prediction_type = getattr(model, "_get_default_prediction_type", lambda: "")()
     link = "exp" if prediction_type == "Exponent" else ""
     names = name_columns(columns, width := len(model.feature_names_))
-    answer_fields = _build_answer_fields(labels if decision == "most" or scores == 1 else None, scores, link)
-    trees = tuple(
-        _build_tree(
-            _read_symmetric(source, read_split) if "splits" in source else _read_any_shape(source, read_split),
-            factor,
-            names,
-            preprocessing,
-            answer_fields,
-        )
-        for source in sources
-    )
+    if decision == "most" and scores > 1:
+        answer_fields: dict[str, Any] = {"meaning": "gets the most added to its score", "labels": labels}
+    else:
+        answer_fields = {"meaning": describe_meanings(labels if scores == 1 else None, 1, link)[0]}
+    trees = []
+    for source in sources:
+        nodes = _read_symmetric(source, read_split) if "splits" in source else _read_any_shape(source, read_split)
+        trees.append(_build_tree(nodes, factor, names, preprocessing, answer_fields))
     if decision == "above" and scores == 1:
         probability = float(document["model_info"].get("binclass_probability_threshold", 0.5))
         start = [start[0] - math.log(probability / (1 - probability))]
     is_multi_output = scores > 1 and decision != "most"
+    parts = (1,) * scores if is_multi_output else ()
+    joining = Joining(method="sum", start=tuple(start), decision=decision, link=link, parts=parts)
     return Forest(
-        trees=trees,
+        trees=tuple(trees),
         owner=owner,
         columns=None if columns is None else tuple(columns),
         width=width,
         labels=(labels,) * scores if is_multi_output and labels is not None else labels,
-        joining=None
-        if prediction_type == "RMSEWithUncertainty"
-        else Joining(
-            method="sum",
-            start=tuple(start),
-            column=(),
-            decision=decision,
-            link=link,
-            parts=(1,) * scores if is_multi_output else (),
-        ),
+        joining=joining if prediction_type != "RMSEWithUncertainty" else None,
         categories=categories,
         preprocessing=preprocessing,
     )
@@ -105,12 +99,7 @@ def _build_unreadable_error(owner: str, info: Document) -> ModelError:
         return ModelError(
             f"This {owner} uses columns of text or of embeddings, which are not supported. Encode them as numbers."
         )
-    indices = {
-        element["cat_feature_index"]
-        for ctr in info["ctrs"]
-        for element in ctr["elements"]
-        if "cat_feature_index" in element
-    }
+    indices = {element.get("cat_feature_index") for ctr in info["ctrs"] for element in ctr["elements"]}
     names = [
         feature["feature_id"] or str(feature["flat_feature_index"])
         for feature in info["categorical_features"]
@@ -123,15 +112,6 @@ def _build_unreadable_error(owner: str, info: Document) -> ModelError:
     )
 
 
-def _read_labels(model: CatBoost) -> tuple[tuple[Any, ...] | None, str]:
-    """Return the labels of a model, and its decision as in `Joining`."""
-    if not hasattr(model, "predict_proba"):
-        return None, "number"
-    labels = tuple(np.asarray(model.classes_).tolist())
-    is_multiclass = str(model.get_all_params().get("loss_function", "")).startswith("MultiClass")
-    return labels, "most" if is_multiclass else "above"
-
-
 # -- splits ---------------------------------------------------------------------------------------------
 
 
@@ -140,7 +120,9 @@ class _SplitReader:
 
     def __init__(self, info: Document, codes: Codes) -> None:
         self.float_features = {feature["feature_index"]: feature for feature in info.get("float_features", [])}
-        self.category_columns = _map_category_columns(info)
+        self.category_columns = {
+            feature["feature_index"]: feature["flat_feature_index"] for feature in info.get("categorical_features", [])
+        }
         self.codes = codes
 
     def __call__(self, split: Document) -> tuple[int, int, float, bool]:
@@ -153,17 +135,12 @@ class _SplitReader:
         return feature["flat_feature_index"], ABOVE, float(np.float32(split["border"])), missing
 
 
-def _map_category_columns(info: Document) -> dict[int, int]:
-    return {feature["feature_index"]: feature["flat_feature_index"] for feature in info.get("categorical_features", [])}
-
-
 def _read_categories(
     model: CatBoost, info: Document, data: DataLike | None, owner: str
 ) -> tuple[Codes, dict[int, tuple[Any, ...]]]:
     """Return the codes of hashes, and the categories of each column."""
-    columns = _map_category_columns(info)
     hashes_by_column = {
-        columns[feature["feature_index"]]: feature.get("values", []) for feature in info.get("categorical_features", [])
+        feature["flat_feature_index"]: feature.get("values", []) for feature in info.get("categorical_features", [])
     }
     if not any(hashes_by_column.values()):
         return {}, dict.fromkeys(hashes_by_column, ())
@@ -209,13 +186,6 @@ def _select_columns(data: DataLike | None, names: list[str]) -> Any:
 # -- trees -----------------------------------------------------------------------------------------------
 
 
-def _build_answer_fields(labels: tuple[Any, ...] | None, scores: int, link: str) -> dict[str, Any]:
-    """Return the meaning of answers, and labels if there is a score for each."""
-    if scores == 1 or labels is None:
-        return {"meaning": describe_meanings(labels, 1, link)[0]}
-    return {"meaning": "gets the most added to its score", "labels": labels}
-
-
 def _build_tree(
     nodes: NodeBuilder,
     factor: float,
@@ -224,13 +194,11 @@ def _build_tree(
     answer_fields: dict[str, Any],
 ) -> Tree:
     """Build a tree with the answers of its values."""
-    value = factor * np.asarray(nodes.value, dtype=np.float64).reshape(len(nodes.feature), -1)
-    nodes.value = value
-    if value.shape[1] == 1:
-        answers = {}
-    elif "labels" in answer_fields:
+    nodes.value = value = factor * np.asarray(nodes.value, dtype=np.float64).reshape(len(nodes.feature), -1)
+    answers: dict[str, Any] = {}
+    if "labels" in answer_fields:
         answers = {"answer": value.argmax(axis=1).astype(np.int32)}
-    else:
+    elif value.shape[1] > 1:
         kinds, places = np.unique(value, axis=0, return_inverse=True)
         answers = {"answer": places.ravel().astype(np.int32), "labels": tuple(map(tuple, kinds.tolist()))}
     return nodes.build_tree(names, single=True, preprocessing=preprocessing, **answer_fields, **answers)
@@ -276,9 +244,8 @@ def _read_symmetric(source: Document, read_split: _SplitReader) -> NodeBuilder:
     for _ in range(depth):
         is_reachable, weight, value = levels[0]
         weight_sums = weight.reshape(-1, 2).sum(axis=1)
-        means = (value * weight[:, None]).reshape(-1, 2, value.shape[1]).sum(axis=1) / np.maximum(weight_sums, 1e-300)[
-            :, None
-        ]
+        sums = (value * weight[:, None]).reshape(-1, 2, value.shape[1]).sum(axis=1)
+        means = sums / np.maximum(weight_sums, 1e-300)[:, None]
         levels.insert(0, (is_reachable.reshape(-1, 2).any(axis=1), weight_sums, means))
     is_reachable, weight, value = (np.concatenate(arrays) for arrays in zip(*levels, strict=True))
     inner = np.arange(leaves - 1)
@@ -316,9 +283,8 @@ def _find_possible(questions: list[tuple[int, int, float, bool]]) -> npt.NDArray
     depth = len(questions)
     answers = (np.arange(1 << depth)[:, None] >> np.arange(depth)[::-1]) & 1 == 1
     possible = np.ones(1 << depth, dtype=bool)
-    for (i, (column, operator, threshold, _)), (j, (other_column, _, other_threshold, _)) in combinations(
-        enumerate(questions), 2
-    ):
+    for i, j in combinations(range(depth), 2):
+        (column, operator, threshold, _), (other_column, _, other_threshold, _) = questions[i], questions[j]
         if column != other_column:
             continue
         if threshold == other_threshold:
