@@ -14,10 +14,9 @@ import datamorphic as dm
 from datamorphic.errors import ModelError
 from datamorphic.trees.coverage.mutation import find_kills_by_tree
 from datamorphic.trees.descent import find_leaves
-from datamorphic.trees.files import load_trees
 from datamorphic.trees.mutants import generate_mutants
 from datamorphic.trees.pmml.files import read_pmml, write_pmml
-from datamorphic.trees.read import forest_of
+from datamorphic.trees.read import forest_of, load_trees
 from datamorphic.trees.rules import format_rule
 from support.tree_rows import asked, joint_kills_one_by_one, seen
 

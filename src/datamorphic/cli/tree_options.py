@@ -10,9 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import UsageError
-from ..trees.files import is_tree_file, load_trees
-from . import options as opt
-from .console import prepare_output_files
+from ..trees.read import is_tree_file, load_trees
+from .console import prepare_output_file
 from .load import load_system
 
 TreeModelArgument = Annotated[

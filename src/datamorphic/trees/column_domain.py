@@ -8,17 +8,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .._validation import is_number
 from ..space.features import Categorical, Feature
 from .inputs import TreeInputs
 from .rules import Range
+from .tree import Floats
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Floats = npt.NDArray[np.float64]
 MAX_ROUNDING_SHARE = 0.01  # of the range of a column: how far inside a box a rounder number may lie
 
 
@@ -35,9 +34,7 @@ class ColumnDomain:
     missing_visible: bool  # whether trees get missing values
     width: float  # its range
     typical: float  # its median
-    unrestricted: ColumnDomain | None = (
-        None  # a wider domain to use if need be: restrictions by a dtype are suggestions
-    )
+    unrestricted: ColumnDomain | None = None  # a wider domain to use if need be, since a dtype only suggests one
 
     def restrict(self, range_: Range) -> AllowedValues:
         """Return the values of the domain that pass a range."""
@@ -61,9 +58,8 @@ class ColumnDomain:
             codes = sorted(code for code in inside.only if not self.whole or code == int(code))
             listed = [shorten_number(code, single) for code in codes]
             end_values = {round_to_precision(low, single), round_to_precision(high, single)} if low <= high else set()
-            choices = np.array(
-                [code for code in listed if low <= code <= high or round_to_precision(code, single) in end_values]
-            )
+            fitting = [code for code in listed if low <= code <= high or round_to_precision(code, single) in end_values]
+            choices = np.array(fitting)
         elif choices is not None:
             rounded = choices.astype(np.float32) if single else choices
             fits = (rounded >= inside.low) & (rounded <= inside.high) & ~np.isin(rounded, list(inside.never))
@@ -84,8 +80,7 @@ def build_column_domain(
 ) -> ColumnDomain:
     """Build the domain of a column from its feature, or from dtype and values.
 
-    A model that was fitted on fractions may be given rows that happen to hold integers. So a dtype only suggests a
-    domain.
+    A dtype only suggests a domain: a model fitted on fractions may be given rows that happen to hold integers.
     """
     known_values = values[~np.isnan(values)]
     feature = inputs.space[inputs.names[column]] if inputs.space is not None else None
@@ -203,13 +198,7 @@ def round_to_precision(value: float, single: bool) -> float:
 
 
 def shorten_number(value: float, single: bool) -> float:
-    """Return the shortest number that trees do not distinguish from `value`.
-
-    Examples
-    --------
-    >>> shorten_number(1.649999976158142, True), shorten_number(1.649999976158142, False), shorten_number(math.nan, True)
-    (1.65, 1.649999976158142, nan)
-    """
+    """Return the shortest number that trees do not distinguish from `value`, such as 1.65 for 1.649999976158142."""
     return float(str(np.float32(value))) if single and math.isfinite(round_to_precision(value, single)) else value
 
 
@@ -223,13 +212,7 @@ def step_number(value: float, steps: int, single: bool) -> float:
 
 
 def find_roundest(low: float, high: float, *, upwards: bool = True) -> float:
-    """Return the lowest or highest number with the fewest decimals in an interval.
-
-    Examples
-    --------
-    >>> find_roundest(2.4500003, 2.509), find_roundest(0.7123, 0.79999, upwards=False), find_roundest(-3.7, 12)
-    (2.5, 0.79, -3.0)
-    """
+    """Return the lowest or highest number with the fewest decimals in an interval."""
     for decimals in range(16):
         factor = 10.0**decimals
         rounded = (math.ceil(low * factor) if upwards else math.floor(high * factor)) / factor

@@ -8,7 +8,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .._typing import DataLike
 from ..errors import DataError
@@ -17,12 +16,11 @@ from .column_domain import ColumnDomain, build_column_domain
 from .descent import find_leaves
 from .inputs import TreeInputs, read_table
 from .rules import Range, find_box
-from .tree import Tree
+from .tree import Floats, Tree
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Floats = npt.NDArray[np.float64]
 MAX_START_ROWS = 100  # attempts, since constraints may forbid the nearest rows
 
 

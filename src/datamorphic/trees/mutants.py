@@ -41,16 +41,6 @@ def generate_mutants(tree: Tree, per_node: PerNode = NEIGHBOURS) -> Mutants:
     Each comparison is replaced by each of the other four; "in" becomes "not in". Each constant is replaced by constants
     that other nodes compare the same column with. `per_node` "neighbours" are those of the last node before and the
     first node after it in pre-order; a number is the maximum of different constants, in pre-order; None means all.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from datamorphic.trees.read import read_trees
-    >>> [tree] = read_trees(DecisionTreeClassifier(random_state=0).fit(*load_iris(return_X_y=True)))
-    >>> mutants = generate_mutants(tree)
-    >>> len(mutants), int((mutants.kind == 0).sum()), int((mutants.kind == 1).sum())
-    (42, 32, 10)
     """
     validate_per_node(per_node)
     nodes_by_column: dict[tuple[int, bool], list[int]] = defaultdict(list)

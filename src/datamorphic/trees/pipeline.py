@@ -12,13 +12,13 @@ import numpy.typing as npt
 
 from .._typing import ModelLike
 from ..errors import ModelError
+from .tree import Floats
 
 if TYPE_CHECKING:
     import pandas as pd
     from sklearn.base import BaseEstimator
     from sklearn.pipeline import Pipeline
 
-Floats = npt.NDArray[np.float64]
 # the attributes that hold the column names of models, by library
 NAMES_OF_COLUMNS = {
     "xgboost": ["feature_names_in_", "feature_names"],

@@ -1,17 +1,22 @@
-"""Read the trees of a model of any supported library."""
+"""Read the trees of a model of any supported library, and load models with trees from files without code."""
 
 from __future__ import annotations
+
+import os
+from importlib import import_module
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from .._typing import DataLike, ModelLike
+from .._validation import import_optional
 from ..errors import ModelError
 from .forest import Forest
 from .pipeline import get_column_names, split_pipeline
 from .tree import Tree
 
-# the reader of each library; scikit-learn is the default
-READER_MODULES = {"xgboost": "readers.xgboost", "lightgbm": "readers.lightgbm", "catboost": "readers.catboost"}
+LIBRARY_BY_SUFFIX = {".json": "xgboost", ".ubj": "xgboost", ".txt": "lightgbm", ".cbm": "catboost"}
 
 
 def forest_of(model: ModelLike, data: DataLike | None = None) -> Forest:
@@ -34,19 +39,16 @@ def forest_of(model: ModelLike, data: DataLike | None = None) -> Forest:
     ModelError
         If the model is not fitted or has no trees.
     """
-    from importlib import import_module
-
     if isinstance(model, Forest):
         return _validate_forest(model)
     last, preprocessing = split_pipeline(model)
-    reader = READER_MODULES.get(type(last).__module__.partition(".")[0])
-    if reader is None:
+    columns, library = get_column_names(model), type(last).__module__.partition(".")[0]
+    if library not in LIBRARY_BY_SUFFIX.values():
         from .readers.scikit_learn import read_forest
 
-        return _validate_forest(read_forest(last, get_column_names(model), preprocessing))
-    return _validate_forest(
-        import_module(f".{reader}", __package__).read_forest(last, get_column_names(model), preprocessing, data)
-    )
+        return _validate_forest(read_forest(last, columns, preprocessing))
+    reader = import_module(f".readers.{library}", __package__)
+    return _validate_forest(reader.read_forest(last, columns, preprocessing, data))
 
 
 def _validate_forest(forest: Forest) -> Forest:
@@ -65,3 +67,37 @@ def _validate_forest(forest: Forest) -> Forest:
 def read_trees(model: ModelLike, data: DataLike | None = None) -> list[Tree]:
     """Read the trees of a fitted model; see `forest_of`."""
     return list(forest_of(model, data).trees)
+
+
+def is_tree_file(path: str | os.PathLike[str]) -> bool:
+    """Return whether a path has the suffix of a file with trees."""
+    return Path(path).suffix.lower() in (".pmml", ".xml", *LIBRARY_BY_SUFFIX)
+
+
+def load_trees(path: str | os.PathLike[str]) -> Any:
+    """Load the trees of a file, or the model of a library that holds them.
+
+    ``.pmml`` and ``.xml`` are PMML, ``.json`` and ``.ubj`` XGBoost, ``.txt`` LightGBM, ``.cbm`` CatBoost.
+    """
+    file = Path(path)
+    kind = file.suffix.lower()
+    if not file.is_file():
+        raise ModelError(f"The file {str(path)!r} does not exist.")
+    if kind in (".pmml", ".xml"):
+        from .pmml.files import read_pmml
+
+        return read_pmml(file)
+    library = LIBRARY_BY_SUFFIX[kind]
+    module = import_optional(library, "boost", f"Reading a {kind} model")
+    try:
+        if library == "lightgbm":
+            return module.Booster(model_file=str(file))
+        model = module.Booster() if library == "xgboost" else module.CatBoost()
+        model.load_model(str(file))
+        return model
+    except Exception as error:  # a library may raise anything for an invalid file
+        error_lines = str(error).strip().splitlines()
+        raise ModelError(
+            f"{file.name} is not a readable model of {library}: "
+            f"{type(error).__name__}{f': {error_lines[0]}' if error_lines else ''}"
+        ) from error

@@ -48,7 +48,7 @@ class Range:
 
 
 def find_side(tree: Tree, node: int, goes_left: bool, *, in_data_units: bool = False) -> Range:
-    """Return the values that go left at a node, or right."""
+    """Return the values that go left at a node, or right; in the units of the data if the tree gets scaled columns."""
     thresholds = tree.data_thresholds if in_data_units and tree.data_thresholds is not None else tree.threshold
     operator, limit = int(tree.operator[node]), float(thresholds[node])
     return build_range(operator, limit, goes_left, bool(tree.missing_left[node]) == goes_left, tree.sets)
@@ -68,16 +68,11 @@ def build_range(operator: int, limit: float, holds: bool, missing: bool, sets: S
 
 
 def find_box(tree: Tree, node: int, *, in_data_units: bool = False) -> dict[int, Range]:
-    """Return the range of each column on the path to a node, in path order.
-
-    With `in_data_units` thresholds are in the units of the data, if the tree gets scaled columns.
-    """
+    """Return the range of each column on the path to a node, in path order; see `find_side`."""
     ranges: dict[int, Range] = {}
     for ancestor, goes_left in tree.path(int(node)):
-        column = int(tree.feature[ancestor])
-        ranges[column] = ranges.get(column, Range()).intersect(
-            find_side(tree, ancestor, goes_left, in_data_units=in_data_units)
-        )
+        column, side = int(tree.feature[ancestor]), find_side(tree, ancestor, goes_left, in_data_units=in_data_units)
+        ranges[column] = ranges.get(column, Range()).intersect(side)
     return ranges
 
 

@@ -18,14 +18,6 @@ def find_smallest_cover(coverage_matrix: csr_array) -> tuple[npt.NDArray[np.intp
     """Find few rows that meet all requirements, and whether they are the fewest.
 
     The matrix has one row per requirement and one column per row of the data.
-
-    Examples
-    --------
-    >>> from scipy.sparse import csr_array
-    >>> matrix = csr_array([[1, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 1, 1], [0, 0, 0, 0]])
-    >>> rows, exact = find_smallest_cover(matrix)
-    >>> rows.tolist(), exact
-    ([1, 2], True)
     """
     requirements = np.flatnonzero(np.diff(coverage_matrix.indptr) > 0)
     if not requirements.size:

@@ -25,20 +25,6 @@ class Tree:
 
     Nodes are numbered from the root, 0. A row goes left where the comparison of a node holds. Arrays have one element per
     node.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from datamorphic.trees.descent import find_leaves
-    >>> from datamorphic.trees.read import read_trees
-    >>> from datamorphic.trees.rules import format_rule
-    >>> X, y = load_iris(return_X_y=True)
-    >>> [tree] = read_trees(DecisionTreeClassifier(max_leaf_nodes=3, random_state=0).fit(X, y))
-    >>> [(int(leaf), format_rule(tree, leaf), tree.answer_at(leaf)) for leaf in tree.leaves]
-    [(1, 'x3 <= 0.8', 0), (3, '0.8 < x3 <= 1.75', 1), (4, 'x3 > 1.75', 2)]
-    >>> find_leaves(tree, X)[[0, 50, 149]].tolist()
-    [1, 3, 4]
     """
 
     feature: npt.NDArray[np.int32]  # the column that a node compares; -1 at a leaf

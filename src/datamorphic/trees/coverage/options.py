@@ -38,7 +38,7 @@ class CoverOptions:
 
     def __post_init__(self) -> None:
         validate_choice("criterion", self.OWNER, self.criterion, CRITERIA)
-        self._validate_offset()
+        validate_offset(self.offset, self.OWNER, beyond=self.OWNER == "select")
         validate_per_node(self.per_node)
         if self.space is not None and not isinstance(self.space, Space):
             reject("space", self.OWNER, "a Space", self.space)
@@ -48,9 +48,6 @@ class CoverOptions:
         if tolerance is not None and (not is_number(tolerance) or not 0 <= float(tolerance) < math.inf):
             reject("tolerance", self.OWNER, "a number, 0 or more", tolerance)
         self.hints.validate_alone(self.OWNER, self.space)
-
-    def _validate_offset(self) -> None:
-        validate_offset(self.offset, self.OWNER, beyond=False)
 
     def get_space(self, data: DataLike) -> Space | None:
         """Return the space that is given, or the one that the hints infer from the data."""
@@ -77,6 +74,3 @@ class SelectOptions(CoverOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "rng", to_generator("seed", self.OWNER, self.seed))
-
-    def _validate_offset(self) -> None:
-        validate_offset(self.offset, self.OWNER)

@@ -101,8 +101,7 @@ def fit_surrogate_to_model(
     """Fit a tree to the answers of a model.
 
     The model answers the rows of `background`, mixtures of two of them each, and random inputs if a space is given.
-    Without a background, the rows of `data` are used, and the result warns that the tree was fitted to the rows it
-    judges.
+    Without a background, it answers the rows of `data`, and the result warns that the tree judges rows it was fitted to.
     """
     rng = to_generator("seed", "cover", seed)
     without_background = background is None
@@ -146,19 +145,6 @@ def fit_surrogate(
         The largest number of leaves, and the seed for choosing the held-out points.
     numbers : bool, optional
         Whether the answers are real numbers rather than labels; by default whether they have fractions.
-
-    Examples
-    --------
-    >>> import datamorphic as dm
-    >>> from datamorphic.trees.rules import format_rule
-    >>> space = dm.Space([dm.Integer("age", 0, 100), dm.Categorical("card", ["Blue", "Silver", "Gold"])])
-    >>> points = space.sample(2000, seed=1, points=True)
-    >>> surrogate = fit_surrogate(lambda cases: (cases["age"] >= 18) & (cases["card"] != "Gold"), points, max_leaves=3)
-    >>> categories = {"card": space["card"].values}
-    >>> [format_rule(surrogate.tree, leaf, categories=categories) for leaf in surrogate.tree.leaves]
-    ['card is Gold', 'card is not Gold and age <= 17.5', 'card is not Gold and age > 17.5']
-    >>> surrogate.fidelity > 0.99
-    True
     """
     if not isinstance(points, Points):
         reject("points", "surrogate", "Points of a space, as space.points(frame) gives them", points)

@@ -21,22 +21,12 @@ OTHER_CATEGORY = "another"  # stands for all values that no tree compares
 
 @dataclass(frozen=True)
 class Domain:
-    """The values that a model allows in a column, and what happens to others.
+    """The values that a model allows in a column, and what happens to others."""
 
-    Attributes
-    ----------
-    missing : tuple
-        Texts and numbers that stand for a missing value.
-    intervals : tuple
-        The valid intervals of numbers: lower end, whether it is included, upper end, whether it is included. If
-        empty, all numbers are valid.
-    invalid_policy : {"kept", "missing", "refused"}
-        Whether other numbers or categories are kept, count as missing, or have no answer. Categories that are kept
-        get a code that is in no set.
-    """
-
-    missing: tuple[Any, ...] = ()
+    missing: tuple[Any, ...] = ()  # texts and numbers that stand for a missing value
+    # the valid intervals of numbers: lower end, whether it is included, upper end, whether it is included; none: all
     intervals: tuple[tuple[float, bool, float, bool], ...] = ()
+    # whether others are "kept" (categories get a code that is in no set), count as "missing", or are "refused"
     invalid_policy: str = "kept"
 
     def find_missing(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
@@ -77,12 +67,8 @@ class _OtherCategory(int):
 
 
 def add_other_categories(values: Sequence[Any], column: pd.Series[Any], feature: Feature | None) -> tuple[Any, ...]:
-    """Add the categories that no tree compares, and one for all the rest.
-
-    So rules can name them, and rows can be made with them.
-    """
-    dtype = getattr(column.dtype, "categories", ())
-    possible_values = list(getattr(feature, "values", dtype))
+    """Add the categories that no tree compares, and one for all the rest, for rules and made rows."""
+    possible_values = list(getattr(feature, "values", getattr(column.dtype, "categories", ())))
     categories = [*values, *(value for value in possible_values if value not in values)]
     if all(isinstance(category, str) for category in categories):
         name = OTHER_CATEGORY
