@@ -111,18 +111,17 @@ class Boundaries:
             ends = self._move_ends_inside(leaf, ends)
         return {column: sides for column, sides in ends.items() if sides}
 
-    @property
-    def _plain(self) -> bool:
-        """Whether trees compare the numbers of the frame unchanged."""
-        inputs = self.inputs
-        bound = inputs.space is not None and bool(inputs.space.constraints)
-        return not (inputs.preprocessing or inputs.coded or inputs.categories or inputs.missing_markers or bound)
-
     def make_rows(
         self, leaves: Sequence[int], rows: Sequence[int], rng: np.random.Generator
     ) -> list[tuple[pd.DataFrame, list[Limit]] | None]:
         """Make one boundary row per leaf, faster than `make_row` where possible."""
-        if self.offset == BEYOND or not self._plain:
+        inputs = self.inputs
+        is_bound = inputs.space is not None and bool(inputs.space.constraints)
+        if (
+            self.offset == BEYOND
+            or is_bound
+            or (inputs.preprocessing or inputs.coded or inputs.categories or inputs.missing_markers)
+        ):  # trees do not compare the numbers of the frame unchanged
             return [self.make_row(leaf, row, rng) for leaf, row in zip(leaves, rows, strict=True)]
         ends = [self._find_all_end_values(leaf) for leaf in leaves]
         matrix = self.values[list(rows)]

@@ -16,7 +16,6 @@ from .tree import Floats
 
 if TYPE_CHECKING:
     import pandas as pd
-    from sklearn.base import BaseEstimator
     from sklearn.pipeline import Pipeline
 
 # the attributes that hold the column names of models, by library
@@ -87,8 +86,12 @@ class Preprocessing:
 
 def split_pipeline(model: ModelLike) -> tuple[Any, Preprocessing | None]:
     """Return the last step of a model, and the steps before it if any, which must keep the columns."""
+    from sklearn.impute import KNNImputer, SimpleImputer
     from sklearn.pipeline import Pipeline
+    from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
+    # these scale each column by itself, keeping the order
+    scaler_types = (MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler)
     model = getattr(model, "best_estimator_", model)  # the result of a parameter search
     validate_fitted(model)
     if not isinstance(model, Pipeline):
@@ -98,7 +101,12 @@ def split_pipeline(model: ModelLike) -> tuple[Any, Preprocessing | None]:
     if not steps:
         return last, None
     for name, step in steps:
-        if not _is_column_preserving(step):
+        if isinstance(step, FunctionTransformer):
+            keeps_columns = step.func is None
+        else:  # an imputer may drop columns and add others
+            is_known = isinstance(step, (*scaler_types, KNNImputer, SimpleImputer))
+            keeps_columns = is_known and len(step.get_feature_names_out()) == step.n_features_in_
+        if not keeps_columns:
             raise ModelError(
                 f"The step {name!r} ({type(step).__name__}) before the trees does not keep the columns of the data, so "
                 "the trees cannot be described by them. Use the last step and its input: "
@@ -106,8 +114,8 @@ def split_pipeline(model: ModelLike) -> tuple[Any, Preprocessing | None]:
             )
     return last, Preprocessing(
         model[:-1],
-        scalers=tuple(step for _, step in steps if _is_scaler(step)),
-        fills=any(_is_imputer(step) for _, step in steps),
+        scalers=tuple(step for _, step in steps if isinstance(step, scaler_types)),
+        fills=any(isinstance(step, KNNImputer | SimpleImputer) for _, step in steps),
         takes_frame=get_column_names(model) is not None,
     )
 
@@ -157,27 +165,3 @@ def _iterate_steps(pipeline: Pipeline) -> Iterator[tuple[str, Any]]:
             yield from _iterate_steps(step)
         elif step is not None and not (isinstance(step, str) and step == "passthrough"):
             yield name, step
-
-
-def _is_scaler(step: BaseEstimator) -> bool:
-    """Return whether a step scales each column by itself, keeping the order."""
-    from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
-
-    return isinstance(step, MaxAbsScaler | MinMaxScaler | RobustScaler | StandardScaler)
-
-
-def _is_imputer(step: BaseEstimator) -> bool:
-    from sklearn.impute import KNNImputer, SimpleImputer
-
-    return isinstance(step, KNNImputer | SimpleImputer)
-
-
-def _is_column_preserving(step: BaseEstimator) -> bool:
-    from sklearn.preprocessing import FunctionTransformer
-
-    if isinstance(step, FunctionTransformer):
-        return step.func is None
-    if not _is_scaler(step) and not _is_imputer(step):
-        return False
-    # an imputer may drop columns and add others
-    return len(step.get_feature_names_out()) == step.n_features_in_

@@ -1,24 +1,70 @@
-"""`NumericProgram`: a function with its relations and mutants."""
+"""`NumericProgram`: a function with its relations and its stored mutants."""
 
 from __future__ import annotations
 
+import csv
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from functools import cache, cached_property
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy.typing as npt
 
+from ..._text import suggest_name
 from ...errors import ArgumentError, DataError
 from ...mutation.forge import load_module, read_program
 from ...relations.box import Box
 from ...relations.function import FunctionRelation
-from ..names import CaseInsensitiveMapping
-from .stored import read_regions, read_rows
 
 if TYPE_CHECKING:
     import pandas as pd
+
+T = TypeVar("T")
+
+
+@cache
+def read_rows(name: str) -> tuple[dict[str, str], ...]:
+    """Return the rows of a CSV file in this folder."""
+    text = files(__package__).joinpath(name).read_text(encoding="utf-8")
+    return tuple(csv.DictReader(text.splitlines()))
+
+
+class CaseInsensitiveMapping(Mapping[str, T]):
+    """Items by name, whatever the case of its letters.
+
+    An item with aliases is found by all its names and counted once.
+
+    Examples
+    --------
+    >>> CaseInsensitiveMapping("fruit", {"Pear": 1}, {"bell": "Pear"})["pear"]
+    1
+    """
+
+    def __init__(self, kind: str, items: Mapping[str, T], aliases: Mapping[str, str] | None = None) -> None:
+        self._kind = kind
+        self._items = dict(items)
+        self._names = {name.casefold(): name for name in items}
+        self._names |= {alias.casefold(): name for alias, name in (aliases or {}).items()}
+
+    def __getitem__(self, name: str) -> T:
+        full_name = self._names.get(str(name).casefold())
+        if full_name is None:
+            raise DataError(f"There is no {self._kind} {name!r}. {suggest_name(name, self._items)}")
+        return self._items[full_name]
+
+    def __contains__(self, name: object) -> bool:
+        return str(name).casefold() in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __repr__(self) -> str:
+        return f"CaseInsensitiveMapping({self._kind}: {', '.join(self._items)})"
 
 
 @dataclass(frozen=True)
@@ -88,7 +134,11 @@ class NumericProgram:
 
         `studies.program_regions.measure_regions` computes this table.
         """
-        return read_regions(self.name)
+        import pandas as pd
+
+        rows = [row for row in read_rows("regions.csv") if row["program"] == self.name]
+        frame = pd.DataFrame(rows).drop(columns="program")
+        return frame.astype(dict.fromkeys(["rate", "low", "high", "undefined"], float))
 
     def shared(self) -> SharedRelations:
         """Return the relations with the domain of the program as their source domain."""

@@ -9,9 +9,8 @@ from functools import cache
 from typing import Any
 
 from ...relations.box import Box
-from ..names import CaseInsensitiveMapping
 from . import relations
-from .program import NumericMutant, NumericProgram
+from .program import CaseInsensitiveMapping, NumericMutant, NumericProgram
 
 #: per program its module, the limits of its inputs (Ying 2024, Table 2), and their number
 _PROGRAMS: dict[str, tuple[str, tuple[float, float], int]] = {
@@ -32,14 +31,15 @@ _RELATION_ALIASES = {"tanh": {"tanh": "tripling"}}
 def _build_program(name: str) -> NumericProgram:
     module, limits, dimension = _PROGRAMS[name]
     domain = Box.of([limits] * dimension)
-    make_relations = getattr(relations, f"{module}_relations")
-    make_misprints: Callable[[Box], Any] = getattr(relations, f"{module}_misprints", lambda domain: {})
+    make_misprints: Callable[[Box], Any] = getattr(relations, f"{module}_misprints", lambda domain: [])
+    relations_by_name = {relation.name: relation for relation in getattr(relations, f"{module}_relations")(domain)}
+    misprints_by_name = {relation.name: relation for relation in make_misprints(domain)}
     return NumericProgram(
         name=name,
         function=getattr(importlib.import_module(f".{module}", __package__), module),
         domain=domain,
-        relations=CaseInsensitiveMapping(f"relation of {name}", make_relations(domain), _RELATION_ALIASES.get(name)),
-        misprints=CaseInsensitiveMapping(f"misprint of {name}", make_misprints(domain)),
+        relations=CaseInsensitiveMapping(f"relation of {name}", relations_by_name, _RELATION_ALIASES.get(name)),
+        misprints=CaseInsensitiveMapping(f"misprint of {name}", misprints_by_name),
         errata=getattr(relations, f"{module.upper()}_ERRATA", ()),
     )
 

@@ -6,7 +6,7 @@ For each program, `<module>_relations` returns the relations that must hold, giv
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from ...relations.box import Affine, Box
 from ...relations.function import ColumnList, FunctionRelation
 from .program import RelationErratum
 
-Relations = dict[str, FunctionRelation]
+Relations = list[FunctionRelation]
 BOTH_SIDES = Box.of((-500, 500))
 
 
@@ -54,11 +54,6 @@ def make_swapped_relation(name: str, box: Box, order: str, says: str, **promise:
     return make_relation(
         name, box, says, Affine.permuted(["xyzp".index(letter) for letter in order.split()]), **promise
     )
-
-
-def index_by_name(relations: Iterable[FunctionRelation]) -> Relations:
-    """Return relations by their names."""
-    return {relation.name: relation for relation in relations}
 
 
 # -- the sine and the hyperbolic tangent --------------------------------------------------------------------------------
@@ -120,16 +115,16 @@ def sin_relations(domain: Box) -> Relations:
         ),
         ("a third of the angle: S1 = 3 S2 - 4 S2^3", multiply_by(1 / 3), lambda x, y: (y[0], 3 * y[1] - 4 * y[1] ** 3)),
     ]
-    return index_by_name(
+    return [
         make_relation(f"Sin{number}", domain, says, changes, equal=sides)
         for number, (says, changes, sides) in enumerate(table, 1)
-    )
+    ]
 
 
 def sin_misprints(domain: Box) -> Relations:
     """Return Sin11 and Sin12 as printed."""
     says = "three and five times the angle, and {}: 10 S1 = 5 S2 - S3 {} 16 S4"
-    return index_by_name(
+    return [
         make_relation(
             name,
             domain,
@@ -142,7 +137,7 @@ def sin_misprints(domain: Box) -> Relations:
             ("Sin11", "its negative", "-", subtract_from(0)),
             ("Sin12", "half a turn less it", "+", subtract_from(np.pi)),
         )
-    )
+    ]
 
 
 SIN_ERRATA = tuple(
@@ -163,7 +158,7 @@ def tanh_relations(domain: Box) -> Relations:
         return y[1], (y[0] ** 3 + 3 * y[0]) / (1 + 3 * y[0] ** 2)
 
     says = "three times the number: T2 = (T1^3 + 3 T1) / (1 + 3 T1^2)"
-    return index_by_name([make_relation("tripling", domain, says, multiply_by(3), equal=get_sides)])
+    return [make_relation("tripling", domain, says, multiply_by(3), equal=get_sides)]
 
 
 # -- the error function -------------------------------------------------------------------------------------
@@ -188,12 +183,12 @@ def erf_relations(domain: Box) -> Relations:
         )
         for number, factor in enumerate((5, 10, 100), 6)
     ]
-    return index_by_name([negative, *shifted_relations, *scaled_relations])
+    return [negative, *shifted_relations, *scaled_relations]
 
 
 def erf_misprints(domain: Box) -> Relations:
     """Return Erf6 to Erf8 as printed, for negative numbers as well."""
-    return index_by_name(
+    return [
         FunctionRelation(
             name=f"Erf{number}",
             domain=BOTH_SIDES,
@@ -203,7 +198,7 @@ def erf_misprints(domain: Box) -> Relations:
             necessary=False,
         )
         for number, factor in enumerate((5, 10, 100), 6)
-    )
+    ]
 
 
 ERF_ERRATA = tuple(
@@ -239,10 +234,10 @@ def besselj_relations(domain: Box) -> Relations:
             {"given": lambda free: np.stack([np.zeros(len(free)), free[:, 0]], axis=1)},
         ),
     ]
-    return index_by_name(
+    return [
         make_relation(f"BesselJ{number}", domain, says, changes, **promise)
         for number, (says, changes, promise) in enumerate(table, 1)
-    )
+    ]
 
 
 def besselj_misprints(domain: Box) -> Relations:
@@ -254,7 +249,7 @@ def besselj_misprints(domain: Box) -> Relations:
         return np.stack([np.zeros(len(free)), free[:, 1]], axis=1)
 
     relation = make_relation("BesselJ3", domain, says, order_zero, given=give_sources, necessary=False)
-    return index_by_name([relation])
+    return [relation]
 
 
 BESSELJ_ERRATA = (
@@ -279,7 +274,7 @@ def sncndn_relations(domain: Box) -> Relations:
     """Return the 8 relations of sn, cn and dn."""
     changes = [(f"{factor} times both inputs", multiply_by(factor, 2)) for factor in (2, 3, 4, 5)]
     changes += [(f"{shift} more for both inputs", add(shift, 2)) for shift in (1, 2, 5, 10)]
-    return index_by_name(
+    return [
         make_relation(
             f"sncndn{number}",
             domain,
@@ -288,7 +283,7 @@ def sncndn_relations(domain: Box) -> Relations:
             equal=_get_parameter_sides,
         )
         for number, (change_text, change) in enumerate(changes, 1)
-    )
+    ]
 
 
 def rj_relations(domain: Box) -> Relations:
@@ -301,7 +296,7 @@ def rj_relations(domain: Box) -> Relations:
         make_swapped_relation(f"rj{number}", domain, order, f"inputs in the order {order}: the same", relative=True)
         for number, order in enumerate(orders, 2)
     ]
-    return index_by_name([smaller, *same])
+    return [smaller, *same]
 
 
 # -- areas of triangles, and the position of a point ----------------------------------------------------------------------
@@ -329,7 +324,7 @@ def _make_triangle_relations(prefix: str, domain: Box) -> list[FunctionRelation]
 
 def trisquare_relations(domain: Box) -> Relations:
     """Return the 11 relations of TriSquare."""
-    return index_by_name(_make_triangle_relations("TriSquare", domain))
+    return _make_triangle_relations("TriSquare", domain)
 
 
 def trisquareplus_relations(domain: Box) -> Relations:
@@ -341,17 +336,17 @@ def trisquareplus_relations(domain: Box) -> Relations:
         multiply_by(1 / 3, 3),
         equal=lambda x, y: (y[0], 9 * y[1]),
     )
-    return index_by_name([*_make_triangle_relations("TriPlus", domain), third])
+    return [*_make_triangle_relations("TriPlus", domain), third]
 
 
 def trisquare_misprints(domain: Box) -> Relations:
     """Return TriSquare11 as printed."""
-    return index_by_name([_make_scaled_relation("TriSquare11", domain, 8, 81)])
+    return [_make_scaled_relation("TriSquare11", domain, 8, 81)]
 
 
 def trisquareplus_misprints(domain: Box) -> Relations:
     """Return TriPlus11 as printed."""
-    return index_by_name([_make_scaled_relation("TriPlus11", domain, 8, 81)])
+    return [_make_scaled_relation("TriPlus11", domain, 8, 81)]
 
 
 def _make_area_errata(name: str) -> tuple[RelationErratum, ...]:
@@ -385,4 +380,4 @@ def pntlinepos_relations(domain: Box) -> Relations:
         Affine.permuted([2, 3, 0, 1, 4, 5]),
         equal=_get_swapped_sides,
     )
-    return index_by_name([*same, reversed_segment])
+    return [*same, reversed_segment]

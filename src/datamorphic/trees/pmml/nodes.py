@@ -69,15 +69,6 @@ class PmmlColumns:
         """Return a number in the precision in which trees compare."""
         return float(np.float32(number)) if self.single else float(number)
 
-    def get_column(self, name: str) -> int:
-        """Return the index of a column."""
-        if name not in self.place:
-            raise ModelError(
-                f"A tree uses {name!r}, which is not an active field of the model. If it is derived by a transformation: "
-                "these are not supported. Apply the transformation to the data before, and export the model without it."
-            )
-        return self.place[name]
-
     def build_set_predicate(self, column: int, texts: list[str], negated: bool) -> Predicate:
         """Return the predicate that a value is one of some; invalid values never occur."""
         codes, values = self.codes[column], map(self.fields[column].parse_value, texts)
@@ -100,7 +91,13 @@ def read_predicate(element: Element, columns: PmmlColumns) -> Predicate | None:
     name = element.tag
     if name in ("True", "False"):
         return ALWAYS_TRUE if name == "True" else None
-    column = columns.get_column(element.get("field", ""))
+    field_name = element.get("field", "")
+    if field_name not in columns.place:
+        raise ModelError(
+            f"A tree uses {field_name!r}, which is not an active field of the model. If it is derived by a transformation: "
+            "these are not supported. Apply the transformation to the data before, and export the model without it."
+        )
+    column = columns.place[field_name]
     comparison = element.get("operator", element.get("booleanOperator", ""))
     codes = columns.codes.get(column)
     if name == "SimpleSetPredicate" and comparison in ("isIn", "isNotIn") and codes is not None:
@@ -112,13 +109,12 @@ def read_predicate(element: Element, columns: PmmlColumns) -> Predicate | None:
         raise ModelError(f"The operator {comparison!r} of a {name} is unknown.")
     text = element.get("value")
     if text is None:
-        raise ModelError(f"A predicate of the PMML file on {element.get('field')!r} has no value to compare with.")
+        raise ModelError(f"A predicate of the PMML file on {field_name!r} has no value to compare with.")
     if codes is not None:
         predicate = columns.build_set_predicate(column, [text], comparison == "notEqual")
         return predicate._replace(operator=EQUAL, limit=float(min(predicate.limit))) if predicate.limit else predicate
-    return Predicate(
-        column, COMPARISONS[plain], columns.round_to_precision(parse_number(text)), comparison == "notEqual"
-    )
+    limit = columns.round_to_precision(parse_number(text))
+    return Predicate(column, COMPARISONS[plain], limit, comparison == "notEqual")
 
 
 def read_array(element: Element) -> list[str]:
@@ -165,9 +161,9 @@ class TreeModelReader:
         weight = np.where(leaf, record_counts if (record_counts[leaf] > 0).any() else 1.0, 0.0)
         nodes.weight = sum_upwards(nodes.left, nodes.right, weight)
         labels = self.columns.labels
-        answers: dict[str, Any] = (
-            {} if labels is None else {"labels": tuple(labels), "answer": np.array(self.answer, dtype=np.int32)}
-        )
+        answers: dict[str, Any] = {}
+        if labels is not None:
+            answers = {"labels": tuple(labels), "answer": np.array(self.answer, dtype=np.int32)}
         return nodes.build_tree(names, single=self.columns.single, meaning=meaning, **answers)
 
     def _read_predicate(self, element: Element) -> Predicate | None:
@@ -214,18 +210,14 @@ class TreeModelReader:
     def _set_decision(self, node: int, predicate: Predicate, missing_goes: bool) -> None:
         limit = self.nodes.add_code_set(predicate.limit) if predicate.operator == WITHIN else predicate.limit
         replacement = self.columns.fields[predicate.column].replacement
-        if replacement is not None:
-            missing_goes = self._is_taken(predicate, replacement)
+        if replacement is not None:  # then the predicate decides
+            value: Any = self.columns.fields[predicate.column].parse_value(replacement)
+            codes = self.columns.codes.get(predicate.column)
+            value = float(codes.get(value, -1)) if codes is not None else self.columns.round_to_precision(value)
+            is_set = predicate.operator == WITHIN
+            holds = value in predicate.limit if is_set else COMPARE[predicate.operator](value, predicate.limit)
+            missing_goes = holds != predicate.negated
         self.nodes.split(node, predicate.column, predicate.operator, limit, missing_goes != predicate.negated)
-
-    def _is_taken(self, predicate: Predicate, text: str) -> bool:
-        """Return whether a predicate holds for the replacement of a missing value."""
-        codes = self.columns.codes.get(predicate.column)
-        replacement = self.columns.fields[predicate.column].parse_value(text)
-        value = float(codes.get(replacement, -1)) if codes is not None else self.columns.round_to_precision(replacement)
-        if predicate.operator == WITHIN:
-            return (value in predicate.limit) != predicate.negated
-        return COMPARE[predicate.operator](value, predicate.limit) != predicate.negated
 
     def _find_missing_child(self, element: Element, children: list[tuple[Predicate, Element]]) -> int | None:
         """Return the index of the child that takes missing values; None if none does."""

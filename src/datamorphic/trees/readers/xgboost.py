@@ -6,7 +6,7 @@ import json
 import math
 import re
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -35,19 +35,6 @@ OBJECTIVES_WITHOUT_LINK = re.compile(
 )
 
 
-class XgboostModel(NamedTuple):
-    """The parts of the JSON document of a model that are needed."""
-
-    objective: str
-    start: list[float]
-    outputs: int
-    classes: int
-    trees: list[dict[str, Any]]
-    column: list[int]
-    weights: list[float] | None
-    categories: dict[int, tuple[Any, ...]]
-
-
 def read_forest(
     model: Any, columns: list[str] | None, preprocessing: Preprocessing | None, data: DataLike | None = None
 ) -> Forest:
@@ -64,27 +51,36 @@ def read_forest(
     # after early stopping, an estimator answers with the rounds up to the best one
     best = getattr(model, "best_iteration", None) if is_wrapped else None
     rounds = None if best is None else int(best) + 1
-    source = _parse_document(json.loads(bytes(booster.save_raw("json"))), owner, rounds)
-    width = int(booster.num_features())
-    labels = _read_labels(model, source)
-    link, is_multi_output = LINKS.get(source.objective, ""), source.outputs > 1
-    leaf_meanings = describe_meanings(None if is_multi_output else labels, len(source.start), link)
+    document = json.loads(bytes(booster.save_raw("json")))
+    learner, width = document["learner"], int(booster.num_features())
+    param, objective = learner["learner_model_param"], learner["objective"]["name"]
+    sources, column, drop_weights = _select_trees(learner["gradient_booster"], owner, rounds)
+    categories = _read_categories(learner, document["version"], owner)
+    classes, outputs = int(param["num_class"]), int(param.get("num_target", 1))
+    start = [_compute_margin(float(text), objective) for text in re.findall(r"[^\[\],\s]+", param["base_score"])]
+    if len(start) == 1:
+        start *= max(classes, outputs, 1)
+    link, is_multi_output = LINKS.get(objective, ""), outputs > 1
+    labels: tuple[Any, ...] | None = tuple(range(classes)) if classes > 1 else None
+    if hasattr(model, "n_classes_"):
+        labels = ((0, 1),) * outputs if is_multi_output else tuple(np.asarray(model.classes_).tolist())
+    leaf_meanings = describe_meanings(None if is_multi_output else labels, len(start), link)
     names = name_columns(columns, width)
-    weights = source.weights or [1.0] * len(source.trees)
+    weights = drop_weights or [1.0] * len(sources)
     trees = tuple(
-        _read_tree(tree_source, names, leaf_meanings[column], preprocessing, weight)
-        for tree_source, column, weight in zip(source.trees, source.column, weights, strict=False)
+        _read_tree(source, names, leaf_meanings[score], preprocessing, weight)
+        for source, score, weight in zip(sources, column, weights, strict=False)
     )
-    decision = "number" if labels is None else "half" if is_multi_output or len(source.start) == 1 else "most"
-    is_known_objective = source.objective in LINKS or OBJECTIVES_WITHOUT_LINK.match(source.objective)
+    decision = "number" if labels is None else "half" if is_multi_output or len(start) == 1 else "most"
+    is_known_objective = objective in LINKS or OBJECTIVES_WITHOUT_LINK.match(objective)
     joining = Joining(
         method="sum",
-        start=tuple(source.start),
-        column=tuple(source.column),
+        start=tuple(start),
+        column=tuple(column),
         decision=decision,
         link=link,
         single=True,
-        parts=(1,) * source.outputs if is_multi_output else (),
+        parts=(1,) * outputs if is_multi_output else (),
     )
     marker = getattr(model, "missing", math.nan)
     has_marker = marker is not None and not math.isnan(marker)
@@ -95,56 +91,31 @@ def read_forest(
         width=width,
         labels=labels,
         joining=joining if is_known_objective else None,
-        categories=source.categories,
+        categories=categories,
         missing_markers=dict.fromkeys(range(width), float(np.float32(marker))) if has_marker else {},
         preprocessing=preprocessing,
     )
 
 
-def _read_labels(model: Any, source: XgboostModel) -> tuple[Any, ...] | None:
-    """Return the labels of a model; None for numbers."""
-    if hasattr(model, "n_classes_"):
-        if source.outputs > 1:
-            return ((0, 1),) * source.outputs
-        return tuple(np.asarray(model.classes_).tolist())
-    return tuple(range(source.classes)) if source.classes > 1 else None
-
-
-def _parse_document(document: dict[str, Any], owner: str, rounds: int | None) -> XgboostModel:
-    """Read the parts that are needed from the JSON document of a model."""
-    learner = document["learner"]
-    booster, param = learner["gradient_booster"], learner["learner_model_param"]
+def _select_trees(
+    booster: dict[str, Any], owner: str, rounds: int | None
+) -> tuple[list[dict[str, Any]], list[int], list[float] | None]:
+    """Return the trees of the first rounds, the score that each adds to, and their weights after dropout."""
     if booster["name"] == "gblinear":
         raise ModelError(
             f"This {owner} is linear (booster='gblinear') and has no trees. Fit a tree to its answers: surrogate=True "
             "(--surrogate on the command line)."
         )
     model = booster.get("gbtree", booster)["model"]
-    trees, column = model["trees"], model["tree_info"]
-    if any(int(tree["tree_param"].get("size_leaf_vector", 1)) > 1 for tree in trees):
+    count = None if rounds is None else model["iteration_indptr"][rounds]
+    if any(int(tree["tree_param"].get("size_leaf_vector", 1)) > 1 for tree in model["trees"]):
         raise ModelError(
             f"The trees of this {owner} hold several numbers per leaf (multi_strategy='multi_output_tree'), which is not "
             "supported. Fit it with multi_strategy='one_output_per_tree'."
         )
-    if rounds is not None:
-        trees, column = (items[: model["iteration_indptr"][rounds]] for items in (trees, column))
-    if not trees:
+    if not model["trees"][:count]:
         raise ModelError(f"This {owner} has no trees. Fit it first, with at least one round.")
-    objective = learner["objective"]["name"]
-    classes, outputs = int(param["num_class"]), int(param.get("num_target", 1))
-    start = [float(text) for text in re.findall(r"[^\[\],\s]+", param["base_score"])]
-    if len(start) == 1:
-        start *= max(classes, outputs, 1)
-    return XgboostModel(
-        objective=objective,
-        start=[_compute_margin(score, objective) for score in start],
-        outputs=outputs,
-        classes=classes,
-        trees=trees,
-        column=column,
-        weights=booster.get("weight_drop"),
-        categories=_read_categories(model, learner, document["version"], owner),
-    )
+    return model["trees"][:count], model["tree_info"][:count], booster.get("weight_drop")
 
 
 def _compute_margin(base: float, objective: str) -> float:
@@ -155,10 +126,10 @@ def _compute_margin(base: float, objective: str) -> float:
     return float(np.log(base_score) if link == "exp" else base_score)
 
 
-def _read_categories(
-    model: dict[str, Any], learner: dict[str, Any], version: list[int], owner: str
-) -> dict[int, tuple[Any, ...]]:
+def _read_categories(learner: dict[str, Any], version: list[int], owner: str) -> dict[int, tuple[Any, ...]]:
     """Return the categories of categorical columns; none for columns that hold codes."""
+    booster = learner["gradient_booster"]
+    model = booster.get("gbtree", booster)["model"]
     has_categories = any(any(tree.get("categories_nodes", ())) for tree in model["trees"])
     if has_categories and learner.get("feature_names") and tuple(version) < (3, 1):
         raise ModelError(
