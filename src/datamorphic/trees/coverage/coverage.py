@@ -55,7 +55,7 @@ class Coverage(DrawableResult):
         For "BVA", how near to a limit a value must lie; remarks for the reader, such as columns that were ignored.
     """
 
-    _PAGE: ClassVar[str] = "trees.coverage.page:build_adequacy_page"
+    _PAGE: ClassVar[str] = "trees.coverage.page:build_coverage_page"
     _TEXT: ClassVar[str] = "trees.coverage.text:format_coverage"
 
     trees: tuple[Tree, ...]

@@ -58,7 +58,7 @@ class MutationScore(DrawableResult):
         Remarks for the reader.
     """
 
-    _PAGE: ClassVar[str] = "trees.coverage.page:build_adequacy_page"
+    _PAGE: ClassVar[str] = "trees.coverage.page:build_mutation_page"
     _TEXT: ClassVar[str] = "trees.coverage.text:format_mutation_score"
 
     forest: Forest

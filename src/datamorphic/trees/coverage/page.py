@@ -38,12 +38,12 @@ SELECTION_TEXTS = {
 }
 
 
-def build_adequacy_page(result: Coverage | MutationScore) -> Page:
-    """Build the page of a coverage or a mutation score."""
-    complete, sections, facts = _describe_result(result)
-    inputs = result.inputs if isinstance(result, Coverage) else result.leaves.inputs
+def build_coverage_page(coverage: Coverage, score: MutationScore | None = None) -> Page:
+    """Build the page of a coverage, or of a mutation score of the same rows."""
+    result = coverage if score is None else score
+    complete, sections, facts = _describe_result(coverage, score, result.criterion)
     return Page(
-        title=f"Is the test set good enough for {_format_owner(inputs)}?",
+        title=f"Is the test set good enough for {_format_owner(coverage.inputs)}?",
         lead="Each leaf of a tree stands for inputs that the tree treats alike. If no row reaches a leaf, this kind of input "
         "was never tested. If no row kills a mutant, the tests would not notice this fault.",
         sections=sections,
@@ -53,20 +53,14 @@ def build_adequacy_page(result: Coverage | MutationScore) -> Page:
     )
 
 
-def _describe_result(
-    result: Coverage | MutationScore, criterion: str | None = None
-) -> tuple[bool, list[Section], list[tuple[str, str]]]:
-    """Return whether nothing is missing, and the sections and facts of a page."""
-    criterion = criterion or result.criterion
-    if isinstance(result, Coverage):
-        return bool(result.covered.all()), _build_sections(result), _list_facts(result, criterion)
-    facts = [*_list_facts(result.leaves, criterion), *_list_mutant_facts(result)]
-    return not result.unmet, _build_sections(result.leaves, result), facts
+def build_mutation_page(score: MutationScore) -> Page:
+    """Build the page of a mutation score."""
+    return build_coverage_page(score.leaves, score)
 
 
 def build_selection_page(selection: Selection) -> Page:
     """Build the page of a selected test set."""
-    complete, sections, facts = _describe_result(selection.data_result, selection.criterion)
+    complete, sections, facts = _describe_result(selection.leaves, selection.mutation, selection.criterion)
     minimality = {True: " No smaller set does.", False: " A smaller set may do.", None: ""}[selection.smallest]
     limits = [_build_limits_section(selection)] if selection.limits else []
     return Page(
@@ -79,6 +73,18 @@ def build_selection_page(selection: Selection) -> Page:
         facts=[*facts, *_list_notes([*selection.notes, *selection.data_result.notes])],
         contents=True,
     )
+
+
+def _describe_result(
+    coverage: Coverage, score: MutationScore | None, criterion: str
+) -> tuple[bool, list[Section], list[tuple[str, str]]]:
+    """Return whether nothing is missing, and the sections and facts of a page."""
+    facts = _list_facts(coverage, criterion)
+    if score is None:
+        sizes = [len(tree.leaves) for tree in coverage.trees]
+        return bool(coverage.covered.all()), _build_sections(coverage, None, coverage.shares, sizes), facts
+    sections = _build_sections(coverage, score, score.shares, list(map(len, score.of)))
+    return not score.unmet, sections, [*facts, *_list_mutant_facts(score)]
 
 
 def _format_owner(inputs: TreeInputs) -> str:
@@ -120,18 +126,18 @@ def _list_notes(notes: Sequence[str]) -> list[tuple[str, str]]:
 # -- sections ----------------------------------------------------------------------------------------------------------
 
 
-def _build_sections(coverage: Coverage, score: MutationScore | None = None) -> list[Section]:
-    shares = coverage.shares if score is None else score.shares
+def _build_sections(
+    coverage: Coverage, score: MutationScore | None, shares: Floats, sizes: Sequence[int]
+) -> list[Section]:
+    """Build the sections; `shares` and `sizes` are those of each tree."""
     sections = [_build_tree_section(coverage, shares, score)]
     if score is not None and len(score.live):
         sections.append(_build_live_mutants_section(score))
     if not coverage.covered.all():
         sections.append(_build_uncovered_section(coverage))
-    if len(coverage.trees) > 1 and score is None:
-        sizes = [len(tree.leaves) for tree in coverage.trees]
-        sections.append(_build_trees_section(shares, sizes, "leaves", "reached"))
-    elif len(coverage.trees) > 1 and score is not None:
-        sections.append(_build_trees_section(shares, list(map(len, score.of)), "mutants", "killed"))
+    if len(coverage.trees) > 1:
+        unit, verb = ("leaves", "reached") if score is None else ("mutants", "killed")
+        sections.append(_build_trees_section(shares, sizes, unit, verb))
     return sections
 
 
