@@ -16,6 +16,8 @@ from .forest import Forest
 from .pipeline import get_column_names, split_pipeline
 from .tree import Tree
 
+# the reader of each library; scikit-learn is the default
+READER_MODULES = {"xgboost": "readers.xgboost", "lightgbm": "readers.lightgbm", "catboost": "readers.catboost"}
 LIBRARY_BY_SUFFIX = {".json": "xgboost", ".ubj": "xgboost", ".txt": "lightgbm", ".cbm": "catboost"}
 
 
@@ -42,13 +44,13 @@ def forest_of(model: ModelLike, data: DataLike | None = None) -> Forest:
     if isinstance(model, Forest):
         return _validate_forest(model)
     last, preprocessing = split_pipeline(model)
-    columns, library = get_column_names(model), type(last).__module__.partition(".")[0]
-    if library not in LIBRARY_BY_SUFFIX.values():
+    columns, reader = get_column_names(model), READER_MODULES.get(type(last).__module__.partition(".")[0])
+    if reader is None:
         from .readers.scikit_learn import read_forest
 
         return _validate_forest(read_forest(last, columns, preprocessing))
-    reader = import_module(f".readers.{library}", __package__)
-    return _validate_forest(reader.read_forest(last, columns, preprocessing, data))
+    read_trees_of_library = import_module(f".{reader}", __package__).read_forest
+    return _validate_forest(read_trees_of_library(last, columns, preprocessing, data))
 
 
 def _validate_forest(forest: Forest) -> Forest:
