@@ -164,7 +164,7 @@ def test_leaves_and_answers_equal_those_of_the_library(name, holes):
         )
         told = [tree.answer_at(leaf) for leaf in leaves]
         if predicted.ndim == 2:
-            assert told == [tuple(each) for each in predicted.tolist()]
+            assert told == [tuple(item) for item in predicted.tolist()]
         else:
             assert told == predicted.tolist()
 

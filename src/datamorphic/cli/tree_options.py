@@ -11,7 +11,8 @@ import typer
 
 from ..errors import UsageError
 from ..trees.read import is_tree_file, load_trees
-from .console import prepare_output_file
+from . import options as opt
+from .console import prepare_output_files
 from .load import load_system
 
 TreeModelArgument = Annotated[

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from ..data.sets import TARGET
 from ..trees.boundaries import STEP, Offset
 from ..trees.coverage.api import select
-from .trees import PLACES, format_name, load_prepared
-from .workload import Figures, Scale
+from .trees import DataSetJob, fit_tree, load_prepared
+from .workload import Figures
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -75,7 +75,7 @@ class Coverage(DrawableResult):
         """The figures in one line."""
         trees = f" of {len(self.trees):,} trees" if len(self.trees) > 1 else ""
         where = " at their limits" if self.criterion == "BVA" else ""
-        return f"{self._counts_text}{trees} reached{where}, {100 * self.share:.1f} %"
+        return f"{self._counts_text}{trees} reached{where}, {format_percent(self.share)}"
 
     @property
     def _counts_text(self) -> str:
@@ -84,7 +84,7 @@ class Coverage(DrawableResult):
     def headline(self, subject: str = "The tests") -> str:
         """Return the number of reached leaves as a sentence about a plural subject."""
         where = " at their limits" if self.criterion == "BVA" else ""
-        return f"{subject} reach {self._counts_text}{where} ({100 * self.share:.1f} %)"
+        return f"{subject} reach {self._counts_text}{where} ({format_percent(self.share)})"
 
     def _to_dict(self) -> dict[str, Any]:
         return {

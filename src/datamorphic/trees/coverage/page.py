@@ -160,7 +160,7 @@ def _build_uncovered_section(coverage: Coverage) -> Section:
     columns += ["at its limits"] if at_limits else []
     rows = []
     for leaf in table.itertuples():
-        tree, training = [str(leaf.tree)] if has_many_trees else [], f"{100 * leaf.training:.1f} %"
+        tree, training = [str(leaf.tree)] if has_many_trees else [], format_percent(leaf.training)
         example = _describe_reaching_row(coverage, int(leaf.Index))
         row = [str(leaf.Index), *tree, leaf.rule, format_short(leaf.answer), training, *example]
         rows.append(row[: len(columns)])
@@ -287,7 +287,7 @@ def _draw_bars(shares: Floats) -> Drawing:
             continue
         height = max(2.0, BAR_MAX_HEIGHT * count / counts.max())
         x = left + BAR_WIDTH * place
-        range_text = f"{100 * place // BAR_COUNT} to {100 * (place + 1) // BAR_COUNT} %"
+        range_text = f"{100 * place // BAR_COUNT} to {100 * (place + 1) // BAR_COUNT}%"
         note = f"{pluralize(count, 'tree')}: {range_text}"
         texts.append(f"{pluralize(count, 'tree')} at {range_text}")
         marks.append(Shape(f"M{x + 2:.1f} {bottom:.1f}v-{height:.1f}h{BAR_WIDTH - 4:.1f}v{height:.1f}z", "bar", note))
@@ -297,7 +297,7 @@ def _draw_bars(shares: Floats) -> Drawing:
     for place in range(0, BAR_COUNT + 1, 5):
         marks.append(
             TextLabel(
-                left + BAR_WIDTH * place, bottom + 17, f"{100 * place // BAR_COUNT} %", styles.get(place, "mid small")
+                left + BAR_WIDTH * place, bottom + 17, f"{100 * place // BAR_COUNT}%", styles.get(place, "mid small")
             )
         )
     return Drawing(

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._stats import compute_wilson_interval
-from ..._text import format_short, pluralize
+from ..._text import format_percent, format_short, pluralize
 from ..._typing import DataLike, ModelLike
 from ..._validation import reject, to_generator, validate_integer
 from ...errors import DataError
@@ -47,7 +47,7 @@ class Surrogate:
 
     tree: Tree  # compares the codes of the space
     fidelity: float  # the share of held-out points with the same answer as the model; for numbers, within `tolerance`
-    interval: tuple[float, float]  # Wilson's 95 % interval of the fidelity
+    interval: tuple[float, float]  # Wilson's 95% interval of the fidelity
     fitted: int  # the number of points that the tree was fitted to
     held_out: int  # the number of points that measure the fidelity
     unanswered: int  # the number of points without an answer of the model
