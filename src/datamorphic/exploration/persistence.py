@@ -10,10 +10,10 @@ import numpy as np
 
 from ..errors import DataError, Interrupted, StoreError, UsageError
 from ..morphisms.subject import SubjectUnderTest
-from ..runs.compare import compare_settings
 from ..runs.driver import MAX_INCIDENT_ROWS, CallCounter, drive
 from ..runs.engine_base import Engine
 from ..runs.flow import ask
+from ..runs.keep import compare_settings
 from ..space.outputs import Status
 from ..space.points import Points
 from ..space.serialize import value_from_json, value_to_json

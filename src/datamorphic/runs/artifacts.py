@@ -6,7 +6,6 @@ import hashlib
 import os
 import re
 import secrets
-import shutil
 import socket
 import tempfile
 import time
@@ -28,7 +27,6 @@ STALE_DRAFT_SECONDS = 24 * 3600.0  # older drafts were left by killed processes
 #: only files with names of these forms are read, written or removed
 FOLDER_PATTERN = re.compile("[0-9a-f]{16}")
 NAME_PATTERN = re.compile(r"\w[\w.-]{0,99}")
-PATH_PATTERN = re.compile(f"{FOLDER_PATTERN.pattern}/[0-9a-f]{{8}}-{NAME_PATTERN.pattern}")
 OWN_FILE_PATTERN = re.compile(f"{FOLDER_PATTERN.pattern}/(?:{DRAFT_PREFIX})?[0-9a-f]{{8}}-{NAME_PATTERN.pattern}")
 
 
@@ -46,8 +44,9 @@ class Artifact:
 
 def is_in_run_folder(artifact: Artifact, folder: str) -> bool:
     """Tell whether a file is in the folder of its run and has a valid name."""
-    match = PATH_PATTERN.fullmatch(artifact.path) and NAME_PATTERN.fullmatch(artifact.name)
-    return bool(match) and artifact.path.startswith(f"{folder}/") and artifact.path[26:] == artifact.name
+    pattern = f"{FOLDER_PATTERN.pattern}/[0-9a-f]{{8}}-{NAME_PATTERN.pattern}"
+    is_valid = re.fullmatch(pattern, artifact.path) and NAME_PATTERN.fullmatch(artifact.name)
+    return bool(is_valid) and artifact.path.startswith(f"{folder}/") and artifact.path[26:] == artifact.name
 
 
 def open_files(location: str | os.PathLike[str], host: str | None = None) -> Files:
@@ -113,24 +112,15 @@ class Files(ABC):
         return f"{folder}/{secrets.token_hex(4)}-{name}"
 
     def _describe(self, draft: Path, name: str, relative_path: str, rows: int) -> Artifact:
-        return Artifact(
-            name=name,
-            path=relative_path,
-            sha256=_compute_sha256(draft),
-            bytes=draft.stat().st_size,
-            rows=rows,
-            root=redact(self.name),
-        )
+        sha256, size = _compute_sha256(draft), draft.stat().st_size
+        return Artifact(name=name, path=relative_path, sha256=sha256, bytes=size, rows=rows, root=redact(self.name))
 
     def _verify_content(self, path: Path, artifact: Artifact, run: int) -> None:
         size = path.stat().st_size
         if size != artifact.bytes:
-            problem = f"has {pluralize(size, 'byte')} instead of {artifact.bytes:,}"
-        elif _compute_sha256(path) != artifact.sha256:
-            problem = "is not the file that was written: its checksum differs"
-        else:
-            return
-        raise self._build_error(artifact, run, problem)
+            raise self._build_error(artifact, run, f"has {pluralize(size, 'byte')} instead of {artifact.bytes:,}")
+        if _compute_sha256(path) != artifact.sha256:
+            raise self._build_error(artifact, run, "is not the file that was written: its checksum differs")
 
     def _validate_path(self, artifact: Artifact, run: int) -> str:
         """Return the path of a file, or raise if it is not one that a run writes.
@@ -138,12 +128,8 @@ class Files(ABC):
         Anybody who may write to the database could have changed it.
         """
         if not is_in_run_folder(artifact, artifact.path[:16]):
-            raise StoreError(
-                redact(
-                    f"The row of the file {artifact.name!r} of run {run} is damaged or forged: no run has "
-                    f"written {artifact.path!r}. Start the run again."
-                )
-            )
+            row, problem = f"the file {artifact.name!r} of run {run}", f"no run has written {artifact.path!r}"
+            raise StoreError(redact(f"The row of {row} is damaged or forged: {problem}. Start the run again."))
         return artifact.path
 
     def _build_error(self, artifact: Artifact, run: int, problem: str) -> StoreError:
@@ -153,12 +139,8 @@ class Files(ABC):
                 f"It was written to {artifact.root}. If it is still there, name that folder or URL as "
                 f"?artifacts=... in the URL of the store or in ${FILES_VARIABLE}. "
             )
-        return StoreError(
-            redact(
-                f"The file {artifact.name!r} of run {run} ({self.name}/{artifact.path}) {problem}. {hint}"
-                f"Restore a copy of it, or start the run again."
-            )
-        )
+        file = f"{artifact.name!r} of run {run} ({self.name}/{artifact.path})"
+        return StoreError(redact(f"The file {file} {problem}. {hint}Restore a copy of it, or start the run again."))
 
 
 class LocalFiles(Files):
@@ -182,14 +164,18 @@ class LocalFiles(Files):
                 os.fsync(file.fileno())
             artifact = self._describe(draft, name, relative_path, rows)
             os.replace(draft, path)
-            _sync_folder(path.parent)
+            if os.name == "posix":  # Windows cannot open folders
+                descriptor = os.open(path.parent, os.O_RDONLY)
+                try:
+                    os.fsync(descriptor)
+                finally:
+                    os.close(descriptor)
             return artifact
         except OSError as error:
-            store_error = to_store_error(error, f"folder {self._root}", run)
+            raise to_store_error(error, f"folder {self._root}", run) from None
         finally:
             with suppress(OSError):
                 draft.unlink(missing_ok=True)
-        raise store_error
 
     @contextmanager
     def open(self, artifact: Artifact, run: int) -> Iterator[Path]:
@@ -221,11 +207,9 @@ class LocalFiles(Files):
         """Write a temporary file."""
         try:
             self._root.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=self._root):
-                return
+            tempfile.TemporaryFile(dir=self._root).close()
         except OSError as error:
-            store_error = to_store_error(error, f"folder {self._root}")
-        raise store_error
+            raise to_store_error(error, f"folder {self._root}") from None
 
     def sweep(self) -> None:
         """Remove drafts left by killed processes."""
@@ -238,12 +222,8 @@ class LocalFiles(Files):
         return False
 
     def _build_link_error(self, folder: str) -> StoreError:
-        return StoreError(
-            redact(
-                f"The folder {self._root / folder} of a run is a symbolic link, and links are not followed. "
-                f"Replace the link by the folder."
-            )
-        )
+        problem = f"The folder {self._root / folder} of a run is a symbolic link, and links are not followed"
+        return StoreError(redact(f"{problem}. Replace the link by the folder."))
 
 
 class RemoteFiles(Files):
@@ -262,15 +242,10 @@ class RemoteFiles(Files):
                 rows = int(writer(draft))
                 artifact = self._describe(draft, name, relative_path, rows)
             except OSError as error:
-                store_error = to_store_error(error, f"draft {draft}", run)
-            else:
-                self._attempt(lambda: self._upload(draft, f"{self._root}/{relative_path}"), run)
-                return artifact
-        raise store_error
-
-    def _upload(self, draft: Path, target: str) -> None:
-        self._filesystem.makedirs(target.rpartition("/")[0], exist_ok=True)
-        self._filesystem.put_file(str(draft), target)
+                raise to_store_error(error, f"draft {draft}", run) from None
+            self._attempt(lambda: self._filesystem.makedirs(f"{self._root}/{folder}", exist_ok=True), run)
+            self._attempt(lambda: self._filesystem.put_file(str(draft), f"{self._root}/{relative_path}"), run)
+            return artifact
 
     @contextmanager
     def open(self, artifact: Artifact, run: int) -> Iterator[Path]:
@@ -296,12 +271,8 @@ class RemoteFiles(Files):
     def probe(self) -> None:
         """Write a small file and remove it."""
         probe_path = f"{self._root}/probe-{secrets.token_hex(8)}"
-
-        def write_probe() -> None:
-            self._filesystem.makedirs(self._root, exist_ok=True)
-            self._filesystem.pipe_file(probe_path, b"datamorphic was here")
-
-        self._attempt(write_probe)
+        self._attempt(lambda: self._filesystem.makedirs(self._root, exist_ok=True))
+        self._attempt(lambda: self._filesystem.pipe_file(probe_path, b"datamorphic was here"))
         with suppress(Exception):
             self._filesystem.rm_file(probe_path)
 
@@ -317,40 +288,21 @@ class RemoteFiles(Files):
             return work()
         except DatamorphicError:
             raise
-        except ImportError as error:
-            store_error = StoreError(redact(f"Files cannot be stored at {self.name}: {error}. {_format_remedy(error)}"))
+        except ImportError as error:  # its cause is the import error of the package that fsspec needs
+            package = getattr(error.__cause__ or error.__context__ or error, "name", None)
+            remedy = f"Install it with: pip install {package}" if package else "Install the package it names with pip."
+            store_error = StoreError(redact(f"Files cannot be stored at {self.name}: {error}. {remedy}"))
         except Exception as error:
             store_error = to_store_error(error, f"folder {self.name}", run)
-        raise store_error
-
-
-def _format_remedy(error: ImportError) -> str:
-    """Return how to install the package that fsspec needs.
-
-    The import error of that package is the cause of fsspec's own error.
-    """
-    package = getattr(error.__cause__ or error.__context__ or error, "name", None)
-    return f"Install it with: pip install {package}" if package else "Install the package it names with pip."
+        raise store_error  # raised here without context: an error may hold secrets
 
 
 @contextmanager
 def _make_temporary_path(name: str) -> Iterator[Path]:
-    folder = tempfile.mkdtemp(prefix="datamorphic-")
-    try:
+    with tempfile.TemporaryDirectory(prefix="datamorphic-", ignore_cleanup_errors=True) as folder:
         yield Path(folder, name)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _compute_sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name == "posix":  # Windows cannot open folders
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -31,43 +31,18 @@ Result = TypeVar("Result")
 MAX_INCIDENT_ROWS = 1000  # stored with input and message; all are counted
 
 
-class Recorder(Protocol):
-    """Receives every query and its outputs, in order, before the flow does."""
-
-    def record(self, query: Query, outputs: Outputs) -> None:
-        """Record a query and its outputs."""
-        ...
-
-
 @dataclass
 class CallCounter:
-    """What a run cost and what happened to it.
+    """What a run cost and what happened to it."""
 
-    Attributes
-    ----------
-    runs : int
-        Test cases the strategy asked for.
-    calls : int
-        Rows the system computed for them; cached rows do not count.
-    seconds : float
-        The duration of the run.
-    workers, max_batches : int
-        The number of workers, and of batches in the largest query: so many workers could be busy.
-    exhausted, interrupted : bool
-        Whether the budget, or the user, ended the run.
-    retried_failures : tuple of int, optional
-        Of the cases that failed in earlier runs and were tried first, how many still fail and how many do not.
-    health : Health
-        What the guard noticed.
-    """
-
-    runs: int = 0
-    calls: int = 0
+    runs: int = 0  # test cases the strategy asked for
+    calls: int = 0  # rows the system computed for them; cached rows do not count
     seconds: float = 0.0
     workers: int = 1
-    max_batches: int = 0
-    exhausted: bool = False
-    interrupted: bool = False
+    max_batches: int = 0  # in the largest query: so many workers could be busy
+    exhausted: bool = False  # the budget, or the user, ended the run
+    interrupted: bool = False  # the user ended the run
+    #: of the cases that failed in earlier runs and were tried first, how many still fail and how many do not
     retried_failures: tuple[int, int] | None = None
     health: Health = field(default_factory=Health)
     _incidents: list[tuple[Batch, Outputs]] = field(default_factory=list)
@@ -79,14 +54,10 @@ class CallCounter:
 
         parts = []
         for batch, outputs in self._incidents:
-            frame = batch.frame.copy()
-            extra_columns = {
-                "status": [Status(s).name for s in outputs.status],
-                "message": [outputs.messages.get(i, "") for i in range(len(outputs))],
-            }
-            for name, values in extra_columns.items():
-                frame[f"{name}_" if name in batch.frame else name] = values  # a feature may have the same name
-            parts.append(frame)
+            status, message = (f"{name}_" if name in batch.frame else name for name in ("status", "message"))
+            names = [Status(number).name for number in outputs.status]
+            messages = [outputs.messages.get(i, "") for i in range(len(outputs))]
+            parts.append(batch.frame.assign(**{status: names, message: messages}))
         return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["status", "message"])
 
     def add_query(self, query: Query, outputs: Outputs) -> None:
@@ -102,7 +73,6 @@ def drive(
     flow: Flow[Result],
     executor: Executor,
     *,
-    recorder: Recorder | None = None,
     budget: Budget | str | float | None = None,
     tally: CallCounter | None = None,
     progress: bool | None = None,
@@ -118,12 +88,8 @@ def drive(
 
     Parameters
     ----------
-    flow : Flow
-        The strategy at work.
-    executor : Executor
-        The system under test, as `wrap` returns it.
-    recorder : Recorder, optional
-        Receives every query and its outputs.
+    flow, executor : Flow, Executor
+        The strategy at work, and the system under test, as `wrap` returns it.
     budget : Budget, str or int, optional
         ``"1m"``, ``"10000 runs"``. The number of runs is never exceeded; the time is checked between queries. When the
         budget is spent, `OutOfBudget` is thrown into the flow, which may return what it has. Otherwise it is raised here.
@@ -161,15 +127,8 @@ def drive(
         use_lanes(active_engine := make_engine(engine), executor, timeout) as lanes,
         Progress(executor.name, progress) as progress_display,
     ):
-        guard = GuardedSystem(
-            executor,
-            recheck,
-            alive=alive,
-            rows=batch,
-            lanes=lanes,
-            journal=journal,
-            is_stopped=lambda: interrupts.stopped,
-        )
+        options: dict[str, Any] = {"alive": alive, "rows": batch, "lanes": lanes, "journal": journal}
+        guard = GuardedSystem(executor, recheck, **options, is_stopped=lambda: interrupts.stopped)
         counting_system = CountingSystem(guard)
         cached_system = CachingSystem(counting_system, cache) if cache else counting_system
         tally.health, tally.workers = guard.health, active_engine.workers
@@ -177,9 +136,8 @@ def drive(
             next_query = next(flow)
             while True:
                 query = next_query if isinstance(next_query, Query) else Query(next_query)
-                # replayed answers cost no time
-                is_replaying = journal is not None and journal.replaying
-                if _is_budget_spent(limit, tally.runs + query.cost, 0.0 if is_replaying else measure_seconds()):
+                is_replaying = journal is not None and journal.replaying  # stored answers cost no time
+                if limit.is_exceeded(tally.runs + query.cost, 0.0 if is_replaying else measure_seconds()):
                     tally.exhausted = True
                     next_query = flow.throw(OutOfBudget(f"the budget is spent after {tally.runs:,} runs"))
                     # a flow that asks again gets the exception once more, then an error is raised here
@@ -198,8 +156,6 @@ def drive(
                     raise
                 tally.add_query(query, outputs)
                 tally.calls, tally.max_batches = counting_system.calls, guard.max_pieces
-                if recorder is not None:
-                    recorder.record(query, outputs)
                 if journal is not None:
                     journal.note_progress(done=query.progress, runs=tally.runs, calls=tally.calls)
                 note = query.note or "asking"
@@ -213,7 +169,3 @@ def drive(
             if journal is not None:
                 journal.write()
             flow.close()
-
-
-def _is_budget_spent(limit: Budget, runs: int, seconds: float) -> bool:
-    return (limit.runs is not None and runs > limit.runs) or (limit.seconds is not None and seconds > limit.seconds)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from itertools import islice
@@ -16,17 +16,14 @@ from sqlalchemy.engine import Connection
 
 from .._text import redact, to_jsonable
 from .json_codec import to_canonical_json, to_json_value
-from .row_schema import FAILURE_SCHEMA, coerce_row, to_datetime
+from .run import coerce_row, to_datetime
 from .store import Store
 from .tables import failures
 
 
 @dataclass(frozen=True, kw_only=True)
 class Failure:
-    """A case that broke a relation.
-
-    It has the verdict, when it was first and last seen and how often, and the last run that found it.
-    """
+    """A case that broke a relation."""
 
     id: int
     system: str
@@ -36,8 +33,8 @@ class Failure:
     message: str
     first_seen: datetime
     last_seen: datetime
-    times: int
-    run: int | None
+    times: int  # how often it was seen
+    run: int | None  # the last one that found it
 
     def to_json(self) -> dict[str, Any]:
         """Return the failure as a dict, with times in ISO 8601 and None for NaN."""
@@ -49,19 +46,10 @@ class Failure:
 def remember(
     store: Store, system: str, relation: str, cases: Sequence[Mapping[str, Any]], run: int | None = None
 ) -> None:
-    """Store failing cases; count those that are known already.
+    """Store cases of a system that break a relation; count those that are known already.
 
-    Parameters
-    ----------
-    store : Store
-        The run store.
-    system, relation : str
-        The system that failed and the relation it broke.
-    cases : sequence of mappings
-        Each with ``case``, a row as in JSON, and optionally ``verdict`` and ``message``. The case is stored unchanged,
-        because it must fail again. Everything else is stored without secrets.
-    run : int, optional
-        The run that found them.
+    Each of the `cases` has ``case``, a row as in JSON, and optionally ``verdict`` and ``message``. The case is stored
+    unchanged, because it must fail again. Everything else is stored without secrets.
     """
     now, system = time.time(), redact(system)
     rows = {}
@@ -120,14 +108,12 @@ def _select_newest() -> sa.Select[Any]:
 def _read_failures(store: Store, query: sa.Select[Any], limit: int | None = None) -> list[Failure]:
     def work(connection: Connection) -> list[Failure]:
         with connection.execution_options(yield_per=100).execute(query) as rows:
-            return list(islice(_parse_undamaged(rows.mappings()), limit))
+            parsed_rows = (coerce_row(row, failures) for row in rows.mappings())
+            # damaged rows are skipped: trying known cases is optional
+            return list(islice((_build_failure(**values) for values, damage in parsed_rows if not damage), limit))
 
     return store.database.read(work)
 
 
-def _parse_undamaged(rows: Iterable[Mapping[Any, Any]]) -> Iterator[Failure]:
-    """Yield failures and skip damaged rows: trying known cases is optional."""
-    for row in rows:
-        values, damaged_columns = coerce_row(row, FAILURE_SCHEMA)
-        if not damaged_columns:
-            yield Failure(**values | {name: to_datetime(values[name]) for name in ("first_seen", "last_seen")})
+def _build_failure(*, key: str, first_seen: float, last_seen: float, **values: Any) -> Failure:
+    return Failure(first_seen=to_datetime(first_seen), last_seen=to_datetime(last_seen), **values)

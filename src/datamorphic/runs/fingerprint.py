@@ -29,10 +29,9 @@ def compute_model_hash(model: object) -> str | None:
         return _hash_code(model)
     with suppress(Exception):  # pickling may raise anything
         content_hash = _hash_object(model)
-        is_installed = "site-packages" in str(
-            inspect.getsourcefile(type(model))
-        )  # the stored versions identify its code
-        return content_hash if is_installed else f"{content_hash} {_hash_code(type(model))}"  # its state and its code
+        if "site-packages" in str(inspect.getsourcefile(type(model))):  # the stored versions identify its code
+            return content_hash
+        return f"{content_hash} {_hash_code(type(model))}"
     return _hash_code(type(model))
 
 
@@ -68,22 +67,19 @@ def _hash_file(path: str | os.PathLike[str]) -> str | None:
 
 
 def compute_data_hash(points: object) -> str:
-    """Return a hash of the data of a run: points and space, a frame, or a text."""
-    if not isinstance(points, Points):
-        return _hash_table(points)
-    digest = hashlib.sha256(points.codes.tobytes(order="F"))
-    with suppress(Exception):  # constraints that are functions cannot be described
-        digest.update(json.dumps(space_to_dict(points.space), sort_keys=True).encode())
-    return f"sha256:{digest.hexdigest()}"
-
-
-def _hash_table(data: object) -> str:
-    """Return a hash of other data; empty if they cannot be hashed."""
+    """Return a hash of the data of a run: points and space, a frame, or a text; empty if they cannot be hashed."""
     import pandas as pd
 
+    digest = hashlib.sha256()
     with suppress(Exception):  # cells may hold lists
-        if isinstance(data, pd.DataFrame):
-            content = pd.util.hash_pandas_object(data, index=False).to_numpy().tobytes()
-            return f"sha256:{hashlib.sha256(repr(list(data.columns)).encode() + content).hexdigest()}"
-        return f"sha256:{hashlib.sha256(repr(data).encode()).hexdigest()}"
+        if isinstance(points, Points):
+            digest.update(points.codes.tobytes(order="F"))
+            with suppress(Exception):  # constraints that are functions cannot be described
+                digest.update(json.dumps(space_to_dict(points.space), sort_keys=True).encode())
+        elif isinstance(points, pd.DataFrame):
+            digest.update(repr(list(points.columns)).encode())
+            digest.update(pd.util.hash_pandas_object(points, index=False).to_numpy().tobytes())
+        else:
+            digest.update(repr(points).encode())
+        return f"sha256:{digest.hexdigest()}"
     return ""

@@ -71,27 +71,23 @@ class Budget:
 
     Examples
     --------
-    >>> Budget.parse("1m30s")
-    Budget(runs=None, seconds=90.0)
-    >>> Budget.parse("10000 runs")
-    Budget(runs=10000, seconds=None)
+    >>> Budget.parse("1m30s"), Budget.parse("10000 runs")
+    (Budget(runs=None, seconds=90.0), Budget(runs=10000, seconds=None))
     """
 
     runs: int | None = None
     seconds: float | None = None
 
     def subtract(self, runs: int, seconds: float) -> Budget:
-        """Return the budget that remains after some of it was spent.
-
-        Examples
-        --------
-        >>> Budget(runs=500).subtract(200, 1.5)
-        Budget(runs=300, seconds=None)
-        """
+        """Return the budget that remains after some of it was spent."""
         return Budget(
             None if self.runs is None else max(self.runs - runs, 0),
             None if self.seconds is None else max(self.seconds - seconds, 1e-9),
         )
+
+    def is_exceeded(self, runs: int, seconds: float) -> bool:
+        """Tell whether more was spent."""
+        return (self.runs is not None and runs > self.runs) or (self.seconds is not None and seconds > self.seconds)
 
     @classmethod
     def parse(cls, value: Budget | str | float | None) -> Budget:
@@ -102,16 +98,12 @@ class Budget:
             return cls(runs=int(value))
         if isinstance(value, str):
             runs_match = re.fullmatch(r"\s*([\d_,]*\d)\s*(?:runs?)?\s*", value)
-            if runs_match and int(number := re.sub("[_,]", "", runs_match[1])) > 0:
-                return cls(runs=int(number))
-            duration_match = re.fullmatch(
-                r"\s*(?:([\d.]+)\s*h)?\s*(?:([\d.]+)\s*m(?:in)?)?\s*(?:([\d.]+)\s*s)?\s*", value
-            )
-            if duration_match and any(duration_match.groups()):
-                try:
-                    hours, minutes, seconds = (float(part or 0) for part in duration_match.groups())
-                except ValueError:
-                    hours = minutes = seconds = 0.0
+            if runs_match and (runs := int(re.sub("[_,]", "", runs_match[1]))) > 0:
+                return cls(runs=runs)
+            number = r"(\d+\.?\d*|\.\d+)\s*"
+            duration = re.fullmatch(rf"\s*(?:{number}h)?\s*(?:{number}m(?:in)?)?\s*(?:{number}s)?\s*", value)
+            if duration:
+                hours, minutes, seconds = (float(part or 0) for part in duration.groups())
                 if (total := 3600 * hours + 60 * minutes + seconds) > 0:
                     return cls(seconds=total)
         raise ArgumentError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any, ClassVar
 
 
@@ -42,9 +42,7 @@ class Interrupts:
         """Whether to send no further query."""
         return self.count > 0
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._previous_handler is not None:
             Interrupts._outermost = None
             signal.signal(signal.SIGINT, self._previous_handler)

@@ -82,10 +82,8 @@ def run_jobs(
 
     Parameters
     ----------
-    function : callable
-        Takes a job. The function, the jobs and the values must be picklable by cloudpickle.
-    jobs : iterable
-        The arguments.
+    function, jobs : callable, iterable
+        The function takes a job. The function, the jobs and the values must be picklable by cloudpickle.
     workers : int
         The number of children.
     seconds : float, optional
@@ -118,8 +116,7 @@ def run_jobs(
     try:
         while True:
             for lane in lanes:
-                job = None if lane.job else next(numbered_jobs, None)
-                if job:
+                if not lane.job and (job := next(numbered_jobs, None)):
                     lane.begin_job(job)
             busy_lanes = {lane: lane.job[0] for lane in lanes if lane.job}
             if not busy_lanes:
@@ -154,10 +151,7 @@ class _JobLane:
     def begin_job(self, job: tuple[int, Any]) -> None:
         """Begin a job, in a new child if there is none."""
         self.job = job
-        if self._child is None:
-            self._start()
-        else:
-            self._submit()
+        (self._start if self._child is None else self._submit)()
 
     def _start(self) -> None:
         self._child = ChildProcess()
@@ -184,19 +178,24 @@ class _JobLane:
         if late:
             return self._finish_job(JobTimeout(self._seconds or 0.0), close=True)
         if self.future.exception() is not None:  # the process has ended
-            child, used = self._child, self._used
+            child = self._child
             self.close()
-            if used:  # an earlier job may have caused it, so try again
-                self._start()
-                return None
-            return self._finish_job(JobCrash(child.exit_code if child else None), close=True)
+            if not self._used:
+                return self._finish_job(JobCrash(child.exit_code if child else None), close=True)
+            self._start()  # an earlier job may have caused it, so try again
+            return None
         outcome, spent = self.future.result()
         self._used = True
         if outcome is None:  # joblib replaced the process because of a memory leak
             self.close()
             self._start()
             return None
-        return self._finish_job(_unpickle_value(outcome), close=spent or self._fresh)
+        if isinstance(outcome, JobSuccess):
+            try:
+                outcome = JobSuccess(pickle.loads(outcome.value))
+            except Exception as error:
+                outcome = JobError(f"its value cannot be read in another process: {format_error_line(error)}")
+        return self._finish_job(outcome, close=spent or self._fresh)
 
     def _handle_start(self, late: bool) -> None:
         if late or self.future.exception() is not None:
@@ -246,16 +245,6 @@ def _to_pickle(value: object, description: str) -> bytes:
         ) from None
 
 
-def _unpickle_value(outcome: JobOutcome) -> JobOutcome:
-    """Return an outcome with its value unpickled."""
-    if not isinstance(outcome, JobSuccess):
-        return outcome
-    try:
-        return JobSuccess(pickle.loads(outcome.value))
-    except Exception as error:
-        return JobError(f"its value cannot be read in another process: {format_error_line(error)}")
-
-
 # -- in the child ----------------------------------------------------------------------------------------------
 
 _function: Callable[[Any], Any] | None = None
@@ -291,23 +280,17 @@ def _run_job(job: bytes) -> tuple[JobOutcome | None, bool]:
     try:
         with _limit_memory():
             value = _to_pickle(_function(pickle.loads(job)), "The value")
+        outcome: JobOutcome = JobSuccess(value)
     except BaseException as error:
         if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
             return JobOutOfMemory(), True
-        outcome: JobOutcome = JobError(_describe_error(error))
-    else:
-        outcome = JobSuccess(value)
+        outcome = JobError(type(error).__name__)
+        with suppress(BaseException):  # its __str__ is foreign code
+            outcome = JobError(format_error_line(error))
     size = _read_address_space()
     _usual = _usual or size
     grown = bool(size and _usual and _memory and size > _usual + _memory)
     return outcome, grown or threading.active_count() > thread_count
-
-
-def _describe_error(error: BaseException) -> str:
-    try:
-        return format_error_line(error)
-    except BaseException:  # its __str__ is foreign code
-        return type(error).__name__
 
 
 @contextmanager

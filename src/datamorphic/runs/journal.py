@@ -47,18 +47,10 @@ class _PendingPiece:
 
 
 class RunJournal:
-    """The answers of one run in a store.
+    """The answers of one run in a store, which is owned by this process.
 
-    Parameters
-    ----------
-    store : Store
-        The run store.
-    run : int
-        The run, owned by this process.
-    rng : Generator
-        Its source of randomness. The state is stored with every query and must be the same in a resumed run.
-    earlier_seconds : float
-        The duration of the run before it was resumed.
+    The state of its source of randomness is stored with every query and must be the same in a resumed run. `earlier_seconds`
+    is the duration of the run before it was resumed.
     """
 
     def __init__(self, store: Store, run: int, rng: np.random.Generator, earlier_seconds: float = 0.0) -> None:
@@ -155,24 +147,26 @@ def _group_pieces(pending: list[_PendingPiece]) -> Iterator[list[_PendingPiece]]
 
 
 def _build_entry(group: list[_PendingPiece]) -> JournalEntry:
-    first = group[0]
+    first, results = group[0], [pending_piece.result for pending_piece in group]
     unusual_pieces = {
-        number: [pending_piece.result.repeated_rows, pending_piece.result.failures, pending_piece.result.alive]
-        for number, pending_piece in enumerate(group)
-        if pending_piece.result.repeated_rows or not pending_piece.result.alive
+        number: [result.repeated_rows, result.failures, result.alive]
+        for number, result in enumerate(results)
+        if result.repeated_rows or not result.alive
     }
-    traits = first.result.traits
-    sizes = [len(pending_piece.result.outputs) for pending_piece in group]
-    about = {"state": first.state, "sizes": sizes, "odd": unusual_pieces, "known": [traits.labels, traits.score_kind]}
-    payload = pack_outputs(Outputs.concat([pending_piece.result.outputs for pending_piece in group]))
+    traits, sizes = first.result.traits, [len(result.outputs) for result in results]
     return JournalEntry(
         ask=first.ask,
         first=first.piece,
         pieces=len(group),
         rows=sum(sizes),
         fingerprint=first.fingerprint,
-        payload=payload,
-        about=about,
+        payload=pack_outputs(Outputs.concat([result.outputs for result in results])),
+        about={
+            "state": first.state,
+            "sizes": sizes,
+            "odd": unusual_pieces,
+            "known": [traits.labels, traits.score_kind],
+        },
     )
 
 
@@ -182,10 +176,9 @@ def _read_pieces(entry: JournalEntry) -> dict[int, SolvedPiece]:
     traits = SystemTraits(*entry.about["known"])
     for number, size in enumerate(entry.about["sizes"]):
         repeated_rows, failures, alive = entry.about["odd"].get(str(number), (0, 0, True))
+        details: dict[str, Any] = {"repeated_rows": repeated_rows, "failures": failures, "alive": alive}
         part = outputs.take(slice(start, start + size))
-        pieces[entry.first + number] = SolvedPiece(
-            outputs=part, repeated_rows=repeated_rows, failures=failures, alive=alive, traits=traits
-        )
+        pieces[entry.first + number] = SolvedPiece(outputs=part, **details, traits=traits)
         start += size
     return pieces
 

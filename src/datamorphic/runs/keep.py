@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,32 +14,23 @@ import numpy as np
 
 from .._typing import SeedLike, SupportsRuns
 from .._validation import reject
+from .fingerprint import compute_data_hash, compute_model_hash
+from .versions import read_versions
 
 if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
+    from .run import Run
     from .session import Session
     from .store import Store
 
 
 @dataclass(frozen=True)
 class KeepOptions:
-    """Where and how to keep a run.
-
-    Attributes
-    ----------
-    store : str, path or Store
-        The run store.
-    resume : int, optional
-        The run to resume. By default a new run is started.
-    request : mapping
-        How the run was requested on the command line, so that it can be requested again.
-    on_begin : callable, optional
-        Called with the number of the run as soon as it has one.
-    """
+    """Where and how to keep a run."""
 
     store: str | os.PathLike[str] | SupportsRuns
-    resume: int | None = None
-    request: Mapping[str, Any] = field(default_factory=dict)
-    on_begin: Callable[[int], None] = lambda run: None
+    resume: int | None = None  # the run to resume; None for a new one
+    request: Mapping[str, Any] = field(default_factory=dict)  # arguments on the command line, to request it again
+    on_begin: Callable[[int], None] = lambda run: None  # called with the number of the run
 
 
 def resolve_seed(seed: SeedLike, keep: KeepOptions) -> int:
@@ -68,26 +60,40 @@ def keep_run(
 ) -> Iterator[Session]:
     """Open a session that records a run until the block ends.
 
-    The parameters are those of `Session`.
+    If the run is resumed, its parameters, its seed and hashes of `model` and of the data (`seeds`) must be the same. `rng` is
+    the generator made from the seed; without it the run has no journal and cannot be resumed.
     """
-    from .session import Session
+    from .session import Session, validate_same_run
 
     with open_store(keep) as store:
-        session = Session(
-            store,
-            keep.resume,
-            verb,
-            system,
-            {**parameters, **keep.request},
-            seed=seed,
-            rng=rng,
-            model=model,
-            seeds=seeds,
-            engine=engine,
-        )
+        parameters = {**parameters, **keep.request}
+        hashes = {"model_hash": compute_model_hash(model), "data_hash": compute_data_hash(seeds)}
+        if keep.resume is None:
+            environment = describe_environment(engine)
+            settings: dict[str, Any] = {"versions": read_versions(), "environment": environment, **hashes}
+            session = Session(store, store.begin(verb, system, parameters, seed=seed, **settings), rng, 0.0, False)
+        else:
+            validate_same_run(store.run(keep.resume), verb, parameters, seed, hashes)
+            session = Session(store, keep.resume, rng, store.claim(keep.resume).seconds, True)
         keep.on_begin(session.run)
-        with session:
+        try:
             yield session
+        except BaseException as error:
+            session.record_error(error)
+            raise
+        finally:
+            store.release(session.run)
+
+
+def describe_environment(engine: str) -> dict[str, Any]:
+    """Return where a run is made, without environment variables, which may hold secrets."""
+    return {
+        "platform": platform.platform(),
+        "machine": platform.machine(),
+        "cores": os.cpu_count(),
+        "folder": os.getcwd(),
+        "engine": engine,
+    }
 
 
 @contextmanager
@@ -100,3 +106,27 @@ def open_store(keep: KeepOptions) -> Iterator[Store]:
     else:
         with Store.open(keep.store) as store:  # type: ignore[arg-type]  # `open` rejects other types
             yield store
+
+
+# -- comparing runs ------------------------------------------------------------------------------------------------
+
+#: arguments on the command line that parameters do not repeat
+REQUEST_SETTINGS = ("model", "data", "subject", "target", "seeds")
+
+
+def compare_settings(first: Run, second: Run) -> dict[str, tuple[Any, Any]]:
+    """Return the settings that differ between two runs, each with both values."""
+    names = ("verb", "system", "seed", "model_hash", "data_hash")
+    pairs = {name: (getattr(first, name), getattr(second, name)) for name in names}
+    for group in ("parameters", "versions", "environment"):
+        before, after = _flatten_request(getattr(first, group)), _flatten_request(getattr(second, group))
+        pairs |= {name: (before.get(name), after.get(name)) for name in sorted(before.keys() | after.keys())}
+    return {name: values for name, values in pairs.items() if values[0] != values[1]}
+
+
+def _flatten_request(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return settings with the request replaced by those of its arguments that say something new."""
+    request = settings.get("words", {})
+    return {name: value for name, value in settings.items() if name != "words"} | {
+        name: request[name] for name in REQUEST_SETTINGS if request.get(name) is not None
+    }

@@ -10,7 +10,6 @@ import os
 import sys
 import threading
 import time
-from types import TracebackType
 from typing import Any, ClassVar, Self
 
 SILENT_SECONDS = 2.0  # before anything is shown
@@ -52,9 +51,8 @@ class Progress:
         self._name = name
         self._wanted = sys.stderr is not None and sys.stderr.isatty() if wanted is None else wanted
         self._started_at = time.monotonic()
-        self._first_progress: tuple[float, float] | None = (
-            None  # when the share that is done was first known, and the share
-        )
+        #: when the share that is done was first known, and the share
+        self._first_progress: tuple[float, float] | None = None
         self._last_line_time = -LINE_INTERVAL_SECONDS
         self._bar: Any = None
         self._task: Any = None
@@ -79,7 +77,8 @@ class Progress:
                 sys.stderr.write(f"{description}{share_text}{time_left and f', {time_left}'}\n")
             return
         if self._bar is None:
-            self._start()
+            self._bar, self._task = _make_bar(self._name, self._wanted)
+            self._bar.start()
         total = None if share_done is None else 1.0
         self._bar.update(
             self._task, completed=share_done or 0.0, total=total, description=description, left=time_left, refresh=True
@@ -92,17 +91,10 @@ class Progress:
         first_time, first_share = self._first_progress
         if now - first_time < MIN_ESTIMATE_SECONDS or share_done <= first_share:
             return ""
-        return (
-            f"about {format_duration((now - first_time) * max(0.0, 1 - share_done) / (share_done - first_share))} left"
-        )
+        seconds = (now - first_time) * max(0.0, 1 - share_done) / (share_done - first_share)
+        return f"about {format_duration(seconds)} left"
 
-    def _start(self) -> None:
-        self._bar, self._task = _make_bar(self._name, self._wanted)
-        self._bar.start()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if Progress._active is self:
             Progress._active = None
         if self._bar is not None:
@@ -110,15 +102,7 @@ class Progress:
 
 
 class TimedProgress:
-    """Progress of work that reports none, estimated from its usual duration.
-
-    Parameters
-    ----------
-    name : str
-        What is going on.
-    expected_seconds : float, optional
-        How long it usually takes.
-    """
+    """Progress of work that reports none, estimated from the seconds it usually takes."""
 
     def __init__(self, name: str, expected_seconds: float | None = None) -> None:
         self._progress = Progress(name)
@@ -136,12 +120,10 @@ class TimedProgress:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stop_event.set()
         self._thread.join()
-        self._progress.__exit__(kind, error, trace)
+        self._progress.__exit__()
 
 
 def _make_bar(name: str, wanted: bool) -> tuple[Any, Any]:

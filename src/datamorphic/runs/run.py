@@ -1,41 +1,39 @@
-"""`Run`: a stored run, and `JournalEntry`: stored answers."""
+"""`Run` and `JournalEntry`: rows of a run store, which is read defensively, because others may write to it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from datetime import datetime
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime
 from typing import Any
 
-from .._text import to_jsonable
-from .artifacts import Artifact
+import sqlalchemy as sa
+
+from .._text import redact, to_jsonable
+from .._validation import is_number
+from ..errors import StoreError
+from . import tables
+from .artifacts import FOLDER_PATTERN, Artifact, is_in_run_folder
+from .json_codec import DAMAGED
+from .ownership import is_alive
+
+MAX_TIME_SECONDS = 1e10  # since 1970, in the year 2286; a bound for times and durations
+RUN_STATES = ("running", "finished", "interrupted", "failed")
 
 
 @dataclass(frozen=True, kw_only=True)
 class JournalEntry:
-    """Answered pieces of one query, as a journal stores them.
+    """Answered pieces of one query, as a journal stores them."""
 
-    Attributes
-    ----------
-    ask : int
-        The number of the query.
-    first, pieces, rows : int
-        The number of the first piece, the number of pieces, and of their rows.
-    fingerprint : str
-        A hash of the query.
-    payload : bytes
-        The packed outputs.
-    about : mapping
-        JSON-serialisable details: random state, health.
-    """
-
-    ask: int
-    first: int
+    ask: int  # the number of the query
+    first: int  # the number of the first piece
     pieces: int
     rows: int
-    fingerprint: str
-    payload: bytes
-    about: Mapping[str, Any]
+    fingerprint: str  # a hash of the query
+    payload: bytes  # the packed outputs
+    about: Mapping[str, Any]  # JSON-serialisable details: random state, health
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,3 +71,103 @@ class Run:
         ended = self.ended and self.ended.isoformat()
         document: dict[str, Any] = to_jsonable(asdict(self) | {"started": self.started.isoformat(), "ended": ended})
         return document
+
+
+# -- validation ----------------------------------------------------------------------------------------------------
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and 0 <= value < 2**63
+
+
+def _is_seconds(value: object) -> bool:
+    return is_number(value) and 0 <= value < MAX_TIME_SECONDS
+
+
+def _is_mapping(value: object) -> bool:
+    return isinstance(value, dict)
+
+
+def _matches(pattern: str) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, str) and re.fullmatch(pattern, value) is not None
+
+
+#: by the type of a column, whether a value is valid, and a default for those that are not
+_TYPE_CHECKS: list[tuple[type[Any], Callable[[Any], bool], type[Any]]] = [
+    (tables.SafeText, lambda value: isinstance(value, str), str),
+    (tables.JsonText, _is_mapping, dict),
+    (tables.RawBytes, lambda value: isinstance(value, bytes), bytes),
+    (sa.Double, _is_seconds, float),
+    (sa.Integer, _is_count, int),
+]
+#: columns with more to check than the type
+_COLUMN_CHECKS: dict[sa.Column[Any], Callable[[Any], bool]] = {
+    tables.runs.c.state: lambda value: value in RUN_STATES,
+    tables.runs.c.seed: lambda value: value is not DAMAGED,
+    tables.runs.c.parameters: lambda value: _is_mapping(value) and _is_mapping(value.get("words") or {}),
+    tables.runs.c.done: lambda value: is_number(value) and math.isfinite(value),
+    tables.runs.c.folder: _matches(FOLDER_PATTERN.pattern),
+    tables.runs.c.pid: lambda value: _is_count(value) and 0 < value < 2**32,
+    tables.artifacts.c.sha256: _matches("[0-9a-f]{64}"),
+}
+
+
+def coerce_row(row: Mapping[Any, Any], table: sa.Table) -> tuple[dict[str, Any], list[str]]:
+    """Return a row with defaults for invalid values, and the names of their columns."""
+    values, damaged_columns = {}, []
+    for column in table.columns:
+        value = values[column.name] = row[column.name]
+        _, is_valid, make_default = next(checks for checks in _TYPE_CHECKS if isinstance(column.type, checks[0]))
+        is_valid = _COLUMN_CHECKS.get(column, is_valid)
+        if not (is_valid(value) or (value is None and column.nullable)):
+            values[column.name] = None if column.nullable or column is tables.runs.c.seed else make_default()
+            damaged_columns.append(column.name)
+    return values, damaged_columns
+
+
+def build_damage_error(row_name: str, damaged_columns: list[str], remedy: str) -> StoreError:
+    """Return the error for a row with invalid values."""
+    column_list = ", ".join(map(repr, damaged_columns))
+    return StoreError(redact(f"The row of {row_name} in the run store is damaged: invalid {column_list}. {remedy}"))
+
+
+def parse_run(row: Mapping[Any, Any], verdicts: list[Any], files: list[Mapping[Any, Any]]) -> tuple[Run, list[str]]:
+    """Return a run as far as it is valid, and the names of damaged columns."""
+    values, damaged_columns = coerce_row(row, tables.runs)
+    artifacts = [parse_artifact(file_row, values["folder"]) for file_row in files]
+    if not all(map(_is_mapping, verdicts)):
+        damaged_columns.append("verdicts")
+    if None in artifacts:
+        damaged_columns.append("artifacts")
+    if damaged_columns:
+        values["state"] = "damaged"
+    elif values["state"] == "running" and not is_alive(values):
+        values["state"] = "killed"
+    values |= {
+        "started": to_datetime(values["started"]),
+        "ended": None if values["ended"] is None else to_datetime(values["ended"]),
+        "verdicts": [verdict for verdict in verdicts if _is_mapping(verdict)],
+        "artifacts": [artifact for artifact in artifacts if artifact is not None],
+    }
+    return Run(**{field.name: values[field.name] for field in fields(Run)}), damaged_columns
+
+
+def parse_entry(row: Mapping[Any, Any]) -> JournalEntry:
+    """Return an entry of a journal; raise if it is damaged."""
+    values, damaged_columns = coerce_row(row, tables.answers)
+    if damaged_columns:
+        row_name = f"run {row['run']}, query {row['ask']!r}, piece {row['first']!r}"
+        raise build_damage_error(row_name, damaged_columns, "The run cannot be resumed. Start a new one.")
+    return JournalEntry(**{field.name: values[field.name] for field in fields(JournalEntry)})
+
+
+def parse_artifact(row: Mapping[Any, Any], folder: str) -> Artifact | None:
+    """Return a file of a run; None if it is damaged or not in the run's folder."""
+    values, damaged_columns = coerce_row(row, tables.artifacts)
+    artifact = Artifact(**{field.name: values[field.name] for field in fields(Artifact)})
+    return None if damaged_columns or not is_in_run_folder(artifact, folder) else artifact
+
+
+def to_datetime(seconds: float) -> datetime:
+    """Return a time of the store as a datetime in UTC."""
+    return datetime.fromtimestamp(seconds, UTC)

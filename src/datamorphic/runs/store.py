@@ -22,8 +22,7 @@ from . import tables as sql
 from .artifacts import Artifact, Files, open_files, open_server_files
 from .json_codec import to_json_value, to_safe_json_value
 from .ownership import Owner, reject_live_run
-from .row_schema import RUN_SCHEMA, build_damage_error, coerce_row, parse_artifact, parse_entry, parse_run
-from .run import JournalEntry, Run
+from .run import JournalEntry, Run, build_damage_error, coerce_row, parse_artifact, parse_entry, parse_run
 from .tables import Database
 from .url import FILES_VARIABLE, STORE_VARIABLE, get_default_path, read_store_variable, resolve_store_url
 
@@ -379,7 +378,7 @@ class Store:
             newest_ids = connection.scalars(sa.select(sql.runs.c.id).order_by(sql.runs.c.id.desc()).limit(5)).all()
             hint = "The newest are " + ", ".join(map(str, newest_ids)) if newest_ids else "It holds no runs yet"
             raise StoreError(f"There is no run {run} in {self.url}. {hint}.")
-        return coerce_row(row._mapping, RUN_SCHEMA)[0]
+        return coerce_row(row._mapping, sql.runs)[0]
 
     def _is_possible_id(self, run: int) -> bool:
         """Tell whether the database can hold a run of this number."""
