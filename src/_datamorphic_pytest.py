@@ -19,25 +19,12 @@ import pytest
 NAME = "datamorphic"
 PROFILE_VARIABLE = "DATAMORPHIC_PROFILE"
 MAX_STATISTICS_LINES = 40  # without -v
+MAX_TEST_ID_CHARACTERS = 60  # the end of a longer id is shown
 COLUMNS = ("cases", "violated", "calls", "seconds")
 
 
 class PytestRun:
-    """A run of pytest as assertions see it: options, current test, figures.
-
-    Attributes
-    ----------
-    profile, seed, budget
-        From an option, a variable or the configuration; None if not set.
-    profiles : list of str
-        The user's own profiles, one line each.
-    update : bool
-        Whether to write baselines.
-    drawn_seed : int
-        The seed for profiles without one: new for each run of pytest, the same in all its processes.
-    item : pytest.Item or None
-        The running test. pytest runs one test at a time per process, and threads of a test belong to it.
-    """
+    """A run of pytest as assertions see it: options, current test, figures."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
@@ -48,29 +35,18 @@ class PytestRun:
             self.seed = None if seed is None else _parse_seed(seed)
         except ValueError:
             raise pytest.UsageError(f"datamorphic_seed must be a whole number, at least 0. Got {seed!r}.") from None
-        self.profiles: list[str] = config.getini("datamorphic_profiles")
-        self.update: bool = config.getoption("datamorphic_update")
+        self.profiles: list[str] = config.getini("datamorphic_profiles")  # the user's own, one line each
+        self.update: bool = config.getoption("datamorphic_update")  # whether to write baselines
+        #: for profiles without a seed: new for each run of pytest, the same in all its processes
         worker = getattr(config, "workerinput", {})
         self.drawn_seed: int = worker.get("datamorphic_seed") or random.SystemRandom().randrange(1, 2**31)
-        self.item: pytest.Item | None = None
+        self.item: pytest.Item | None = None  # the running test: one at a time per process
         self.figures: dict[str, list[dict[str, Any]]] = {}
 
     @property
     def configured(self) -> bool:
         """Whether any option is set."""
         return bool(self.profile or self.budget or self.profiles) or self.seed is not None
-
-    def validate(self) -> None:
-        """Raise an error if an option is invalid."""
-        if not self.configured:
-            return
-        from datamorphic.errors import UsageError
-        from datamorphic.testing.profiles import validate_profile
-
-        try:
-            validate_profile(self.profile, self.profiles, self.budget)
-        except UsageError as error:
-            raise pytest.UsageError(str(error)) from None
 
     @property
     def failures(self) -> Path | None:
@@ -141,9 +117,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Read the options."""
+    """Read and validate the options."""
     run = PytestRun(config)
-    run.validate()
+    if run.configured:
+        from datamorphic.errors import UsageError
+        from datamorphic.testing.profiles import validate_profile
+
+        try:
+            validate_profile(run.profile, run.profiles, run.budget)
+        except UsageError as error:
+            raise pytest.UsageError(str(error)) from None
     config.stash[_KEY] = run
     _runs.append(run)
 
@@ -220,10 +203,8 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 def _get_option(config: pytest.Config, name: str, variable: str | None = None) -> Any:
     """Return an option from the command line, a variable or the configuration."""
-    for value in (config.getoption(f"datamorphic_{name}"), variable, config.getini(f"datamorphic_{name}")):
-        if value is not None and value != "":
-            return value
-    return None
+    values = (config.getoption(f"datamorphic_{name}"), variable, config.getini(f"datamorphic_{name}"))
+    return next((value for value in values if value is not None and value != ""), None)
 
 
 def _parse_seed(text: str) -> int:
@@ -239,10 +220,10 @@ _parse_seed.__name__ = "whole number"  # for the message of argparse: "invalid w
 def _format_total(figures: list[dict[str, Any]]) -> str:
     cases, violated_count, calls = (sum(entry[name] for entry in figures) for name in COLUMNS[:3])
     checks_text = f"{len(figures):,} {'check' if len(figures) == 1 else 'checks'}"
-    summary = f"{checks_text}, {cases:,} {'case' if cases == 1 else 'cases'}"
-    seeds = sorted({entry["seed"] for entry in figures if entry.get("seed") is not None})
-    seed = f"; seed {seeds[0]}" if len(seeds) == 1 else ""
-    return f"{summary}, {violated_count:,} violated, {calls:,} calls{seed}"
+    cases_text = f"{cases:,} {'case' if cases == 1 else 'cases'}"
+    seeds = {entry["seed"] for entry in figures if entry.get("seed") is not None}
+    seed = f"; seed {seeds.pop()}" if len(seeds) == 1 else ""
+    return f"{checks_text}, {cases_text}, {violated_count:,} violated, {calls:,} calls{seed}"
 
 
 def _format_table(rows: list[tuple[str, dict[str, Any]]]) -> list[str]:
@@ -250,16 +231,12 @@ def _format_table(rows: list[tuple[str, dict[str, Any]]]) -> list[str]:
     cells = [["test", "relation", *COLUMNS, ""]]
     for test, entry in rows:
         numbers = [f"{entry[name]:,}" for name in COLUMNS[:3]] + [f"{entry['seconds']:.2f}"]
-        cells.append([_shorten(test), entry["relation"], *numbers, entry.get("note", "")])
-    widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
+        test_text = test if len(test) <= MAX_TEST_ID_CHARACTERS else "..." + test[3 - MAX_TEST_ID_CHARACTERS :]
+        cells.append([test_text, entry["relation"], *numbers, entry.get("note", "")])
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = []
     for row in cells:
         texts = [text.ljust(width) for text, width in zip(row[:2], widths[:2], strict=True)]
         texts += [text.rjust(width) for text, width in zip(row[2:6], widths[2:6], strict=True)]
         lines.append("  ".join([*texts, row[6]]).rstrip())
     return lines
-
-
-def _shorten(test: str, max_length: int = 60) -> str:
-    """Return the end of a test id that fits into a line."""
-    return test if len(test) <= max_length else "..." + test[3 - max_length :]

@@ -30,16 +30,10 @@ def deprecated(since: str, remedy: str) -> Callable[[Callable[_Parameters, _Resu
     def decorate(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
         @functools.wraps(function)
         def call(*arguments: _Parameters.args, **options: _Parameters.kwargs) -> _Result:
-            warn_deprecated(function.__name__, since, remedy, stacklevel=3)
+            message = f"{function.__name__} is deprecated since datamorphic {since}. {remedy}"
+            warnings.warn(message, DeprecationWarning, stacklevel=2)
             return function(*arguments, **options)
 
         return call
 
     return decorate
-
-
-def warn_deprecated(name: str, since: str, remedy: str, stacklevel: int = 2) -> None:
-    """Warn that a name, parameter or value is deprecated, and say what to use instead."""
-    warnings.warn(
-        f"{name} is deprecated since datamorphic {since}. {remedy}", DeprecationWarning, stacklevel=stacklevel + 1
-    )

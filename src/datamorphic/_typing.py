@@ -39,10 +39,7 @@ class SupportsExecute(Protocol):
 
 
 class MarkedSource(Protocol):
-    """An object with functions marked by the decorators, such as ``@datamorphism``.
-
-    No attribute is common to all of them, so that any object has this type.
-    """
+    """Any object, because those with functions marked by the decorators have no attribute in common."""
 
 
 class SupportsFrame(Protocol):

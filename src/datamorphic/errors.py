@@ -1,27 +1,4 @@
-"""The errors and warnings of the package.
-
-::
-
-    DatamorphicError
-    ├── UsageError             wrong use; the message says what happened, what was expected and what to do
-    │   ├── ArgumentError      an argument is out of range or of the wrong type
-    │   ├── SpaceError         a feature, a space or a constraint is invalid
-    │   ├── DataError          values do not fit the space, or a file does not hold valid data
-    │   ├── TestSystemError    a marked function has a wrong signature or returned a wrong value
-    │   ├── ModelError         a model cannot be queried: not fitted, other columns, unreadable
-    │   │   └── UntrustedError a pickle must not be loaded without explicit trust
-    │   ├── StoreError         a run store cannot be opened, read or written
-    │   └── MissingExtra       an optional package is not installed
-    ├── SystemFailed           the system under test answered no query at all
-    ├── BadAnswer              the system under test returned an invalid answer (wrong length, unhashable)
-    ├── SystemRaised           the system under test raised an exception in its own process
-    ├── SystemHung             the system under test did not answer in time
-    ├── SystemDied             the process of the system under test ended
-    └── OutOfBudget            thrown into a flow whose budget is spent, so that it can return its result so far
-        └── Interrupted        the same if the user interrupted the run
-
-    DatamorphicWarning
-    └── AmbiguousData          a column can be read in two ways; the message names the hint that decides
+"""The errors and warnings of the package, all of them kinds of `DatamorphicError` or `DatamorphicWarning`.
 
 The command line converts `UsageError` to exit code 2 and `SystemFailed` to exit code 3.
 """
@@ -34,7 +11,7 @@ class DatamorphicError(Exception):
 
 
 class UsageError(DatamorphicError, ValueError):
-    """Wrong use, which the caller can fix."""
+    """Wrong use, which the caller can fix; the message says what happened, what was expected and what to do."""
 
 
 class ArgumentError(UsageError):
@@ -56,7 +33,7 @@ class TestSystemError(UsageError):
 
 
 class ModelError(UsageError):
-    """A model cannot be queried."""
+    """A model cannot be queried: not fitted, other columns, unreadable."""
 
 
 class UntrustedError(ModelError):

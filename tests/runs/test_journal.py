@@ -21,8 +21,7 @@ from datamorphic.errors import DataError, Interrupted, OutOfBudget, StoreError
 from datamorphic.runs import journal as journal_module
 from datamorphic.runs.driver import CallCounter, drive
 from datamorphic.runs.flow import Query, ask
-from datamorphic.runs.journal import RunJournal
-from datamorphic.runs.output_codec import HEADER_FORMAT, pack_outputs, unpack_outputs
+from datamorphic.runs.journal import HEADER_FORMAT, RunJournal, pack_outputs, unpack_outputs
 from datamorphic.runs.store import Store
 from datamorphic.space.outputs import Outputs
 from datamorphic.space.points import Rows

@@ -86,7 +86,7 @@ def _hunt_function(runner: FunctionRunner, proposer: Proposer, options: HuntOpti
         try:
             query = next(steps)
             while True:
-                if interrupts.stopped:
+                if interrupts.is_stopped():
                     raise Interrupted("interrupted")
                 text = f"trial {number + 1:,} of {options.trials:,}, {record.groups:,} groups"
                 display.show(text, (number + query.progress) / options.trials)

@@ -20,7 +20,7 @@ from .._text import pluralize, redact
 from .._validation import import_optional, reject
 from ..errors import DatamorphicError, StoreError
 from .errors import to_store_error
-from .url import FILES_VARIABLE, get_data_folder
+from .url import FILES_VARIABLE, get_default_path
 
 DRAFT_PREFIX = "part-"  # of the names of files that are being written
 STALE_DRAFT_SECONDS = 24 * 3600.0  # older drafts were left by killed processes
@@ -50,22 +50,16 @@ def is_in_run_folder(artifact: Artifact, folder: str) -> bool:
 
 
 def open_files(location: str | os.PathLike[str], host: str | None = None) -> Files:
-    """Return the folder of files at a path or URL.
-
-    `host` is the only host that has the folder; None if it is shared.
-    """
+    """Return the folder of files at a path or URL; `host` is the only one that has it, None if it is shared."""
     location = os.fspath(location)
     return RemoteFiles(location) if "://" in location else LocalFiles(Path(location).expanduser().absolute(), host)
 
 
 def open_server_files(location: str | None) -> Files:
-    """Return the folder of files of a store that several hosts share.
-
-    By default the folder is local to this host.
-    """
+    """Return the folder of files of a store that several hosts share, by default one of this host."""
     location = location or os.environ.get(FILES_VARIABLE)
     if not location:
-        return open_files(get_data_folder() / "files", socket.gethostname())
+        return open_files(get_default_path().parent / "files", socket.gethostname())
     if "memory://" in location:
         raise StoreError(
             "Files of runs cannot be stored at memory://: they would be lost with this process, and other hosts would "
@@ -123,10 +117,7 @@ class Files(ABC):
             raise self._build_error(artifact, run, "is not the file that was written: its checksum differs")
 
     def _validate_path(self, artifact: Artifact, run: int) -> str:
-        """Return the path of a file, or raise if it is not one that a run writes.
-
-        Anybody who may write to the database could have changed it.
-        """
+        """Return the path of a file, or raise if no run writes such a file: others may change the database."""
         if not is_in_run_folder(artifact, artifact.path[:16]):
             row, problem = f"the file {artifact.name!r} of run {run}", f"no run has written {artifact.path!r}"
             raise StoreError(redact(f"The row of {row} is damaged or forged: {problem}. Start the run again."))

@@ -74,10 +74,7 @@ class DaskEngine(Engine):
         return ArgumentError(f"The cluster {self.name} has no workers. Start some with 'dask worker host:port'.")
 
     def _send(self, lost_system: object, missing_module: str = "") -> None:
-        """Send the system to all workers, unless another lane has done so since.
-
-        A module that workers lack is sent along.
-        """
+        """Send the system, with a missing module, to all workers, unless another lane has done so since."""
         with self._send_lock:
             if self._remote_system is not lost_system:
                 return
@@ -99,11 +96,8 @@ class DaskEngine(Engine):
         module_names = {name for name in sys.modules if name == missing_module or name.startswith(f"{missing_module}.")}
         new_names = module_names - set(cloudpickle.list_registry_pickle_by_value())
         if not new_names:
-            raise ModelError(
-                f"The workers of {self.name} have no module {missing_module!r}. Install it there. datamorphic "
-                "worker-check lists "
-                "the differences."
-            )
+            remedy = "Install it there. datamorphic worker-check lists the differences"
+            raise ModelError(f"The workers of {self.name} have no module {missing_module!r}. {remedy}.")
         for name in new_names:
             cloudpickle.register_pickle_by_value(sys.modules[name])
         self._blob = _pickle_system(self._local_system)
@@ -134,10 +128,8 @@ class DaskEngine(Engine):
                     f"The workers of {self.name} cannot run this: {type(error).__name__}: {error}. "
                     "Compare their packages with those of this machine: datamorphic worker-check."
                 ) from error
-        raise ModelError(
-            f"{self.name} keeps losing its workers. See their logs. A frequent reason is too little memory "
-            "for the system."
-        )
+        reason = "A frequent reason is too little memory for the system"
+        raise ModelError(f"{self.name} keeps losing its workers. See their logs. {reason}.")
 
     def close(self) -> None:
         """Release the workers."""
@@ -177,15 +169,13 @@ _systems: dict[tuple[str, int, bool], Executor] = {}  # one per thread, because 
 def _answer_on_worker(
     blob: bytes, token: str, batches: Sequence[Batch], scores: ScoreRequest, careful: bool, timeout: float | None
 ) -> tuple[list[AnswerOrError], SystemTraits]:
-    """Answer batches on a worker.
-
-    A system that may hang or kill its process runs in a separate process.
-    """
+    """Answer batches on a worker, in a separate process if the system may hang or kill its process."""
     key = token, threading.get_ident(), careful
     if key not in _systems:
         if token in _closed_tokens:
             raise SystemDied("its run has ended")
-        _allow_children()
+        # workers are daemons, which must not have children; these children end by themselves when the worker ends
+        getattr(multiprocessing.current_process(), "_config", {}).pop("daemon", None)
         use_one_blas_thread()  # Dask's default
         system: Executor = pickle.loads(blob)
         _systems[key] = IsolatedSystem(system, timeout) if careful or timeout is not None else system
@@ -201,24 +191,15 @@ def _release_systems(token: str) -> None:
             system.shut_down()
 
 
-def _allow_children() -> None:
-    """Let a worker start child processes.
-
-    Workers are daemons, which must not have children. These children end by themselves when the worker ends.
-    """
-    config: dict[str, Any] = getattr(multiprocessing.current_process(), "_config", {})
-    config.pop("daemon", None)
-
-
 def _pickle_system(system: Executor) -> bytes:
     import cloudpickle
 
     try:
         return cloudpickle.dumps(system)
     except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
         raise ModelError(
-            f"{system.name} cannot be sent to a cluster, because it cannot be pickled "
-            f"({type(error).__name__}: {error})."
+            f"{system.name} cannot be sent to a cluster, because it cannot be pickled ({reason})."
         ) from None
 
 
@@ -233,9 +214,8 @@ def check_workers(address_or_client: str | SupportsSubmit) -> tuple[list[str], l
     engine = DaskEngine(address_or_client)
     local_versions = read_versions()
 
-    def read_installed_versions(
-        packages: tuple[str, ...],
-    ) -> dict[str, str]:  # self-contained: workers may have no datamorphic
+    def read_installed_versions(packages: list[str]) -> dict[str, str]:
+        # self-contained: workers may have no datamorphic
         import platform
         from importlib.metadata import PackageNotFoundError, version
 
@@ -248,9 +228,8 @@ def check_workers(address_or_client: str | SupportsSubmit) -> tuple[list[str], l
         return installed_versions
 
     try:
-        worker_versions = engine.connect().run(
-            read_installed_versions, tuple(package for package in local_versions if package != "python")
-        )
+        packages = [package for package in local_versions if package != "python"]
+        worker_versions = engine.connect().run(read_installed_versions, packages)
         if not worker_versions:
             raise engine.build_no_workers_error()
         return sorted(worker_versions), [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -127,8 +127,9 @@ def drive(
         use_lanes(active_engine := make_engine(engine), executor, timeout) as lanes,
         Progress(executor.name, progress) as progress_display,
     ):
-        options: dict[str, Any] = {"alive": alive, "rows": batch, "lanes": lanes, "journal": journal}
-        guard = GuardedSystem(executor, recheck, **options, is_stopped=lambda: interrupts.stopped)
+        guard = GuardedSystem(
+            executor, recheck, alive=alive, rows=batch, lanes=lanes, journal=journal, is_stopped=interrupts.is_stopped
+        )
         counting_system = CountingSystem(guard)
         cached_system = CachingSystem(counting_system, cache) if cache else counting_system
         tally.health, tally.workers = guard.health, active_engine.workers
@@ -145,7 +146,7 @@ def drive(
                     raise OutOfBudget(f"{flow!r} keeps querying after its budget is spent")
                 target_system = counting_system if query.fresh else cached_system
                 try:
-                    if interrupts.stopped:
+                    if interrupts.is_stopped():
                         raise Interrupted("interrupted")
                     outputs = target_system.execute(query.batch, scores=query.scores)
                 except (KeyboardInterrupt, Interrupted):  # the flow may return what it has found so far

@@ -54,10 +54,7 @@ class ThreadEngine(Engine):
 
 
 class PersistentEngine(Engine):
-    """Keeps the lanes of another engine open between runs that query the same systems.
-
-    Its processes end with `shut_down`, not with a run.
-    """
+    """Keeps the lanes of another engine open between runs of the same systems, until `shut_down`."""
 
     def __init__(self, inner: Engine) -> None:
         self._inner, self.name, self.workers = inner, inner.name, inner.workers
@@ -112,16 +109,13 @@ def make_engine(spec: EngineLike | Engine, workers: int | None = None) -> Engine
     match = re.fullmatch(r"(serial|processes|threads)(?::(\d+))?", spec)
     if match is None:
         reject("engine", "explore", ENGINE_CHOICES, spec)
-    kind, number = match[1], int(match[2]) if match[2] else None
-    if number is not None and workers is not None and number != workers:
+    kind, number = match[1], int(match[2]) if match[2] else workers
+    if workers not in (None, number):
         raise ArgumentError(f"engine={spec!r} contradicts workers={workers}. Leave one of them out.")
-    number = workers if number is None else number
     if kind == "serial":
         if number is not None and number != 1:
-            raise ArgumentError(
-                f"The serial engine has one worker, but {pluralize(number, 'worker')} were requested. "
-                f"Use processes:{number}."
-            )
+            problem = f"The serial engine has one worker, but {pluralize(number, 'worker')} were requested"
+            raise ArgumentError(f"{problem}. Use processes:{number}.")
         return Engine()
     from joblib import cpu_count
 

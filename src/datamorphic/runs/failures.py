@@ -15,10 +15,9 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection
 
 from .._text import redact, to_jsonable
-from .json_codec import to_canonical_json, to_json_value
 from .run import coerce_row, to_datetime
 from .store import Store
-from .tables import failures
+from .tables import failures, to_canonical_json, to_json_value
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,10 +19,7 @@ from ..space.serialize import space_to_dict
 
 
 def compute_model_hash(model: object) -> str | None:
-    """Return a hash of a model: of its file, of its source code, or of its content.
-
-    None if it has no stable hash.
-    """
+    """Return a hash of a model's file, source code or content; None if it has no stable hash."""
     if isinstance(model, str | os.PathLike):
         return _hash_file(model)
     if inspect.ismodule(model) or inspect.isclass(model) or inspect.isroutine(model):
@@ -47,10 +44,7 @@ def _hash_object(model: object) -> str:
     from joblib.hashing import NumpyHasher
 
     class ModelHasher(NumpyHasher):  # type: ignore[misc]
-        """Hashes the points of search trees instead of the trees.
-
-        The trees count their queries, so that their state changes with use.
-        """
+        """Hashes the points of search trees, not the trees, which count their queries and so change with use."""
 
         def save(self, obj: object) -> None:
             super().save(np.asarray(obj.data) if hasattr(obj, "get_tree_stats") and hasattr(obj, "data") else obj)

@@ -37,9 +37,8 @@ class Interrupts:
             raise KeyboardInterrupt
         sys.stderr.write("\nFinishing the current query. Press Ctrl-C again to stop at once.\n")
 
-    @property
-    def stopped(self) -> bool:
-        """Whether to send no further query."""
+    def is_stopped(self) -> bool:
+        """Tell whether to send no further query."""
         return self.count > 0
 
     def __exit__(self, *_: object) -> None:

@@ -40,20 +40,16 @@ _LOCAL_OWNERS: WeakValueDictionary[str, Owner] = WeakValueDictionary()
 def reject_live_run(row: Mapping[str, Any]) -> None:
     """Raise if a process is working on a run."""
     if row["state"] == "running" and is_alive(row):
-        raise StoreError(
-            f"Run {row['id']} is still running: process {row['pid']} on {row['host']} is working on it. Wait for it, or end "
-            f"it first."
-        )
+        worker = f"process {row['pid']} on {row['host']}"
+        raise StoreError(f"Run {row['id']} is still running: {worker} is working on it. Wait for it, or end it first.")
 
 
 def is_alive(row: Mapping[str, Any]) -> bool:
     """Tell whether the owner of a run is alive, by its process or its last heartbeat."""
     if row["host"] == socket.gethostname():
         start_time = read_start_time(row["pid"])
-        is_same_process = start_time is not None and start_time in (
-            row["born"],
-            "",
-        )  # otherwise another process has the same id
+        # otherwise another process has the same id
+        is_same_process = start_time is not None and start_time in (row["born"], "")
         if row["pid"] == os.getpid() and is_same_process:
             owner = _LOCAL_OWNERS.get(row["owner"])
             return owner is not None and row["id"] in owner.run_ids

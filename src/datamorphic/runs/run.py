@@ -16,7 +16,6 @@ from .._validation import is_number
 from ..errors import StoreError
 from . import tables
 from .artifacts import FOLDER_PATTERN, Artifact, is_in_run_folder
-from .json_codec import DAMAGED
 from .ownership import is_alive
 
 MAX_TIME_SECONDS = 1e10  # since 1970, in the year 2286; a bound for times and durations
@@ -103,7 +102,7 @@ _TYPE_CHECKS: list[tuple[type[Any], Callable[[Any], bool], type[Any]]] = [
 #: columns with more to check than the type
 _COLUMN_CHECKS: dict[sa.Column[Any], Callable[[Any], bool]] = {
     tables.runs.c.state: lambda value: value in RUN_STATES,
-    tables.runs.c.seed: lambda value: value is not DAMAGED,
+    tables.runs.c.seed: lambda value: value is not tables.DAMAGED,
     tables.runs.c.parameters: lambda value: _is_mapping(value) and _is_mapping(value.get("words") or {}),
     tables.runs.c.done: lambda value: is_number(value) and math.isfinite(value),
     tables.runs.c.folder: _matches(FOLDER_PATTERN.pattern),

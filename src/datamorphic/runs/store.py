@@ -6,6 +6,7 @@ import os
 import secrets
 import socket
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict
@@ -20,10 +21,9 @@ from .._validation import validate_choice, validate_integer
 from ..errors import StoreError
 from . import tables as sql
 from .artifacts import Artifact, Files, open_files, open_server_files
-from .json_codec import to_json_value, to_safe_json_value
 from .ownership import Owner, reject_live_run
 from .run import JournalEntry, Run, build_damage_error, coerce_row, parse_artifact, parse_entry, parse_run
-from .tables import Database
+from .tables import Database, to_json_value, to_safe_json_value
 from .url import FILES_VARIABLE, STORE_VARIABLE, get_default_path, read_store_variable, resolve_store_url
 
 __all__ = [
@@ -105,44 +105,35 @@ class Store:
         model_hash: str | None = None,
         data_hash: str | None = None,
     ) -> int:
-        """Add a new run, owned by this process, and return its number.
-
-        Secrets in its parameters are not stored.
-        """
-        row = {
-            "verb": verb,
-            "system": redact(system),
-            "state": "running",
-            "started": time.time(),
-            "seconds": 0.0,
-            "seed": to_json_value(seed),
-            "parameters": to_safe_json_value(parameters),
-            "versions": to_safe_json_value(versions or {}),
-            "environment": to_safe_json_value(environment or {}),
-            "model_hash": model_hash,
-            "data_hash": data_hash,
-            "runs": 0,
-            "calls": 0,
-            "summary": {},
-            "message": "",
-            "folder": secrets.token_hex(8),
+        """Add a new run, owned by this process, and return its number; secrets are not stored."""
+        row = sql.runs.insert().values(
+            verb=verb,
+            system=redact(system),
+            state="running",
+            started=time.time(),
+            seconds=0.0,
+            seed=to_json_value(seed),
+            parameters=to_safe_json_value(parameters),
+            versions=to_safe_json_value(versions or {}),
+            environment=to_safe_json_value(environment or {}),
+            model_hash=model_hash,
+            data_hash=data_hash,
+            runs=0,
+            calls=0,
+            summary={},
+            message="",
+            folder=secrets.token_hex(8),
             **self._owner.to_record(),
-        }
-
-        def work(connection: Connection) -> int:
-            return int(connection.execute(sql.runs.insert().values(row)).inserted_primary_key[0])  # type: ignore[index]
-
+        )
         self._files.probe()
         self._files.sweep()
-        run = self.database.write(work)
+        key = self.database.write(lambda connection: connection.execute(row).inserted_primary_key)
+        run = int(key[0])  # type: ignore[index]
         self._owner.run_ids.add(run)
         return run
 
     def release(self, run: int) -> None:
-        """Release a run without writing to the store, which may be unreachable.
-
-        Any process can claim it then.
-        """
+        """Let any process claim a run, without writing to the store, which may be unreachable."""
         self._owner.run_ids.discard(run)
 
     def commit(
@@ -155,18 +146,10 @@ class Store:
         calls: int = 0,
         seconds: float = 0.0,
     ) -> None:
-        """Store answers, progress and a heartbeat in one transaction.
+        """Store answers since the last commit, progress and a heartbeat in one transaction.
 
-        Parameters
-        ----------
-        run : int
-            The run.
-        entries : sequence of JournalEntry
-            The answers since the last commit.
-        done : float, optional
-            The share of the run that is done; None leaves it unchanged.
-        runs, calls, seconds : number
-            Totals since the run began, including earlier sessions. Smaller values than the stored ones are ignored.
+        `done` is the share of the run that is done; None leaves it unchanged. `runs`, `calls` and `seconds` are totals since
+        the run began, including earlier sessions. Smaller values than the stored ones are ignored.
         """
         rows = [
             {"run": run, **vars(entry), "about": to_json_value(entry.about), "payload": bytes(entry.payload)}
@@ -188,23 +171,20 @@ class Store:
     def entries(self, run: int) -> Iterator[JournalEntry]:
         """Yield the journal of a run by query and piece, reading a few entries at once."""
         journal = sql.answers.c
-        query = (
-            sa.select(sql.answers)
-            .where(journal.run == run)
-            .order_by(journal.ask, journal.first)
-            .limit(JOURNAL_CHUNK_ENTRIES)
-        )
+        query = sa.select(sql.answers).where(journal.run == run).order_by(journal.ask, journal.first)
 
-        def read_after(ask: int, first: int) -> Sequence[Row[Any]]:
-            next_chunk = query.where(sa.tuple_(journal.ask, journal.first) > sa.tuple_(ask, first))
-            return self.database.read(lambda connection: connection.execute(next_chunk).all())
+        def read_after(ask: int, first: int) -> list[JournalEntry]:
+            next_chunk = query.where(sa.tuple_(journal.ask, journal.first) > sa.tuple_(ask, first)).limit(
+                JOURNAL_CHUNK_ENTRIES
+            )
+            rows = self.database.read(lambda connection: connection.execute(next_chunk).all())
+            return [parse_entry(row._mapping) for row in rows]
 
         self.database.read(lambda connection: self._read_row(connection, run))
-        rows = read_after(-1, -1)
-        while rows:
-            entries = [parse_entry(row._mapping) for row in rows]
+        entries = read_after(-1, -1)
+        while entries:
             yield from entries
-            rows = read_after(entries[-1].ask, entries[-1].first)
+            entries = read_after(entries[-1].ask, entries[-1].first)
 
     def finish(
         self,
@@ -221,16 +201,12 @@ class Store:
 
         Parameters
         ----------
-        run : int
-            The run.
-        state : {"finished", "interrupted", "failed"}
-            How it ended. The journal is kept unless the run is finished.
+        run, state : int, {"finished", "interrupted", "failed"}
+            The run, and how it ended. The journal is kept unless the run is finished.
         summary, verdicts : mapping, iterable of mappings
             The results, JSON-serialisable.
-        seconds : float
-            The total duration since the run began, as in `commit`.
-        message : str
-            Why it ended.
+        seconds, message : float, str
+            The total duration since the run began, as in `commit`, and why it ended.
         artifacts : mapping of str to function
             Files by name. Each function writes one to the path it gets, and returns its number of rows.
         """
@@ -331,9 +307,9 @@ class Store:
             raise build_damage_error(f"the file {name!r} of run {run}", ["path, name or size"], "Start the run again.")
         if rows[name].host not in (None, socket.gethostname()):
             raise StoreError(
-                f"The file {name!r} of run {run} is in a local folder on the host {rows[name].host}. Read it "
-                f"there. To read future files everywhere, name a folder or URL that all hosts can reach, "
-                f"as ?artifacts=... in the URL of the store or in ${FILES_VARIABLE}."
+                f"The file {name!r} of run {run} is in a local folder on the host {rows[name].host}. Read it there. To read "
+                "future files everywhere, name a folder or URL that all hosts can reach, as ?artifacts=... in the URL of the "
+                f"store or in ${FILES_VARIABLE}."
             )
         return self._files.open(artifact, run)
 
@@ -371,9 +347,8 @@ class Store:
     def _read_row(self, connection: Connection, run: int, lock: bool = False) -> dict[str, Any]:
         """Return the row of a run, with defaults for invalid values."""
         query = sa.select(sql.runs).where(sql.runs.c.id == run)
-        row = None
-        if self._is_possible_id(run):
-            row = connection.execute(query.with_for_update() if lock else query).first()
+        query = query.with_for_update() if lock else query
+        row = connection.execute(query).first() if self._is_possible_id(run) else None
         if row is None:
             newest_ids = connection.scalars(sa.select(sql.runs.c.id).order_by(sql.runs.c.id.desc()).limit(5)).all()
             hint = "The newest are " + ", ".join(map(str, newest_ids)) if newest_ids else "It holds no runs yet"
@@ -395,18 +370,15 @@ class Store:
     def _read_runs(self, connection: Connection, query: sa.Select[Any]) -> list[tuple[Run, list[str]]]:
         """Return the runs of a query, the newest last, each with its damaged columns."""
         rows = {row.id: row._mapping for row in connection.execute(query)}
-        parts: dict[str, dict[int, list[Any]]] = {
-            name: {run: [] for run in sorted(rows)} for name in ("verdicts", "artifacts")
-        }
+        parts: dict[tuple[str, int], list[Any]] = defaultdict(list)
         for table, order in ((sql.verdicts, "number"), (sql.artifacts, "name")):
             # a range, because databases limit the numbers in a query
             in_range = table.c.run.between(min(rows, default=0), max(rows, default=-1))
             for part_row in connection.execute(sa.select(table).where(in_range).order_by(table.c[order])):
-                if part_row.run in rows:
-                    parts[table.name][part_row.run].append(part_row._mapping)
+                parts[table.name, part_row.run].append(part_row._mapping)
         return [
-            parse_run(rows[run], [verdict_row["verdict"] for verdict_row in verdicts], parts["artifacts"][run])
-            for run, verdicts in parts["verdicts"].items()
+            parse_run(rows[run], [row["verdict"] for row in parts["verdicts", run]], parts["artifacts", run])
+            for run in sorted(rows)
         ]
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,17 +17,64 @@ from sqlalchemy.engine import URL, Connection, Dialect, Engine
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.types import TypeDecorator
 
-from .._text import redact
+from .._text import is_secret_name, redact, redact_parameter, to_jsonable
 from .._validation import import_optional
 from ..errors import StoreError
 from . import errors as trouble
 from .errors import OTHER_STORE_HINT, is_away, is_busy, is_refused, to_store_error
-from .json_codec import parse_document, to_canonical_json
 
 T = TypeVar("T")
 
 SQLITE_WAIT_SECONDS = 5.0  # inside SQLite, where Ctrl-C has no effect
 MIGRATION_LOCK_ID = 0x64_61_74_61_6D_6F_72_70  # advisory lock of PostgreSQL
+
+
+# -- JSON documents, written without secrets and read defensively ---------------------------------------------------
+
+MAX_JSON_DEPTH = 64  # deeper documents could cause a RecursionError
+DAMAGED = object()  # is read in place of an invalid document
+
+
+def to_canonical_json(value: object) -> str:
+    """Return a value as JSON in its canonical form."""
+    return json.dumps(value, sort_keys=True)
+
+
+def parse_document(text: str) -> Any:
+    """Return the value of a JSON text; DAMAGED if invalid, as an exception would hide all other rows."""
+    try:
+        value = json.loads(text)
+    except (ValueError, TypeError, RecursionError):
+        return DAMAGED
+    is_shallow = text.count("[") + text.count("{") < MAX_JSON_DEPTH  # the usual case
+    return value if is_shallow or not _is_deep(value, MAX_JSON_DEPTH) else DAMAGED
+
+
+def _is_deep(value: object, max_depth: int) -> bool:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return max_depth == 0 or any(_is_deep(child, max_depth - 1) for child in inner)
+
+
+def to_json_value(value: object) -> Any:
+    """Return a JSON-serialisable value; NaN and infinity stay, as they may make a case fail."""
+    return to_jsonable(value, finite=False)
+
+
+def to_safe_json_value(value: object) -> Any:
+    """Return a JSON-serialisable value without secrets."""
+    if isinstance(value, Mapping):
+        return {redact_parameter(str(name)): _hide_secret(str(name), item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_safe_json_value(item) for item in value]
+    return to_jsonable(value, convert_text=redact_parameter, finite=False)
+
+
+def _hide_secret(name: str, value: object) -> Any:
+    is_harmless = value is None or isinstance(value, bool | int | float | Mapping)
+    return to_safe_json_value(value) if is_harmless or not is_secret_name(name) else "***"
+
+
+# -- tables; times are seconds since 1970, UTC ---------------------------------------------------------------------
 
 
 class SafeText(TypeDecorator[str]):
@@ -55,16 +104,11 @@ class JsonText(TypeDecorator[Any]):
 
 
 class RawBytes(sa.LargeBinary):
-    """Bytes without conversion.
-
-    SQLAlchemy would convert any value of SQLite to bytes, which may fail or use all memory.
-    """
+    """Bytes as they are: SQLAlchemy would convert any value of SQLite, which may fail or use all memory."""
 
     def result_processor(self, dialect: Dialect, coltype: object) -> None:
         """Return no conversion."""
 
-
-# -- tables; times are seconds since 1970, UTC ---------------------------------------------------------------------
 
 TABLES = sa.MetaData()
 
@@ -166,14 +210,9 @@ MIGRATIONS: list[Callable[[Connection], None]] = [TABLES.create_all, _add_root]
 
 
 class Database:
-    """A database with our tables in the current version.
+    """An SQLite file or a PostgreSQL database with our tables in the current version.
 
-    Parameters
-    ----------
-    url : URL
-        The location of an SQLite file or a PostgreSQL database.
-    reading : bool
-        Whether to create and write nothing, so that users without permission to write can read.
+    With `reading` nothing is created and written, so that users without permission to write can read.
     """
 
     def __init__(self, url: URL, reading: bool = False) -> None:
@@ -200,14 +239,15 @@ class Database:
         return _create_sqlite_engine(self.file, "mode=rw" if self._reading else "mode=rwc")
 
     def _detect_version(self) -> int:
-        """Return the version of the store.
-
-        If SQLite cannot create files beside a read-only database, open it as immutable.
-        """
+        """Return the version; open SQLite as immutable if it cannot create files beside the database."""
         try:
             return self.read(self._read_version)
         except StoreError:
-            if not (self._reading and self.file) or _is_writable(self.file.parent) or _has_wal(self.file):
+            if not (self._reading and self.file):
+                raise
+            is_writable = os.access(self.file.parent, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+            wal = Path(f"{self.file}-wal")
+            if is_writable or (wal.exists() and wal.stat().st_size > 0):
                 raise
         self.close()
         self._engine = _create_sqlite_engine(self.file, "immutable=1")
@@ -233,10 +273,7 @@ class Database:
         return self._retry_while_busy(lambda: self._run_transaction(work, writing=False))
 
     def write(self, work: Callable[[Connection], T], run: int | None = None) -> T:
-        """Do `work` in a transaction, and repeat it while another process is in the way.
-
-        `run` is for messages.
-        """
+        """Do `work` in a transaction, and repeat it while another process is in the way; `run` is for messages."""
         if self._reading:
             raise StoreError(f"The run store {self.name} is open for reading and cannot be written.")
         return self._retry_while_busy(lambda: self._run_transaction(work, writing=True), run)
@@ -277,11 +314,8 @@ class Database:
 
     def _enable_wal(self) -> None:
         if self.file:
-            connection = self._engine.raw_connection()
-            try:
+            with closing(self._engine.raw_connection()) as connection:
                 connection.cursor().execute("PRAGMA journal_mode=WAL")  # stored in the file
-            finally:
-                connection.close()
 
     def _migrate(self, connection: Connection) -> None:
         if not self.file:
@@ -300,8 +334,7 @@ class Database:
         names = set(sa.inspect(connection).get_table_names())
         if not {"schema", "runs"} <= names:
             # databases on a server may have other tables
-            foreign_tables = names if self.file else names & set(TABLES.tables)
-            if foreign_tables:
+            if foreign_tables := names if self.file else names & set(TABLES.tables):
                 raise StoreError(
                     f"{self.name} is the database of another program: it has a table "
                     f"{min(foreign_tables)!r}, but is not a run store. It was not changed. {OTHER_STORE_HINT.capitalize()}."
@@ -318,15 +351,6 @@ class Database:
                 f"this version supports up to {len(MIGRATIONS)}). Upgrade datamorphic, or {OTHER_STORE_HINT}."
             )
         return version
-
-
-def _is_writable(folder: Path) -> bool:
-    return os.access(folder, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
-
-
-def _has_wal(file: Path) -> bool:
-    wal = Path(f"{file}-wal")
-    return wal.exists() and wal.stat().st_size > 0
 
 
 def _create_sqlite_engine(file: Path, mode: str) -> Engine:

@@ -28,22 +28,14 @@ def read_store_variable() -> str | None:
 
 
 def get_default_path() -> Path:
-    """Return the path of the default store of this user."""
-    return get_data_folder() / "runs.sqlite"
-
-
-def get_data_folder() -> Path:
-    """Return the data folder of this user."""
+    """Return the path of the default store, in the data folder of this user."""
     from platformdirs import user_data_path
 
-    return user_data_path("datamorphic", appauthor=False)
+    return user_data_path("datamorphic", appauthor=False) / "runs.sqlite"
 
 
 def resolve_store_url(location: str | os.PathLike[str] | None, reading: bool) -> tuple[URL, str | None]:
-    """Return the URL of a store and the location of its files.
-
-    The location of the files is the parameter ``artifacts`` of the URL; None if there is none.
-    """
+    """Return the URL of a store, and its parameter ``artifacts``, the location of its files, if given."""
     text = os.fspath(location) if location is not None else read_store_variable()
     if location is None and text == "none":
         raise StoreError(f"There is no run store, because ${STORE_VARIABLE} is 'none'. Name one with --store.")
@@ -53,22 +45,21 @@ def resolve_store_url(location: str | os.PathLike[str] | None, reading: bool) ->
         _reject_mistyped_url(text)
         return _resolve_file(Path(text), reading), None
     url, files = _parse_url(text)
-    return (
-        (_resolve_file(Path(url.database or ""), reading), None) if url.get_backend_name() == "sqlite" else (url, files)
-    )
+    if url.get_backend_name() == "sqlite":
+        return _resolve_file(Path(url.database or ""), reading), None
+    return url, files
 
 
 def _prepare_default_path(reading: bool) -> Path:
     path = get_default_path()
     if reading and not path.exists():
         raise StoreError(redact(f"There are no runs yet in {path}."))
-    try:
-        if not reading:
+    if not reading:
+        try:
             path.parent.mkdir(parents=True, exist_ok=True)
-        return path
-    except OSError as error:
-        store_error = to_store_error(error, str(path))
-    raise store_error
+        except OSError as error:
+            raise to_store_error(error, str(path)) from None
+    return path
 
 
 def _resolve_file(path: Path, reading: bool) -> URL:
@@ -78,19 +69,15 @@ def _resolve_file(path: Path, reading: bool) -> URL:
     elif reading and not path.exists():
         problem = f"There is no run store {path}. Check the path, or {OTHER_STORE_HINT}."
     elif not path.parent.is_dir():
-        problem = (
-            f"The run store {path} is in a folder that does not exist. Create {path.parent}, or {OTHER_STORE_HINT}."
-        )
+        remedy = f"Create {path.parent}, or {OTHER_STORE_HINT}."
+        problem = f"The run store {path} is in a folder that does not exist. {remedy}"
     else:
         return URL.create("sqlite", database=str(path))
     raise StoreError(redact(problem))
 
 
 def _reject_mistyped_url(text: str) -> None:
-    """Raise if a path looks like a mistyped URL.
-
-    The message does not show the text, because it may hold a password.
-    """
+    """Raise if a path looks like a mistyped URL, without showing it: it may hold a password."""
     scheme = _SCHEME.match(text)
     if "\0" in text:
         problem = "contains a NUL character, which paths cannot"
@@ -100,19 +87,15 @@ def _reject_mistyped_url(text: str) -> None:
         problem = "is a connection string (name=value), which is not supported"
     else:
         return
-    raise StoreError(
-        f"The name of the run store {problem}. Write {POSTGRESQL_URL_EXAMPLE} or sqlite:///path, or put ./ before the "
-        f"name of a file."
-    )
+    remedy = f"Write {POSTGRESQL_URL_EXAMPLE} or sqlite:///path, or put ./ before the name of a file"
+    raise StoreError(f"The name of the run store {problem}. {remedy}.")
 
 
 def _parse_url(text: str) -> tuple[URL, str | None]:
     scheme = text.partition("://")[0]
     if scheme not in ("sqlite", "postgres", "postgresql", "postgresql+psycopg"):
-        raise StoreError(
-            f"Run stores of type {redact(scheme)!r} are not supported. Use a path, sqlite:///path or "
-            f"{POSTGRESQL_URL_EXAMPLE}."
-        )
+        remedy = f"Use a path, sqlite:///path or {POSTGRESQL_URL_EXAMPLE}"
+        raise StoreError(f"Run stores of type {redact(scheme)!r} are not supported. {remedy}.")
     try:
         url = sa.make_url(text)
     except (SQLAlchemyError, ValueError):
@@ -128,8 +111,6 @@ def _parse_url(text: str) -> tuple[URL, str | None]:
     if scheme != "sqlite":
         return url.difference_update_query(["artifacts"]).set(drivername="postgresql+psycopg"), files
     if url.host or url.query or url.database in (None, "", ":memory:"):
-        raise StoreError(
-            f"The run store {redact(text)} is not a file. Write sqlite:///relative/path or sqlite:////absolute/path, "
-            f"without parameters."
-        )
+        remedy = "Write sqlite:///relative/path or sqlite:////absolute/path, without parameters"
+        raise StoreError(f"The run store {redact(text)} is not a file. {remedy}.")
     return url, None

@@ -19,12 +19,8 @@ if TYPE_CHECKING:
 
 ScoreRequest = bool | Literal["only"]
 ScoreKind = Literal["decision", "probability", "pairwise"]
-SCORE_KINDS: tuple[ScoreKind | None, ...] = (
-    "pairwise",
-    "decision",
-    "probability",
-    None,
-)  # in the order in which systems fall back on them
+#: in the order in which systems fall back on them
+SCORE_KINDS: tuple[ScoreKind | None, ...] = ("pairwise", "decision", "probability", None)
 AnswerOrError = Outputs | BaseException  # the outcome of a query
 
 
@@ -126,10 +122,7 @@ class Wrapper(Executor):
 
 
 class RemoteSystem(Wrapper):
-    """A system in another process or on another machine, which gets batches together.
-
-    A subclass implements `answers`.
-    """
+    """A system in another process or on another machine; a subclass implements `answers`."""
 
     def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
         """Answer one batch."""
@@ -176,10 +169,7 @@ class Function(Executor):
 
 
 def build_case_caller(function: Callable[..., Any], names: list[str]) -> Callable[[dict[str, Any]], Any]:
-    """Return a function that calls `function` with a case given as a dict.
-
-    It passes features by name if the signature asks for them, otherwise the dict.
-    """
+    """Return a function of a case as a dict, which passes features by name if the signature asks for them."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

@@ -57,12 +57,9 @@ class CachingSystem(Wrapper):
         unknown_batch = batch if len(unknown_rows) == len(batch) else batch.take(unknown_rows)
         places, new_rows = memory.add(unknown_batch)
         if new_rows.size:
+            new_batch = unknown_batch if len(new_rows) == len(unknown_batch) else unknown_batch.take(new_rows)
             try:
-                memory.learn(
-                    self.inner.answer(
-                        unknown_batch if len(new_rows) == len(unknown_batch) else unknown_batch.take(new_rows), scores
-                    )
-                )
+                memory.learn(self.inner.answer(new_batch, scores))
             except BaseException:
                 self._memory[scores] = _AnswerMemory()  # its new rows have no answers
                 raise
@@ -94,20 +91,14 @@ class _AnswerMemory:
             self.table = RowTable(batch.codes.shape[1])
         return self.table.add(batch.codes)
 
-    @property
-    def outputs(self) -> Outputs:
-        return self._buffer.take(slice(0, self._count))
-
     def take(self, places: Numbers) -> Outputs:
         return self._buffer.take(places)
 
     def learn(self, new_outputs: Outputs) -> None:
         buffer, start, stop = self._buffer, self._count, self._count + len(new_outputs)
-        has_same_layout = buffer.values.dtype == new_outputs.values.dtype and (buffer.scores is None) == (
-            new_outputs.scores is None
-        )
-        if stop > len(buffer) or not has_same_layout:
-            combined = Outputs.concat([self.outputs, new_outputs])
+        has_same_scores = (buffer.scores is None) == (new_outputs.scores is None)
+        if stop > len(buffer) or buffer.values.dtype != new_outputs.values.dtype or not has_same_scores:
+            combined = Outputs.concat([buffer.take(slice(0, start)), new_outputs])
             self._buffer = combined.take(np.arange(2 * stop) % stop)  # twice the space needed now
             self._buffer.messages.clear()
             self._buffer.messages.update(combined.messages)

@@ -37,9 +37,9 @@ class ChildProcess:
         The task sends the process what it works with. The process is ready when the future is done.
         """
         # Ctrl-C reaches all processes of a terminal; it must not kill a child that is importing libraries
-        old_mask = (
-            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
-        )
+        old_mask = None
+        if hasattr(signal, "pthread_sigmask"):
+            old_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             # a task, not an argument of the initializer, which would block until the child has imported everything
             return self.submit(function, *arguments)
@@ -79,11 +79,10 @@ def _prepare(parent: int) -> None:
     sys.stdout = sys.stderr  # keep stdout of a command machine-readable
     # the parent process handles Ctrl-C
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_exit_with_parent, args=(parent,), daemon=True).start()
 
+    def exit_with_parent() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
 
-def _exit_with_parent(parent: int) -> None:
-    """Exit when the parent process is gone."""
-    while os.getppid() == parent:
-        time.sleep(1)
-    os._exit(1)
+    threading.Thread(target=exit_with_parent, daemon=True).start()

@@ -21,15 +21,7 @@ def has_predictions(model: object) -> bool:
 
 
 class NearestRowClusterer:
-    """A fitted clusterer that labels a new point like the nearest known row.
-
-    Parameters
-    ----------
-    model : clusterer
-        A clusterer with ``labels_`` of the rows of `data`, in the same order.
-    data : DataFrame
-        The rows it was fitted on.
-    """
+    """A clusterer fitted on `data`, with ``labels_`` of their rows, that labels a new point like the nearest row."""
 
     def __init__(self, model: ModelLike, data: pd.DataFrame) -> None:
         from sklearn.neighbors import KNeighborsClassifier
@@ -43,9 +35,8 @@ class NearestRowClusterer:
         self.model = model
         self.feature_names_in_ = np.array([str(name) for name in data.columns], dtype=object)
         self._nearest_row = KNeighborsClassifier(1).fit(data.to_numpy(dtype=np.float64), labels)
-        self.note = (
-            f"{type(model).__name__} cannot label new points: they get the cluster of the nearest row it was fitted on."
-        )
+        kind = type(model).__name__
+        self.note = f"{kind} cannot label new points: they get the cluster of the nearest row it was fitted on."
 
     def predict(self, frame: pd.DataFrame) -> npt.NDArray[Any]:
         """Return the cluster of the nearest row; noise (-1) is one of the clusters."""

@@ -56,10 +56,7 @@ def to_outputs(
 
 
 def _has_only_known_labels(values: npt.NDArray[Any], labels: Labels | None) -> bool:
-    """Tell whether integers are all labels, if the labels are a range of integers.
-
-    This is a quick check: False means only that a closer look is needed.
-    """
+    """Tell quickly whether integers are all labels of a range; False means only that a closer look is needed."""
     if values.dtype.kind not in "iu" or labels is None or not len(values):
         return False
     low, high = _find_label_range(labels)
@@ -105,10 +102,7 @@ def _to_object_array(answers: Sequence[object]) -> npt.NDArray[Any]:
 
 
 def _from_list(answers: Sequence[object]) -> npt.NDArray[Any]:
-    """Return a list of answers as an array that keeps their types.
-
-    In mixed lists, NumPy would turn numbers into text and NaN into a label.
-    """
+    """Return a list as an array that keeps types: NumPy would turn mixed numbers into text, NaN into a label."""
     items: list[Any] = [
         tuple(a) if isinstance(a, list) else a.item() if isinstance(a, np.generic) else a for a in answers
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from itertools import combinations
@@ -27,16 +28,7 @@ if TYPE_CHECKING:
 #: what models get, according to what they were fitted on
 ModelInput: TypeAlias = "pd.DataFrame | npt.NDArray[Any]"
 #: models that are slow per row and quick per call, so that small batches can be shared among workers
-SLOW_MODEL_PREFIXES = (
-    "KNeighbors",
-    "RadiusNeighbors",
-    "SVC",
-    "SVR",
-    "NuSVC",
-    "NuSVR",
-    "OneClassSVM",
-    "GaussianProcess",
-)
+SLOW_MODELS = re.compile("KNeighbors|RadiusNeighbors|(Nu)?SV[CR]|OneClassSVM|GaussianProcess")
 
 
 class Estimator(Executor):
@@ -56,7 +48,7 @@ class Estimator(Executor):
     ) -> None:
         self.model, self.space = model, space
         self.name = name or type(model).__name__
-        if type(model).__name__.startswith(SLOW_MODEL_PREFIXES):
+        if SLOW_MODELS.match(type(model).__name__):
             self.batch_rows = 1_000
         _validate_fitted(model)
         # a pipeline reads these from its first step, and raises AttributeError if that has none
@@ -101,13 +93,10 @@ class Estimator(Executor):
 
     def input(self, frame: pd.DataFrame) -> ModelInput:
         """Return a frame as the model expects it: columns in its order, or an array."""
+        self.check_columns(tuple(frame.columns))
         if self.columns is not None:
-            self.check_columns(tuple(frame.columns))
             return frame if list(frame.columns) == self.columns else frame[self.columns]
-        if self.width is not None:
-            self.check_columns(tuple(frame.columns))
-            return frame.to_numpy()
-        return frame
+        return frame if self.width is None else frame.to_numpy()
 
     def check_columns(self, column_names: tuple[str, ...]) -> None:
         """Raise `ModelError` if the model was fitted on other columns."""
@@ -159,15 +148,13 @@ def _validate_fitted(model: SupportsPredict) -> None:
     from sklearn.exceptions import NotFittedError
     from sklearn.utils.validation import check_is_fitted
 
-    if not isinstance(model, BaseEstimator):
-        return  # other libraries raise when they are queried
     try:
-        check_is_fitted(model)
+        if isinstance(model, BaseEstimator):  # other libraries raise when they are queried
+            check_is_fitted(model)
     except TypeError:
         return  # a model that needs no fitting
     except NotFittedError:
-        kind = type(model).__name__
-        raise ModelError(f"This {kind} is not fitted. Fit it first: model.fit(X, y).") from None
+        raise ModelError(f"This {type(model).__name__} is not fitted. Fit it first: model.fit(X, y).") from None
 
 
 def _read_labels(model: SupportsPredict) -> Labels | None:
@@ -194,10 +181,7 @@ def _find_scorers(model: SupportsPredict, labels: Labels) -> dict[ScoreKind, Cal
 
 
 def _copy_with_pairwise_scores(model: SupportsPredict) -> Any:
-    """Return a copy of a support vector machine that scores pairs of classes.
-
-    A pipeline that ends with one is copied likewise. None for other models.
-    """
+    """Return a copy of an SVM, or a pipeline that ends with one, that scores pairs of classes; else None."""
     from sklearn.pipeline import Pipeline
     from sklearn.svm import SVC, NuSVC
 

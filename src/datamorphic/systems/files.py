@@ -9,7 +9,7 @@ from typing import Any, TypeGuard
 
 from .._validation import import_optional
 from ..errors import ModelError, UntrustedError
-from .untrusted import SKLEARN_TREE_TYPE, validate_trees
+from .untrusted import SKLEARN_TREE_TYPE, TRUST_HINT, validate_trees
 
 WEKA_PREFIX = "weka:"  # of the name of a learner of Weka with its options
 PICKLE_SUFFIXES = (".pkl", ".pickle", ".joblib")
@@ -42,13 +42,19 @@ def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> Any:
         raise ModelError(f"{str(path)!r} is not a file.")
     if kind in PICKLE_SUFFIXES and not trust:
         raise UntrustedError(
-            f"{file.name} is a pickle, and loading it runs any code that its author put into it. If you trust its "
-            "origin, pass trust=True (--trust on the command line). ONNX files and most skops files need no trust."
+            f"{file.name} is a pickle, and loading it runs any code that its author put into it. {TRUST_HINT} "
+            "ONNX files and most skops files need no trust."
         )
     try:
         if kind == ".skops":
             return _load_skops(file, trust)
-        return _load_onnx(file) if kind == ".onnx" else _load_pickle(file)
+        if kind == ".onnx":
+            from .onnx import OnnxModel
+
+            return OnnxModel(file)
+        import joblib
+
+        return joblib.load(file)
     except (ModelError, ImportError):
         raise
     except Exception as error:
@@ -59,12 +65,6 @@ def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> Any:
 def is_weka_name(model: object) -> TypeGuard[str]:
     """Tell whether a model is given as ``weka:`` with a name and options."""
     return isinstance(model, str) and model.startswith(WEKA_PREFIX)
-
-
-def _load_pickle(file: Path) -> Any:
-    import joblib
-
-    return joblib.load(file)
 
 
 def _load_skops(file: Path, trust: bool) -> Any:
@@ -79,16 +79,6 @@ def _load_skops(file: Path, trust: bool) -> Any:
             validate_trees(model, file.name)
             return model
         if unknown_types and not trust:
-            ellipsis = ", ..." if len(unknown_types) > 5 else ""
-            raise UntrustedError(
-                f"{file.name} holds objects of types that skops does not trust: "
-                f"{', '.join(unknown_types[:5])}{ellipsis}. If "
-                "you trust its origin, pass trust=True (--trust on the command line)."
-            )
+            names = ", ".join(unknown_types[:5]) + (", ..." if len(unknown_types) > 5 else "")
+            raise UntrustedError(f"{file.name} holds objects of types that skops does not trust: {names}. {TRUST_HINT}")
         return io.load(file, trusted=unknown_types)
-
-
-def _load_onnx(file: Path) -> Any:
-    from .onnx import OnnxModel
-
-    return OnnxModel(file)

@@ -8,8 +8,9 @@ system itself, a process, or a worker of a cluster. The answers are joined in th
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from queue import SimpleQueue
@@ -37,24 +38,12 @@ MIN_TASK_SECONDS = 0.1  # of work per task sent to another process or machine
 
 @dataclass
 class Health:
-    """What a guard noticed about a system.
+    """What a guard noticed about a system."""
 
-    Attributes
-    ----------
-    repeated_rows : int
-        Rows queried again, to find the rows at fault or to see whether answers repeat.
-    status_counts : dict
-        The number of rows per status other than OK.
-    unstable_cases : list
-        Cases that got two different answers, each with both of them.
-    remarks : list of str
-        Other observations.
-    """
-
-    repeated_rows: int = 0
-    status_counts: dict[Status, int] = field(default_factory=dict)
-    unstable_cases: list[dict[str, Any]] = field(default_factory=list)
-    remarks: list[str] = field(default_factory=list)
+    repeated_rows: int = 0  # queried again, to find the rows at fault or to see whether answers repeat
+    status_counts: Counter[Status] = field(default_factory=Counter)  # rows per status other than OK
+    unstable_cases: list[dict[str, Any]] = field(default_factory=list)  # each with two different answers
+    remarks: list[str] = field(default_factory=list)  # other observations
 
     def add_remark(self, text: str) -> None:
         """Add a remark unless it is there already."""
@@ -64,35 +53,14 @@ class Health:
 
 @dataclass(frozen=True, kw_only=True)
 class SolvedPiece:
-    """A piece of a batch with an output for every row.
-
-    Attributes
-    ----------
-    outputs : Outputs
-        One per row.
-    repeated_rows : int
-        Rows queried again to find those at fault.
-    failures : int
-        Rows that failed on their own.
-    alive : bool
-        Whether the system answered anything.
-    give_up_reason : str
-        Why the rest was given up, if nothing was answered; else empty.
-    traits : SystemTraits
-        What the system knew about its answers afterwards.
-    """
+    """A piece of a batch with an output for every row."""
 
     outputs: Outputs
-    repeated_rows: int = 0
-    failures: int = 0
-    alive: bool = True
-    give_up_reason: str = ""
-    traits: SystemTraits = DEFAULT_TRAITS
-
-    @property
-    def answered_in_parts(self) -> bool:
-        """Whether every row was answered, but not all in one batch."""
-        return bool(self.repeated_rows) and not self.failures
+    repeated_rows: int = 0  # queried again to find those at fault
+    failures: int = 0  # rows that failed on their own
+    alive: bool = True  # whether the system answered anything
+    give_up_reason: str = ""  # why the rest was given up, if nothing was answered
+    traits: SystemTraits = DEFAULT_TRAITS  # what the system knew about its answers afterwards
 
 
 class PieceJournal(Protocol):
@@ -116,10 +84,8 @@ class GuardedSystem(Wrapper):
 
     Parameters
     ----------
-    inner : Executor
-        The system.
-    recheck : int
-        The number of rows to query again; 0 for none.
+    inner, recheck : Executor, int
+        The system, and the number of rows to query again; 0 for none.
     alive : bool
         Whether the system is known to answer. If so, no number of failures makes it count as failed.
     rows : int, optional
@@ -160,11 +126,8 @@ class GuardedSystem(Wrapper):
     def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
         """Answer every row, failing ones with a status."""
         outputs = self._solve_batch(batch, scores)
-        if outputs.status.any():
-            for status, count in zip(*np.unique(outputs.status[outputs.status != 0], return_counts=True), strict=True):
-                self.health.status_counts[Status(status)] = self.health.status_counts.get(Status(status), 0) + int(
-                    count
-                )
+        statuses, counts = np.unique(outputs.status[outputs.status != 0], return_counts=True)
+        self.health.status_counts.update(dict(zip(map(Status, statuses), counts.tolist(), strict=True)))
         self._row_count += len(batch)
         if scores != "only" and self.recheck and self._row_count >= self._next_recheck:
             self._next_recheck = 10 * self._row_count
@@ -201,10 +164,10 @@ class GuardedSystem(Wrapper):
         self._failures += sum(part.failures for part in parts)
         for part in parts:
             part.traits.apply_to(self.inner)
-            if part.answered_in_parts:
+            if part.repeated_rows and not part.failures:
+                rows = pluralize(len(part.outputs), "row")
                 self.health.add_remark(
-                    f"{self.name} failed on a batch of {pluralize(len(part.outputs), 'row')} and answered each of them in "
-                    "smaller ones."
+                    f"{self.name} failed on a batch of {rows} and answered each of them in smaller ones."
                 )
         return _join_outputs([part.outputs for part in parts])
 
@@ -235,9 +198,7 @@ class GuardedSystem(Wrapper):
             finally:
                 free_lanes.put(lane)
 
-        pending: set[Future[list[tuple[int, SolvedPiece]]]] = {
-            self._threads.submit(solve_group, group) for group in groups
-        }
+        pending = {self._threads.submit(solve_group, group) for group in groups}
         try:
             while pending:
                 done, pending = wait(pending, return_when=FIRST_COMPLETED)
@@ -249,10 +210,7 @@ class GuardedSystem(Wrapper):
         self._raise_if_stopped()
 
     def _count_tasks(self, pieces: int) -> int:
-        """Return the number of tasks that pieces are grouped into.
-
-        A task must be worth sending, and every lane should get the same number of tasks.
-        """
+        """Return the number of tasks for pieces: each worth sending, and as many for every lane."""
         if not self._lanes[0].far or self._seconds_per_piece is None:
             return pieces
         task_count = min(pieces, max(1, int(pieces * self._seconds_per_piece / MIN_TASK_SECONDS)))
@@ -267,7 +225,7 @@ class GuardedSystem(Wrapper):
     ) -> list[tuple[int, SolvedPiece]]:
         alive, failures, started_at = self._alive, self._failures, time.monotonic()
         cuts = self._find_cuts(len(batch))
-        pieces = [self._take_piece(batch, cuts, number) for number in group]
+        pieces = [batch if len(cuts) == 1 else batch.take(slice(*cuts[number])) for number in group]
         answers = lane.answers(pieces, scores)
         results = [
             solve(lane, piece, scores, answer, alive=alive, failures=failures)
@@ -278,32 +236,21 @@ class GuardedSystem(Wrapper):
         return [(number, replace(result, traits=traits)) for number, result in zip(group, results, strict=True)]
 
     def _find_cuts(self, rows: int) -> list[tuple[int, int]]:
-        """Return where pieces begin and end.
-
-        They have equal sizes, and their number is even so that two lanes get equal shares.
-        """
+        """Return where pieces of equal sizes begin and end; their number is even, for two lanes."""
         pieces = -(-rows // self.rows)
         pieces += pieces % 2 if 1 < pieces < rows else 0
         return _cut(0, rows, pieces)
 
-    def _take_piece(self, batch: Batch, cuts: list[tuple[int, int]], number: int) -> Batch:
-        return batch if len(cuts) == 1 else batch.take(slice(*cuts[number]))
-
     def _is_answering_other_pieces(
         self, batch: Batch, cuts: list[tuple[int, int]], failed_piece: int, result: SolvedPiece
     ) -> bool:
-        """Tell whether the system answers rows of other pieces; else raise an error.
-
-        Data may be sorted, so that one piece fails as a whole.
-        """
+        """Tell whether the system answers rows of other pieces; else raise. Sorted data may fail piecewise."""
         other_rows = _list_rows([cut for number, cut in enumerate(cuts) if number != failed_piece])
         if _is_answering_elsewhere(self._lanes[0], batch, other_rows, 16):
             return True
         self._failures += result.failures
-        raise SystemFailed(
-            f"{self.name} failed on all {pluralize(self._failures, 'row')} it was queried with. The last error was "
-            f"{result.give_up_reason}. Try it on one row of your data."
-        )
+        problem = f"{self.name} failed on all {pluralize(self._failures, 'row')} it was queried with"
+        raise SystemFailed(f"{problem}. The last error was {result.give_up_reason}. Try it on one row of your data.")
 
     def _recheck_rows(self, batch: Batch, outputs: Outputs) -> None:
         answered_rows = np.flatnonzero(outputs.ok)
@@ -318,9 +265,8 @@ class GuardedSystem(Wrapper):
         failed_rows = np.flatnonzero(~second.ok)
         if failed_rows.size:
             reason = second.messages.get(int(failed_rows[0]), Status(second.status[failed_rows[0]]).name)
-            self.health.add_remark(
-                f"{self.name} answered some rows at first and failed on them when queried again: {reason}"
-            )
+            problem = "answered some rows at first and failed on them when queried again"
+            self.health.add_remark(f"{self.name} {problem}: {reason}")
         for row in np.flatnonzero(second.ok & ~first.same(second, rounding=1e-9)):
             case = sample.take(slice(row, row + 1)).frame.iloc[0].to_dict()
             self.health.unstable_cases.append({"case": case, "first": first.values[row], "second": second.values[row]})
@@ -339,7 +285,7 @@ def solve(
     parts: list[tuple[int, Outputs]] = []  # each with its first row
     todo = [(0, len(batch))]
     repeated_rows = failed_rows = hung_rows = 0
-    answered = False
+    answered, reason = False, ""
     while todo:
         start, stop = todo.pop()
         part = batch if stop - start == len(batch) else batch.take(slice(start, stop))
@@ -363,26 +309,20 @@ def solve(
         if not alive and failures + failed_rows >= MAX_FAILED_ROWS:
             alive = _is_answering_elsewhere(system, batch, _list_rows(todo), 16)
             if not alive:
-                return SolvedPiece(
-                    outputs=Outputs.empty(),
-                    repeated_rows=repeated_rows,
-                    failures=failed_rows,
-                    alive=False,
-                    give_up_reason=redact(format_error_line(answer)),
-                )
+                parts, reason = [], redact(format_error_line(answer))
+                break
         if hung_rows >= MAX_HUNG_ROWS and todo:
             if not _is_answering_elsewhere(system, batch, _list_rows(todo), 4):
-                parts.extend(_give_up_rows(_list_rows(todo), hung_rows))
+                message = f"skipped: the system hung on the {hung_rows} rows before it, and on others"
+                skipped_row = _build_failed_row(SystemHung(message))  # to save its time-out
+                parts.extend((row, skipped_row) for row in _list_rows(todo).tolist())
                 todo = []
             hung_rows = 0
     outputs = _join_outputs([part for _, part in sorted(parts, key=lambda part: part[0])])
-    give_up_reason = "" if alive or len(batch) < MIN_ROWS_TO_GIVE_UP else outputs.messages[len(batch) - 1]
+    if not reason and not alive and len(batch) >= MIN_ROWS_TO_GIVE_UP:
+        reason = outputs.messages[len(batch) - 1]
     return SolvedPiece(
-        outputs=outputs,
-        repeated_rows=repeated_rows,
-        failures=failed_rows,
-        alive=answered,
-        give_up_reason=give_up_reason,
+        outputs=outputs, repeated_rows=repeated_rows, failures=failed_rows, alive=answered, give_up_reason=reason
     )
 
 
@@ -399,40 +339,22 @@ def _query_part(system: Executor, part: Batch, scores: ScoreRequest) -> AnswerOr
 
 
 def _is_answering_elsewhere(system: Executor, batch: Batch, remaining_rows: RowNumbers, sample_size: int) -> bool:
-    """Tell whether the system answers any of a few rows of those that remain.
-
-    Data may be sorted, so that many rows in succession fail. The rows are spread evenly.
-    """
-    rows = remaining_rows[
-        np.linspace(0, len(remaining_rows) - 1, min(sample_size, len(remaining_rows))).astype(int)
-    ].tolist()
+    """Tell whether the system answers any of a few rows, spread evenly: sorted data may fail in succession."""
+    count = len(remaining_rows)
+    rows = remaining_rows[np.linspace(0, count - 1, min(sample_size, count)).astype(int)].tolist()
     return any(isinstance(_query_part(system, batch.take(slice(row, row + 1)), False), Outputs) for row in rows)
 
 
 def _build_failed_row(error: BaseException) -> Outputs:
-    status_of_error: dict[type, Status] = {
-        SystemHung: Status.TIMEOUT,
-        SystemDied: Status.DIED,
-        BadAnswer: Status.MALFORMED,
-    }
-    status = status_of_error.get(type(error), Status.ERROR)
+    statuses: dict[type, Status] = {SystemHung: Status.TIMEOUT, SystemDied: Status.DIED, BadAnswer: Status.MALFORMED}
+    status = statuses.get(type(error), Status.ERROR)
     # an error of foreign code may hold a URL with a password, and messages go into files and reports
     message = redact(format_error_line(error))
     return Outputs(np.array([None], dtype=object), np.array([status], dtype=np.int8), None, {0: message})
 
 
-def _give_up_rows(rows: RowNumbers, hung_rows: int) -> list[tuple[int, Outputs]]:
-    """Return failed outputs for rows that are skipped to save their time-outs."""
-    message = f"skipped: the system hung on the {hung_rows} rows before it, and on others"
-    no_value, timeout_status = np.array([None], dtype=object), np.array([Status.TIMEOUT], dtype=np.int8)
-    return [(row, Outputs(no_value, timeout_status, None, {0: message})) for row in rows.tolist()]
-
-
 def _join_outputs(parts: list[Outputs]) -> Outputs:
-    """Join parts; rows that failed get a blank value of the type of the others.
-
-    Otherwise the labels would lose their type.
-    """
+    """Join parts; failed rows get a blank value of the type of the others, or labels would lose their type."""
     dtype = next((part.values.dtype for part in parts if part.ok.any()), None)
     if dtype is not None:
         parts = [part if part.ok.any() else replace(part, values=np.zeros(len(part), dtype)) for part in parts]

@@ -55,7 +55,7 @@ class IsolatedSystem(RemoteSystem):
         """Start the child without waiting, so that several import libraries in parallel."""
         if self._child is None:
             with suppress(Exception):  # a failed start is reported with the first batch
-                self._starting = self._start()
+                self._start()
 
     def _ready_child(self) -> Any:
         from joblib.externals.loky.process_executor import BrokenProcessPool
@@ -65,7 +65,7 @@ class IsolatedSystem(RemoteSystem):
         for attempt in range(1, MAX_START_ATTEMPTS + 1):
             try:
                 if self._child is None:
-                    self._starting = self._start()
+                    self._start()
                 if self._starting is not None:
                     self._starting.result(timeout=STARTUP_TIMEOUT_SECONDS)
                     self._starting = None
@@ -80,10 +80,9 @@ class IsolatedSystem(RemoteSystem):
                 ) from None
         return self._child
 
-    def _start(self) -> Any:
-        """Start a child, and return the future of its start."""
+    def _start(self) -> None:
         self._child = child = ChildProcess()
-        return child.start(_receive_system, self.inner)
+        self._starting = child.start(_receive_system, self.inner)
 
     def close(self) -> None:
         """End the child process."""
@@ -115,10 +114,7 @@ def _receive_system(system: Executor) -> None:
 
 
 def use_one_blas_thread() -> Any:
-    """Limit linear algebra to one thread, and return an object that undoes it.
-
-    How work is split among threads changes the last digits of results.
-    """
+    """Limit linear algebra to one thread, for the same last digits; return an object that undoes it."""
     return _find_libraries(len(sys.modules)).limit(limits=1, user_api="blas")
 
 
@@ -133,15 +129,11 @@ def _find_libraries(module_count: int) -> Any:
 def answer_in_worker(
     batches: Sequence[Batch], scores: ScoreRequest, system: Executor | None = None
 ) -> tuple[list[AnswerOrError], SystemTraits]:
-    """Answer batches in another process than the one that asks.
-
-    Errors that may not be picklable are returned as `SystemRaised`.
-    """
+    """Answer batches in another process; errors that may not be picklable become `SystemRaised`."""
     system = system or _system
     assert system is not None
-    answers = system.answers(batches, scores)
-    answers = [
-        SystemRaised(format_error_line(answer)) if not isinstance(answer, Outputs | DatamorphicError) else answer
-        for answer in answers
+    answers: list[AnswerOrError] = [
+        answer if isinstance(answer, Outputs | DatamorphicError) else SystemRaised(format_error_line(answer))
+        for answer in system.answers(batches, scores)
     ]
     return answers, SystemTraits.from_system(system)

@@ -60,11 +60,7 @@ class Learner(Executor):
         """Convert one training set, or a batch of them, to a batch."""
         return TrainingBatch([data]) if isinstance(data, Training) else data
 
-    def answer(
-        self,
-        batch: TrainingBatch,  # type: ignore[override]
-        scores: ScoreRequest,
-    ) -> Outputs:
+    def answer(self, batch: TrainingBatch, scores: ScoreRequest) -> Outputs:  # type: ignore[override]
         """Fit a copy for each training set and label its cases."""
         if not isinstance(batch, TrainingBatch):
             raise ModelError(f"{self.name} is a learner and is not fitted. Fit it first: dm.wrap(learner).fit(X, y).")
@@ -128,10 +124,7 @@ def fit_copy(learner: SupportsFit, data: Training) -> Any:
 
 
 def compute_scores(model: SupportsFit, data: Training) -> Floats | None:
-    """Return the scores of the test cases, one column per declared label.
-
-    None if the fitted learner has no scores.
-    """
+    """Return the scores of the test cases, one column per declared label; None if the learner has no scores."""
     score = getattr(model, "predict_proba", None) or getattr(model, "decision_function", None)
     classes = list(getattr(model, "classes_", ()))
     if score is None or not classes:
@@ -157,7 +150,6 @@ def copy_table(table: Table) -> Any:
 
 
 def _copy_unfitted(learner: SupportsFit) -> Any:
-    """Return an unfitted copy."""
     if not hasattr(learner, "get_params"):
         return copy.deepcopy(learner)
     from sklearn.base import clone
@@ -168,19 +160,16 @@ def _copy_unfitted(learner: SupportsFit) -> Any:
 def copy_with_seed(learner: SupportsFit, seed: int) -> Any:
     """Return an unfitted copy with `seed` for every unset ``random_state``."""
     model = _copy_unfitted(learner)
-    if unseeded_names := [
-        name for name, value in read_parameters(model).items() if name.endswith("random_state") and value is None
-    ]:
-        model.set_params(**dict.fromkeys(unseeded_names, seed))
+    names = [name for name, value in read_parameters(model).items() if name.endswith("random_state") and value is None]
+    if names:
+        model.set_params(**dict.fromkeys(names, seed))
     return model
 
 
 def read_parameters(learner: object) -> Mapping[str, Any]:
     """Return all parameters of a learner and its parts; empty if it has none."""
     with suppress(*LEARNER_ERRORS):
-        if hasattr(learner, "get_params"):
-            all_parameters: Mapping[str, Any] = learner.get_params(deep=True)
-            return all_parameters
+        return dict(learner.get_params(deep=True))  # type: ignore[attr-defined]
     return {}
 
 
@@ -217,10 +206,7 @@ def is_regressor(learner: object, y: Array | None = None) -> bool:
 
 
 def format_learner(learner: object) -> str:
-    """Return a learner as its author would write it, or the name of its type.
-
-    The text fits on one line and is the same in every process.
-    """
+    """Return a learner as its author would write it, on one line, or the name of its type."""
     try:
         text = " ".join(repr(learner).split())
     except Exception:  # __repr__ is foreign code

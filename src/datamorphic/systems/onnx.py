@@ -38,14 +38,11 @@ class OnnxModel(Executor):
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        self._session = _open_session(file)
-        self._inputs = self._session.get_inputs()
+        self._open_session()
         self._outputs = [output.name for output in self._session.get_outputs()]
-        for model_input in self._inputs:
-            if model_input.type not in _TENSOR_TYPES:
-                raise ModelError(
-                    f"{file.name}: the input {model_input.name!r} is a {model_input.type}, which is not supported."
-                )
+        for item in self._inputs:
+            if item.type not in _TENSOR_TYPES:
+                raise ModelError(f"{file.name}: the input {item.name!r} is a {item.type}, which is not supported.")
         self.score_kind = "probability" if len(self._outputs) > 1 else None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -54,8 +51,14 @@ class OnnxModel(Executor):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__ = state
-        self._session = _open_session(self._file)
-        self._inputs = self._session.get_inputs()
+        self._open_session()
+
+    def _open_session(self) -> None:
+        runtime = import_optional("onnxruntime", "onnx", "Running an .onnx model")
+        options = runtime.SessionOptions()
+        options.log_severity_level = 3  # errors only; they are raised as well
+        self._session: Any = runtime.InferenceSession(str(self._file), options, providers=["CPUExecutionProvider"])
+        self._inputs: Any = self._session.get_inputs()
 
     def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
         """Run the session on the batch."""
@@ -74,23 +77,14 @@ class OnnxModel(Executor):
                 )
             if width != 1 or single_input.name not in frame.columns:
                 return {single_input.name: frame.to_numpy().astype(_TENSOR_TYPES[single_input.type])}
-        missing = [model_input.name for model_input in self._inputs if model_input.name not in frame.columns]
+        missing = [item.name for item in self._inputs if item.name not in frame.columns]
         if missing:
-            raise ModelError(
-                f"{self.name} needs the column {missing[0]!r}, which is not in the data. "
-                f"{suggest_name(missing[0], frame.columns)}"
-            )
+            hint = suggest_name(missing[0], frame.columns)
+            raise ModelError(f"{self.name} needs the column {missing[0]!r}, which is not in the data. {hint}")
         return {
-            model_input.name: frame[model_input.name].to_numpy().astype(_TENSOR_TYPES[model_input.type]).reshape(-1, 1)
-            for model_input in self._inputs
+            item.name: frame[item.name].to_numpy().astype(_TENSOR_TYPES[item.type]).reshape(-1, 1)
+            for item in self._inputs
         }
-
-
-def _open_session(file: Path) -> Any:
-    runtime = import_optional("onnxruntime", "onnx", "Running an .onnx model")
-    options = runtime.SessionOptions()
-    options.log_severity_level = 3  # errors only; they are raised as well
-    return runtime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
 
 
 def _to_probabilities(output: list[dict[Any, float]] | npt.NDArray[Any]) -> npt.NDArray[np.float64]:

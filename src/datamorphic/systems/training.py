@@ -103,12 +103,8 @@ class Training:
         """The positions of the numeric attributes."""
         if not self.framed:
             return np.arange(self.x.shape[1])
-        numeric_names = [
-            set(part.select_dtypes("number", exclude=["timedelta", "complex"]).columns) for part in (self.x, self.t)
-        ]
-        return np.array(
-            [i for i, name in enumerate(self.x.columns) if name in numeric_names[0] & numeric_names[1]], dtype=np.intp
-        )
+        names = [part.select_dtypes("number", exclude=["timedelta", "complex"]).columns for part in (self.x, self.t)]
+        return np.flatnonzero(self.x.columns.isin(names[0]) & self.x.columns.isin(names[1]))
 
     @cached_property
     def numbers(self) -> Floats:
@@ -150,15 +146,11 @@ class Training:
         """
         t = x if t is None else t
         if not self.framed:
-            new_columns = [
-                np.broadcast_to(np.asarray(value, dtype=np.float64), table.shape[0])
-                for value, table in ((x, self.x), (t, self.t))
-            ]
-            columns = [
-                np.column_stack([new, old] if first else [old, new])
-                for new, old in zip(new_columns, (self.x, self.t), strict=True)
-            ]
-            return replace(self, x=columns[0], t=columns[1])
+            tables = []
+            for table, value in ((self.x, x), (self.t, t)):
+                column = np.broadcast_to(np.asarray(value, dtype=np.float64), table.shape[0])
+                tables.append(np.column_stack([column, table] if first else [table, column]))
+            return replace(self, x=tables[0], t=tables[1])
         title: Any = name
         while title in self.x.columns:
             title += "_"
@@ -207,21 +199,17 @@ def _join_labels(first: Array, second: Array) -> Array:
     """Join labels without truncating text or turning numbers into text."""
     if first.dtype.kind == second.dtype.kind and first.dtype.kind in "iubfU":
         return np.concatenate([first, second])
-    objects = np.empty(len(first) + len(second), dtype=object)
-    objects[:] = [*first.tolist(), *second.tolist()]
-    array = np.array(objects.tolist()) if len({type(value) for value in objects.tolist()}) == 1 else objects
+    labels = [*first.tolist(), *second.tolist()]
+    objects = np.fromiter(labels, dtype=object, count=len(labels))
+    array = np.array(labels) if len({type(value) for value in labels}) == 1 else objects
     return array if array.ndim == 1 else objects
 
 
 class TrainingBatch:
     """A batch for a learner: each row is one test case with its training data.
 
-    Parameters
-    ----------
-    trainings : sequence of Training
-        The training data with their cases.
-    training_index, case_index : arrays of int, optional
-        For each row the number of its training data, and of its case there. By default all cases of all data.
+    `training_index` and `case_index` hold for each row the number of its training data, and of its case there. By default
+    all cases of all data.
     """
 
     __slots__ = ("case_index", "training_index", "trainings", "width")
@@ -266,16 +254,13 @@ class TrainingBatch:
         """The size of the training data of each row."""
         import pandas as pd
 
-        sizes = [
-            (self.trainings[k].x.shape[0], self.trainings[k].x.shape[1], len(self.trainings[k].classes))
-            for k in self.training_index
-        ]
+        trainings = [self.trainings[k] for k in self.training_index]
+        sizes = [(*training.x.shape, len(training.classes)) for training in trainings]
         return pd.DataFrame(sizes, columns=["rows", "attributes", "labels"])
 
     def __getstate__(self) -> tuple[Any, ...]:
-        used_index, training_index = np.unique(
-            self.training_index, return_inverse=True
-        )  # only the training data in use are sent
+        # only the training data in use are sent
+        used_index, training_index = np.unique(self.training_index, return_inverse=True)
         return [self.trainings[k] for k in used_index], training_index, self.case_index, self.width
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sklearn.tree._tree import Tree
 
 SKLEARN_TREE_TYPE = "sklearn.tree._tree.Tree"
-MEMBERS_ATTRIBUTE = "estimators_"
+TRUST_HINT = "If you trust its origin, pass trust=True (--trust on the command line)."
 
 
 def validate_trees(model: object, name: str) -> None:
@@ -46,38 +46,26 @@ def validate_trees(model: object, name: str) -> None:
     other_ensembles = AdaBoostClassifier | AdaBoostRegressor | BaggingClassifier | BaggingRegressor
     for part in _iterate_parts(model):
         contents = _list_contents(part)
-        if any(
-            isinstance(value, Tree)
-            for key, value in contents
-            if key != "tree_" or not isinstance(part, BaseDecisionTree)
-        ):
+        has_tree = isinstance(part, BaseDecisionTree)
+        if any(isinstance(value, Tree) for key, value in contents if key != "tree_" or not has_tree):
             raise _build_forgery_error(name, "a tree does not belong to a decision tree")
         if isinstance(part, BaseDecisionTree):
-            tree = getattr(part, "tree_", None)
-            if tree is not None and not (
-                isinstance(tree, Tree) and _is_sound(tree, getattr(part, "n_features_in_", -1))
-            ):
+            tree, width = getattr(part, "tree_", None), getattr(part, "n_features_in_", -1)
+            if tree is not None and not (isinstance(tree, Tree) and _is_sound(tree, width)):
                 raise _build_forgery_error(name, f"a tree of {type(part).__name__} is not valid")
         elif isinstance(part, forests | other_ensembles):
-            members = getattr(part, MEMBERS_ATTRIBUTE, None)
+            members, kind = getattr(part, "estimators_", None), type(part).__name__
             if members is not None and not _has_matching_members(part, members, isinstance(part, forests)):
-                raise _build_forgery_error(
-                    name, f"the members of {type(part).__name__} have other columns than the ensemble"
-                )
+                raise _build_forgery_error(name, f"the members of {kind} have other columns than the ensemble")
         elif not isinstance(part, Pipeline | list | tuple | dict | np.ndarray) and any(
             isinstance(value, BaseDecisionTree) and hasattr(value, "tree_") for value in _iterate_nested(contents)
         ):
-            raise UntrustedError(
-                f"{name} holds trees in a {type(part).__name__}, which is not known to use them safely. If you "
-                "trust its origin, pass trust=True (--trust on the command line)."
-            )
+            problem = f"holds trees in a {type(part).__name__}, which is not known to use them safely"
+            raise UntrustedError(f"{name} {problem}. {TRUST_HINT}")
 
 
 def _build_forgery_error(name: str, problem: str) -> UntrustedError:
-    return UntrustedError(
-        f"{name} is damaged or forged: {problem}. If you trust its origin, pass trust=True (--trust on the command "
-        "line)."
-    )
+    return UntrustedError(f"{name} is damaged or forged: {problem}. {TRUST_HINT}")
 
 
 def _list_contents(container: object) -> list[tuple[Any, Any]]:
@@ -142,8 +130,6 @@ def _has_matching_members(ensemble: object, members: object, is_forest: bool) ->
     width = getattr(ensemble, "n_features_in_", -1)
     if not isinstance(members, list) or not members:
         return False
-    if not is_forest:
-        return True  # these validate the input of each member
-    return all(
+    return not is_forest or all(  # the others validate the input of each member
         isinstance(member, BaseDecisionTree) and getattr(member, "n_features_in_", None) == width for member in members
     )

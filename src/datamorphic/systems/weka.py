@@ -48,12 +48,10 @@ def _find_jar_path(location: str) -> str:
     for path in [location] if location else [DEBIAN_JAR, _find_wrapper_jar()]:
         if os.path.isfile(path):
             return os.path.realpath(path)
-    if location:
-        raise ModelError(
-            f"There is no file {location!r}, which should be weka.jar. Check the parameter jar, or ${JAR_VARIABLE}."
-        )
     raise ModelError(
-        "Weka is not found. Install it (Debian, Ubuntu: apt install weka), or python-weka-wrapper3, which includes it "
+        f"There is no file {location!r}, which should be weka.jar. Check the parameter jar, or ${JAR_VARIABLE}."
+        if location
+        else "Weka is not found. Install it (Debian, Ubuntu: apt install weka), or python-weka-wrapper3, which includes it "
         f"(pip install python-weka-wrapper3), or set its path: {JAR_VARIABLE}=/path/to/weka.jar."
     )
 
@@ -95,26 +93,16 @@ def resolve_class_name(name: str, jar: str) -> str:
     if len(matches) == 1:
         return matches[0]
     if matches:
-        raise ModelError(
-            f"{name!r} is ambiguous. Weka has these classes: {', '.join(matches)}. Write more of its name."
-        )
-    short_names = [candidate.rpartition(".")[2] for candidate in top_level_names]
-    similar_names = [short_name for short_name in short_names if short_name.lower() == name.lower().rpartition(".")[2]]
-    raise ModelError(
-        f"Weka has no classifier {name!r}. "
-        + (
-            f"Did you mean {similar_names[0]!r}?"
-            if similar_names
-            else suggest_name(name.rpartition(".")[2], short_names)
-        )
-    )
+        classes = ", ".join(matches)
+        raise ModelError(f"{name!r} is ambiguous. Weka has these classes: {classes}. Write more of its name.")
+    short_name, short_names = name.rpartition(".")[2], [candidate.rpartition(".")[2] for candidate in top_level_names]
+    similar_names = [candidate for candidate in short_names if candidate.lower() == short_name.lower()]
+    hint = f"Did you mean {similar_names[0]!r}?" if similar_names else suggest_name(short_name, short_names)
+    raise ModelError(f"Weka has no classifier {name!r}. {hint}")
 
 
 def explain_missing_weka(jar: Jar | None = None) -> str:
-    """Return why Weka cannot run here and what to do, or an empty text if it can.
-
-    It does not start Java.
-    """
+    """Return why Weka cannot run here and what to do, or an empty text if it can, without starting Java."""
     try:
         list_class_names(find_jar(jar))
         find_java()
@@ -232,10 +220,7 @@ class Weka:
 
     @property
     def unlike(self) -> dict[str, str]:
-        """Relations that hold for the estimator `like` but need not hold here.
-
-        Each comes with the reason.
-        """
+        """Relations that hold for the estimator `like` but need not hold here, each with the reason."""
         if "IBk" not in str(self.options):
             return {}
         reason = "attributes are scaled to their ranges, which may depend on the removed rows"
@@ -271,9 +256,8 @@ class Weka:
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
 
-        kind = {"estimator_type": "classifier", "classifier_tags": ClassifierTags()}
-        inputs = InputTags(allow_nan=True, categorical=True, string=True)
-        return Tags(target_tags=TargetTags(required=True), input_tags=inputs, **kind)
+        inputs, target = InputTags(allow_nan=True, categorical=True, string=True), TargetTags(required=True)
+        return Tags("classifier", target, classifier_tags=ClassifierTags(), input_tags=inputs)
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._fitted_model is not None
@@ -311,16 +295,13 @@ def make_weka_learner(text: str) -> Weka:
 
 @dataclass
 class _FittedClassifier:
-    """A classifier in Java and how its rows and labels are encoded.
-
-    After unpickling, `model` holds bytes until it is used.
-    """
+    """A classifier in Java and how its rows and labels are encoded."""
 
     jar: str
     columns: WekaColumns
     attributes: tuple[Attribute, ...]
     labels: Array | None
-    model: Any
+    model: Any  # after unpickling, bytes until it is used
     lock: Any = field(default_factory=threading.Lock)
 
     def query(

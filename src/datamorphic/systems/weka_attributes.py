@@ -23,14 +23,7 @@ TableLike: TypeAlias = "pd.DataFrame | Array | Sequence[Sequence[Any]]"
 
 
 class NominalValues:
-    """The values of a nominal attribute.
-
-    Examples
-    --------
-    >>> colours = NominalValues(["red", "blue"])
-    >>> colours.encode(["blue", "pink"])
-    array([ 1., nan])
-    """
+    """The values of a nominal attribute."""
 
     def __init__(self, values: Iterable[Any]) -> None:
         self.values = tuple(values)
@@ -106,10 +99,8 @@ class WekaColumns:
         numbers = _to_numbers(table) if not any(self.values) else None
         frame: Any = _to_frame(table) if numbers is None else numbers
         if frame.shape[1] != len(self.names):
-            raise DataError(
-                f"The classifier was fitted on {pluralize(len(self.names), 'column')}, but the data have {frame.shape[1]}. "
-                "Leave out columns that are not features, such as the target."
-            )
+            problem = f"was fitted on {pluralize(len(self.names), 'column')}, but the data have {frame.shape[1]}"
+            raise DataError(f"The classifier {problem}. Leave out columns that are not features, such as the target.")
         rows = np.empty((len(frame), len(self.names) + 1))
         rows[:, -1] = np.nan
         if numbers is not None:
@@ -125,10 +116,8 @@ class WekaColumns:
             return table
         for name in self.names:
             if name not in table.columns:
-                raise DataError(
-                    f"The classifier was fitted on a column {name!r}, which is not in the data. "
-                    f"{suggest_name(name, table.columns)}"
-                )
+                problem = f"The classifier was fitted on a column {name!r}, which is not in the data"
+                raise DataError(f"{problem}. {suggest_name(name, table.columns)}")
         return table[list(self.names)]
 
 
@@ -173,11 +162,9 @@ def _find_nominal_values(column: pd.Series, name: Hashable) -> NominalValues | N
         return NominalValues((False, True))
     if kind in "OSU" and content_type in ("string", "mixed", "mixed-integer", "bytes"):
         return NominalValues(_find_unique(_drop_missing(column)))
-    raise DataError(
-        f"The column {name!r} is of type {content_type or column.dtype}. Weka takes numbers, texts, categories "
-        "and truth values. "
-        "Convert it to one of these, or leave it out."
-    )
+    problem = f"The column {name!r} is of type {content_type or column.dtype}"
+    remedy = "Convert it to one of these, or leave it out"
+    raise DataError(f"{problem}. Weka takes numbers, texts, categories and truth values. {remedy}.")
 
 
 def _encode_column(column: pd.Series, name: Hashable, values: NominalValues | None) -> Floats:
@@ -212,10 +199,7 @@ def to_labels(y: Iterable[Any]) -> Array:
 
 
 def find_declared_labels(y: Array, classes: Sequence[Any] | None) -> NominalValues | None:
-    """Return the declared labels, or those that occur, sorted.
-
-    None if `y` has fractional numbers.
-    """
+    """Return the declared labels, or those that occur, sorted; None if `y` has fractional numbers."""
     if isinstance(classes, str):
         reject("classes", "fit", "a sequence of labels", classes)
     if classes is not None:
@@ -233,10 +217,7 @@ def find_declared_labels(y: Array, classes: Sequence[Any] | None) -> NominalValu
 
 @lru_cache(maxsize=64)
 def _make_label_values(labels: tuple[Any, ...], types: tuple[type, ...]) -> NominalValues:
-    """Return labels as nominal values.
-
-    The cache key includes the types, because 1 and True are equal keys.
-    """
+    """Return labels as nominal values; the cache key includes the types, because 1 and True are equal keys."""
     if len(_drop_missing(to_labels(labels))) < len(labels):
         raise DataError(f"None and NaN are missing values and cannot be labels. Got {format_short(list(labels))}.")
     return NominalValues(labels)
@@ -246,9 +227,8 @@ def encode_labels(y: Array, labels: NominalValues) -> Floats:
     """Return the code of each label; NaN if it is missing."""
     codes = labels.encode(y.tolist())
     if unknown_labels := _drop_missing(y[np.isnan(codes)]):
-        raise DataError(
-            f"The label {unknown_labels[0]!r} is not among those declared, {format_short(list(labels.values))}."
-        )
+        declared = format_short(list(labels.values))
+        raise DataError(f"The label {unknown_labels[0]!r} is not among those declared, {declared}.")
     return codes
 
 
@@ -282,6 +262,5 @@ def _find_unique(values: list[Any]) -> list[Any]:
 
 def _build_unhashable_error(values: list[Any]) -> DataError:
     unhashable = next((value for value in values if getattr(value, "__hash__", None) is None), values)
-    return DataError(
-        f"Values and labels must be hashable. Got {format_short(unhashable)}, a {type(unhashable).__name__}."
-    )
+    kind = type(unhashable).__name__
+    return DataError(f"Values and labels must be hashable. Got {format_short(unhashable)}, a {kind}.")

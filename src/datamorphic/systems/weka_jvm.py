@@ -71,10 +71,8 @@ def get_bridge(jar: str) -> WekaBridge:
             if _running is None:
                 _running = _start_java(jar)
     if _running.jar != jar:
-        raise ModelError(
-            f"This process runs Weka from {_running.jar!r} and cannot load another jar. "
-            f"Use that one, or run {jar!r} in another process."
-        )
+        remedy = f"Use that one, or run {jar!r} in another process"
+        raise ModelError(f"This process runs Weka from {_running.jar!r} and cannot load another jar. {remedy}.")
     if _running.process_id != os.getpid():
         raise ModelError(
             "This process was forked from one that runs Java, and Java does not work in forked processes. "
@@ -171,10 +169,8 @@ class WekaBridge:
         try:
             kind = self._jpype.JClass(name)
         except (self._jpype.JException, TypeError) as error:
-            raise ModelError(
-                f"{name} cannot be loaded: {_to_one_line(error)}. It may need one of these jars, which "
-                "are searched beside weka.jar: " + ", ".join(COMPANION_JARS)
-            ) from None
+            hint = f"It may need one of these jars, which are searched beside weka.jar: {', '.join(COMPANION_JARS)}"
+            raise ModelError(f"{name} cannot be loaded: {_to_one_line(error)}. {hint}") from None
         is_abstract = self._jpype.JClass("java.lang.reflect.Modifier").isAbstract(kind.class_.getModifiers())
         if is_abstract or not issubclass(kind, self._classifier):
             raise ModelError(f"{name} is not a classifier, but a component of Weka's classifiers.")

@@ -97,7 +97,7 @@ def stop_on_interrupt() -> Iterator[None]:
             yield
         except Interrupted:
             raise KeyboardInterrupt from None
-    if interrupts.stopped:
+    if interrupts.is_stopped():
         raise KeyboardInterrupt
 
 
