@@ -30,7 +30,10 @@ from datamorphic.runs import errors as trouble
 from datamorphic.runs import ownership as owners
 from datamorphic.runs import store as store_module
 from datamorphic.runs import tables as sql
-from datamorphic.runs.store import JournalEntry, Store, get_default_path
+from datamorphic.runs.run import JournalEntry
+from datamorphic.runs.store import Store
+from datamorphic.runs.tables import to_safe_json_value
+from datamorphic.runs.url import get_default_path, read_store_variable
 
 pytest_plugins = ["support.postgres"]
 
@@ -95,7 +98,8 @@ HELPER = """
 import os, sys
 from datamorphic.errors import StoreError
 from datamorphic.runs import tables as sql
-from datamorphic.runs.store import JournalEntry, Store
+from datamorphic.runs.run import JournalEntry
+from datamorphic.runs.store import Store
 from datamorphic.runs.failures import remember
 def entry(ask, first, payload):
     return JournalEntry(ask=ask, first=first, pieces=1, rows=1, fingerprint="f", payload=payload, about={})
@@ -1481,11 +1485,11 @@ def test_paths_in_messages_have_no_secrets(tmp_path):
 def test_no_store_at_all(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DATAMORPHIC_STORE", "none")
-    assert store_module.read_store_variable() == "none"
+    assert read_store_variable() == "none"
     with pytest.raises(StoreError, match=r"\$DATAMORPHIC_STORE is 'none'"):
         Store.open()
     monkeypatch.delenv("DATAMORPHIC_STORE")
-    assert store_module.read_store_variable() is None
+    assert read_store_variable() is None
     assert list(tmp_path.iterdir()) == []
 
 
@@ -1543,7 +1547,7 @@ def test_what_is_a_url_is_redacted_wherever_it_is():
         "https://h/api?code=hunter2&x=1", "https://ada:hunter2@h", "see https%3A%2F%2Fada%3Ahunter2%40h",
         "host=h password=hunter2", "AccountName=x;AccountKey=hunter2;x=y",
     ):  # fmt: skip
-        assert "hunter2" not in str(store_module.to_safe_json_value({"model": [text], text: 1}))
+        assert "hunter2" not in str(to_safe_json_value({"model": [text], text: 1}))
     assert redact("https://h/f?code=hunter2&x=1") == "https://h/f?code=***&x=1"
     assert redact("https://h/?next=https%3A%2F%2Fh%3Fcode%3Dhunter2") == "https://h/?next=https%3A%2F%2Fh%3Fcode%3D***"
     assert redact("exit code=3, error code: 5") == "exit code=3, error code: 5"

@@ -28,7 +28,8 @@ def open_store(url: str | None, *, required: bool = False, reading: bool = False
 
     The default store is in the user's data folder. If it cannot be opened, the command goes on without a store.
     """
-    from ..runs.store import Store, read_store_variable
+    from ..runs.store import Store
+    from ..runs.url import read_store_variable
 
     chosen_url = url or read_store_variable()
     if chosen_url == "none":
@@ -58,7 +59,7 @@ def open_required_store(url: str | None, *, reading: bool = False) -> Iterator[S
 
 def find_missing_default_store(url: str | None) -> str:
     """Return the path of the default store if it does not exist yet and no other is named; else an empty text."""
-    from ..runs.store import get_default_path, read_store_variable
+    from ..runs.url import get_default_path, read_store_variable
 
     path = read_store_variable() or str(get_default_path())
     is_missing = url is None and "://" not in path and path != "none" and not os.path.exists(path)

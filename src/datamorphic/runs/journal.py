@@ -27,7 +27,8 @@ from ..space.points import Batch, Points
 from ..space.serialize import value_from_json, value_to_json
 from ..systems.base import ScoreRequest, SystemTraits
 from ..systems.guard import SolvedPiece
-from .store import JournalEntry, Store
+from .run import JournalEntry
+from .store import Store
 
 WRITE_INTERVAL_SECONDS = 0.1  # shorter work costs little to repeat
 HEADER_FORMAT = struct.Struct(">II")  # length of the description, checksum of the rest

@@ -12,7 +12,9 @@ import numpy as np
 
 from ..errors import DatamorphicError, Interrupted, StoreError
 from .journal import RunJournal
-from .store import Run, Store, to_safe_json_value
+from .run import Run
+from .store import Store
+from .tables import to_safe_json_value
 
 
 class Session:

@@ -24,19 +24,7 @@ from .artifacts import Artifact, Files, open_files, open_server_files
 from .ownership import Owner, reject_live_run
 from .run import JournalEntry, Run, build_damage_error, coerce_row, parse_artifact, parse_entry, parse_run
 from .tables import Database, to_json_value, to_safe_json_value
-from .url import FILES_VARIABLE, STORE_VARIABLE, get_default_path, read_store_variable, resolve_store_url
-
-__all__ = [
-    "FILES_VARIABLE",
-    "STORE_VARIABLE",
-    "Artifact",
-    "JournalEntry",
-    "Run",
-    "Store",
-    "get_default_path",
-    "read_store_variable",
-    "to_safe_json_value",
-]
+from .url import FILES_VARIABLE, resolve_store_url
 
 JOURNAL_CHUNK_ENTRIES = 16  # read at once
 
@@ -44,19 +32,12 @@ JOURNAL_CHUNK_ENTRIES = 16  # read at once
 class Store:
     """A store of runs with journals, verdicts and files; `Store.open` opens one.
 
-    A store may be used from any thread, but by one at a time.
-
-    Attributes
-    ----------
-    url : str
-        Its location, without secrets.
+    A store may be used from any thread, but by one at a time. Its location, without secrets, is `url`.
     """
 
     def __init__(self, database: Database, files: Files) -> None:
-        self.database = database
-        self.url = database.name
-        self._files = files
-        self._owner = Owner()
+        self.database, self.url = database, database.name
+        self._files, self._owner = files, Owner()
 
     @classmethod
     def open(cls, url: str | os.PathLike[str] | None = None, *, reading: bool = False) -> Store:
@@ -157,11 +138,10 @@ class Store:
         ]
 
         def work(connection: Connection) -> None:
-            progress = {
-                "heartbeat": time.time(),
-                **_keep_maximum(runs=int(runs), calls=int(calls), seconds=float(seconds)),
-                **({} if done is None else {"done": float(done)}),
-            }
+            totals = _keep_maximum(runs=int(runs), calls=int(calls), seconds=float(seconds))
+            progress = {"heartbeat": time.time(), **totals}
+            if done is not None:
+                progress["done"] = float(done)
             self._update(connection, run, progress, sql.runs.c.state == "running")
             if rows:
                 connection.execute(sql.answers.insert(), rows)
@@ -211,12 +191,9 @@ class Store:
             Files by name. Each function writes one to the path it gets, and returns its number of rows.
         """
         validate_choice("state", "Store.finish", state, ["finished", "interrupted", "failed"])
-        end_values = {
-            "state": state,
-            "summary": to_safe_json_value(summary or {}),
-            "message": redact(message),
-            **({"done": 1.0} if state == "finished" else {}),
-        }
+        end_values = {"state": state, "summary": to_safe_json_value(summary or {}), "message": redact(message)}
+        if state == "finished":
+            end_values["done"] = 1.0
         verdict_rows = [
             {"run": run, "number": i, "verdict": to_safe_json_value(verdict)} for i, verdict in enumerate(verdicts)
         ]

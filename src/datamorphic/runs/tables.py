@@ -355,19 +355,19 @@ class Database:
 
 def _create_sqlite_engine(file: Path, mode: str) -> Engine:
     def connect() -> sqlite3.Connection:
-        # check_same_thread: the pool may pass a connection to another thread
-        return sqlite3.connect(
-            f"{file.as_uri()}?{mode}", uri=True, timeout=SQLITE_WAIT_SECONDS, check_same_thread=False
+        connection = sqlite3.connect(
+            f"{file.as_uri()}?{mode}",
+            uri=True,
+            timeout=SQLITE_WAIT_SECONDS,
+            check_same_thread=False,  # the pool may pass a connection to another thread
+            isolation_level=None,  # transactions are begun explicitly below
         )
-
-    engine = sa.create_engine("sqlite://", creator=connect, poolclass=sa.QueuePool, hide_parameters=True)
-
-    @sa.event.listens_for(engine, "connect")
-    def _configure_connection(connection: sqlite3.Connection, _: object) -> None:
-        connection.isolation_level = None  # transactions are begun explicitly below
         connection.text_factory = lambda text: text.decode(errors="replace")  # tolerate invalid characters
         for pragma in ("foreign_keys=ON", "synchronous=NORMAL"):
             connection.execute(f"PRAGMA {pragma}")
+        return connection
+
+    engine = sa.create_engine("sqlite://", creator=connect, poolclass=sa.QueuePool, hide_parameters=True)
 
     @sa.event.listens_for(engine, "begin")
     def _begin_transaction(connection: Connection) -> None:

@@ -253,12 +253,11 @@ class GuardedSystem(Wrapper):
         raise SystemFailed(f"{problem}. The last error was {result.give_up_reason}. Try it on one row of your data.")
 
     def _recheck_rows(self, batch: Batch, outputs: Outputs) -> None:
-        answered_rows = np.flatnonzero(outputs.ok)
-        if not answered_rows.size:
+        chosen_rows = np.flatnonzero(outputs.ok)
+        if not chosen_rows.size:
             return
-        chosen_rows = answered_rows
-        if len(answered_rows) > self.recheck:
-            chosen_rows = np.unique(answered_rows[self._rng.integers(len(answered_rows), size=self.recheck)])
+        if len(chosen_rows) > self.recheck:
+            chosen_rows = np.unique(chosen_rows[self._rng.integers(len(chosen_rows), size=self.recheck)])
         self.health.repeated_rows += len(chosen_rows)
         sample, first = batch.take(chosen_rows), outputs.take(chosen_rows)
         second = self._solve_batch(sample, False)

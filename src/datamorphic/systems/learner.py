@@ -188,9 +188,9 @@ def list_fit_parameters(kind: type[Any]) -> tuple[str, ...]:
 
 def has_weight_parameter(learner: object) -> bool:
     """Tell whether a learner accepts weights of rows."""
-    with suppress(Exception):  # pipelines raise various errors
-        from sklearn.utils.validation import has_fit_parameter
+    from sklearn.utils.validation import has_fit_parameter
 
+    with suppress(Exception):  # pipelines raise various errors
         return bool(has_fit_parameter(learner, "sample_weight"))
     return False
 
