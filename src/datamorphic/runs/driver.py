@@ -74,44 +74,23 @@ def drive(
     executor: Executor,
     *,
     budget: Budget | str | float | None = None,
-    tally: CallCounter | None = None,
-    progress: bool | None = None,
-    engine: EngineLike = None,
-    journal: RunJournal | None = None,
-    timeout: float | None = None,
-    batch: int | None = None,
-    cache: int | None = 1_000_000,
-    recheck: int = 16,
-    alive: bool = False,
+    tally: CallCounter | None = None,  # gets the cost of the run
+    progress: bool | None = None,  # whether to show it on stderr; by default if that is a terminal
+    engine: EngineLike = None,  # where the system runs: see `make_engine`
+    journal: RunJournal | None = None,  # where answers are stored, and read from if a killed run is resumed
+    timeout: float | None = None,  # seconds a batch may take; the system then runs in a process that can be killed
+    batch: int | None = None,  # rows the system is queried with at once; by default what it prefers
+    cache: int | None = 1_000_000,  # different rows to remember, so that none is queried twice; None for no cache
+    recheck: int = 16,  # rows that are queried again from time to time to see whether answers repeat
+    alive: bool = False,  # whether the system is known to answer, so that it never counts as failed
 ) -> Result:
     """Answer a flow until it ends, and return its result.
 
-    Parameters
-    ----------
-    flow, executor : Flow, Executor
-        The strategy at work, and the system under test, as `wrap` returns it.
-    budget : Budget, str or int, optional
-        ``"1m"``, ``"10000 runs"``. The number of runs is never exceeded; the time is checked between queries. When the
-        budget is spent, `OutOfBudget` is thrown into the flow, which may return what it has. Otherwise it is raised here.
-    tally : CallCounter, optional
-        Filled with the cost of the run.
-    progress : bool, optional
-        Whether to show progress on stderr. By default if stderr is a terminal.
-    engine : optional
-        Where the system runs: see `make_engine`.
-    journal : RunJournal, optional
-        Where answers are stored, and read from if a killed run is resumed.
-    timeout : float, optional
-        Seconds a batch may take. The system then runs in a process that can be killed.
-    batch : int, optional
-        Rows the system is queried with at once. By default what it prefers. For one batch size, the same seed gives the
-        same result on all engines. Models do not give bitwise equal answers in batches of another size.
-    cache : int, optional
-        The number of different rows to remember, so that none of them is queried twice; None for no cache.
-    recheck : int
-        Rows that are queried again from time to time to see whether answers repeat.
-    alive : bool
-        Whether the system is known to answer. Otherwise it counts as failed if many rows in succession fail.
+    The number of runs in the budget is never exceeded; the time is checked between queries. When the budget is spent,
+    `OutOfBudget` is thrown into the flow, which may return what it has. Otherwise it is raised here.
+
+    For one batch size, the same seed gives the same result on all engines. Models do not give bitwise equal answers in
+    batches of another size.
     """
     limit = Budget.parse(budget)
     if not isinstance(executor, Executor):

@@ -79,15 +79,9 @@ class PersistentEngine(Engine):
 
 
 def make_engine(spec: EngineLike | Engine, workers: int | None = None) -> Engine:
-    """Return the engine that `spec` names.
+    """Return the engine that `spec` names: "serial", "processes:2", "threads:2" or "dask://host:port".
 
-    Parameters
-    ----------
-    spec : None, str, Engine or Dask client
-        "serial", "processes", "threads" (the last two optionally with ":" and a number of workers), or
-        "dask://host:port".
-    workers : int, optional
-        The number of workers, if `spec` does not give it. More than one without a `spec` means processes.
+    If it gives no number of workers, `workers` does. More than one without a `spec` means processes.
 
     Examples
     --------

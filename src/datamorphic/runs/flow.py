@@ -26,30 +26,16 @@ Result = TypeVar("Result")
 class Query:
     """A batch to be answered.
 
-    Attributes
-    ----------
-    batch : Points or Rows
-        The inputs.
-    scores : bool or "only"
-        Whether to return scores beside the labels. "only" allows a system to derive the labels from the scores, which
-        saves half of its work.
-    progress : float, optional
-        The share of the work that is done, between 0 and 1, for the progress bar.
-    note : str
-        What is going on, in a few words.
-    fresh : bool
-        Whether these cases are almost certainly new, such as midpoints of real numbers. Caching them would cost more than
-        it saves.
-    runs : int, optional
-        How many runs the query counts as. By default its number of rows.
+    With ``scores="only"`` a system may derive the labels from the scores, which saves half of its work. Cases are `fresh` if
+    they are almost certainly new, such as midpoints of real numbers, so that caching them would cost more than it saves.
     """
 
     batch: Batch
-    scores: bool | Literal["only"] = False
-    progress: float | None = None
-    note: str = ""
+    scores: bool | Literal["only"] = False  # whether to return scores beside the labels
+    progress: float | None = None  # the share of the work that is done, between 0 and 1
+    note: str = ""  # what is going on, in a few words
     fresh: bool = False
-    runs: int | None = None
+    runs: int | None = None  # how many it counts as; by default its number of rows
 
     @property
     def cost(self) -> int:

@@ -68,35 +68,18 @@ def run_jobs(
     jobs: Iterable[Any],
     *,
     workers: int = 1,
-    seconds: float | None = None,
-    memory: int | None = None,
-    output: str = "stderr",
-    fresh: bool = False,
-    progress: Callable[[int, JobOutcome], None] | None = None,
+    seconds: float | None = None,  # a job may take; the start of a child does not count
+    memory: int | None = None,  # bytes a job may add to the address space of its process, which is more than it uses
+    output: str = "stderr",  # where the output of jobs goes, or "nothing"
+    fresh: bool = False,  # each job gets a new child: slower, but changes to a library do not affect the next job
+    progress: Callable[[int, JobOutcome], None] | None = None,  # called with the number of a job and its outcome
 ) -> list[JobOutcome]:
     """Call a function with each job in child processes; return the outcomes.
 
     A child runs one job after another. It is replaced if a job hung, died, ran out of memory, left threads behind or left
     much memory allocated. When this function ends, for whatever reason, all children and their descendants have ended,
-    except those that left their session (setsid).
-
-    Parameters
-    ----------
-    function, jobs : callable, iterable
-        The function takes a job. The function, the jobs and the values must be picklable by cloudpickle.
-    workers : int
-        The number of children.
-    seconds : float, optional
-        How long a job may take. The start of a child does not count.
-    memory : int, optional
-        How many bytes a job may add to the address space of its process, on platforms that support it (Linux). Address
-        space is larger than the memory in use, so leave room.
-    output : {"stderr", "nothing"}
-        Where the output of jobs goes.
-    fresh : bool
-        Whether each job gets a new child. This is slower, but changes to a library do not affect the next job.
-    progress : callable, optional
-        Called with the number of a job and its outcome as soon as it is known.
+    except those that left their session (setsid). The function, the jobs and the values must be picklable by cloudpickle.
+    Memory is limited only on platforms that support it (Linux).
 
     Examples
     --------

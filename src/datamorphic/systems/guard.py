@@ -80,34 +80,19 @@ class GuardedSystem(Wrapper):
 
     A piece that fails is cut until the rows at fault are alone. They get a status and a message, every other row its
     output. After the first batch, and whenever ten times as many rows have been queried, a few rows are queried again to see
-    whether the answers repeat.
-
-    Parameters
-    ----------
-    inner, recheck : Executor, int
-        The system, and the number of rows to query again; 0 for none.
-    alive : bool
-        Whether the system is known to answer. If so, no number of failures makes it count as failed.
-    rows : int, optional
-        Rows per piece. By default what the system prefers.
-    lanes : sequence of Executor, optional
-        Ways to reach the system, each used by one thread at a time. By default the system itself.
-    journal : PieceJournal, optional
-        Where to store answered pieces.
-    is_stopped : callable, optional
-        Tells whether to begin no further piece. Pieces under way are finished and stored, then `Interrupted` is raised.
+    whether the answers repeat. When it is stopped, pieces under way are finished and stored, then `Interrupted` is raised.
     """
 
     def __init__(
         self,
         inner: Executor,
-        recheck: int = 16,
+        recheck: int = 16,  # rows to query again; 0 for none
         *,
-        alive: bool = False,
-        rows: int | None = None,
-        lanes: Sequence[Executor] = (),
+        alive: bool = False,  # whether the system is known to answer, so that it never counts as failed
+        rows: int | None = None,  # per piece; by default what the system prefers
+        lanes: Sequence[Executor] = (),  # each used by one thread at a time; by default the system itself
         journal: PieceJournal | None = None,
-        is_stopped: Callable[[], bool] = bool,
+        is_stopped: Callable[[], bool] = bool,  # tells whether to begin no further piece
     ) -> None:
         super().__init__(inner)
         self.recheck = validate_integer("recheck", "Guarded", recheck)

@@ -44,7 +44,7 @@ def validate_trees(model: object, name: str) -> None:
 
     forests = ExtraTreesClassifier | ExtraTreesRegressor | RandomForestClassifier | RandomForestRegressor
     other_ensembles = AdaBoostClassifier | AdaBoostRegressor | BaggingClassifier | BaggingRegressor
-    for part in _iterate_parts(model):
+    for part in _iterate_parts([model]):
         contents = _list_contents(part)
         has_tree = isinstance(part, BaseDecisionTree)
         if any(isinstance(value, Tree) for key, value in contents if key != "tree_" or not has_tree):
@@ -58,7 +58,8 @@ def validate_trees(model: object, name: str) -> None:
             if members is not None and not _has_matching_members(part, members, isinstance(part, forests)):
                 raise _build_forgery_error(name, f"the members of {kind} have other columns than the ensemble")
         elif not isinstance(part, Pipeline | list | tuple | dict | np.ndarray) and any(
-            isinstance(value, BaseDecisionTree) and hasattr(value, "tree_") for value in _iterate_nested(contents)
+            isinstance(value, BaseDecisionTree) and hasattr(value, "tree_")
+            for value in _iterate_parts([value for _, value in contents], only_containers=True)
         ):
             problem = f"holds trees in a {type(part).__name__}, which is not known to use them safely"
             raise UntrustedError(f"{name} {problem}. {TRUST_HINT}")
@@ -79,29 +80,17 @@ def _list_contents(container: object) -> list[tuple[Any, Any]]:
     return list(getattr(container, "__dict__", {}).items())
 
 
-def _iterate_nested(contents: list[tuple[Any, Any]]) -> Iterator[Any]:
-    """Yield the contents, and the contents of the containers among them."""
-    pending, seen = [value for _, value in contents], set()
-    while pending:
-        item = pending.pop()
-        if id(item) not in seen:
-            seen.add(id(item))
-            yield item
-            if isinstance(item, dict | list | tuple | set | frozenset | np.ndarray):
-                pending += [value for _, value in _list_contents(item)]
-
-
-def _iterate_parts(model: object) -> Iterator[Any]:
-    """Yield a model and all objects it holds, each once."""
-    pending, seen, references = [model], set(), []
+def _iterate_parts(parts: list[Any], *, only_containers: bool = False) -> Iterator[Any]:
+    """Yield objects and all they hold, each once; with `only_containers`, only what lists, dicts and the like hold."""
+    pending, seen = list(parts), {}
     while pending:
         part = pending.pop()
         if id(part) in seen or isinstance(part, str | bytes | int | float | None.__class__):
             continue
-        seen.add(id(part))
-        references.append(part)  # keeps objects alive, so that ids stay unique
+        seen[id(part)] = part  # keeps objects alive, so that ids stay unique
         yield part
-        pending += [value for _, value in _list_contents(part)]
+        if not only_containers or isinstance(part, dict | list | tuple | set | frozenset | np.ndarray):
+            pending += [value for _, value in _list_contents(part)]
 
 
 def _is_sound(tree: Tree, width: object) -> bool:
