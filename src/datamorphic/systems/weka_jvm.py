@@ -108,9 +108,9 @@ def _start_java(jar: str) -> WekaBridge:
                 path,
                 *options,
                 classpath=[*jars, LOOPS_FOLDER],
-                convertStrings=False,
-                ignoreUnrecognized=True,
-                interrupt=False,
+                convertStrings=False,  # strings of Java stay objects of Java until str() converts them
+                ignoreUnrecognized=True,  # not every Java knows all -XX options
+                interrupt=False,  # Python handles Ctrl-C
             )
         except Exception as error:  # JPype raises errors of several types
             raise ModelError(f"Java does not start ({_to_one_line(error)}). {JAVA_HINT}") from None
