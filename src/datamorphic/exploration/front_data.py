@@ -156,30 +156,6 @@ class FrontData:
         a, b = (border.read(Outputs.of(values)) for values in (self.a_output, self.b_output))
         return a, b, self.part
 
-    # -- extra queries -----------------------------------------------------------------------------------------
-
-    def get_extra_call_limit(self, limit: int) -> int:
-        """Return the number of rows beyond its exploration to query the system with, at most `limit`.
-
-        It is 0 where no system is attached, or where the system hung or died before.
-        """
-        status_counts = self.tally.health.status_counts
-        if self.sut is None or Status.TIMEOUT in status_counts or Status.DIED in status_counts:
-            return 0
-        return min(limit, max(MIN_EXTRA_CALLS, self.calls // EXTRA_CALLS_DIVISOR))
-
-    def query_quietly(self, flow: Flow[FlowResult]) -> FlowResult | None:
-        """Run a flow on the system and return its result, or None if the system fails.
-
-        The calls do not count as calls of the front. What the system prints goes to stderr.
-        """
-        assert self.sut is not None
-        try:
-            with redirect_stdout(sys.stderr):
-                return drive(flow, self.sut, progress=False, recheck=0)
-        except (SystemFailed, Interrupted):
-            return None
-
     # -- yield and cost ----------------------------------------------------------------------------------------
 
     @property
@@ -247,3 +223,27 @@ class FrontData:
 def _validate_confidence(value: float, owner: str) -> None:
     if not is_number(value) or not 0 < value < 1:
         reject("confidence", owner, "a number between 0 and 1, neither included", value)
+
+
+def get_extra_call_limit(front: FrontData, limit: int) -> int:
+    """Return the number of rows beyond its exploration to query the system with, at most `limit`.
+
+    It is 0 where no system is attached, or where the system hung or died before.
+    """
+    status_counts = front.tally.health.status_counts
+    if front.sut is None or Status.TIMEOUT in status_counts or Status.DIED in status_counts:
+        return 0
+    return min(limit, max(MIN_EXTRA_CALLS, front.calls // EXTRA_CALLS_DIVISOR))
+
+
+def query_quietly(front: FrontData, flow: Flow[FlowResult]) -> FlowResult | None:
+    """Run a flow on the system of a front and return its result, or None if the system fails.
+
+    The calls do not count as calls of the front. What the system prints goes to stderr.
+    """
+    assert front.sut is not None
+    try:
+        with redirect_stdout(sys.stderr):
+            return drive(flow, front.sut, progress=False, recheck=0)
+    except (SystemFailed, Interrupted):
+        return None

@@ -21,7 +21,7 @@ from ..space.outputs import Outputs, Status
 from ..space.points import Points
 from ..space.serialize import space_from_dict, space_to_dict, value_from_json, value_to_json
 from ._utils import Rows, thin_rows
-from .front_data import FrontData
+from .front_data import FrontData, get_extra_call_limit, query_quietly
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -56,9 +56,9 @@ def write_front(front: FrontData, path: FilePath, *, query_seeds: bool = True) -
     import pyarrow.parquet as pq
 
     seed_answers = front.seed_answers  # those read from a file
-    seed_rows = thin_rows(len(front.seeds), front.get_extra_call_limit(MAX_SEED_ANSWERS) if query_seeds else 0)
+    seed_rows = thin_rows(len(front.seeds), get_extra_call_limit(front, MAX_SEED_ANSWERS) if query_seeds else 0)
     if seed_rows.size:
-        seed_answers = front.query_quietly(ask(front.seeds.take(seed_rows), note="saving"))
+        seed_answers = query_quietly(front, ask(front.seeds.take(seed_rows), note="saving"))
     sides = (("a", front.a), ("b", front.b))
     columns: dict[str, Any] = {
         f"{side}.{j}": points.codes[:, j] for side, points in sides for j in range(len(front.space))

@@ -16,7 +16,7 @@ from ..space.points import Points
 from ..space.projection import BINS_PER_AXIS, Archive
 from ..space.space import Space
 from ._utils import Mask, Rows, measure_changes, thin_rows
-from .front_data import FrontData
+from .front_data import FrontData, get_extra_call_limit, query_quietly
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -125,14 +125,14 @@ def rank_deciding_features(front: FrontData) -> pd.DataFrame:
 def _measure_deciding_shares(front: FrontData, differs: Mask) -> Codes:
     """Return the share of pairs at which each feature decides; NaN where the system cannot be queried."""
     unknown = np.full(len(front.space), np.nan)
-    calls = front.get_extra_call_limit(MAX_DECIDING_CALLS)
+    calls = get_extra_call_limit(front, MAX_DECIDING_CALLS)
     if not len(front) or not calls:
         return unknown
     count = differs.sum(axis=1)
     # where a single feature differs, that feature decides and no query is needed
     queries_per_pair = max(1.0, float(np.where(count > 1, count, 0).mean()))
     rows = thin_rows(len(front), min(MAX_QUERIED_PAIRS, max(1, int(calls / queries_per_pair))))
-    decided = front.query_quietly(_query_restored_features(front, rows, differs[rows]))
+    decided = query_quietly(front, _query_restored_features(front, rows, differs[rows]))
     return unknown if decided is None else decided.mean(axis=0)
 
 
