@@ -73,10 +73,7 @@ class Boundaries:
         return self._column_facts[column]
 
     def find_end_values(self, column: int, range_: Range, *, inside: bool = True) -> dict[bool, float]:
-        """Return the values just inside the upper (True) and lower (False) limit.
-
-        If the range is narrower than the offset and values must lie inside, its outermost values are used.
-        """
+        """Return the values just inside the upper (True) and lower (False) limit, or else the outermost values."""
         domain, gap = self._get_column_facts(column)
         allowed_values = domain.restrict(range_)
         if allowed_values.choices is not None or allowed_values.low > allowed_values.high:

@@ -78,10 +78,7 @@ class ColumnDomain:
 def build_column_domain(
     column: int, single: bool, frame: pd.DataFrame, values: Floats, inputs: TreeInputs
 ) -> ColumnDomain:
-    """Build the domain of a column from its feature, or from dtype and values.
-
-    A dtype only suggests a domain: a model fitted on fractions may be given rows that happen to hold integers.
-    """
+    """Build the domain of a column from its feature, or from dtype and values."""
     known_values = values[~np.isnan(values)]
     feature = inputs.space[inputs.names[column]] if inputs.space is not None else None
     largest = float(np.finfo(np.float32 if single else np.float64).max)
@@ -96,6 +93,7 @@ def build_column_domain(
         missing, choices = True, np.arange(len(inputs.categories[column]), dtype=np.float64)
     else:
         low, high, whole, choices, missing = _read_dtype_limits(frame.dtypes.iloc[column], low, high)
+        # a dtype only suggests a domain: a model fitted on fractions may be given rows that happen to hold integers
         suggested = getattr(frame.dtypes.iloc[column], "kind", "O") != "b"
     is_imputed = inputs.preprocessing is not None and inputs.preprocessing.fills
     domain = ColumnDomain(

@@ -19,10 +19,7 @@ def evaluate_comparisons(
     threshold: Floats,
     members: npt.NDArray[np.bool_] | None = None,
 ) -> npt.NDArray[np.bool_]:
-    """Return where comparisons hold, element by element; never for NaN.
-
-    "in" and "not in" need `members`, see `Tree.members`.
-    """
+    """Return where comparisons hold, element by element; never for NaN. Sets need `members`, see `Tree.members`."""
     holds = values <= threshold
     for code, compare in ((BELOW, np.less), (ABOVE, np.greater), (FROM, np.greater_equal), (EQUAL, np.equal)):
         places = np.flatnonzero(operator == code)

@@ -54,10 +54,7 @@ def find_row_within(
     values: Floats | None = None,
     suggest_near: bool = False,
 ) -> pd.DataFrame:
-    """Find the row that needs the smallest changes to meet ranges and a test.
-
-    `get_column` and `values` avoid reading the same frame again for every call.
-    """
+    """Find the row that needs the smallest changes; `get_column` and `values` avoid reading the frame again."""
     known_values = to_user_values(frame, inputs) if values is None else values
     if get_column is None:
 

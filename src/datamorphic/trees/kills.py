@@ -66,10 +66,7 @@ class RowKills:
 def find_kills(
     tree: Tree, matrix: npt.ArrayLike, mutants: Mutants, *, tolerance: float = 0.0, compiled: bool | None = None
 ) -> RowKills:
-    """Find the rows for which the answer of each mutant differs by more than the tolerance.
-
-    Compiled code needs the extra "fast"; by default it is used if it is installed and pays.
-    """
+    """Find the rows that kill each mutant; by default, compiled code is used if it is installed and pays."""
     values = to_tree_precision(tree, matrix)
     if compiled is None:
         compiled = len(values) * len(mutants) > MIN_COMPILED_CELLS and find_spec("numba") is not None
@@ -100,10 +97,7 @@ def collect_kills(number: Nodes, rows: Nodes, mutants: int, width: int) -> RowKi
 def list_kills(
     tree: Tree, values: npt.NDArray[Any], mutants: Mutants, answer: npt.NDArray[Any], tolerance: float = 0.0
 ) -> tuple[Nodes, Nodes, Nodes]:
-    """List the mutant, the row, and the leaf in the mutant, of each kill.
-
-    Two leaves give the same answer if their numbers in `answer` differ by at most the tolerance.
-    """
+    """List the mutant, the row, and the leaf in the mutant of each kill: where answers differ by more than a tolerance."""
     blocks = [(np.zeros(0, dtype=np.intp),) * 3]
     for start in range(0, len(values), ROWS_PER_BLOCK):
         block = values[start : start + ROWS_PER_BLOCK]

@@ -124,18 +124,14 @@ class Tree:
 
 
 class Routing(NamedTuple):
-    """Decisions that lead to the first child if a value is at most a limit.
-
-    The children of node n are at 2 n and 2 n + 1. A leaf leads to itself. `special` marks the nodes with other
-    comparisons, if there are any: they lead to the first child if their comparison holds.
-    """
+    """Decisions that lead to the first child if a value is at most a limit."""
 
     feature: Nodes
     limit: Floats
-    children: Nodes
+    children: Nodes  # those of node n are at 2 n and 2 n + 1; a leaf leads to itself
     missing_second: npt.NDArray[np.bool_]
     is_leaf: npt.NDArray[np.bool_]
-    special: npt.NDArray[np.bool_] | None
+    special: npt.NDArray[np.bool_] | None  # nodes with other comparisons, which hold for the first child
 
 
 def convert_to_limits(operator: npt.NDArray[np.int8], threshold: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:

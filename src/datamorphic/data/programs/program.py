@@ -32,15 +32,7 @@ def read_rows(name: str) -> tuple[dict[str, str], ...]:
 
 
 class CaseInsensitiveMapping(Mapping[str, T]):
-    """Items by name, whatever the case of its letters.
-
-    An item with aliases is found by all its names and counted once.
-
-    Examples
-    --------
-    >>> CaseInsensitiveMapping("fruit", {"Pear": 1}, {"bell": "Pear"})["pear"]
-    1
-    """
+    """Items by name, whatever the case of its letters; one with aliases is found by all names and counted once."""
 
     def __init__(self, kind: str, items: Mapping[str, T], aliases: Mapping[str, str] | None = None) -> None:
         self._kind = kind
@@ -130,10 +122,7 @@ class NumericProgram:
 
     @property
     def regions(self) -> pd.DataFrame:
-        """The violation rate and the kind of region per mutant and relation.
-
-        `studies.program_regions.measure_regions` computes this table.
-        """
+        """The violation rate and the kind of region per mutant and relation, from `studies.program_regions`."""
         import pandas as pd
 
         rows = [row for row in read_rows("regions.csv") if row["program"] == self.name]

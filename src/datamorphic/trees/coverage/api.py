@@ -217,10 +217,7 @@ def select(
 def read_trees_and_rows(
     model: ModelLike, data: DataLike, options: CoverOptions, *, seed: int = 0, progress: bool | None = None
 ) -> tuple[Forest, Coverage, pd.DataFrame]:
-    """Return the trees of a model, their coverage, and the rows with all columns of the data.
-
-    `seed` is that of the surrogate, if one is fitted.
-    """
+    """Return the trees of a model, their coverage, and the rows with all columns; `seed` is for a surrogate."""
     import pandas as pd
 
     space, target = options.get_space(data), options.target

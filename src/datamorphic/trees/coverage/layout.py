@@ -26,13 +26,9 @@ class BoxLine(NamedTuple):
 
 @dataclass(kw_only=True)
 class NodeBox:
-    """A box of a drawing; `x` and `y` are its centre, `children` are list indices.
+    """A box of a drawing; `x` and `y` are its centre, `children` are list indices."""
 
-    `kind` is "asks" for a decision, "reached" or "absent" for a leaf, "folded" for a part of the tree that is not
-    drawn.
-    """
-
-    kind: str
+    kind: str  # "asks" for a decision, "reached" or "absent" for a leaf, "folded" for a part that is not drawn
     lines: Sequence[BoxLine]
     note: str = ""
     rows: int = 0

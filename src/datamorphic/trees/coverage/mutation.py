@@ -290,8 +290,13 @@ class MutationScore(DrawableResult):
             for start in range(0, len(self.live), MUTANTS_PER_BATCH):
                 batch = self.live[start : start + MUTANTS_PER_BATCH].tolist()
                 progress.show(f"{sum(map(len, frames)):,} made", batch[0] / len(is_open))
-                rows = self._make_killing_rows([mutant for mutant in batch if is_open[mutant]])
-                if len(rows):
+                made_rows: list[pd.DataFrame] = []
+                for mutant in batch:
+                    if is_open[mutant] and self.why(mutant).killable is not False:
+                        with suppress(DataError):
+                            made_rows.append(self.example(mutant))
+                if made_rows:
+                    rows = stack_frames(made_rows, self.leaves.frame)
                     matrix = self.leaves.inputs.to_tree_matrix(rows)
                     tree_kills = find_kills_by_tree(self.forest, matrix, self.of, self.joint, self.tolerance)
                     frames.append(rows)
@@ -307,15 +312,6 @@ class MutationScore(DrawableResult):
             killable = np.flatnonzero(np.diff(kill_matrix.indptr))
             chosen = find_greedy_cover(kill_matrix[killable])[:n]  # rows that kill the most mutants come first
         return stack_frames(frames, self.leaves.frame).iloc[chosen].reset_index(drop=True)
-
-    def _make_killing_rows(self, mutants: list[int]) -> pd.DataFrame:
-        """Return one row per mutant that kills it, where one was found."""
-        frames: list[pd.DataFrame] = []
-        for mutant in mutants:
-            if self.why(mutant).killable is not False:
-                with suppress(DataError):
-                    frames.append(self.example(mutant))
-        return stack_frames(frames, self.leaves.frame)
 
     @cached_property
     def proved(self) -> int:
@@ -361,10 +357,7 @@ def measure_kills(
     on_kills: Callable[[RowKills], None] | None = None,
     progress: bool | None = None,
 ) -> MutationScore:
-    """Measure which mutants of a forest's trees the rows of a coverage kill.
-
-    `on_kills` is called with the kills of each tree.
-    """
+    """Measure which mutants the rows of a coverage kill; `on_kills` is called with the kills of each tree."""
     mutants_by_tree = tuple(generate_mutants(tree, per_node) for tree in forest.trees)
     matrix = leaves.inputs.to_tree_matrix(leaves.frame)
     counts: list[Nodes] = []

@@ -136,14 +136,10 @@ class Selection(AdequacyResult):
 
 @dataclass
 class RowChooser:
-    """Chooses rows that meet requirements, tree by tree.
+    """Chooses rows that meet requirements, tree by tree."""
 
-    Of several rows that meet a requirement, the first in a random order is taken. With `minimal`, requirements are
-    collected and the smallest set of rows is searched for at the end.
-    """
-
-    order: Nodes
-    minimal: bool
+    order: Nodes  # random: of several rows that meet a requirement, the first is taken
+    minimal: bool  # whether to collect all requirements, and to search for the smallest set at the end
     rows: list[Nodes] = field(default_factory=list)
     parts: list[Any] = field(default_factory=list)
 

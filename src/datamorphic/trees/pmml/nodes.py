@@ -23,14 +23,11 @@ COMPARE = {UP_TO: operator.le, BELOW: operator.lt, ABOVE: operator.gt, FROM: ope
 
 
 class Predicate(NamedTuple):
-    """A comparison that must hold, or must not hold if `negated`.
+    """A comparison that must hold, or must not hold if `negated`."""
 
-    The limit is a number, or a set of codes if the operator is "in". The predicate that always holds has no column.
-    """
-
-    column: int = -1
+    column: int = -1  # none for the predicate that always holds
     operator: int = UP_TO
-    limit: Any = math.inf
+    limit: Any = math.inf  # a number, or a set of codes if the operator is "in"
     negated: bool = False
     missing: bool = False
 

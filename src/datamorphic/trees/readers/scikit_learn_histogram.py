@@ -49,10 +49,7 @@ def read_forest(model: BaseEstimator, columns: list[str] | None, preprocessing: 
 
 
 def _read_columns(model: BaseEstimator, width: int) -> tuple[Any, dict[int, tuple[Any, ...]]]:
-    """Return the column of each index in the trees, and the categories.
-
-    The model moves categorical columns to the front and encodes their values.
-    """
+    """Return the column of each index in the trees, where categorical columns come first, and the categories."""
     if model.is_categorical_ is None:
         return np.arange(width), {}
     order = np.concatenate([np.flatnonzero(model.is_categorical_), np.flatnonzero(~model.is_categorical_)])
