@@ -471,7 +471,7 @@ def test_nothing_is_proved_behind_imputers():
     found = dm.cover(model.fit(data, (data.n + data.m) % 3), data[:9], criterion="DTMT")
     assert len(found.live)
     assert not any(found.why(number).killable is False for number in found.live)
-    assert "at most 100.00 % can be killed" in found.describe()
+    assert "at most 100% can be killed" in found.describe()
 
 
 def test_missing_values_can_kill_mutants():

@@ -126,9 +126,8 @@ class Boundaries:
         open_places = np.arange(len(leaves))
         for _ in range(MAX_SIDE_CHOICES_PER_LEAF):
             for place in open_places.tolist():
-                sides[place] = {
-                    column: bool(rng.choice(list(end_values))) for column, end_values in ends[place].items()
-                }
+                choices = ends[place].items()
+                sides[place] = {column: bool(rng.choice(list(end_values))) for column, end_values in choices}
                 for column, upper in sides[place].items():
                     matrix[place, column] = ends[place][column][upper]
             open_places = open_places[find_leaves(self.tree, matrix[open_places]) != np.asarray(leaves)[open_places]]

@@ -68,9 +68,8 @@ class TreeInputs:
             matrix = self._apply_domains(matrix.copy(), frame)
         if np.isfinite(matrix).all():
             return matrix
-        _refuse_bad_values(
-            frame, np.isinf(matrix), "is infinite or too large for single precision", "Replace or rescale it."
-        )
+        problem = "is infinite or too large for single precision"
+        _refuse_bad_values(frame, np.isinf(matrix), problem, "Replace or rescale it.")
         if not self.takes_missing:
             problem = f"is missing, but {self.owner} takes no missing values"
             _refuse_bad_values(frame, np.isnan(matrix), problem, "Fill it in or leave the row out.")
@@ -104,9 +103,8 @@ class TreeInputs:
         if len(values) > 1 or domain.invalid_policy == "refused":  # otherwise no tree compares the column
             _refuse_bad_values(frame, is_other_type, problem, "Give the column the type it had for fitting.", column)
         if domain.invalid_policy == "refused":
-            _refuse_bad_values(
-                frame, is_other, f"is a value for which {self.owner} has no answer", "Leave the row out.", column
-            )
+            problem = f"is a value for which {self.owner} has no answer"
+            _refuse_bad_values(frame, is_other, problem, "Leave the row out.", column)
         return np.where(is_other, len(values) - 1, codes)
 
     def _apply_domains(self, matrix: TreeMatrix, frame: pd.DataFrame) -> TreeMatrix:

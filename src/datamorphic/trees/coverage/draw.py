@@ -267,9 +267,8 @@ def _draw_box(box: NodeBox) -> list[Shape | TextLabel]:
 
 def _draw_pill(middle: float, top: float, width: float, kind: str) -> Shape:
     left = middle - width / 2
-    return Shape(
-        f"M{left + 7:.1f} {top:.1f}h{width - 14:.1f}a7.5 7.5 0 0 1 0 15h-{width - 14:.1f}a7.5 7.5 0 0 1 0-15z", kind
-    )
+    path = f"M{left + 7:.1f} {top:.1f}h{width - 14:.1f}a7.5 7.5 0 0 1 0 15h-{width - 14:.1f}a7.5 7.5 0 0 1 0-15z"
+    return Shape(path, kind)
 
 
 def _draw_edges(boxes: list[NodeBox], sideways: bool, rows: int) -> list[Shape | TextLabel]:

@@ -69,9 +69,8 @@ class NodeBox:
 def measure_text(text: str, strong: bool = False) -> float:
     """Return the width of a text in letters; wide characters count twice."""
     letter_widths = {"W": 2.0, "F": 2.0, "A": 1.4}
-    return (1.1 if strong else 1.0) * sum(
-        letter_widths.get(unicodedata.east_asian_width(letter), 1.0) for letter in text
-    )
+    width = sum(letter_widths.get(unicodedata.east_asian_width(letter), 1.0) for letter in text)
+    return (1.1 if strong else 1.0) * width
 
 
 def lay_out(boxes: Sequence[NodeBox], sideways: bool = False) -> tuple[float, float]:

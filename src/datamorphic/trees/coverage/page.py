@@ -295,11 +295,8 @@ def _draw_bars(shares: Floats) -> Drawing:
     marks.append(Shape(f"M{left} {bottom}h{BAR_WIDTH * BAR_COUNT}", "axis"))
     styles = {0: "small", BAR_COUNT: "end small"}
     for place in range(0, BAR_COUNT + 1, 5):
-        marks.append(
-            TextLabel(
-                left + BAR_WIDTH * place, bottom + 17, f"{100 * place // BAR_COUNT}%", styles.get(place, "mid small")
-            )
-        )
+        style, text = styles.get(place, "mid small"), f"{100 * place // BAR_COUNT}%"
+        marks.append(TextLabel(left + BAR_WIDTH * place, bottom + 17, text, style))
     return Drawing(
         width=left * 2 + BAR_WIDTH * BAR_COUNT,
         height=bottom + 26,

@@ -190,10 +190,10 @@ def fit_surrogate(
 
 
 def _fit_tree(
-    matrix: npt.NDArray[np.float32],
+    matrix: npt.NDArray[Any],
     codes: npt.NDArray[Any],
     labels: tuple[Any, ...] | None,
-    names: tuple[str, ...],
+    names: Sequence[str],
     max_leaves: int,
 ) -> Tree:
     """Fit a tree of scikit-learn; answers are indices of `labels` if given."""

@@ -17,7 +17,6 @@ ORDER_OPERATORS = ("lessThan", "lessOrEqual", "greaterThan", "greaterOrEqual")
 NUMBER_TYPES = ("integer", "float", "double")
 POLICY_BY_TREATMENT = {"returnInvalid": "refused", "asIs": "kept", "asMissing": "missing"}
 
-MODELS = ("TreeModel", "MiningModel", "RegressionModel")
 PREDICATES = ("True", "False", "SimplePredicate", "SimpleSetPredicate", "CompoundPredicate")
 MODEL_CHILDREN = (
     *("Extension", "MiningSchema", "Output", "ModelStats", "ModelExplanation", "Targets", "LocalTransformations"),
@@ -94,7 +93,7 @@ def validate_elements(root: Element) -> None:
                 raise ModelError(
                     f"A {name} of the PMML file holds {part.tag!r}, which is not supported and may change the answer."
                 )
-        if name in MODELS and element.get("functionName") is None:
+        if name in ("TreeModel", "MiningModel", "RegressionModel") and element.get("functionName") is None:
             raise ModelError(f"A {name} of the PMML file has no functionName. Expected classification or regression.")
         for key, value in element.attrib.items():
             if value not in KNOWN_ATTRIBUTE_VALUES.get(key, (value,) if not key.startswith("x-") else ()):
