@@ -43,6 +43,7 @@ from datamorphic.trees.descent import find_leaves
 from datamorphic.trees.read import read_trees
 from datamorphic.trees.rules import Range, find_box, format_rule
 from datamorphic.trees.tree import Tree
+from support.versions import splits_missing_values_well
 
 RNG = np.random.default_rng(7)
 LOANS = pd.DataFrame(
@@ -305,6 +306,7 @@ def test_leaves_for_missing_values():
     assert cover(tree, data[:2].astype(int).astype({"b": float})).share == 0.5
 
 
+@splits_missing_values_well
 def test_rules_mention_missing_values_where_they_occur():
     data = LOANS.astype(float)
     data.loc[::3, "income"] = np.nan

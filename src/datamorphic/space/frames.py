@@ -25,7 +25,10 @@ def to_frame(names: Sequence[str], data: DataLike) -> pd.DataFrame:
     if isinstance(data, pd.Series) and set(names) <= set(data.index):
         data = data.to_dict()  # a row of a frame
     if isinstance(data, Mapping):
-        return pd.DataFrame({name: [data[name]] for name in names if name in data})
+        try:
+            return pd.DataFrame({name: [data[name]] for name in names if name in data})
+        except OverflowError:
+            raise DataError("A value of the case is not a number that a float can hold.") from None
     if _is_list_of_dicts(data):
         return pd.DataFrame(list(data))
     if isinstance(data, np.ndarray) and data.ndim != 1:

@@ -199,9 +199,10 @@ def is_regressor(learner: object, y: Array | None = None) -> bool:
     """Tell whether a learner is a regressor, by its type or by fractional labels."""
     from sklearn import base
 
-    with suppress(AttributeError, TypeError):  # not an estimator of scikit-learn
-        if base.is_regressor(learner):
-            return True
+    if hasattr(learner, "__sklearn_tags__"):
+        with suppress(AttributeError, TypeError):  # not quite an estimator of scikit-learn
+            if base.is_regressor(learner):
+                return True
     return y is not None and y.dtype.kind == "f" and bool((y % 1 > 0).any())
 
 

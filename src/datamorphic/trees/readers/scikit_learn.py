@@ -24,6 +24,7 @@ def read_forest(model: BaseEstimator, columns: list[str] | None, preprocessing: 
     """Read the trees of a fitted scikit-learn model."""
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
     from sklearn.tree import BaseDecisionTree
+    from sklearn.utils import get_tags
 
     if isinstance(model, HistGradientBoostingClassifier | HistGradientBoostingRegressor):
         from .scikit_learn_histogram import read_forest as read_histograms
@@ -50,7 +51,7 @@ def read_forest(model: BaseEstimator, columns: list[str] | None, preprocessing: 
         width=width,
         labels=tuple(labels_by_output) if len(labels_by_output) > 1 else next(iter(labels_by_output), None),
         joining=joining,
-        takes_missing=_has_missing_support(model),
+        takes_missing=bool(get_tags(model).input_tags.allow_nan),
         preprocessing=preprocessing,
     )
 
@@ -194,11 +195,3 @@ def _read_boosting(model: BaseEstimator, members: Sequence[Any]) -> tuple[Joinin
         decision = "number" if not hasattr(model, "classes_") else "at least" if scores == 1 else "most"
         return Joining(method="sum", start=tuple(start.tolist()), column=column, decision=decision), values
     return None, values  # it starts from the answers of another model
-
-
-def _has_missing_support(model: BaseEstimator) -> bool:
-    try:
-        from sklearn.utils import get_tags
-    except ImportError:  # before 1.6
-        return bool(model._get_tags()["allow_nan"])
-    return bool(get_tags(model).input_tags.allow_nan)
