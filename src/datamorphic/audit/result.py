@@ -218,6 +218,13 @@ class AuditResult(Exportable):
         """
         return load_renderer("audit.pytest_file:write_test_file")(self, Path(path))
 
+    def log_to_mlflow(self) -> None:
+        """Log the counts of findings, the verdict and the report to the active run of MLflow.
+
+        Without an active run MLflow starts one.
+        """
+        load_renderer("audit.mlflow:log_result")(self)
+
     @classmethod
     def from_json(cls, text: str) -> AuditResult:
         """Return the result that `to_json` wrote.
