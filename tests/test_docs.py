@@ -149,7 +149,7 @@ def test_commands_of_the_ci_workflow_parse():
 def test_options_of_the_action_exist():
     script = (ROOT / "action.yml").read_text(encoding="utf-8")
     known = {name for parameter in get_command(app).commands["test"].params for name in parameter.opts}
-    used = re.findall(r"(?<= )--[a-z-]+", script.partition("datamorphic test")[2])
+    used = re.findall(r"(?<= )--[a-z-]+", script.partition('datamorphic test "$MODEL"')[2])
     assert len(used) >= 6
     assert set(used) <= known
 
