@@ -18,6 +18,7 @@ from ..space.points import Points
 from ..space.space import Space
 from ..systems.base import Executor
 from .expectations import Expectations
+from .reference_model import MAX_REFERENCE_ROWS, ReferenceModel, fit_reference_model
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 REPORT_BUDGET_SHARE = 0.06  # reserved for building the page
 MIN_SECONDS_TO_START = 0.01  # with less left, no check starts
 SLOW_CALL_SECONDS = 0.3  # ends the measurement of the pace
+REFERENCE_SECONDS = 1.5  # with less left, no reference model is fitted
 PACE_ROWS = (1, 1, 3, 24, 192, 512)  # of the calls that measure the pace; the first is not counted
 
 
@@ -82,6 +84,7 @@ class CheckContext:
     drive_options: dict[str, Any] = field(default_factory=dict)  # engine, timeout, batch
     pace: Pace = field(default_factory=Pace)
     queries: Points | None = None  # of the check "answers"
+    query_rows: npt.NDArray[np.intp] | None = None  # the positions of these queries among the inputs
     answers: Outputs | None = None  # to these queries
     has_data: bool = True  # whether the inputs were given by the user
     unstable: bool = False  # whether the same case got different answers
@@ -90,6 +93,7 @@ class CheckContext:
     front: Front | None = None  # the border, once it is explored
     remarks: list[str] = field(default_factory=list)  # irregularities of batches
     known_failures: dict[str, Points] = field(default_factory=dict)  # of earlier runs by check, tried first
+    _reference_models: list[ReferenceModel | None] = field(default_factory=list)  # one, once it is fitted
 
     @property
     def sut(self) -> Executor:
@@ -106,11 +110,39 @@ class CheckContext:
         """The space of the inputs."""
         return self.inputs.space
 
+    @property
+    def has_numeric_answers(self) -> bool:
+        """Whether the answers are numbers rather than classes, as far as it is known."""
+        if self.subject.has_numeric_answers:
+            return True
+        return self.sut.labels is None and self.answers is not None and self.answers.values.dtype.kind == "f"
+
+    def sample_rows(self, limit: int) -> npt.NDArray[np.intp]:
+        """Return the positions of the inputs that `sample_inputs` returns."""
+        if len(self.inputs) <= limit:
+            return np.arange(len(self.inputs))
+        return np.random.default_rng(self.seed).permutation(len(self.inputs))[:limit]
+
     def sample_inputs(self, limit: int) -> Points:
         """Return at most `limit` inputs. They depend on the seed only, and a larger sample starts with a smaller one."""
-        if len(self.inputs) <= limit:
-            return self.inputs
-        return self.inputs.take(np.random.default_rng(self.seed).permutation(len(self.inputs))[:limit])
+        return self.inputs if len(self.inputs) <= limit else self.inputs.take(self.sample_rows(limit))
+
+    def fit_reference_model(self, budget: Budget) -> ReferenceModel | None:
+        """Return the cross-validated predictions of a quick model of the labelled data, fitted at the first call.
+
+        None is returned if the data have no labels, or too few. Call it after the check "answers".
+        """
+        if not self._reference_models:
+            if budget.seconds is not None and budget.seconds < REFERENCE_SECONDS:
+                raise OutOfBudget("The budget does not allow a reference model to be fitted.")
+            model = None
+            if self.truth is not None and len(self.truth) == len(self.inputs):
+                rows = self.sample_rows(MAX_REFERENCE_ROWS)
+                model = fit_reference_model(
+                    self.inputs, self.truth, rows, numeric=self.has_numeric_answers, seed=self.seed
+                )
+            self._reference_models.append(model)
+        return self._reference_models[0]
 
     def count_labels(self, outputs: Outputs) -> None:
         """Add the labels of some answers to the counts."""

@@ -118,6 +118,7 @@ def check_answers(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     rows = context.count_affordable(budget.remaining(0.5), min(MAX_GIVEN_ROWS, len(context.inputs)))
     inputs, outputs = _query(context, budget, context.sample_inputs(rows))
     context.queries, context.answers = inputs, outputs
+    context.query_rows = context.sample_rows(rows)[: len(outputs)]
     if len(outputs) >= MIN_ROWS_TO_FAIL and not outputs.ok.any():
         rows_text = pluralize(len(outputs), "row")
         raise SystemFailed(f"{context.subject.name} gave no answer to any of {rows_text}: {format_answer(outputs, 0)}.")
