@@ -93,6 +93,7 @@ class CheckContext:
     front: Front | None = None  # the border, once it is explored
     remarks: list[str] = field(default_factory=list)  # irregularities of batches
     known_failures: dict[str, Points] = field(default_factory=dict)  # of earlier runs by check, tried first
+    shared: dict[str, Any] = field(default_factory=dict)  # measurements that several checks use, by their name
     _reference_models: list[ReferenceModel | None] = field(default_factory=list)  # one, once it is fitted
 
     @property
@@ -197,14 +198,14 @@ class CheckContext:
             limits.append(budget.runs / runs_per_case)
         if min(limits) < 1:
             raise OutOfBudget("The budget does not allow a single case.")
-        return limit if min(limits) >= limit else _round_down(min(limits))
+        return limit if min(limits) >= limit else round_down(min(limits))
 
     def build_quiet_options(self) -> dict[str, Any]:
         """Return the options of `drive` for a short query without progress display."""
         return {"progress": False, "recheck": 0, "alive": True, **self.drive_options}
 
 
-def _round_down(number: float) -> int:
+def round_down(number: float) -> int:
     """Return the largest of 1, 2, 5, 10, 20, 50, ... that is at most `number`."""
     power = 10 ** int(np.floor(np.log10(number)))
     return int(power * max(digit for digit in (1, 2, 5) if digit * power <= number))
