@@ -134,7 +134,7 @@ class Response:
     @cached_property
     def changed(self) -> Mask:
         """Which rows get another answer for some value of the feature."""
-        return self.differs.any(axis=1)
+        return np.asarray(self.differs.any(axis=1))
 
     @cached_property
     def score_changed(self) -> Mask:
