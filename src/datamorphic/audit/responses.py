@@ -254,6 +254,39 @@ def encode_outputs(context: CheckContext, codes: AnswerCodes, points: Points, ou
     return codes.encode(outputs.values, ok)
 
 
+def encode_truth(context: CheckContext, responses: Responses) -> Numbers | None:
+    """Return the labels of all inputs as codes or numbers, NaN where there is none; None if they are not comparable."""
+    import pandas as pd
+
+    if context.truth is None or len(context.truth) != len(context.inputs):
+        return None
+    known = ~np.asarray(pd.isna(context.truth))
+    answers = set(responses.codes.labels)
+    truth = responses.codes.encode(context.truth, known)
+    if (
+        not responses.numeric
+        and answers
+        and not answers & {responses.codes.labels[int(i)] for i in np.unique(truth[known])}
+    ):
+        return None  # the labels of the data are not classes of the model
+    return None if np.isnan(truth).all() else truth
+
+
+def get_real_answers(
+    context: CheckContext, budget: CheckBudget, responses: Responses, limit: int
+) -> tuple[npt.NDArray[np.intp], Numbers]:
+    """Return the row numbers of many real inputs and their answers, from the check "answers" if it ran."""
+    queries, outputs = context.queries, context.answers
+    if queries is not None and outputs is not None:
+        for row_numbers in (np.arange(len(context.inputs)), context.sample_row_numbers(len(queries))):
+            row_numbers = row_numbers[: len(queries)]
+            if np.array_equal(context.inputs.codes[row_numbers], queries.codes, equal_nan=True):
+                return row_numbers, encode_outputs(context, responses.codes, queries, outputs)
+    cost = context.count_affordable(budget.remaining(0.5), min(limit, len(context.inputs)))
+    row_numbers = context.sample_row_numbers(cost)
+    return row_numbers, query_answers(context, budget, responses.codes, context.inputs.take(row_numbers))[0]
+
+
 def _query_in_parts(points: Points, scores: bool) -> Flow[Outputs]:
     parts: list[Outputs] = []
     for start in range(0, len(points), MAX_ROWS_PER_QUERY):

@@ -8,9 +8,11 @@ from .answers import ANSWERS
 from .borders import BASELINE, BORDERS
 from .classes import CLASSES
 from .declared import INVARIANT, MONOTONE, PROTECTED
+from .dependence import DEPENDENCE
 from .health import BATCHES, REPEATS
 from .learner import LEARNING
 from .metamorphisms import METAMORPHISMS
+from .response import RESPONSE
 
 #: In the order in which they run: a check comes after the checks that it needs.
 CHECKS: tuple[Check, ...] = (
@@ -20,6 +22,8 @@ CHECKS: tuple[Check, ...] = (
     MONOTONE,
     INVARIANT,
     PROTECTED,
+    DEPENDENCE,
+    RESPONSE,
     METAMORPHISMS,
     BORDERS,
     CLASSES,

@@ -26,7 +26,16 @@ from ..case_text import extract_case, format_share
 from ..check import Check, CheckBudget, CheckFindings
 from ..context import CheckContext
 from ..finding import Example, Finding, Level
-from ..responses import Numbers, Response, Responses, compute_levels, measure_responses, query_answers, replace_feature
+from ..responses import (
+    Numbers,
+    Response,
+    Responses,
+    compute_levels,
+    encode_truth,
+    measure_responses,
+    query_answers,
+    replace_feature,
+)
 
 MIN_CUT_SHARE = 0.1  # of the rows that jump at one value; a cut for fewer rows affects few real ones
 MIN_LEVEL_JUMP = 0.2  # of a score between 0 and 1: a forest's score wiggles by less
@@ -46,28 +55,28 @@ SIGNIFICANCE_OF_VALUE = 0.05  # of the labels against a single value; that the v
 MIN_REVERSAL = 0.05  # of the mean score; a smooth response moves by far less within so small a step
 MIN_ONE_WAY_SHARE = 0.95  # of the rows that a reversal moves in the same direction
 MIN_SMOOTH_SHARE = 0.9  # of tiny steps that change the score: no tree does that
-#: between usual units: pounds, inches, ounces, dozens, days, minutes, thousands, ...
-UNIT_FACTORS = (
-    1.8,
-    2.0,
-    2.205,
-    2.54,
-    4.184,
-    10.0,
-    12.0,
-    18.0,
-    24.0,
-    28.35,
-    30.48,
-    60.0,
-    100.0,
-    365.0,
-    1e3,
-    1024.0,
-    3600.0,
-    1e4,
-    1e6,
-)
+#: Factors between units that are often confused, and what they convert.
+UNIT_FACTORS = {
+    1.8: "degrees",
+    2.0: "halves",
+    2.205: "kilograms and pounds",
+    2.54: "inches and centimetres",
+    4.184: "calories and joules",
+    10.0: "millimetres and centimetres",
+    12.0: "months and years, inches and feet",
+    18.0: "mmol/l and mg/dl of glucose",
+    24.0: "hours and days",
+    28.35: "ounces and grams",
+    30.48: "feet and centimetres",
+    60.0: "minutes and hours",
+    100.0: "percent, cents",
+    365.0: "days and years",
+    1e3: "thousands",
+    1024.0: "kilobytes",
+    3600.0: "seconds and hours",
+    1e4: "basis points",
+    1e6: "millions",
+}
 SENTINELS = (-9999.0, -999.0, -99.0, -9.0, -1.0, 0.0, 9.0, 99.0, 999.0, 9999.0, 99999.0)
 MAX_FREQUENT_VALUES = 3
 MIN_FREQUENT_ROWS = 5
@@ -212,7 +221,7 @@ def find_shortest_number(low: float, high: float) -> float:
         unit = 10.0**power
         candidate = float(np.ceil(low / unit - 1e-9)) * unit
         if low - 1e-9 * unit <= candidate < high:
-            return float(f"{candidate:.12g}")
+            return float(f"{candidate:.12g}") + 0.0
     return low
 
 
@@ -358,20 +367,6 @@ def _is_sharp(step: _Step, jumps: Mask) -> bool:
 
 
 # -- cuts against labels -----------------------------------------------------------------------------
-
-
-def _encode_truth(context: CheckContext, responses: Responses) -> Numbers | None:
-    """Return the labels of all inputs as codes or numbers, NaN where there is none; None if they are not comparable."""
-    import pandas as pd
-
-    if context.truth is None or len(context.truth) != len(context.inputs):
-        return None
-    known = ~np.asarray(pd.isna(context.truth))
-    count = len(responses.codes.labels)
-    truth = responses.codes.encode(context.truth, known)
-    if not responses.numeric and count and not (truth[known] < count).any():
-        return None  # the labels of the data are not classes of the model
-    return None if np.isnan(truth).all() else truth
 
 
 def _try_cuts(
@@ -915,7 +910,7 @@ def check_response(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     """Look for shared cuts, islands and single values along every number."""
     responses = measure_responses(context, budget)
     numbers = [response for response in responses if response.kind != "categorical"]
-    truth = _encode_truth(context, responses)
+    truth = encode_truth(context, responses)
     findings: list[Finding] = []
     sections: list[Section] = []
     basis = f"{pluralize(len(responses.inputs), 'row')} along {pluralize(len(numbers), 'number')}"
