@@ -158,6 +158,25 @@ class Response:
             return self.levels[:, :, label]
         return np.where(self.answered, self.answers == label, np.nan).astype(np.float64)
 
+    def find_flat_ends(self) -> tuple[float | None, float | None]:
+        """Return the values of a number below and above which no score changes for any row; None for none."""
+        if self.kind == "categorical" or len(self.values) < 3:
+            return None, None
+        if self.scores is not None:
+            moves = (np.abs(np.diff(self.scores, axis=1)) > RELATIVE_ROUNDING * _measure_spread(self.scores)).any(
+                axis=2
+            )
+        else:
+            moves = self.steps
+        moving_steps = np.flatnonzero(moves.any(axis=0))
+        if not len(moving_steps):
+            return None, None
+        first, last = int(moving_steps[0]), int(moving_steps[-1]) + 1
+        return (
+            float(self.values[first]) if first > 0 else None,
+            float(self.values[last]) if last < len(self.values) - 1 else None,
+        )
+
     def find_direction(self, label: int | None = None, towards: Any = None) -> Direction | None:
         """Return the direction in which nearly all rows move along a number, or None.
 
@@ -224,7 +243,7 @@ class Responses:
             return []
         label, towards = (None, None) if self.numeric or self.labels is None else (1, self.labels[1])
         directions = [response.find_direction(label, towards) for response in self]
-        return sorted((found for found in directions if found is not None), key=lambda direction: -direction.size)
+        return sorted((item for item in directions if item is not None), key=lambda item: -item.size)
 
 
 def measure_responses(context: CheckContext, budget: CheckBudget) -> Responses:

@@ -378,12 +378,16 @@ def _tabulate_effects(responses: Responses) -> Section:
     for response in ranked:
         direction = directions.get(response.feature)
         way = "" if direction is None else ("up" if direction.sign > 0 else "down")
+        below, above = response.find_flat_ends()
+        flat = [f"below {format_short(below)}"] if below is not None else []
+        flat += [f"above {format_short(above)}"] if above is not None else []
         body.append(
             [
                 response.feature,
                 format_percent(response.changed.mean()),
                 format_percent(response.score_changed.mean()),
                 way,
+                " and ".join(flat),
             ]
         )
     towards = next((direction.towards for direction in directions.values()), None)
@@ -393,7 +397,8 @@ def _tabulate_effects(responses: Responses) -> Section:
         text=f"{pluralize(len(responses.inputs), 'real row')}, each with all values of one feature and its own values of "
         f"everything else. A direction is named if the {quantity} moves in it only, for nearly all rows.",
         table=Table(
-            columns=["feature", "rows whose answer it changes", "rows whose score it changes", "direction"], rows=body
+            columns=["feature", "rows whose answer it changes", "rows whose score it changes", "direction", "flat"],
+            rows=body,
         ),
     )
 

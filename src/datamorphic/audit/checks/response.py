@@ -146,12 +146,12 @@ class _Trial:
 
     cut: _Cut
     side: Side
-    end: float  # the far end of the rows: the next cut, or infinite
+    end: _Cut | None  # the next cut, at the far end of the rows
     rows: npt.NDArray[np.intp]  # among all inputs, the nearest to the cut first
-    own: Numbers
-    moved: Numbers
+    own: Numbers  # the answers to the rows as they are
+    moved_answers: Numbers  # with the value on the other side
     truth: Numbers
-    rows_in_region: int  # real rows between the cut and `end`
+    rows_in_region: int  # all real rows between the two cuts
     numeric: bool
     helps: int = field(init=False)
     hurts: int = field(init=False)
@@ -161,7 +161,7 @@ class _Trial:
 
     def __post_init__(self) -> None:
         gain, helps, hurts, p_value, p_value_against = compare_answers(
-            self.own, self.moved, self.truth, numeric=self.numeric
+            self.own, self.moved_answers, self.truth, numeric=self.numeric
         )
         for name, value in (
             ("gain", gain),
@@ -175,11 +175,11 @@ class _Trial:
     @property
     def changes(self) -> int:
         """How many of the rows get another answer on the other side of the cut."""
-        return int((self.own != self.moved).sum())
+        return int((self.own != self.moved_answers).sum())
 
 
 def compare_answers(
-    own: Numbers, moved: Numbers, truth: Numbers, *, numeric: bool
+    own: Numbers, moved_answers: Numbers, truth: Numbers, *, numeric: bool
 ) -> tuple[float, int, int, float, float]:
     """Compare two answers to the same rows with their labels.
 
@@ -189,15 +189,15 @@ def compare_answers(
     if not len(truth):
         return 0.0, 0, 0, 1.0, 1.0
     if not numeric:
-        helps = int(((own != truth) & (moved == truth)).sum())
-        hurts = int(((own == truth) & (moved != truth)).sum())
+        helps = int(((own != truth) & (moved_answers == truth)).sum())
+        hurts = int(((own == truth) & (moved_answers != truth)).sum())
         if not helps + hurts:
             return 0.0, 0, 0, 1.0, 1.0
         p_values = [
             float(stats.binomtest(count, helps + hurts, 0.5, alternative="greater").pvalue) for count in (helps, hurts)
         ]
         return (helps - hurts) / len(truth), helps, hurts, p_values[0], p_values[1]
-    gains = np.abs(own - truth) - np.abs(moved - truth)
+    gains = np.abs(own - truth) - np.abs(moved_answers - truth)
     helps, hurts = int((gains > 0).sum()), int((gains < 0).sum())
     spread = float(truth.std()) or 1.0
     if not helps + hurts:
@@ -284,7 +284,7 @@ def _narrow(context: CheckContext, budget: CheckBudget, responses: Responses, st
     wants_scores = any(step.response.levels is not None for step in steps)
     answers, scores = query_answers(context, budget, responses.codes, Points.concat(parts), wants_scores)
     all_levels = None if scores is None else compute_levels(scores, context.sut.score_kind)
-    narrowed: list[_Step] = []
+    narrower_steps: list[_Step] = []
     start = 0
     for step, row_numbers, step_values in zip(steps, rows, values, strict=True):
         shape = len(row_numbers), len(step_values)
@@ -305,7 +305,7 @@ def _narrow(context: CheckContext, budget: CheckBudget, responses: Responses, st
             width = (step_values[-1] - step_values[0]) / len(counts)
             span = float(np.ptp(step.response.values)) or 1.0
             smooth = width <= 0.01 * span and float((moves > 1e-12).mean()) >= MIN_SMOOTH_SHARE
-        narrowed.append(
+        narrower_steps.append(
             _Step(
                 response=step.response,
                 low=float(step_values[best]),
@@ -314,7 +314,7 @@ def _narrow(context: CheckContext, budget: CheckBudget, responses: Responses, st
                 smooth=smooth,
             )
         )
-    return narrowed
+    return narrower_steps
 
 
 def find_cuts(context: CheckContext, budget: CheckBudget, responses: Responses) -> list[_Cut]:
@@ -373,17 +373,18 @@ def _try_cuts(
     context: CheckContext, budget: CheckBudget, responses: Responses, cuts: Sequence[_Cut], truth: Numbers
 ) -> list[_Trial]:
     """Answer the real rows beside every cut as they are, and with the value just on the other side of it."""
-    plans: list[tuple[_Cut, Side, float, npt.NDArray[np.intp], int, float]] = []
+    plans: list[tuple[_Cut, Side, _Cut | None, npt.NDArray[np.intp], int, float]] = []
     for cut in cuts:
         same = [other for other in cuts if other.response is cut.response]
         own_values = context.inputs.codes[:, cut.response.column]
         usable = ~np.isnan(own_values) & ~np.isnan(truth)
-        ceiling = min((other.low for other in same if other.low > cut.low), default=np.inf)
-        floor = max((other.high for other in same if other.high < cut.high), default=-np.inf)
+        above = min((other for other in same if other.low > cut.low), key=lambda other: other.low, default=None)
+        below = max((other for other in same if other.low < cut.low), key=lambda other: other.low, default=None)
+        ceiling, floor = np.inf if above is None else above.low, -np.inf if below is None else below.high
         value_below, value_above = cut.values_beside
-        sides: list[tuple[Side, Mask, float, float]] = [
-            ("above", usable & (own_values >= cut.high) & (own_values <= ceiling), value_below, ceiling),
-            ("below", usable & (own_values <= cut.low) & (own_values >= floor), value_above, floor),
+        sides: list[tuple[Side, Mask, float, _Cut | None]] = [
+            ("above", usable & (own_values >= cut.high) & (own_values <= ceiling), value_below, above),
+            ("below", usable & (own_values <= cut.low) & (own_values >= floor), value_above, below),
         ]
         for side, inside, value, end in sides:
             rows = np.flatnonzero(inside)
@@ -402,9 +403,9 @@ def _try_cuts(
     answers, _ = query_answers(context, budget, responses.codes, Points.concat(parts))
     trials, start = [], 0
     for cut, side, end, rows, count, _ in plans:
-        own, moved = answers[start : start + len(rows)], answers[start + len(rows) : start + 2 * len(rows)]
+        own, moved_answers = answers[start : start + len(rows)], answers[start + len(rows) : start + 2 * len(rows)]
         start += 2 * len(rows)
-        known = ~np.isnan(own) & ~np.isnan(moved)
+        known = ~np.isnan(own) & ~np.isnan(moved_answers)
         trials.append(
             _Trial(
                 cut=cut,
@@ -412,7 +413,7 @@ def _try_cuts(
                 end=end,
                 rows=rows[known],
                 own=own[known],
-                moved=moved[known],
+                moved_answers=moved_answers[known],
                 truth=truth[rows[known]],
                 rows_in_region=count,
                 numeric=responses.numeric,
@@ -424,11 +425,11 @@ def _try_cuts(
 def _judge_trials(responses: Responses, trials: Sequence[_Trial]) -> list[_Trial]:
     """Return the trials in which the labels speak against the cut, at most one per feature and region."""
     min_gain = MIN_NUMBER_GAIN if responses.numeric else MIN_GAIN
-    refuted = [
+    refuted_trials = [
         trial for trial in trials if trial.gain >= min_gain and trial.p_value < SIGNIFICANCE / max(len(trials), 1)
     ]
     best: dict[str, _Trial] = {}
-    for trial in refuted:
+    for trial in refuted_trials:
         other = best.get(trial.cut.feature)
         if other is None or trial.p_value < other.p_value:
             best[trial.cut.feature] = trial
@@ -489,19 +490,19 @@ def _find_unit_factor(
     places = np.array([cut.high, float(np.median(values_above)), float(values_above[-1])])
     factors = np.array([*UNIT_FACTORS, *(1 / factor for factor in UNIT_FACTORS)])
     inputs = responses.inputs.take(slice(0, MAX_ROWS_PER_STEP))
-    tried = np.concatenate([places, *(places / factor for factor in factors)])
-    points = replace_feature(inputs, cut.response.column, tried)
+    tried_values = np.concatenate([places, *(places / factor for factor in factors)])
+    points = replace_feature(inputs, cut.response.column, tried_values)
     _, scores = query_answers(context, budget, responses.codes, points, scores=True)
     levels = None if scores is None else compute_levels(scores, context.sut.score_kind)
     if levels is None:
         return None
     grid = levels[:, reversal.label].reshape(len(inputs), len(factors) + 1, len(places))
-    own, divided = grid[:, :1], grid[:, 1:]
+    own, divided_levels = grid[:, :1], grid[:, 1:]
     spans = np.ptp(own, axis=2, keepdims=True)
     moving = spans[:, 0, 0] > 1e-9  # a flat response fits every factor
     if moving.mean() < 0.5:
         return None
-    errors = np.median((np.abs(own - divided) / np.maximum(spans, 1e-300)).max(axis=2)[moving], axis=0)
+    errors = np.median((np.abs(own - divided_levels) / np.maximum(spans, 1e-300)).max(axis=2)[moving], axis=0)
     best = int(errors.argmin())
     # Whole numbers are rounded after the division.
     return float(factors[best]) if errors[best] < (0.1 if cut.response.kind == "integer" else 1e-3) else None
@@ -637,14 +638,16 @@ def _judge_single_value(
     codes = points.codes.copy()
     codes[:, single.response.column] = single.neighbours[1]
     answers, _ = query_answers(context, budget, responses.codes, Points.concat([points, Points(points.space, codes)]))
-    own, moved = answers[: len(points)], answers[len(points) :]
-    gain, _, _, p_value, _ = compare_answers(own, moved, truth[known[:MAX_ROWS_PER_SIDE]], numeric=responses.numeric)
+    own, moved_answers = answers[: len(points)], answers[len(points) :]
+    gain, _, _, p_value, _ = compare_answers(
+        own, moved_answers, truth[known[:MAX_ROWS_PER_SIDE]], numeric=responses.numeric
+    )
     if gain < (MIN_NUMBER_GAIN if responses.numeric else MIN_GAIN) or p_value >= SIGNIFICANCE_OF_VALUE:
         return None, ""
     text = f"{pluralize(len(rows), 'row')} of the data have it, and the labels speak against it"
     if not responses.numeric:
         labels = truth[known[:MAX_ROWS_PER_SIDE]]
-        right, right_moved = int((own == labels).sum()), int((moved == labels).sum())
+        right, right_moved = int((own == labels).sum()), int((moved_answers == labels).sum())
         text += (
             f": {right} of {len(points)} are answered as labelled, and {right_moved} with the value "
             f"{format_short(single.neighbours[1])} instead"
@@ -745,8 +748,8 @@ def _build_cut_finding(context: CheckContext, responses: Responses, trial: _Tria
     jumps, of = int(cut.jumps.sum()), len(cut.jumps)
     place = _format_number(cut.place)
     beside = cut.values_beside[0 if trial.side == "above" else 1]
-    if np.isfinite(trial.end):
-        ends = sorted([cut.place, find_shortest_number(trial.end, trial.end + (cut.high - cut.low))])
+    if trial.end is not None:
+        ends = sorted([cut.place, trial.end.place])
         region = f"between {_format_number(ends[0])} and {_format_number(ends[1])}"
         title = f"The answer changes {region} of {feature} for {format_percent(jumps / of)} of the rows, and the labels do not"
     else:
@@ -760,7 +763,7 @@ def _build_cut_finding(context: CheckContext, responses: Responses, trial: _Tria
             f"{feature} were {_format_number(beside)}, just beside the cut"
         )
     else:
-        right, right_moved = int((trial.own == trial.truth).sum()), int((trial.moved == trial.truth).sum())
+        right, right_moved = int((trial.own == trial.truth).sum()), int((trial.moved_answers == trial.truth).sum())
         comparison = (
             f"{right} are answered as labelled; {right_moved} would be if {feature} were {_format_number(beside)}, just "
             "beside the cut"
@@ -770,15 +773,15 @@ def _build_cut_finding(context: CheckContext, responses: Responses, trial: _Tria
         f"{format_share(jumps, of, 'row')} jump when only {feature} passes {place}. "
         f"{pluralize(trial.rows_in_region, 'real row')} have {feature} {region}:{nearest.lower()} {comparison}."
     )
-    helped = np.flatnonzero((trial.own != trial.truth) & (trial.moved == trial.truth))
-    first = int(helped[0]) if len(helped) else 0
+    helped_rows = np.flatnonzero((trial.own != trial.truth) & (trial.moved_answers == trial.truth))
+    first = int(helped_rows[0]) if len(helped_rows) else 0
     example = _build_example(
         context,
         responses,
         context.inputs.take(trial.rows[first : first + 1]),
         cut.response.column,
         beside,
-        (float(trial.own[first]), float(trial.moved[first])),
+        (float(trial.own[first]), float(trial.moved_answers[first])),
     )
     finding = Finding(
         check="response",
@@ -923,10 +926,10 @@ def check_response(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     try:
         cuts = find_cuts(context, budget, responses)
         trials = [] if truth is None or not cuts else _try_cuts(context, budget, responses, cuts, truth)
-        refuted = _judge_trials(responses, trials)
-        for trial in refuted:
+        refuted_trials = _judge_trials(responses, trials)
+        for trial in refuted_trials:
             add(_build_cut_finding(context, responses, trial))
-        known_features = {trial.cut.feature for trial in refuted}
+        known_features = {trial.cut.feature for trial in refuted_trials}
         for reversal in _find_reversals(cuts):
             if reversal.cut.feature in known_features:
                 continue
