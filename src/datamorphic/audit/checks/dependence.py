@@ -395,7 +395,8 @@ def _tabulate_effects(responses: Responses) -> Section:
     return Section(
         heading="How many answers each feature changes",
         text=f"{pluralize(len(responses.inputs), 'real row')}, each with all values of one feature and its own values of "
-        f"everything else. A direction is named if the {quantity} moves in it only, for nearly all rows.",
+        f"everything else. A direction is named if the {quantity} moves in it only, for nearly all rows. It "
+        "is flat where the feature changes nothing for any row.",
         table=Table(
             columns=["feature", "rows whose answer it changes", "rows whose score it changes", "direction", "flat"],
             rows=body,

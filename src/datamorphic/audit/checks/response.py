@@ -27,11 +27,13 @@ from ..check import Check, CheckBudget, CheckFindings
 from ..context import CheckContext
 from ..finding import Example, Finding, Level
 from ..responses import (
+    SCORE_COST,
     Numbers,
     Response,
     Responses,
     compute_levels,
     encode_truth,
+    get_real_answers,
     measure_responses,
     query_answers,
     replace_feature,
@@ -41,12 +43,14 @@ MIN_CUT_SHARE = 0.1  # of the rows that jump at one value; a cut for fewer rows 
 MIN_LEVEL_JUMP = 0.2  # of a score between 0 and 1: a forest's score wiggles by less
 MIN_NUMBER_JUMP = 0.5  # of a number, in standard deviations of the answers
 MAX_STEPS_PER_FEATURE = 4  # between swept values, that are searched for a cut
-MAX_STEPS = 24
+MAX_STEPS = 16
 PARTS_PER_ROUND = 16  # a step is divided so often in each of the rounds
 ROUNDS = 2
 MAX_ROWS_PER_STEP = 30  # that locate the cut
+MIN_ROWS_PER_STEP = 5
 MIN_AGREEMENT = 0.25  # of the rows of a step that jump in the same one of its parts; by chance one in 16 does
 SHARP_STEP_CONTRAST = 3.0  # a jump between neighbouring whole numbers, compared with the usual step between them
+MAX_REAL_ROWS = 2_000  # whose own answers are known
 MAX_ROWS_PER_SIDE = 150  # real rows nearest to a cut, compared with their labels
 MIN_GAIN = 0.1  # of the accuracy: 1 row in 10 is answered wrongly because of the cut
 MIN_NUMBER_GAIN = 0.25  # of the mean absolute error, in standard deviations of the labels
@@ -276,12 +280,16 @@ def _divide(step: _Step) -> Codes:
 def _narrow(context: CheckContext, budget: CheckBudget, responses: Responses, steps: Sequence[_Step]) -> list[_Step]:
     """Divide all steps together, and keep the part of each within which most of its rows jump."""
     values = [_divide(step) for step in steps]
-    rows = [step.rows[:MAX_ROWS_PER_STEP] for step in steps]
+    wants_scores = any(step.response.levels is not None for step in steps)
+    cost = (SCORE_COST if wants_scores else 1.0) * sum(map(len, values))
+    limit = context.count_affordable(budget.remaining(0.3), MAX_ROWS_PER_STEP, runs_per_case=cost)
+    if limit < MIN_ROWS_PER_STEP:
+        raise OutOfBudget("The budget allows too few rows.")
+    rows = [step.rows[:limit] for step in steps]
     parts = [
         replace_feature(responses.inputs.take(row_numbers), step.response.column, step_values)
         for step, row_numbers, step_values in zip(steps, rows, values, strict=True)
     ]
-    wants_scores = any(step.response.levels is not None for step in steps)
     answers, scores = query_answers(context, budget, responses.codes, Points.concat(parts), wants_scores)
     all_levels = None if scores is None else compute_levels(scores, context.sut.score_kind)
     narrower_steps: list[_Step] = []
@@ -372,12 +380,17 @@ def _is_sharp(step: _Step, jumps: Mask) -> bool:
 def _try_cuts(
     context: CheckContext, budget: CheckBudget, responses: Responses, cuts: Sequence[_Cut], truth: Numbers
 ) -> list[_Trial]:
-    """Answer the real rows beside every cut as they are, and with the value just on the other side of it."""
+    """Answer the real rows beside every cut with the value just on the other side of it, too."""
+    row_numbers, answers = get_real_answers(context, budget, responses, MAX_REAL_ROWS)
+    own_answers = np.full(len(context.inputs), np.nan)
+    own_answers[row_numbers] = answers
+    usable_rows = ~np.isnan(own_answers) & ~np.isnan(truth)
+    limit = context.count_affordable(budget.remaining(0.5), MAX_ROWS_PER_SIDE, runs_per_case=2 * len(cuts))
     plans: list[tuple[_Cut, Side, _Cut | None, npt.NDArray[np.intp], int, float]] = []
     for cut in cuts:
         same = [other for other in cuts if other.response is cut.response]
         own_values = context.inputs.codes[:, cut.response.column]
-        usable = ~np.isnan(own_values) & ~np.isnan(truth)
+        usable = ~np.isnan(own_values) & usable_rows
         above = min((other for other in same if other.low > cut.low), key=lambda other: other.low, default=None)
         below = max((other for other in same if other.low < cut.low), key=lambda other: other.low, default=None)
         ceiling, floor = np.inf if above is None else above.low, -np.inf if below is None else below.high
@@ -390,21 +403,19 @@ def _try_cuts(
             rows = np.flatnonzero(inside)
             if len(rows) < MIN_ROWS_TO_JUDGE:
                 continue
-            nearest = rows[np.argsort(np.abs(own_values[rows] - value), kind="stable")[:MAX_ROWS_PER_SIDE]]
+            nearest = rows[np.argsort(np.abs(own_values[rows] - value), kind="stable")[:limit]]
             plans.append((cut, side, end, nearest, len(rows), value))
     if not plans:
         return []
-    parts = []
-    for cut, _, _, rows, _, value in plans:
-        points = context.inputs.take(rows)
-        moved_codes = points.codes.copy()
-        moved_codes[:, cut.response.column] = value
-        parts += [points, Points(points.space, moved_codes)]
+    parts = [
+        replace_feature(context.inputs.take(rows), cut.response.column, np.array([value]))
+        for cut, _, _, rows, _, value in plans
+    ]
     answers, _ = query_answers(context, budget, responses.codes, Points.concat(parts))
     trials, start = [], 0
     for cut, side, end, rows, count, _ in plans:
-        own, moved_answers = answers[start : start + len(rows)], answers[start + len(rows) : start + 2 * len(rows)]
-        start += 2 * len(rows)
+        own, moved_answers = own_answers[rows], answers[start : start + len(rows)]
+        start += len(rows)
         known = ~np.isnan(own) & ~np.isnan(moved_answers)
         trials.append(
             _Trial(
