@@ -30,7 +30,9 @@ def make_context(model, frame=FRAME, truth=None, **options):
         space_options=SpaceOptions(kinds={"n": "integer"}),
         **options,
     )
-    context = CheckContext(subject=subject, expectations=parse_expectations(None), clock=BudgetClock(Budget()), truth=truth)
+    context = CheckContext(
+        subject=subject, expectations=parse_expectations(None), clock=BudgetClock(Budget()), truth=truth
+    )
     context.measure_pace()
     return context
 

@@ -29,6 +29,7 @@ from ..space.outputs import Outputs
 from ..space.points import Points
 from .check import CheckBudget, run_flow
 from .context import CheckContext, round_down
+from .labels import to_label_texts
 
 MAX_ROWS = 200  # shares of rows are then known to 7 points
 MIN_ROWS_FOR_FINE_VALUES = 100  # with fewer affordable rows, each gets fewer values
@@ -61,6 +62,8 @@ class AnswerCodes:
 
         Labels are compared as text, since files turn numbers into text; True equals 1, and 1.0 equals 1.
         """
+        import pandas as pd
+
         array = np.asarray(values)
         ok = np.ones(len(array), dtype=bool) if ok is None else ok
         codes = np.full(len(array), np.nan)
@@ -68,12 +71,9 @@ class AnswerCodes:
             with contextlib.suppress(TypeError, ValueError):  # then nothing can be compared
                 codes[ok] = array[ok].astype(np.float64)
             return codes
-        known = array[ok]
-        if known.dtype.kind == "b" or (known.dtype.kind == "f" and np.isfinite(known).all() and (known % 1 == 0).all()):
-            known = known.astype(np.int64)
-        known = np.array([str(value) for value in known.tolist()], dtype=np.str_) if known.dtype == object else known
-        texts, places = np.unique(known.astype(str), return_inverse=True)
-        numbers = [self._find_code(text) for text in texts.tolist()]
+        known = array[ok].astype(np.int64) if array.dtype.kind == "b" else array[ok]
+        places, unique_values = pd.factorize(np.asarray(known, dtype=object), use_na_sentinel=False)
+        numbers = [self._find_code(text) for text in to_label_texts(unique_values).tolist()]
         codes[ok] = np.asarray(numbers, dtype=np.float64)[places] if numbers else codes[ok]
         return codes
 
@@ -297,12 +297,12 @@ def get_real_answers(
     """Return the row numbers of many real inputs and their answers, from the check "answers" if it ran."""
     queries, outputs = context.queries, context.answers
     if queries is not None and outputs is not None:
-        for row_numbers in (np.arange(len(context.inputs)), context.sample_row_numbers(len(queries))):
+        for row_numbers in (np.arange(len(context.inputs)), context.sample_rows(len(queries))):
             row_numbers = row_numbers[: len(queries)]
             if np.array_equal(context.inputs.codes[row_numbers], queries.codes, equal_nan=True):
                 return row_numbers, encode_outputs(context, responses.codes, queries, outputs)
     cost = context.count_affordable(budget.remaining(0.5), min(limit, len(context.inputs)))
-    row_numbers = context.sample_row_numbers(cost)
+    row_numbers = context.sample_rows(cost)
     return row_numbers, query_answers(context, budget, responses.codes, context.inputs.take(row_numbers))[0]
 
 
