@@ -32,6 +32,7 @@ class Example:
     answer: Any = None  # of the system to the source case
     changed: Mapping[str, Any] = field(default_factory=dict)  # the features in which the follow-up differs
     becomes: Any = None  # the answer of the system to the follow-up
+    row: int | None = None  # the position of the source case in the given data; None if it is not one of their rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,8 +48,11 @@ class Finding:
     remedy: str  # what to do about it
     cases: int = 0  # that show the finding
     of: int = 0  # cases tried; 0 if nothing was counted
-    examples: tuple[Example, ...] = ()  # the smallest first
+    examples: tuple[Example, ...] = ()  # rows of the data first, with few changes
     counted_in_detail: bool = False  # whether `detail` already gives the share of cases and its interval
+    noun: str = "case"  # what is counted, in the singular
+    sampled: bool = True  # whether what was counted is a sample, so that the rate has an interval
+    sections: tuple[Section, ...] = ()  # pictures and tables that show the finding, beside its text
 
     @property
     def rate(self) -> float:
@@ -57,7 +61,7 @@ class Finding:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95% Wilson interval of the rate."""
+        """The 95% Wilson interval of the rate, for counts of a sample."""
         return compute_wilson_interval(self.cases, self.of)
 
     @property

@@ -12,7 +12,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from .._text import pluralize, to_jsonable
 from .._validation import validate_choice
 from ..errors import DataError
-from ..reporting.document import Axis, Line, Page, Scatter, Section, Table
+from ..reporting.document import (
+    Axis,
+    Drawing,
+    Line,
+    Meter,
+    Page,
+    Scatter,
+    Section,
+    Shape,
+    Snippet,
+    Table,
+    TextLabel,
+)
 from ..reporting.export import Exportable, FilePath, load_renderer, write_export
 from ..reporting.junit import JUnitCase
 from .expectations import merge_expectations
@@ -23,7 +35,24 @@ if TYPE_CHECKING:
 
 FORMAT_VERSION = 1  # of the JSON document; `from_json` refuses newer ones
 NO_LIMIT = "no limit"  # the text of a budget without limits
-SERIALISED_CLASSES = {kind.__name__: kind for kind in (Axis, Example, Finding, Line, Outcome, Scatter, Section, Table)}
+SERIALISED_CLASSES = {
+    kind.__name__: kind
+    for kind in (
+        Axis,
+        Drawing,
+        Example,
+        Finding,
+        Line,
+        Meter,
+        Outcome,
+        Scatter,
+        Section,
+        Shape,
+        Snippet,
+        Table,
+        TextLabel,
+    )
+}
 
 
 def format_options(request: Mapping[str, Any], *names: str) -> list[str]:

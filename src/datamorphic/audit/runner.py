@@ -28,6 +28,7 @@ from ..systems.weka import Weka
 from .check import run_checks
 from .checks import CHECKS
 from .context import BudgetClock, CheckContext
+from .examples import locate_examples
 from .options import AuditOptions
 from .persistence import open_audit_run
 from .result import NO_LIMIT, AuditResult
@@ -90,6 +91,8 @@ def run_audit(model: ModelLike, data: DataLike | None, options: AuditOptions) ->
             outcomes = run_checks(context, CHECKS, options.only, progress.show, on_outcome=audit_run.update_failures)
         finally:
             engine.shut_down()
+        if context.has_data:
+            outcomes = locate_examples(outcomes, subject.seeds)
         budget_text = NO_LIMIT if clock.budget.runs is None else pluralize(clock.budget.runs, "run")
         if clock.budget.seconds is not None:
             budget_text = f"{format_short(clock.budget.seconds)} s"

@@ -44,7 +44,7 @@ def format_hunt(hunt: Hunt) -> str:
     if hunt.found:
         lines.append("For example:")
         lines += [
-            f"  {hunt.relations[violation.relation].name}: {violation.format_calls()}"
+            f"  {hunt.relations[violation.relation].name}: {violation.format_calls(hunt.space)}"
             for violation in hunt.kept[:MAX_EXAMPLES]
         ]
     if len(hunt.relations) > 1 or (hunt.table[["inapplicable", "undefined"]].to_numpy() > 0).any():

@@ -76,8 +76,11 @@ def measure_adequacy(context: CheckContext, budget: CheckBudget) -> CheckFinding
         of=coverage.leaves,
         examples=_find_example(coverage, missing),
         counted_in_detail=True,
+        noun="leaf",
+        sampled=False,
+        sections=(section,),
     )
-    return CheckFindings(basis=basis + remark, findings=[finding], sections=[section])
+    return CheckFindings(basis=basis + remark, findings=[finding])
 
 
 def _cover_own_trees(context: CheckContext, budget: CheckBudget) -> tuple[Coverage, str] | None:
@@ -158,7 +161,7 @@ def _find_example(coverage: Coverage, missing: pd.DataFrame) -> tuple[Example, .
             row = coverage.example(int(leaf))
         except UsageError:
             continue  # no input reaches this leaf
-        case = {str(name): to_plain(value) for name, value in row.iloc[0].items()}
+        case = {str(name): to_plain(row.iloc[:, column].tolist()[0]) for column, name in enumerate(row.columns)}
         return (Example(words=f"{format_case(case)}: reaches {missing.loc[leaf, 'rule']}", case=case),)
     return ()
 

@@ -10,7 +10,7 @@ from ..._text import pluralize
 from ...exploration.diff.text import format_difference, format_first_cases, format_outcome
 from ...exploration.front import Front
 from ...exploration.options import ExploreOptions
-from ...exploration.page import build_deciding_features, build_plausible_pairs
+from ...exploration.page import build_deciding_features, build_plausible_pairs, build_small_changes
 from ...exploration.plot import build_scatter
 from ...exploration.runner import run_exploration
 from ...exploration.text import collect_remarks, format_example
@@ -60,7 +60,7 @@ def explore_borders(context: CheckContext, budget: CheckBudget) -> CheckFindings
         )
     ]
     if len(front):
-        sections += [build_plausible_pairs(front), build_deciding_features(front)]
+        sections += [build_small_changes(front) or build_plausible_pairs(front), build_deciding_features(front)]
     if not front.walks:
         return CheckFindings(
             basis="no walk ended within its share of the budget", conclusive=False, skip_reason="budget spent"

@@ -54,7 +54,7 @@ class _Trials:
     omissions: list[str] = field(default_factory=list)  # relations that were not tried, with the reason
     out_of_budget: bool = False  # the reason for one of the omissions
 
-    def summarise(self, noun: str, findings: Sequence[Finding], sections: Sequence[Section] = ()) -> CheckFindings:
+    def summarise(self, noun: str, findings: Sequence[Finding]) -> CheckFindings:
         """Return what the check returns."""
         cases = sum(trial.judged for trial in self.trials)
         basis = [f"{pluralize(len(self.trials), noun)}, {pluralize(cases, 'case')}"] if self.trials else []
@@ -64,7 +64,6 @@ class _Trials:
         return CheckFindings(
             basis="; ".join([*basis, *self.omissions]),
             findings=findings,
-            sections=sections,
             conclusive=conclusive,
             skip_reason="budget spent" if self.out_of_budget else skip_reason,
         )
@@ -129,7 +128,7 @@ def _try_relations(
 def check_monotone(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     """Check the declared directions."""
     outcome = _try_relations(context, budget, "monotone", context.expectations.build_monotone_relations())
-    findings, sections = [], []
+    findings = []
     for trial in outcome.trials:
         relation, violations = trial.result.relation, trial.result.groups.violations
         if not trial.violated:
@@ -153,10 +152,10 @@ def check_monotone(context: CheckContext, budget: CheckBudget) -> CheckFindings:
                 of=trial.judged,
                 examples=(_build_step_example(relation, trial.smallest_violation, numbers),),
                 counted_in_detail=trial.gives_interval,
+                sections=tuple(_draw_curve(context, budget, relation, trial.smallest_violation)),
             )
         )
-        sections += _draw_curve(context, budget, relation, trial.smallest_violation)
-    return outcome.summarise("declared direction", findings, sections)
+    return outcome.summarise("declared direction", findings)
 
 
 def _build_step_example(relation: Monotone, groups: JudgedGroups, numbers: bool) -> Example:
@@ -247,18 +246,19 @@ def check_protected(context: CheckContext, budget: CheckBudget) -> CheckFindings
     unseen = [name for name in context.expectations.protected if name not in context.space.names]
     relations = [Invariant(name) for name in context.expectations.protected if name not in unseen]
     outcome = _try_relations(context, budget, "protected", relations, unseen)
-    findings, sections = [], []
+    findings = []
     for trial in outcome.trials:
         relation, violations = trial.result.relation, trial.result.groups.violations
         if not trial.violated:
             continue
         assert isinstance(relation, Invariant)
         name, frequency = relation.feature, ""
+        sections: tuple[Section, ...] = ()
         table = _tabulate_changes(context, budget, relation, trial.result.inputs)
         if table is not None:
             frequency = _format_most_frequent(table, name)
             text = f"Cases in which only {name} was changed, and how the answers changed."
-            sections.append(Section(heading=f"Decisions that change with {name}", text=text, table=table))
+            sections = (Section(heading=f"Decisions that change with {name}", text=text, table=table),)
         further_rows = range(min(MAX_EXAMPLES_PER_FINDING - 1, len(violations)))
         violation_groups = [trial.smallest_violation, *(violations.take(slice(row, row + 1)) for row in further_rows)]
         findings.append(
@@ -275,9 +275,10 @@ def check_protected(context: CheckContext, budget: CheckBudget) -> CheckFindings
                 of=trial.judged,
                 examples=tuple(build_example(group) for group in violation_groups if len(group)),
                 counted_in_detail=trial.gives_interval,
+                sections=sections,
             )
         )
-    return outcome.summarise("attribute", findings, sections)
+    return outcome.summarise("attribute", findings)
 
 
 def _tabulate_changes(context: CheckContext, budget: CheckBudget, relation: Invariant, inputs: Points) -> Table | None:
