@@ -12,19 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from .._text import pluralize, to_jsonable
 from .._validation import validate_choice
 from ..errors import DataError
-from ..reporting.document import (
-    Axis,
-    Drawing,
-    Line,
-    Meter,
-    Page,
-    Scatter,
-    Section,
-    Shape,
-    Snippet,
-    Table,
-    TextLabel,
-)
+from ..reporting.document import Axis, Drawing, Line, Meter, Page, Scatter, Section, Shape, Snippet, Table, TextLabel
 from ..reporting.export import Exportable, FilePath, load_renderer, write_export
 from ..reporting.junit import JUnitCase
 from .expectations import merge_expectations
@@ -285,10 +273,10 @@ Result = AuditResult  # its public name, kept for users of version 0.1
 def _to_plain(value: object) -> Any:
     """Return a JSON-serialisable value; a dataclass becomes a dict with its class name as "kind"."""
     if is_dataclass(value) and not isinstance(value, type):
-        attributes = {item.name: _to_plain(getattr(value, item.name)) for item in fields(value)}
-        return {"kind": type(value).__name__, **attributes}
+        attributes = {item.name: getattr(value, item.name) for item in fields(value)}
+        return {"kind": type(value).__name__, **_to_plain(attributes)}
     if isinstance(value, Mapping):
-        # the name of a feature must differ from "kind"
+        # the name of a feature or an attribute must differ from "kind"
         return {
             f"{name}_" if str(name).rstrip("_") == "kind" else str(name): _to_plain(item)
             for name, item in value.items()
@@ -302,7 +290,6 @@ def _from_plain(value: object) -> Any:
     if isinstance(value, dict):
         attributes = {name: _from_plain(item) for name, item in value.items()}
         kind = attributes.pop("kind", None)
-        if kind is not None:
-            return SERIALISED_CLASSES[kind](**attributes)
-        return {name[:-1] if name.rstrip("_") == "kind" else name: item for name, item in attributes.items()}
+        attributes = {name[:-1] if name.rstrip("_") == "kind" else name: item for name, item in attributes.items()}
+        return attributes if kind is None else SERIALISED_CLASSES[kind](**attributes)
     return tuple(_from_plain(item) for item in value) if isinstance(value, list) else value

@@ -134,9 +134,7 @@ def tabulate_example(example: Example) -> tuple[list[str], list[list[str]], str]
 
 def _tabulate_change(example: Example) -> tuple[list[str], list[list[str]], str]:
     changed = list(example.changed.items())
-    rows = [
-        [str(name), *format_pair(example.case.get(name), value)] for name, value in changed[:MAX_CHANGED_FEATURES]
-    ]
+    rows = [[str(name), *format_pair(example.case.get(name), value)] for name, value in changed[:MAX_CHANGED_FEATURES]]
     notes = []
     if len(changed) > MAX_CHANGED_FEATURES:
         notes.append(f"{pluralize(len(changed) - MAX_CHANGED_FEATURES, 'more changed feature')} not shown.")

@@ -334,7 +334,9 @@ class Hunt(Exportable):
                     outcome="failed",
                     kind="violated",
                     message=f"{row.violated:,} of {groups} violate the relation",
-                    detail="\n".join(violation.format_calls(self.space) for violation in violations[:MAX_EXAMPLES_PER_RELATION]),
+                    detail="\n".join(
+                        violation.format_calls(self.space) for violation in violations[:MAX_EXAMPLES_PER_RELATION]
+                    ),
                 )
             elif row.holds:
                 case = JUnitCase(name=row.relation)

@@ -92,9 +92,10 @@ def _picture_to_html(picture: Picture, narrow: bool = False) -> Markup:
     from markupsafe import Markup
 
     title = "; ".join(filter(None, (picture.title, picture.subtitle)))
+    svg = picture_to_svg(picture, NARROW_PICTURE_WIDTH if narrow else PICTURE_WIDTH)
     return Markup(
         f'<figure class="picture"><figcaption>{html.escape(title)}</figcaption>'
-        f'<div class="drawing">{picture_to_svg(picture, NARROW_PICTURE_WIDTH if narrow else PICTURE_WIDTH)}</div>{legend_to_html(picture)}</figure>'
+        f'<div class="drawing">{svg}</div>{legend_to_html(picture)}</figure>'
     )
 
 

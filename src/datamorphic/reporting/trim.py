@@ -50,9 +50,7 @@ class PageLimits:
 
 def _to_anchor(text: str) -> str:
     """Return a text as the target of links: ASCII letters, digits and dashes."""
-    return "".join(
-        character if character.isascii() and character.isalnum() else "-" for character in text[:60].lower()
-    )
+    return "".join(character if character.isascii() and character.isalnum() else "-" for character in text[:60].lower())
 
 
 class PageTrimmer:
