@@ -66,7 +66,7 @@ def format_setting(simulation: Simulation, *, with_relations: bool = False) -> s
     """Return what was simulated: the regions and, if there are any, the relations."""
     setting = simulation.setting
     text = (
-        f"{setting.options.scenario or setting.region_kind} regions of {format_short(setting.rate)} of "
+        f"{setting.options.scenario or setting.region_kind} regions with rate {format_short(setting.rate)} in "
         f"{pluralize(len(setting.domain[0]), 'dimension')}"
     )
     if with_relations and setting.options.has_selector:
