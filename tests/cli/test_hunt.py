@@ -287,5 +287,5 @@ def test_completion_offers_existing_names():
     assert values["selector"] == list(SELECTORS)
     assert values["region"] == list(KINDS)
     assert values["scenario"] == list(SCENARIOS)
-    assert values["hunted"] == [f"program:{name}" for name in dm.programs]
-    assert completing.VALUES["hunted"]("my_f") == []
+    assert values["program_or_model"] == [f"program:{name}" for name in dm.programs]
+    assert completing.VALUES["program_or_model"]("my_f") == []

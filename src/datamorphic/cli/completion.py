@@ -51,7 +51,7 @@ VALUES: dict[str, Callable[[str], Iterable[str]]] = {
         "MT-RT MT-ART-Min MT-ART-Avg MT-ART-Max SFIDMT-ART MT-BART MT-IPART MT-RPART SFIDMT-BART FSCS-ART FSCS-EC MD-ART "
         "RRT RPART BART IPART Sobol Halton"
     ),
-    "hunted": lambda start: _add_prefix("program:", PROGRAMS, start),
+    "program_or_model": lambda start: _add_prefix("program:", PROGRAMS, start),
     "labels": _offer("auto plain hierarchy multi"),
     # without names that need quotes, which a shell does not complete
     "only": _offer(
