@@ -12,8 +12,10 @@ from .rows import DISPLAY_NAMES, Row, compute_mean, describe_part, iterate_figur
 from .workload import Scale, Workbench
 
 SUBJECTS = 10
-MACHINE = "Published: one case at a time in Java on a Xeon E3-1230 v5, 3.4 GHz. Ours: all walks in lock-step, on this machine."
-NATIVE = "Ours takes the space's own moves; the same subjects as test systems, with moves on frames, are slower."
+MACHINE_NOTE = "Published: one case at a time in Java on a Xeon E3-1230 v5, 3.4 GHz. Ours: all walks in lock-step, on this machine."
+NATIVE_MOVES_NOTE = (
+    "Ours takes the space's own moves; the same subjects as test systems, with moves on frames, are slower."
+)
 
 
 class Variant(NamedTuple):
@@ -56,7 +58,7 @@ FIRST = Variant(
     first=True,
     measures=("runs", "mutants", "cost"),
 )
-AS_TARGET = Variant("random_target", "random target", "Ours is random target, which these figures are of.")
+AS_TARGET = Variant("random_target", "random target", "Ours is random target, to which these figures belong.")
 
 #: the variants per table and strategy
 VARIANTS = {
@@ -139,7 +141,7 @@ def build_speed_table(table: str, bench: Workbench) -> list[Row]:
             for subject in subjects
             for strategy in strategies
         )
-        column, notes = DISPLAY_NAMES.get(figure.strategy, "average"), [MACHINE, NATIVE]
+        column, notes = DISPLAY_NAMES.get(figure.strategy, "average"), [MACHINE_NOTE, NATIVE_MOVES_NOTE]
         notes.append(_describe_subjects(figure, subjects))
         rows.append(make_row(figure, table, figure.subject, ours=ours, column=column, notes=notes))
     return rows

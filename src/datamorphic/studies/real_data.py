@@ -7,7 +7,7 @@ import statistics
 from typing import Any
 
 from ..data.learners import REFERENCE_MODELS
-from .coded_classifiers import MACHINE
+from .coded_classifiers import MACHINE_NOTE
 from .explorations import Exploration, ModelTraining
 from .published import published
 from .rows import DISPLAY_NAMES, Row, compute_mean, describe_part, iterate_figures, make_row, select_finite
@@ -142,7 +142,7 @@ def build_speed_table(table: str, bench: Workbench) -> list[Row]:
             )
             for strategy, data, subject in used
         )
-        notes = [MACHINE]
+        notes = [MACHINE_NOTE]
         if figure.strategy == "directed_walk" and not timed and bench.scale.rows[-1] < 1000:
             notes.append(f"Ours is from {bench.scale.rows[-1]} rows, every way, instead of 1,000.")
         if len(used) < len(whole):
@@ -160,7 +160,7 @@ def build_accuracy_table(table: str, bench: Workbench) -> list[Row]:
             ours = bench.figure(ModelTraining(figure.subject, figure.data), figure.measure)
             note = ""
             if figure.measure == "seconds":
-                note = MACHINE.replace("one case at a time in Java", "in Python").split(";")[0] + "."
+                note = MACHINE_NOTE.replace("one case at a time in Java", "in Python").split(";")[0] + "."
             elif figure.measure == "test accuracy" or figure.subject.endswith("2"):
                 note = "Ours is measured in the same way."
             rows.append(make_row(figure, table, figure.data, figure.subject, ours=ours, notes=[note]))

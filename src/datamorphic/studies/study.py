@@ -236,7 +236,7 @@ def study(name: str, scale: str = "small", seed: int = 0, progress: bool | None 
     entry = STUDIES[name]
     began = time.perf_counter()
     _build_rows(entry, bench)
-    bench.work(name, progress, tell=scale == "full" and progress is not False)
+    bench.work(name, progress, print_estimate=scale == "full" and progress is not False)
     frame = pd.DataFrame(_build_rows(entry, bench), columns=list(Row._fields))
     return Study(
         name=name,
