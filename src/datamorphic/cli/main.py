@@ -79,7 +79,7 @@ def _root(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Hold the options of the command itself."""
+    """Declare the options of ``datamorphic`` itself."""
 
 
 for _panel, _commands in PANELS.items():

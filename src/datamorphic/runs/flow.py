@@ -1,4 +1,4 @@
-"""The protocol between a strategy and whatever answers it.
+"""Flows: the protocol between a strategy and the loop that answers its queries.
 
 A flow is a generator. It yields a query, which is a batch or a `Query` with details, receives the `Outputs`, and returns
 its result. It does no I/O and counts nothing. It may catch only `OutOfBudget`, which is thrown in at a ``yield`` when the
@@ -72,7 +72,7 @@ class Budget:
         )
 
     def is_exceeded(self, runs: int, seconds: float) -> bool:
-        """Tell whether more was spent."""
+        """Return whether more was spent."""
         return (self.runs is not None and runs > self.runs) or (self.seconds is not None and seconds > self.seconds)
 
     @classmethod

@@ -38,7 +38,7 @@ class Interrupts:
         sys.stderr.write("\nFinishing the current query. Press Ctrl-C again to stop at once.\n")
 
     def is_stopped(self) -> bool:
-        """Tell whether to send no further query."""
+        """Return whether to send no further query."""
         return self.count > 0
 
     def __exit__(self, *_: object) -> None:

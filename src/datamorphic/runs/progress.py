@@ -18,7 +18,7 @@ MIN_ESTIMATE_SECONDS = 1.0  # of observation before the time left is estimated
 
 
 def is_plain_terminal() -> bool:
-    """Tell whether to avoid escape codes: $NO_COLOR is set, or the terminal is dumb."""
+    """Return whether to avoid escape codes: $NO_COLOR is set, or the terminal is dumb."""
     return bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM", "").lower() in ("dumb", "unknown")
 
 
@@ -47,9 +47,9 @@ class Progress:
 
     _active: ClassVar[Progress | None] = None
 
-    def __init__(self, name: str, wanted: bool | None = None) -> None:
+    def __init__(self, name: str, visible: bool | None = None) -> None:
         self._name = name
-        self._wanted = sys.stderr is not None and sys.stderr.isatty() if wanted is None else wanted
+        self._visible = sys.stderr is not None and sys.stderr.isatty() if visible is None else visible
         self._started_at = time.monotonic()
         #: when the share that is done was first known, and the share
         self._first_progress: tuple[float, float] | None = None
@@ -65,7 +65,7 @@ class Progress:
         now = time.monotonic()
         if share_done is not None and self._first_progress is None:
             self._first_progress = now, share_done
-        if not self._wanted or now - self._started_at < SILENT_SECONDS or Progress._active not in (None, self):
+        if not self._visible or now - self._started_at < SILENT_SECONDS or Progress._active not in (None, self):
             return
         Progress._active = self
         time_left = self._format_time_left(now, share_done)
@@ -77,7 +77,7 @@ class Progress:
                 sys.stderr.write(f"{description}{share_text}{time_left and f', {time_left}'}\n")
             return
         if self._bar is None:
-            self._bar, self._task = _make_bar(self._name, self._wanted)
+            self._bar, self._task = _make_bar(self._name, self._visible)
             self._bar.start()
         total = None if share_done is None else 1.0
         self._bar.update(
@@ -126,12 +126,12 @@ class TimedProgress:
         self._progress.__exit__()
 
 
-def _make_bar(name: str, wanted: bool) -> tuple[Any, Any]:
+def _make_bar(name: str, visible: bool) -> tuple[Any, Any]:
     from rich.console import Console
     from rich.progress import BarColumn, SpinnerColumn, TextColumn
     from rich.progress import Progress as Bar
 
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn())
     time_left_column = TextColumn("{task.fields[left]}", markup=False)
-    bar = Bar(*columns, time_left_column, console=Console(stderr=True, force_terminal=wanted), transient=True)
+    bar = Bar(*columns, time_left_column, console=Console(stderr=True, force_terminal=visible), transient=True)
     return bar, bar.add_task(name, total=None, left="")

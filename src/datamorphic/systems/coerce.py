@@ -1,4 +1,4 @@
-"""Conversion of whatever a system returns to `Outputs`."""
+"""Conversion of the answers that a system returns to `Outputs`."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def to_outputs(
 
 
 def _has_only_known_labels(values: npt.NDArray[Any], labels: Labels | None) -> bool:
-    """Tell quickly whether integers are all labels of a range; False means only that a closer look is needed."""
+    """Return quickly whether integers are all labels of a range; False means only that a closer look is needed."""
     if values.dtype.kind not in "iu" or labels is None or not len(values):
         return False
     low, high = _find_label_range(labels)

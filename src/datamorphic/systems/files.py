@@ -63,7 +63,7 @@ def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> Any:
 
 
 def is_weka_name(model: object) -> TypeGuard[str]:
-    """Tell whether a model is given as ``weka:`` with a name and options."""
+    """Return whether a model is given as ``weka:`` with a name and options."""
     return isinstance(model, str) and model.startswith(WEKA_PREFIX)
 
 

@@ -1,4 +1,4 @@
-"""`wrap`: a system under test from whatever can answer."""
+"""`wrap`: make a system under test from a model, function, file or test system."""
 
 from __future__ import annotations
 
