@@ -74,7 +74,7 @@ def test_random_target_is_as_published(table, small):
 
 
 def test_walks_that_succeed_at_their_first_step_only_are_the_published_directed_walk(monkeypatch):
-    monkeypatch.setitem(coded.VARIANTS, ("001-1", "directed_walk"), (coded.FIRST,))
+    monkeypatch.setitem(coded.VARIANTS, ("001-1", "directed_walk"), (coded.FIRST_STEP,))
     found = means("001-1", "first step only", repetitions=10 if LONG else 5)  # with 5 the largest miss is 7.5%
     assert len(found) == 20
     for (subject, measure), (theirs, ours) in found.items():

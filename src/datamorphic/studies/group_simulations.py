@@ -31,12 +31,12 @@ from .workload import Scale, Workbench
 
 RATES = {"0.01": 0.01, "0.00": 0.005, "0.002": 0.002, "0.001": 0.001}  # as printed, and as they are
 RATE, DIMENSION, BOXES = 0.005, 2, 50
-BASE = "MT-RT"
-PROPOSED = ("MT-RPART", "SFIDMT-BART")  # by Ying (2024), not run there
-IN_PRINT = (BASE, "SFIDMT-ART", "MT-ART-Min", "MT-ART-Max", "MT-ART-Avg", "MT-BART", "MT-IPART")
-RIVALS = ("Sobol", "Halton")
-GROUP_GENERATORS = (*IN_PRINT, *PROPOSED, *RIVALS)
-ALL = (*IN_PRINT, *PROPOSED, *CLASSIC, "RRT", *RIVALS)
+RANDOM_GENERATOR = "MT-RT"
+PROPOSED_GENERATORS = ("MT-RPART", "SFIDMT-BART")  # by Ying (2024), not run there
+PUBLISHED_GENERATORS = (RANDOM_GENERATOR, "SFIDMT-ART", "MT-ART-Min", "MT-ART-Max", "MT-ART-Avg", "MT-BART", "MT-IPART")
+QUASI_RANDOM_GENERATORS = ("Sobol", "Halton")
+GROUP_GENERATORS = (*PUBLISHED_GENERATORS, *PROPOSED_GENERATORS, *QUASI_RANDOM_GENERATORS)
+ALL_GENERATORS = (*PUBLISHED_GENERATORS, *PROPOSED_GENERATORS, *CLASSIC, "RRT", *QUASI_RANDOM_GENERATORS)
 SELECTORS = ("random", "MRGS-ART", "MRGS-ART+", "MRGS-IPART", "MRGS-RPART", "MRGS-distance", "near-miss", "feedback")
 K = 3
 MAX_TRIALS = 10_000  # trials, as in print
@@ -105,7 +105,7 @@ def build_region_kind_table(bench: Workbench) -> list[Row]:
     """Build the table of all generators on all kinds of regions; at full scale for all rates."""
     full = bench.scale.trials >= MAX_TRIALS
     rows = []
-    for generator in ALL:
+    for generator in ALL_GENERATORS:
         for region in KINDS:
             for rate in RATES.values() if full else (RATE,):
                 job = _make_simulating_job(bench.scale, generator, region, rate, share=2 * TRIAL_FACTOR)
@@ -144,15 +144,15 @@ def build_known_mutant_table(bench: Workbench) -> list[Row]:
                 FOLLOW_UP_DOMAIN_NOTE if name == "MT-ART-Min" else "",
                 _describe_ended(bench, job),
             )
-            if name != BASE:
-                ours = compute_ratio(bench, job, jobs[BASE])
+            if name != RANDOM_GENERATOR:
+                ours = compute_ratio(bench, job, jobs[RANDOM_GENERATOR])
                 rows.append(Row(label, f"{name}, F-ratio %", math.nan, ours, " ".join(filter(None, notes))))
         for name, job in jobs.items():
             figure = effects.get((f"tanh mutant {number}", f"SFIDMT-ART vs {name}"))
             ours, column = compute_effect(bench, jobs["SFIDMT-ART"], job), f"SFIDMT-ART vs {name}, d"
             if figure is not None:
                 rows.append(make_row(figure, "002-5", label, column=column, ours=ours, notes=[KNOWN_MUTANTS_NOTE]))
-            elif name not in (BASE, "SFIDMT-ART"):
+            elif name not in (RANDOM_GENERATOR, "SFIDMT-ART"):
                 rows.append(Row(label, column, math.nan, ours, KNOWN_MUTANTS_NOTE))
     return rows
 
@@ -166,8 +166,8 @@ def make_tanh_job(scale: Scale, mutant: str, generator: str) -> Hunting:
 
 # -- what was proposed and never run, and what is new --------------------------------------------------------------
 
-MIXED = (ONE, TWO, THREE)
-REAL = (("Sin", "Sin1-Sin7"), ("sncndn", "sncndn1-sncndn5"), ("TriSquarePlus", "TriPlus1-TriPlus7"))
+MIXED_RELATIONS = (ONE, TWO, THREE)
+PROGRAM_RELATIONS = (("Sin", "Sin1-Sin7"), ("sncndn", "sncndn1-sncndn5"), ("TriSquarePlus", "TriPlus1-TriPlus7"))
 
 
 def _choose_dimensions(scale: Scale) -> tuple[int, ...]:
@@ -191,11 +191,14 @@ def build_new_selector_table(bench: Workbench) -> list[Row]:
     scale, rows = bench.scale, []
     for name in [selector for selector in SELECTORS if selector not in LEARNING]:
         for dimension in _choose_dimensions(scale):
-            jobs = [_make_selecting_job(scale, name, MIXED, violating, dimension) for violating in range(len(MIXED))]
+            jobs = [
+                _make_selecting_job(scale, name, MIXED_RELATIONS, violating, dimension)
+                for violating in range(len(MIXED_RELATIONS))
+            ]
             ours = math.fsum(bench.figure(job, "F-ratio %") for job in jobs) / len(jobs)
             note = f"{PROPOSALS_NOTE} {THREE_RELATIONS_NOTE} {NO_FEEDBACK_NOTE}"
             rows.append(Row(name, f"block, {dimension}-D, F-ratio %", math.nan, ours, note))
-    for program, names in REAL if scale.trials >= MIN_REAL_TRIALS else REAL[:1]:
+    for program, names in PROGRAM_RELATIONS if scale.trials >= MIN_REAL_TRIALS else PROGRAM_RELATIONS[:1]:
         relations = parse_relations(names)
         mutant = _choose_moderate_mutant(program, relations)
         budget = limit_budget(scale, "", max_groups=MAX_PAIRS_PER_TRIAL)

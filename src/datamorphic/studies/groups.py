@@ -30,7 +30,7 @@ SECONDS_NOTE = "Seconds for 10,000 groups on this machine; without the time to c
 REGION_KIND_NOTE = (
     "Table 11 names no kinds of regions: where MT-IPART beats MT-RT by more than 0.1, a block is assumed."
 )
-BASE = "MT-RT"
+RANDOM_GENERATOR = "MT-RT"
 MIN_REAL_TRIALS = 50  # trials: fewer are only a quick try
 QUICK_PROGRAMS = ("Sin", "tanh")  # programs of a quick try
 
@@ -93,11 +93,13 @@ def _build_extra_rows(
     jobs = {generator: _make_hunting_job(bench.scale, stand_in, name, generator) for generator in generators}
     rows = [
         Row(label, "our rate, %", math.nan, 100 * stand_in.rate),
-        Row(label, "our trials", math.nan, jobs[BASE].trials),
+        Row(label, "our trials", math.nan, jobs[RANDOM_GENERATOR].trials),
     ]
     for generator, job in jobs.items():
-        if generator != BASE:
-            rows.append(Row(label, f"{generator}, F-ratio %", math.nan, compute_ratio(bench, job, jobs[BASE])))
+        if generator != RANDOM_GENERATOR:
+            rows.append(
+                Row(label, f"{generator}, F-ratio %", math.nan, compute_ratio(bench, job, jobs[RANDOM_GENERATOR]))
+            )
         if generator in SLOW:
             rows.append(Row(label, f"{generator}, ended %", math.nan, bench.figure(job, "censored")))
     return rows

@@ -26,13 +26,19 @@ from .workload import Figures, Job, Scale, Workbench
 
 OPERATORS = ("AOR", "ROR", "COR", "SOR", "LOR", "ASR")  # of the study; we also have CRP and RSR
 RULES = tuple(f"Rule-{ratio:g}" for ratio in MEAN_RATIOS)
-SUBJECT = {"003-6": "kNN", "003-7": "NBC", "003-8": "kNN", "003-9": "NBC"}
+SUBJECT_BY_TABLE = {"003-6": "kNN", "003-7": "NBC", "003-8": "kNN", "003-9": "NBC"}
 KILL_TABLE = {"kNN": "003-6", "NBC": "003-7"}
 LEARNERS = {"kNN": ("k = 1", "k = 3"), "NBC": ("NBC",)}  # the names in our modules
-K1 = ("MR-1.1", "MR-2.2", "MR-4.1", "MR-5.1", "MR-5.2")  # checked with k = 1, for which they are necessary
+RELATIONS_WITH_K_1 = (
+    "MR-1.1",
+    "MR-2.2",
+    "MR-4.1",
+    "MR-5.1",
+    "MR-5.2",
+)  # checked with k = 1, for which they are necessary
 MUTANTS_PER_WORKER = 10  # for fewer, starting another process takes longer than it saves
 #: published numbers of mutants that do not crash, and of those that are not equivalent
-RUNNING, DIFFERENT = {"kNN": 24, "NBC": 26}, {"kNN": 21, "NBC": 22}
+RUNNING_COUNTS, DIFFERENT_COUNTS = {"kNN": 24, "NBC": 26}, {"kNN": 21, "NBC": 22}
 
 KILLED_SHARE, MEAN_RATE = "killed, %", "mean violation, %"
 MUTANTS_NOTE = (
@@ -147,7 +153,7 @@ def find_relations(subject: str) -> list[str]:
 
 
 def _choose_learner(relation: str) -> str:
-    return "k = 1" if relation in K1 else "k = 3"
+    return "k = 1" if relation in RELATIONS_WITH_K_1 else "k = 3"
 
 
 def make_job(subject: str, scale: Scale) -> Mutating:
@@ -166,8 +172,8 @@ def format_amount(scale: Scale) -> str:
 
 def build_kill_table(table: str, bench: Workbench) -> list[Row]:
     """Build Table 6 or 7: share of killed mutants and mean violation rate, per relation and for all."""
-    subject = SUBJECT[table]
-    job, whole = make_job(subject, bench.scale), DIFFERENT[subject]
+    subject = SUBJECT_BY_TABLE[table]
+    job, whole = make_job(subject, bench.scale), DIFFERENT_COUNTS[subject]
     printed = iterate_figures(published(table))
     rows: list[Row] = []
     for total in (f for f in printed if f.subject == "all"):
@@ -201,7 +207,7 @@ def build_kill_table(table: str, bench: Workbench) -> list[Row]:
 
 def _build_overall_rows(table: str, job: Mutating, bench: Workbench) -> list[Row]:
     """Return the shares that all relations together kill."""
-    whole, running = DIFFERENT[job.subject], RUNNING[job.subject]
+    whole, running = DIFFERENT_COUNTS[job.subject], RUNNING_COUNTS[job.subject]
     verdicts = [f for f in iterate_figures(published(table)) if f.subject.startswith("v")]
     dead = len({f.subject for f in verdicts})
     rows = []
@@ -233,7 +239,7 @@ def _build_overall_rows(table: str, job: Mutating, bench: Workbench) -> list[Row
 
 def build_cross_validation_table(table: str, bench: Workbench) -> list[Row]:
     """Build Table 8 or 9: error rates of the original, and mutants killed by cross-validation."""
-    subject = SUBJECT[table]
+    subject = SUBJECT_BY_TABLE[table]
     job = make_job(subject, bench.scale)
     printed = iterate_figures(published(table))
     rows = [
@@ -250,7 +256,7 @@ def build_cross_validation_table(table: str, bench: Workbench) -> list[Row]:
         if figure.subject == "original"
     ]
     verdicts = [f.published for f in printed if f.measure == "killed"]
-    dead, noticed, whole = len(verdicts), sum(verdicts), DIFFERENT[subject]
+    dead, noticed, whole = len(verdicts), sum(verdicts), DIFFERENT_COUNTS[subject]
     differ = "mutants that differ"
     for row, column, theirs, ours, note in (
         ("mutants that relations kill", "missed by cross-validation, %", 1 - noticed / dead, "missed by rival", ""),

@@ -14,8 +14,8 @@ from .rows import DISPLAY_NAMES, Row, compute_mean, describe_part, iterate_figur
 from .workload import Workbench
 
 #: directions per data set: Tables 17, 21 and 25 count directed walks per row and direction, the others per row
-WAYS = {"red_wine": 22, "mushroom": 44, "bank_churners": 38}
-MODELS = len(REFERENCE_MODELS)
+DIRECTION_COUNTS = {"red_wine": 22, "mushroom": 44, "bank_churners": 38}
+MODEL_COUNT = len(REFERENCE_MODELS)
 #: which tables hold cost and capability of a data set's models
 PAIRS_OF_TABLES = {
     "red_wine": ("000-16", "000-17"),
@@ -86,7 +86,7 @@ def _build_cell(table: str, figure: Any, bench: Workbench) -> Row | None:
         return make_row(figure, table, figure.strategy, figure.subject, kind, ours=ours, column=measure, notes=[note])
     walks = int(figure.walks)
     if figure.strategy == "directed_walk" and measure == "capability":
-        walks = round(walks / WAYS[figure.data] / 100) * 100  # Table 21 prints 4000 for 44 x 100
+        walks = round(walks / DIRECTION_COUNTS[figure.data] / 100) * 100  # Table 21 prints 4000 for 44 x 100
     if walks not in counts:
         return None
     noun = "rows, every way" if figure.strategy == "directed_walk" else "walks"
@@ -111,7 +111,7 @@ def build_overall_table(table: str, bench: Workbench, data: str = "") -> list[Ro
             for model in models
         ]
         ours = _compute_statistic(model_values, "mean" if kind == "stdev" else kind)
-        notes = [describe_part(models, MODELS, "models")]
+        notes = [describe_part(models, MODEL_COUNT, "models")]
         rows.append(make_row(figure, table, figure.data, figure.strategy, ours=ours, notes=notes))
     return rows
 

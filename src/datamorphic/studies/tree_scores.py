@@ -15,12 +15,12 @@ from .._text import pluralize
 from ..trees.boundaries import BEYOND, STEP, Offset
 from .published import published
 from .rows import Row, describe_part, iterate_figures, make_row
-from .tree_trials import CHOSEN, DRAWS, LEARNERS, SCORES, WAYS, Folding, Learning, Moving, Splitting
+from .tree_trials import CRITERIA, DRAWS, LEARNERS, SCORES, TEST_METHODS, Folding, Learning, Moving, Splitting
 from .trees import STATISTICS, describe_data_set, find_available, format_name, is_known, list_published_sets
 from .workload import Job, Scale, Workbench
 
 OFFSETS: tuple[Offset, ...] = (STEP, 0.5, BEYOND)
-SPLITS = 2  # per repetition
+SPLITS_PER_REPETITION = 2  # per repetition
 
 ORACLE_NOTE = "The label of a generated row is the answer of the tree, which serves as the oracle here."
 STEPS_NOTE = (
@@ -47,7 +47,7 @@ SINGLE_SEEDS_NOTE = "Seeds that, each on its own, give p < 1% and a lower score.
 
 def count_splits(scale: Scale) -> int:
     """Return the number of seeds."""
-    return SPLITS * scale.repetitions
+    return SPLITS_PER_REPETITION * scale.repetitions
 
 
 def count_fewer_splits(scale: Scale) -> int:
@@ -133,7 +133,7 @@ def build_score_table(table: str, bench: Workbench) -> list[Row]:
         if name.endswith(" p"):  # in percent, so that small p-values can be distinguished
             row = row._replace(row=f"{row.row}, %", published=100 * row.published, ours=100 * row.ours)
         rows.append(row)
-    measures = [f"{way} {score}" for way in WAYS for score in SCORES]
+    measures = [f"{way} {score}" for way in TEST_METHODS for score in SCORES]
     return [*rows, *(row for measure in measures for row in _build_further_rows(measure, tree_scores))]
 
 
@@ -188,7 +188,7 @@ def build_wilcoxon_table(table: str, bench: Workbench) -> list[Row]:
     printed = {(f.subject, f.measure): f for f in iterate_figures(published(table))}
     rows: list[Row] = []
     for score in SCORES:
-        for first, second in (*((way, "CV") for way in CHOSEN), ("BVA", "DTC")):
+        for first, second in (*((way, "CV") for way in CRITERIA), ("BVA", "DTC")):
             pair = f"{first} {score}", f"{second} {score}"
             name = first if second == "CV" else f"{first} against {second}"
             theirs, ours = (_run_test("wilcoxon", *map(source, pair)) for source in (_find_published, tree_scores.ours))

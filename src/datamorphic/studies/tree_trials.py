@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SCORES = ("precision", "recall", "accuracy", "F1")
-CHOSEN = ("DTC", "BVA", "DTMT")
-WAYS = (*CHOSEN, "CV")
+CRITERIA = ("DTC", "BVA", "DTMT")
+TEST_METHODS = (*CRITERIA, "CV")
 LEARNERS = ("3-NN", "tree")
 NEIGHBOURS = 3
 FOLDS = 10
@@ -56,7 +56,7 @@ def _score_by_criteria(data: pd.DataFrame, seed: int, offset: Offset = STEP) -> 
     """Return the scores of 3-NN on rows that a tree chose, which are left out of its training."""
     tree = fit_tree(data, seed)
     covering, boundary, killing = (
-        select(tree, data, criterion, target=TARGET, seed=seed, offset=offset) for criterion in CHOSEN
+        select(tree, data, criterion, target=TARGET, seed=seed, offset=offset) for criterion in CRITERIA
     )
     # boundary rows derive from the covering rows, which the same seed chooses
     model = fit_nearest_without(data, covering.places)
@@ -105,7 +105,7 @@ class Folding(ScoreJob):
     """Scores inside cross-validation: trees and tests of nine folds, ten times."""
 
     def _scores(self, data: pd.DataFrame, seed: int) -> dict[str, dict[str, float]]:
-        scores_by_way: dict[str, list[dict[str, float]]] = {way: [] for way in WAYS}
+        scores_by_way: dict[str, list[dict[str, float]]] = {way: [] for way in TEST_METHODS}
         for inside, outside in _folds(data, seed):
             nine = data.iloc[inside]
             for way, scores in _score_by_criteria(nine, seed).items():

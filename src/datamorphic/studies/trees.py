@@ -31,10 +31,10 @@ STATISTICS: dict[str, Callable[[list[float]], float]] = {
     "median": statistics.median,
     "std dev": statistics.stdev,
 }
-TREES = 3  # per repetition
-PLACES = 1000  # seeds of a study, so that studies with other seeds share none
+TREES_PER_REPETITION = 3  # per repetition
+SEEDS_PER_STUDY = 1000  # seeds of a study, so that studies with other seeds share none
 
-ABSENT = "cancer_prediction"
+UNAVAILABLE_SET = "cancer_prediction"
 UNAVAILABLE_NOTE = "This data set is not available: its source is not stated."
 LEFT_OUT_NOTE = "This data set is left out: it is not in the data folder, or this is the small scale."
 MEDIAN_NOTE = "Ours is the median of the trees."
@@ -76,14 +76,14 @@ def list_published_sets() -> tuple[str, ...]:
 def find_available(scale: Scale) -> list[str]:
     """Return the data sets to compute with: at the small scale, those that ship with scikit-learn."""
     available_names = SHIPPED if scale.repetitions == 1 else {*available(), *OPENML}
-    return [name for name in list_published_sets() if name in available_names and name != ABSENT]
+    return [name for name in list_published_sets() if name in available_names and name != UNAVAILABLE_SET]
 
 
 def describe_data_set(name: str, names: Sequence[str]) -> str:
     """Return a note on a data set: how it was prepared, or why it is not among the available `names`."""
     if name in names:
         return PREPARED.get(name, "")
-    return UNAVAILABLE_NOTE if name == ABSENT else LEFT_OUT_NOTE
+    return UNAVAILABLE_NOTE if name == UNAVAILABLE_SET else LEFT_OUT_NOTE
 
 
 def format_name(name: str) -> str:
@@ -112,7 +112,7 @@ class DataSetJob(Job):
         return format_name(self.data)
 
     def _derive_seed(self, seed: int, repetition: int) -> int:
-        return PLACES * seed + self.number
+        return SEEDS_PER_STUDY * seed + self.number
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def fit_tree(data: pd.DataFrame, seed: int) -> Any:
 
 def count_trees(scale: Scale) -> int:
     """Return the number of trees per data set."""
-    return TREES * scale.repetitions
+    return TREES_PER_REPETITION * scale.repetitions
 
 
 def format_amount(scale: Scale) -> str:
