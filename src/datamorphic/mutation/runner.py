@@ -47,7 +47,7 @@ class MutationPlan:
 
     program: ModuleSource
     inputs: TrainingSource
-    relations: Sequence[LearnerRelation] | None = None  # None: all that every correct implementation keeps
+    relations: Sequence[LearnerRelation] | None = None  # None: all that every correct implementation satisfies
     learners: LearnerFactory | None = None
     like: SupportsFit | None = None
     compared_inputs: int = 1000

@@ -72,7 +72,7 @@ class Relation:
     says : str
         The relation as a sentence.
     necessary : bool
-        Whether every correct system keeps it, so that a violation is a fault. Otherwise it is a hypothesis, and a
+        Whether every correct system satisfies it, so that a violation is a fault. Otherwise it is a hypothesis, and a
         violation shows how the system behaves.
 
     Examples

@@ -168,7 +168,7 @@ class NumberTypes(_FrameRelation):
         return frame.astype(dict.fromkeys(self._find_integer_columns(frame), np.float64))
 
 
-#: the relations that every fitted model must keep, by name
+#: the relations that every fitted model must satisfy, by name
 PREDICTOR_RELATIONS: dict[str, Relation] = {
     relation.name: relation
     for relation in (Repeats(), RowOrder(), Batches(), ColumnOrder(), RowLabels(), NumberTypes())

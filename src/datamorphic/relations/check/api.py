@@ -78,7 +78,7 @@ def check(
 
     A learner (anything with ``fit`` and ``predict``) is trained on source data and on follow-up data, and its labels
     are compared. A model that cannot be trained again is queried as it is. Relations that every correct implementation
-    of the learner's algorithm keeps verify it: a violation is a fault. All others validate it: a violation shows how
+    of the learner's algorithm satisfies verify it: a violation is a fault. All others validate it: a violation shows how
     the algorithm behaves.
 
     Parameters
@@ -97,8 +97,8 @@ def check(
     engine : optional
         What computes: None, "processes:2", "dask://host:port".
     like : estimator, optional
-        An estimator of scikit-learn whose algorithm the learner implements. The learner must keep the relations that
-        this estimator must keep.
+        An estimator of scikit-learn whose algorithm the learner implements. The learner must satisfy the relations that
+        this estimator must satisfy.
     strictness : mapping, optional
         How to judge relations, by name: "class_exact", "score_exact", "class_stat", "score_stat".
     expected_failures : mapping, optional

@@ -21,14 +21,14 @@ from .necessity import STRICTNESS
 
 @dataclass(frozen=True, eq=False)
 class LearnerSubject:
-    """A learner, and the estimator whose necessary relations it must keep."""
+    """A learner, and the estimator whose necessary relations it must satisfy."""
 
     learner: Any
     like: Any = None
 
     @property
     def reference_learner(self) -> Any:
-        """The learner whose necessary relations it must keep."""
+        """The learner whose necessary relations it must satisfy."""
         return self.learner if self.like is None else self.like
 
     @cached_property

@@ -47,7 +47,7 @@ def check_relation(
 
     Cases for which the learner raises are UNDEFINED. Violations that disappear in most slightly perturbed copies of the
     data depend on a tie. They are set aside as INAPPLICABLE, unless ``judging.ties`` is "count". So are violations on data
-    on which the learner need not keep the relation, although by its `stance` it must on most data.
+    on which the learner need not satisfy the relation, although by its `stance` it must on most data.
     """
     check = _LearnerCheck(relation, subject, judging)
     result = yield from check.judge(data, numbers, source_outputs, done)
