@@ -35,7 +35,10 @@ TABLES: dict[str, tuple[str, Callable[[str, Workbench], list[Row]]]] = {
     "000-5": ("Pairs per second, coded classifiers", coded.build_speed_table),
     "000-6": ("Pairs per second, models of real data", real_data.build_speed_table),
     "000-7": ("Seconds to find that there is no border", real_data.build_speed_table),
-    "000-9": ("Directed walk on coded classifiers (the published figures are of random target)", coded.build_walks_table),
+    "000-9": (
+        "Directed walk on coded classifiers (the published figures are of random target)",
+        coded.build_walks_table,
+    ),
     "000-10": ("Random walk on coded classifiers, by walks", coded.build_walks_table),
     "000-11": ("Random walk on coded classifiers, by seeds", coded.build_walks_table),
     "000-12": ("Random target on coded classifiers", coded.build_walks_table),

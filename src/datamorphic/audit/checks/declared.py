@@ -350,7 +350,7 @@ MONOTONE = Check(
 )
 INVARIANT = Check(
     name="invariant",
-    question="Do features matter that should not, and do the user's own relations hold?",
+    question="Does the answer depend on features that should not matter, and do the user's own relations hold?",
     weight=3,
     find_skip_reason=lambda context: (
         ""

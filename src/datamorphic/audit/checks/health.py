@@ -123,7 +123,7 @@ def _check_relation(name: str, context: CheckContext, budget: CheckBudget) -> Ch
 def _build_check(name: str, question: str, weight: float) -> Check:
     def find_skip_reason(context: CheckContext) -> str:
         if name != "repeats" and context.unstable:
-            return "answers do not repeat, so that differences between queries mean nothing"
+            return "answers do not repeat, so differences between queries mean nothing"
         if name in ("row order", "batches") and getattr(context.sut, "scalar", False):
             return "the function takes one case at a time"
         return PREDICTOR_RELATIONS[name].why_not(context.sut, context.inputs)
