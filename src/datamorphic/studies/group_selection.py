@@ -70,7 +70,7 @@ def build_selection_table(table: str, bench: Workbench) -> list[Row]:
         if compute_rate(program, stand_in.mutant, relations) == 0:
             rows.append(make_row(figure, table, label, ours=math.nan, notes=[NO_STAND_IN_NOTE]))
             continue
-        budget = limit_budget(bench.scale, "", most=MAX_PAIRS_PER_TRIAL)
+        budget = limit_budget(bench.scale, "", max_groups=MAX_PAIRS_PER_TRIAL)
         limits = (bench.scale.trials, budget, GROUP_FACTOR * limit_groups(bench.scale), True)
         job, base = (
             Selecting(program, stand_in.mutant, relations, selector, k, *limits)
