@@ -29,6 +29,7 @@ def test(
     seed: int = 0,
     *,
     baseline: Front | FilePath | None = None,
+    tolerance: float | None = None,
     only: Sequence[str] | str = (),
     space: Space | None = None,
     kinds: Mapping[str, str] | None = None,
@@ -72,6 +73,10 @@ def test(
         The seed of all randomness. The same seed gives the same findings if the budget suffices.
     baseline : Front or path, optional
         The border of an earlier version, saved with ``result.front.save(...)``, to compare with.
+    tolerance : float, optional
+        Differences up to this size are not reported: of scores (probabilities), and of answers that are numbers (in their
+        own unit). For a baseline, a row whose answer changed does not count if the two best scores of the model differ by
+        this little. By default, 1e-6 of the spread of scores and answers, and 0.2 for a baseline.
     only : sequence of str, optional
         The names of the checks to run; all by default.
     space : Space, optional
@@ -104,6 +109,7 @@ def test(
         budget=budget,
         seed=seed,
         baseline=baseline,
+        tolerance=tolerance,
         only=only,
         space=space,
         hints=SpaceOptions(kinds=kinds, steps=steps, bounds=bounds, orders=orders),

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ..errors import OutOfBudget
 from ..morphisms.subject import SubjectUnderTest
 from ..runs.driver import CallCounter, drive
+from ..runs.engines import PersistentEngine
 from ..runs.flow import Budget, ask
 from ..space.outputs import Outputs
 from ..space.points import Points
@@ -26,10 +27,14 @@ if TYPE_CHECKING:
     from ..exploration.front import Front
 
 REPORT_BUDGET_SHARE = 0.06  # reserved for building the page
+MIN_REPORT_SECONDS = 1.0  # the page does not get smaller with the budget
+MAX_REPORT_BUDGET_SHARE = 0.25  # of a budget of a few seconds
 MIN_SECONDS_TO_START = 0.01  # with less left, no check starts
 SLOW_CALL_SECONDS = 0.3  # ends the measurement of the pace
 REFERENCE_SECONDS = 1.5  # with less left, no reference model is fitted
 PACE_ROWS = (1, 1, 3, 24, 192, 512)  # of the calls that measure the pace; the first is not counted
+MAX_PACE_BUDGET_SHARE = 0.1  # of the whole budget, for the next of these calls
+MAX_BATCH_SECONDS = 0.5  # for a batch, since the clock is looked at between batches
 
 
 class BudgetClock:
@@ -44,14 +49,21 @@ class BudgetClock:
         """The seconds since the start."""
         return time.monotonic() - self.start_time
 
-    def share(self, part: float) -> Budget:
-        """Return a part of what is left of the budget."""
+    def share(self, part: float, max_share: float = 1.0) -> Budget:
+        """Return a part of what is left of the budget, at most `max_share` of the whole."""
         seconds = runs = None
         if self.budget.seconds is not None:
-            seconds = max(0.0, (1 - REPORT_BUDGET_SHARE) * self.budget.seconds - self.seconds) * part
+            seconds = max(0.0, self.budget.seconds - self._report_seconds - self.seconds) * part
+            seconds = min(seconds, max_share * self.budget.seconds)
         if self.budget.runs is not None:
-            runs = int(max(0, self.budget.runs - self.runs) * part)
+            runs = int(min(max(0, self.budget.runs - self.runs) * part, max_share * self.budget.runs))
         return Budget(runs, seconds)
+
+    @property
+    def _report_seconds(self) -> float:
+        """The seconds of the budget that are reserved for the report."""
+        total = self.budget.seconds or 0.0
+        return max(REPORT_BUDGET_SHARE * total, min(MIN_REPORT_SECONDS, MAX_REPORT_BUDGET_SHARE * total))
 
     @property
     def spent(self) -> bool:
@@ -94,6 +106,7 @@ class CheckContext:
     remarks: list[str] = field(default_factory=list)  # irregularities of batches
     known_failures: dict[str, Points] = field(default_factory=dict)  # of earlier runs by check, tried first
     shared: dict[str, Any] = field(default_factory=dict)  # measurements that several checks use, by their name
+    tolerance: float | None = None  # by which scores and answers that are numbers may differ; None for the default
     _reference_models: list[ReferenceModel | None] = field(default_factory=list)  # one, once it is fitted
 
     @property
@@ -174,6 +187,10 @@ class CheckContext:
             slow = round_ > 1 and seconds_by_rows[len(points)] > SLOW_CALL_SECONDS
             if slow or self.clock.spent or (round_ and len(points) < rows):
                 break
+            if round_ and round_ + 1 < len(PACE_ROWS) and self.clock.budget.seconds is not None:
+                longest_next_call = seconds_by_rows[len(points)] * PACE_ROWS[round_ + 1] / rows
+                if longest_next_call > max(MAX_PACE_BUDGET_SHARE * self.clock.budget.seconds, SLOW_CALL_SECONDS):
+                    break
         most_rows = max(seconds_by_rows)
         self.pace.seconds_per_row = (
             max(0.0, seconds_by_rows[most_rows] - seconds_by_rows[1]) / (most_rows - 1)
@@ -181,6 +198,15 @@ class CheckContext:
             else seconds_by_rows[1]
         )
         self.pace.seconds_per_call = max(0.0, seconds_by_rows[1] - self.pace.seconds_per_row)
+        slow_rows = MAX_BATCH_SECONDS / max(self.pace.seconds_per_row, 1e-9)
+        if self.drive_options.get("batch") is None and slow_rows < self.sut.batch_rows:
+            self.drive_options["batch"] = round_down(max(1.0, slow_rows))
+
+    def reset_engine(self) -> None:
+        """End the processes of the engine, which may still work on a query that nobody waits for."""
+        engine = self.drive_options.get("engine")
+        if isinstance(engine, PersistentEngine):
+            engine.shut_down()
 
     def count_affordable(self, budget: Budget, limit: int, runs_per_case: float = 1.0, calls: float = 1.0) -> int:
         """Return how many cases the budget allows, at most `limit`.

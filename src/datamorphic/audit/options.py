@@ -35,6 +35,7 @@ class AuditOptions:
     budget: Budget | str | float | None = DEFAULT_BUDGET
     seed: int = 0
     baseline: Front | FilePath | None = None
+    tolerance: float | None = None
     only: Sequence[str] | str = ()
     space: Space | None = None
     hints: SpaceOptions = field(default_factory=SpaceOptions)  # they exclude `space`
@@ -56,10 +57,12 @@ class AuditOptions:
         def set_field(name: str, value: object) -> None:
             object.__setattr__(self, name, value)
 
-        set_field("parsed_budget", Budget.parse(self.budget))
+        set_field("parsed_budget", Budget.parse(self.budget, needs_unit=True))
         set_field("only", (self.only,) if isinstance(self.only, str) else tuple(self.only))
         for check in self.only:
             validate_choice("only", "test", check, CHECK_NAMES)
+        if self.tolerance is not None:
+            validate_positive("tolerance", "test", self.tolerance)
         if self.timeout is not None:
             validate_positive("timeout", "test", self.timeout)
         if self.batch is not None:
@@ -83,6 +86,7 @@ class AuditOptions:
             "towards": to_plain(expectations.towards),
             "relations": [relation.name for relation in expectations.relations],
             "baseline": os.fspath(self.baseline) if isinstance(self.baseline, str | os.PathLike) else None,
+            "tolerance": self.tolerance,
             "budget": self.budget if isinstance(self.budget, str | int) and self.budget != DEFAULT_BUDGET else None,
             "scalar": self.scalar,
             **to_jsonable(self.hints.to_dict()),

@@ -17,6 +17,7 @@ from .text import (
     format_effort,
     format_example,
     format_frequency,
+    format_impact,
     format_state,
     format_total,
 )
@@ -112,7 +113,7 @@ def _build_findings(result: AuditResult) -> Section:
     meaning = "\n".join(f"• {level.capitalize()}: {LEVEL_MEANINGS[level]}" for level in levels)
     return Section(
         heading=pluralize(len(findings), "finding"),
-        text=f"The most severe and most certain findings come first. The levels:\n{meaning}",
+        text=f"The most severe findings come first, then those with the greatest impact. The levels:\n{meaning}",
         parts=[_build_finding(result, finding) for finding in findings],
         anchor="findings",
         searchable=True,
@@ -120,7 +121,11 @@ def _build_findings(result: AuditResult) -> Section:
 
 
 def _build_finding(result: AuditResult, finding: Finding) -> Section:
-    facts = [("What to do", finding.remedy)]
+    facts = [
+        ("What to do", finding.remedy),
+        ("Impact", format_impact(finding)),
+        ("More evidence", _format_evidence(finding)),
+    ]
     examples: list[Section] = []
     if finding.examples:
         example = finding.examples[0]
@@ -135,6 +140,7 @@ def _build_finding(result: AuditResult, finding: Finding) -> Section:
         if omitted_count:
             lines.append(f"{omitted_count:,} more not shown.")
         facts.append(("More examples", "\n".join(lines)))
+    sections = [section for piece in (finding, *finding.evidence) for section in piece.sections]
     facts.append(("Found by", f"the check “{finding.check}”" + (f", about {finding.about}" if finding.about else "")))
     return Section(
         heading=finding.title,
@@ -145,9 +151,14 @@ def _build_finding(result: AuditResult, finding: Finding) -> Section:
         again=format_command(result, finding),
         anchor=f"finding-{finding.check}-{finding.about}".rstrip("-"),
         meters=_build_meters(finding),
-        beside=[*(section for section in finding.sections if section.table is None), *examples],
-        parts=[section for section in finding.sections if section.table is not None],  # tables need the width
+        beside=[*(section for section in sections if section.table is None), *examples],
+        parts=[section for section in sections if section.table is not None],  # tables need the width
     )
+
+
+def _format_evidence(finding: Finding) -> str:
+    """Return one line per other check that found the same."""
+    return "\n".join(f"• {piece.title}. {piece.detail} (check “{piece.check}”)" for piece in finding.evidence)
 
 
 def _build_example(result: AuditResult, example: Example) -> Section:

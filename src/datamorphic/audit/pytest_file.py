@@ -54,7 +54,7 @@ def _save_front(result: AuditResult, path: Path) -> str | None:
     """Write the border beside the tests and return the name of its file; None if it cannot be pinned."""
     if result.front is None or not result.front.walks:
         return None
-    if any(finding.check in QUERYING_CHECKS for finding in result.findings):
+    if any(finding.check in QUERYING_CHECKS for finding in result.single_findings):
         return None
     file = path.with_name(f"{path.stem}.front.parquet")
     try:
@@ -88,7 +88,8 @@ class _TestFile:
         self.wrap_options = self.trust_option + (", scalar=True" if self.request.get("scalar") else "")
         self.omissions = self._find_omissions()
         # Of several findings with the same check and subject, only the first can be pinned.
-        findings = [finding for finding in reversed(result.findings) if finding.check not in self.omissions]
+        ranked = sorted(result.single_findings, key=lambda finding: finding.rank)
+        findings = [finding for finding in reversed(ranked) if finding.check not in self.omissions]
         self.findings = list({(finding.check, finding.about): finding for finding in findings}.values())[::-1]
 
     def _find_omissions(self) -> dict[str, str]:
@@ -197,7 +198,7 @@ class _TestFile:
             options["baseline"] = format_path(str(request["baseline"]), self.folder)
         options["budget"] = format_literal(self._choose_budget())
         options["seed"] = format_literal(self.result.seed)
-        for name in ("timeout", "batch", "kinds", "steps", "bounds", "orders"):
+        for name in ("timeout", "batch", "tolerance", "kinds", "steps", "bounds", "orders"):
             if request.get(name):
                 options[name] = format_literal(request[name])
         outcomes = self.result.outcomes

@@ -17,6 +17,7 @@ from ..reporting.export import Exportable, FilePath, load_renderer, write_export
 from ..reporting.junit import JUnitCase
 from .expectations import merge_expectations
 from .finding import LEVELS, Example, Finding, Level, Outcome
+from .ranking import rank_findings
 
 if TYPE_CHECKING:
     from ..exploration.front import Front
@@ -91,6 +92,8 @@ class AuditResult(Exportable):
         The versions of Python and of the packages involved.
     fitted_on_given_data : bool
         Whether the model was given unfitted, and was fitted to the data of the audit.
+    interrupted : bool
+        Whether the user ended the audit (Ctrl-C), so that some checks did not run.
     front : Front or None
         The border, if it was explored; not part of the JSON document.
     """
@@ -110,6 +113,7 @@ class AuditResult(Exportable):
     notes: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
     fitted_on_given_data: bool = False
+    interrupted: bool = False
     front: Front | None = field(default=None, repr=False)
 
     def __eq__(self, other: object) -> bool:
@@ -122,9 +126,13 @@ class AuditResult(Exportable):
 
     @property
     def findings(self) -> list[Finding]:
-        """All findings, the most severe and most certain first."""
-        findings = [finding for outcome in self.outcomes for finding in outcome.findings]
-        return sorted(findings, key=lambda finding: finding.rank)
+        """All findings, those with the greatest impact first; what several checks found is one finding."""
+        return rank_findings(self.single_findings)
+
+    @property
+    def single_findings(self) -> list[Finding]:
+        """The findings of every check, before those with the same cause become one."""
+        return [finding for outcome in self.outcomes for finding in outcome.findings]
 
     def at_least(self, level: Level) -> list[Finding]:
         """Return the findings of this level or worse."""
@@ -138,17 +146,23 @@ class AuditResult(Exportable):
 
     @property
     def complete(self) -> bool:
-        """Whether at least one check ran, and none of them broke."""
+        """Whether at least one check ran, none of them broke, and the user did not interrupt them."""
         states = {outcome.state for outcome in self.outcomes}
-        return "broke" not in states and states != {"not run"}
+        return "broke" not in states and states != {"not run"} and not self.interrupted
 
     @property
     def headline(self) -> str:
         """The verdict in one line."""
         levels = [finding.level for finding in self.findings]
         run_count = sum(outcome.state != "not run" for outcome in self.outcomes)
+        untried_count = sum(outcome.state == "not run" and outcome.unfinished for outcome in self.outcomes)
+        ending = ""
+        if untried_count:
+            were = "was" if untried_count == 1 else "were"
+            reason = "the audit was interrupted" if self.interrupted else "there was no time"
+            ending = f"; {pluralize(untried_count, 'check')} {were} not tried, since {reason}"
         if not run_count:
-            return "nothing could be checked"
+            return f"nothing could be checked{ending}"
         defects = [pluralize(levels.count(level), level) for level in LEVELS[:2] if level in levels]
         headline = f"{' and '.join(defects) or 'nothing wrong was'} found by {pluralize(run_count, 'check')}"
         advice_count = levels.count("advice")
@@ -158,7 +172,7 @@ class AuditResult(Exportable):
         broken_count = sum(outcome.state == "broke" for outcome in self.outcomes)
         if broken_count:
             headline += f"; {pluralize(broken_count, 'check')} broke"
-        return headline
+        return headline + ending
 
     def command(self, finding: Finding | None = None) -> str:
         """Return the command that repeats the audit; with a finding, only the check that found it."""
@@ -167,7 +181,7 @@ class AuditResult(Exportable):
             return self.code(finding)
         parts = ["datamorphic", "test"]
         parts += [str(request[name]) for name in ("model", "data") if request.get(name) is not None]
-        parts += format_options(request, "subject", "target", "expect", "towards", "baseline")
+        parts += format_options(request, "subject", "target", "expect", "towards", "baseline", "tolerance")
         parts += format_options(request, "protected", "monotone", "invariant")
         parts += format_hint_options(request)
         parts += [f"--{name}" for name in ("trust", "scalar") if request.get(name)]
@@ -186,6 +200,7 @@ class AuditResult(Exportable):
             "expect": request.get("expect") or merge_expectations(request) or None,
             **{name: request.get(name) for name in ("kinds", "steps", "bounds", "orders")},
             "baseline": request.get("baseline"),
+            "tolerance": request.get("tolerance"),
             "budget": request.get("budget"),
             "scalar": request.get("scalar") or None,
             "seed": self.seed,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,13 +13,13 @@ import numpy as np
 from .._text import format_percent, format_short, pluralize, suggest_name
 from .._typing import DataLike, FilePath, ModelLike
 from .._validation import reject, to_generator
-from ..errors import AmbiguousData, ArgumentError, DataError, ModelError, format_error_line
+from ..errors import AmbiguousData, ArgumentError, DataError, ModelError, OutOfBudget, format_error_line
 from ..exploration.front import Front
 from ..morphisms.subject import SubjectUnderTest, build_subject
 from ..morphisms.system import has_morphisms
+from ..runs.deadline import DeadlinePassed, TimeLimit
 from ..runs.engines import PersistentEngine, make_engine
 from ..runs.interrupts import Interrupts
-from ..runs.progress import Progress
 from ..runs.versions import read_versions
 from ..space.space import Space
 from ..systems.estimator import Estimator
@@ -31,10 +31,15 @@ from .context import BudgetClock, CheckContext
 from .examples import locate_examples
 from .options import AuditOptions
 from .persistence import open_audit_run
+from .progress import AuditProgress
 from .result import NO_LIMIT, AuditResult
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
+
+#: After the first Ctrl-C, the running check may end by itself. Then it is ended, so that the report is written within two
+#: seconds.
+INTERRUPT_GRACE_SECONDS = 0.7
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,17 +83,20 @@ def run_audit(model: ModelLike, data: DataLike | None, options: AuditOptions) ->
         baseline=baseline,
         has_data=data is not None and not isinstance(data, Space),
         seed=options.seed,
+        tolerance=options.tolerance,
         drive_options={"engine": engine, "timeout": options.timeout, "batch": options.batch},
     )
     with (
-        Interrupts(),
-        Progress(subject.name, options.progress) as progress,
+        Interrupts(INTERRUPT_GRACE_SECONDS) as interrupts,
+        AuditProgress(subject.name, clock, options.progress) as progress,
         open_audit_run(options, subject, model) as audit_run,
     ):
         context.known_failures = audit_run.load_known_failures(subject)
         try:
-            context.measure_pace()
-            outcomes = run_checks(context, CHECKS, options.only, progress.show, on_outcome=audit_run.update_failures)
+            _measure_pace(context)
+            outcomes = run_checks(
+                context, CHECKS, options.only, [progress, audit_run], is_stopped=interrupts.is_stopped
+            )
         finally:
             engine.shut_down()
         if context.has_data:
@@ -109,10 +117,24 @@ def run_audit(model: ModelLike, data: DataLike | None, options: AuditOptions) ->
             notes=(*notes, *subject.notes, *_describe_accuracy(context)),
             versions=read_versions(),
             fitted_on_given_data=loaded.fitted_on_given_data,
+            interrupted=interrupts.is_stopped() or any(outcome.skip_reason == "interrupted" for outcome in outcomes),
             front=context.front,
         )
         audit_run.finish(result)
+        if interrupts.is_stopped():  # while the result was written
+            result = replace(result, interrupted=True)
     return result
+
+
+def _measure_pace(context: CheckContext) -> None:
+    """Measure the speed of the system; a system too slow for the budget is not tried at all."""
+    limit = TimeLimit(context.clock.share(1.0).seconds)
+    try:
+        with limit:
+            context.measure_pace()
+    except (KeyboardInterrupt, OutOfBudget, DeadlinePassed):
+        if limit.passed:
+            context.reset_engine()
 
 
 def _load(model: ModelLike, data: DataLike | None, options: AuditOptions) -> _LoadedModel:

@@ -44,10 +44,12 @@ def format_text(result: AuditResult) -> str:
 
 
 def _format_finding(result: AuditResult, finding: Finding, number: int) -> list[str]:
-    frequency = format_frequency(finding, skip_if_in_detail=True)
+    frequency, impact = format_frequency(finding, skip_if_in_detail=True), format_impact(finding)
     lines = [
         finding.detail,
         "; ".join(filter(None, (frequency, format_certainty(finding)))),
+        f"Impact: {impact}" if impact else "",
+        format_evidence(finding),
         *(f"Example: {format_example(example)}" for example in finding.examples[:1] if example.words),
         f"What to do: {finding.remedy}" if finding.remedy else "",
         f"Reproduce: {format_command(result, finding)}",
@@ -90,6 +92,37 @@ def format_certainty(finding: Finding) -> str:
     return f"{name} ({format_percent(finding.sure)})"
 
 
+def format_impact(finding: Finding) -> str:
+    """Return which rows are affected, whether the answer or only its score changes, and by how much.
+
+    The text is empty if nothing of this is known.
+
+    Examples
+    --------
+    >>> texts = {"check": "", "about": "", "title": "", "level": "fault", "sure": 1.0, "detail": "", "remedy": ""}
+    >>> format_impact(Finding(**texts, rows=200, affected_rows=12, inputs="changed", answer_changes=False, effect=0.0312))
+    '12 of 200 given rows, if they are changed; only the score changes, by 0.031 (median)'
+    """
+    parts = []
+    if finding.rows:
+        condition = ", if they are changed" if finding.inputs == "changed" else ""
+        parts.append(f"{finding.affected_rows:,} of {pluralize(finding.rows, 'given row')}{condition}")
+    elif finding.inputs == "made":
+        parts.append("only generated inputs")
+    if finding.answer_changes is not None or finding.effect is not None:
+        change = "only the score changes" if finding.answer_changes is False else "the answer changes"
+        parts.append(change + ("" if finding.effect is None else f", by {finding.effect:.2g} (median)"))
+    return "; ".join(parts)
+
+
+def format_evidence(finding: Finding) -> str:
+    """Return what other checks found about the same cause; empty if there is nothing."""
+    if not finding.evidence:
+        return ""
+    pieces = "; ".join(f"{piece.title} ({piece.check})" for piece in finding.evidence)
+    return f"Also found by {pluralize(len(finding.evidence), 'other check')}: {pieces}"
+
+
 def format_command(result: AuditResult, finding: Finding | None = None) -> str:
     """Return the command that reproduces a result or one finding, without passwords."""
     return " ".join(redact_parameter(result.command(finding)).split("\n"))
@@ -106,6 +139,8 @@ def format_effort(result: AuditResult) -> str:
 
 def format_state(outcome: Outcome) -> str:
     """Return the state of a check, or its number of findings."""
+    if outcome.state == "not run" and outcome.unfinished:
+        return "not tried"
     return pluralize(len(outcome.findings), "finding") if outcome.state == "found" else outcome.state
 
 

@@ -44,6 +44,10 @@ def test(
         Path | None,
         opt.option("FILE", "The border of an earlier version, written by --save-front: report where it moved."),
     ] = None,
+    tolerance: Annotated[
+        float | None,
+        opt.option("SIZE", "Do not report differences up to this size, of scores or of answers that are numbers."),
+    ] = None,
     budget: Annotated[str, opt.option("BUDGET", 'Time or model calls to spend: "1m", "30s", "10000 runs".')] = "1m",
     only: Annotated[list[str] | None, opt.option("CHECK", "Run only this check. Repeatable.")] = None,
     fail_on: Annotated[
@@ -83,13 +87,13 @@ def test(
     datamorphic test model.skops loans.csv --target decision --monotone income=up --towards approve --protected gender;
     datamorphic test model.skops loans.csv --target decision --only "row order"
     """
+    start = time.monotonic()  # loading the program, the model and the data counts towards the budget
     from ..audit.expectations import merge_expectations
     from ..audit.finding import LEVELS
     from ..audit.options import AuditOptions
     from ..audit.runner import run_audit
     from ..runs.engines import make_engine
 
-    start = time.monotonic()  # loading counts towards the budget
     model, data_name = choose_model_and_data(model, inputs, subject, data, target)
     if save_front is not None and only and not {"borders", "baseline"} & set(only):
         raise UsageError("--save-front saves what the check 'borders' finds. Add --only borders, or leave --only out.")
@@ -110,6 +114,7 @@ def test(
         "towards": towards,
         "expect": expect and str(expect),
         "baseline": baseline and str(baseline),
+        "tolerance": tolerance,
         "trust": trust,
         "budget": None if budget == "1m" else budget,
         "timeout": timeout,
@@ -137,6 +142,7 @@ def test(
                     budget=budget,
                     seed=seed,
                     baseline=baseline,
+                    tolerance=tolerance,
                     only=only or (),
                     hints=hints,
                     engine=make_engine(engine, workers),
@@ -163,5 +169,7 @@ def test(
             if save_front is not None:
                 print_line(f"The border: {save_front}")
             notice.print_end()
+    if result.interrupted:
+        raise typer.Exit(ExitCode.INTERRUPTED)
     if fail_on != NEVER and (result.at_least(fail_on) or not result.complete):  # type: ignore[arg-type]
         raise typer.Exit(ExitCode.FINDINGS)

@@ -95,6 +95,7 @@ class Relation:
     needs: tuple[str, ...] = ()  # the assumptions, as sentences
     whole: bool = False  # whether it is about batches as a whole, not about single cases
     about: tuple[str, ...] = ()  # the features whose values an example must keep
+    tolerance: float = 0.0  # by which answers that are numbers, or scores, may differ beyond rounding
 
     def why_not(self, sut: Executor, inputs: Points) -> str:
         """Return why the relation does not apply to a system; empty if it applies."""
@@ -123,7 +124,7 @@ class Relation:
         """Return per group whether the answers are as expected; by default the same."""
         if before.dtype.kind == after.dtype.kind == "f":
             size = np.maximum(np.maximum(np.abs(before), np.abs(after)), np.ptp(before))
-            return np.abs(before - after) <= ROUNDING_TOLERANCE * size
+            return np.abs(before - after) <= np.maximum(ROUNDING_TOLERANCE * size, self.tolerance)
         return Outputs.of(before).same(Outputs.of(after))
 
     def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:

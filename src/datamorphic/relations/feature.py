@@ -193,7 +193,9 @@ class Monotone(_FeatureRelation):
         if towards is not None:
             levels.append(np.array([value == towards for value in swept.outputs.values.tolist()], dtype=np.float64))
         grids = [np.where(swept.answered, swept.grid(self.sign * level), np.nan) for level in levels]
-        fall = np.max([_compute_falls(grid) for grid in grids], axis=0)
+        # the tolerance is about the level: an answer that leaves the class is no small fall
+        tolerances = (self.tolerance, 0.0)
+        fall = np.max([_compute_falls(*pair) for pair in zip(grids, tolerances, strict=False)], axis=0)
         later = _find_steepest_steps(fall, swept) if width > 1 else np.zeros(n, dtype=np.intp)
         # the last value before it that has a level; a value without an answer is skipped
         known_columns = ~np.isnan(grids[0]) & (np.arange(width) < later[:, None])
@@ -217,13 +219,17 @@ def _build_groups(swept: Sweep, source: Places, follow_up: Places, verdicts: Ver
     )
 
 
-def _compute_falls(levels: Codes) -> Codes:
-    """Return the falls of the level, from the last known value, as shares of its spread."""
+def _compute_falls(levels: Codes, tolerance: float = 0.0) -> Codes:
+    """Return the falls of the level, from the last known value, as shares of its spread.
+
+    A fall within the tolerance counts as none.
+    """
     known_levels = levels[~np.isnan(levels)]
     spread = float(np.ptp(known_levels)) if known_levels.size else 0.0
     last_known = np.where(np.isnan(levels), 0, np.arange(levels.shape[1]))
     np.maximum.accumulate(last_known, axis=1, out=last_known)
     fall = np.take_along_axis(levels, last_known, axis=1)[:, :-1] - levels[:, 1:]
+    fall = np.where((fall > 0) & (fall <= tolerance), 0.0, fall)
     return np.where(np.isnan(fall), -np.inf, fall / (spread or 1.0))
 
 

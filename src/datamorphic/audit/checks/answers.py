@@ -203,6 +203,10 @@ def _find_unanswered(
             of=len(outputs),
             examples=(Example(words=f"{format_case(case)}: {answer}", case=case),),
             counted_in_detail=True,
+            affected_rows=int(unanswered.size) if origin == "given" else 0,
+            rows=len(outputs) if origin == "given" else 0,
+            answer_changes=True,
+            inputs="given" if origin == "given" else "made",
         )
     ]
 
@@ -284,6 +288,10 @@ def _find_unknown_labels(points: Points, outputs: Outputs) -> list[Finding]:
             of=len(outputs),
             examples=(Example(words=f"{format_case(case)}: {format_answer(outputs, int(new[0]))}", case=case),),
             counted_in_detail=True,
+            affected_rows=int(new.size),
+            rows=len(outputs),
+            answer_changes=True,
+            inputs="given",
         )
     ]
 

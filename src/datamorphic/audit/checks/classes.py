@@ -7,7 +7,7 @@ from typing import Any
 
 from ..._text import pluralize
 from ..case_text import format_label
-from ..check import Check, CheckBudget, CheckFindings
+from ..check import MISSING_RESULT, Check, CheckBudget, CheckFindings
 from ..context import CheckContext
 from ..finding import Finding
 
@@ -79,7 +79,7 @@ def _build_finding(context: CheckContext, label: object, truth: Counter[Any], to
 
 def _find_skip_reason(context: CheckContext) -> str:
     if context.answers is None or context.queries is None:
-        return "the system was not queried"
+        return MISSING_RESULT
     if context.subject.has_numeric_answers or not context.label_counts:
         return "the answers are numbers"
     distinct = {row.tobytes() for row in context.queries.codes[:1000]}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -44,6 +46,10 @@ class _RelationTrial:
         smallest = self.result.smallest
         return smallest if smallest is not None and len(smallest) else self.result.groups.violations
 
+    def describe_impact(self) -> dict[str, Any]:
+        """Return how many given rows violate the relation, as fields of a finding."""
+        return {"affected_rows": self.violated, "rows": self.judged, "inputs": "changed"}
+
 
 @dataclass(kw_only=True)
 class _Trials:
@@ -73,6 +79,9 @@ def _try_relation(
     context: CheckContext, budget: CheckBudget, check: str, relation: Relation, part: float
 ) -> _RelationTrial:
     """Check a relation within a part of what is left of the budget."""
+    if context.tolerance is not None:
+        relation = copy.copy(relation)
+        relation.tolerance = context.tolerance
     values = MAX_VALUES_PER_NUMBER if isinstance(relation, Monotone | Invariant) else 2
     options = {"seed": context.seed, "counter": budget.counter, **context.drive_options}
     known_cases, known_result = context.known_failures.get(check), None
@@ -153,9 +162,28 @@ def check_monotone(context: CheckContext, budget: CheckBudget) -> CheckFindings:
                 examples=(_build_step_example(relation, trial.smallest_violation, numbers),),
                 counted_in_detail=trial.gives_interval,
                 sections=tuple(_draw_curve(context, budget, relation, trial.smallest_violation)),
+                **trial.describe_impact(),
+                answer_changes=bool(flips) or numbers,
+                effect=_measure_fall(relation, violations),
             )
         )
     return outcome.summarise("declared direction", findings)
+
+
+def _measure_fall(relation: Monotone, violations: JudgedGroups) -> float | None:
+    """Return the median step in the wrong direction, of the answer or its score."""
+    before, after = (relation.compute_level(outputs) for outputs in (violations.before, violations.after))
+    steps = np.abs(after - before)
+    return float(np.median(steps[np.isfinite(steps)])) if np.isfinite(steps).any() else None
+
+
+def _measure_change(violations: JudgedGroups) -> float | None:
+    """Return the median change of answers that are numbers."""
+    before, after = violations.before, violations.after
+    both = before.ok & after.ok
+    if not both.any() or before.values.dtype.kind != "f" or after.values.dtype.kind != "f":
+        return None
+    return float(np.median(np.abs(after.values[both] - before.values[both])))
 
 
 def _build_step_example(relation: Monotone, groups: JudgedGroups, numbers: bool) -> Example:
@@ -238,6 +266,9 @@ def _build_invariant_finding(trial: _RelationTrial) -> Finding:
         of=trial.judged,
         examples=(build_example(trial.smallest_violation),),
         counted_in_detail=trial.gives_interval,
+        **trial.describe_impact(),
+        answer_changes=True,
+        effect=_measure_change(trial.result.groups.violations),
     )
 
 
@@ -276,6 +307,9 @@ def check_protected(context: CheckContext, budget: CheckBudget) -> CheckFindings
                 examples=tuple(build_example(group) for group in violation_groups if len(group)),
                 counted_in_detail=trial.gives_interval,
                 sections=sections,
+                **trial.describe_impact(),
+                answer_changes=True,
+                effect=_measure_change(violations),
             )
         )
     return outcome.summarise("attribute", findings)
