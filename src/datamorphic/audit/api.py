@@ -30,6 +30,7 @@ def test(
     *,
     baseline: Front | FilePath | None = None,
     tolerance: float | None = None,
+    reference: DataLike | FilePath | None = None,
     only: Sequence[str] | str = (),
     space: Space | None = None,
     kinds: Mapping[str, str] | None = None,
@@ -77,6 +78,9 @@ def test(
         Differences up to this size are not reported: of scores (probabilities), and of answers that are numbers (in their
         own unit). For a baseline, a row whose answer changed does not count if the two best scores of the model differ by
         this little. By default, 1e-6 of the spread of scores and answers, and 0.2 for a baseline.
+    reference : DataLike or path, optional
+        The data that the model was trained on, as a frame or a CSV or Parquet file: rows of `data` that are among them are
+        reported.
     only : sequence of str, optional
         The names of the checks to run; all by default.
     space : Space, optional
@@ -110,6 +114,7 @@ def test(
         seed=seed,
         baseline=baseline,
         tolerance=tolerance,
+        reference=reference,
         only=only,
         space=space,
         hints=SpaceOptions(kinds=kinds, steps=steps, bounds=bounds, orders=orders),

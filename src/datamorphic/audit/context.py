@@ -19,9 +19,11 @@ from ..space.points import Points
 from ..space.space import Space
 from ..systems.base import Executor
 from .expectations import Expectations
+from .influence import Influence
 from .reference_model import MAX_REFERENCE_ROWS, ReferenceModel, fit_reference_model
 
 if TYPE_CHECKING:
+    import pandas as pd
     from sklearn.base import BaseEstimator
 
     from ..exploration.front import Front
@@ -92,6 +94,9 @@ class CheckContext:
     learner: BaseEstimator | None = None  # can be cloned and fitted
     truth: npt.NDArray[Any] | None = None  # the labels of the inputs, if the data have them
     baseline: Front | None = None  # the border of an earlier version
+    reference: pd.DataFrame | None = None  # the inputs of the training data, if given
+    reference_truth: npt.NDArray[Any] | None = None  # their labels, if given
+    declared_bounds: frozenset[str] = frozenset()  # features whose bounds the user declared
     seed: int = 0
     drive_options: dict[str, Any] = field(default_factory=dict)  # engine, timeout, batch
     pace: Pace = field(default_factory=Pace)
@@ -103,6 +108,7 @@ class CheckContext:
     query_dependent: bool = False  # whether answers depend on the rest of the query, or on chance
     label_counts: dict[Any, int] = field(default_factory=dict)  # how often each label was predicted
     front: Front | None = None  # the border, once it is explored
+    influence: Influence | None = None  # of the features, once it is measured
     remarks: list[str] = field(default_factory=list)  # irregularities of batches
     known_failures: dict[str, Points] = field(default_factory=dict)  # of earlier runs by check, tried first
     shared: dict[str, Any] = field(default_factory=dict)  # measurements that several checks use, by their name
@@ -157,6 +163,12 @@ class CheckContext:
                 )
             self._reference_models.append(model)
         return self._reference_models[0]
+
+    def has_number_answers(self, outputs: Outputs) -> bool:
+        """Tell whether answers are real numbers rather than labels."""
+        if self.subject.has_numeric_answers:
+            return True
+        return self.sut.labels is None and outputs.values.dtype.kind == "f"
 
     def count_labels(self, outputs: Outputs) -> None:
         """Add the labels of some answers to the counts."""

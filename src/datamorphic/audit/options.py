@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .._text import to_jsonable
-from .._typing import EngineLike, FilePath, StoreLike
+from .._typing import DataLike, EngineLike, FilePath, StoreLike
 from .._validation import validate_choice, validate_integer, validate_positive
 from ..runs.flow import Budget
 from ..runs.keep import KeepOptions, resolve_seed
@@ -36,6 +36,7 @@ class AuditOptions:
     seed: int = 0
     baseline: Front | FilePath | None = None
     tolerance: float | None = None
+    reference: DataLike | FilePath | None = None
     only: Sequence[str] | str = ()
     space: Space | None = None
     hints: SpaceOptions = field(default_factory=SpaceOptions)  # they exclude `space`
@@ -87,6 +88,7 @@ class AuditOptions:
             "relations": [relation.name for relation in expectations.relations],
             "baseline": os.fspath(self.baseline) if isinstance(self.baseline, str | os.PathLike) else None,
             "tolerance": self.tolerance,
+            "reference": os.fspath(self.reference) if isinstance(self.reference, str | os.PathLike) else None,
             "budget": self.budget if isinstance(self.budget, str | int) and self.budget != DEFAULT_BUDGET else None,
             "scalar": self.scalar,
             **to_jsonable(self.hints.to_dict()),

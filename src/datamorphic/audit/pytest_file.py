@@ -103,9 +103,16 @@ class _TestFile:
                 omissions[outcome.check] = f"relations that are objects in memory: {', '.join(relations)}"
             elif outcome.check == "baseline" and not not_run and self.request.get("baseline") is None:
                 omissions[outcome.check] = "the baseline was an object in memory"
+            elif outcome.check == "duplicates" and not not_run and self._find_reference_file() is None:
+                omissions[outcome.check] = "the reference data were an object in memory"
             if outcome.check in QUERYING_CHECKS and outcome.findings and self.result.front is not None:
                 omissions["the border"] = f"answers depend on how the model is queried: {outcome.check}"
         return omissions
+
+    def _find_reference_file(self) -> str | None:
+        """Return the path of the reference data; None without one, or for a data set by name."""
+        reference = self.request.get("reference")
+        return None if reference is None or str(reference).startswith("data:") else str(reference)
 
     def to_text(self) -> str:
         """Return the text of the file."""
@@ -196,6 +203,9 @@ class _TestFile:
         options |= self._format_expectations()
         if request.get("baseline") is not None:
             options["baseline"] = format_path(str(request["baseline"]), self.folder)
+        reference = self._find_reference_file()
+        if reference is not None:
+            options["reference"] = format_path(reference, self.folder)
         options["budget"] = format_literal(self._choose_budget())
         options["seed"] = format_literal(self.result.seed)
         for name in ("timeout", "batch", "tolerance", "kinds", "steps", "bounds", "orders"):

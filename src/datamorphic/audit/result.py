@@ -181,7 +181,7 @@ class AuditResult(Exportable):
             return self.code(finding)
         parts = ["datamorphic", "test"]
         parts += [str(request[name]) for name in ("model", "data") if request.get(name) is not None]
-        parts += format_options(request, "subject", "target", "expect", "towards", "baseline", "tolerance")
+        parts += format_options(request, "subject", "target", "expect", "towards", "baseline", "tolerance", "reference")
         parts += format_options(request, "protected", "monotone", "invariant")
         parts += format_hint_options(request)
         parts += [f"--{name}" for name in ("trust", "scalar") if request.get(name)]
@@ -201,6 +201,7 @@ class AuditResult(Exportable):
             **{name: request.get(name) for name in ("kinds", "steps", "bounds", "orders")},
             "baseline": request.get("baseline"),
             "tolerance": request.get("tolerance"),
+            "reference": request.get("reference"),
             "budget": request.get("budget"),
             "scalar": request.get("scalar") or None,
             "seed": self.seed,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .._text import format_percent, format_short, pluralize, suggest_name
 from .._typing import DataLike, FilePath, ModelLike
@@ -22,6 +23,7 @@ from ..runs.engines import PersistentEngine, make_engine
 from ..runs.interrupts import Interrupts
 from ..runs.versions import read_versions
 from ..space.space import Space
+from ..space.table_files import read_table
 from ..systems.estimator import Estimator
 from ..systems.files import is_weka_name, load_model
 from ..systems.weka import Weka
@@ -35,6 +37,7 @@ from .progress import AuditProgress
 from .result import NO_LIMIT, AuditResult
 
 if TYPE_CHECKING:
+    import pandas as pd
     from sklearn.base import BaseEstimator
 
 #: After the first Ctrl-C, the running check may end by itself. Then it is ended, so that the report is written within two
@@ -73,6 +76,7 @@ def run_audit(model: ModelLike, data: DataLike | None, options: AuditOptions) ->
     if options.target is not None and hasattr(data, "columns") and len(frame) == len(subject.seeds):
         labels = np.asarray(frame[options.target].to_numpy())
     baseline = _load_baseline(options.baseline, subject)
+    reference, reference_labels = _load_reference(options.reference, options.target, subject)
     engine = PersistentEngine(make_engine(options.engine))
     context = CheckContext(
         subject=subject,
@@ -81,6 +85,11 @@ def run_audit(model: ModelLike, data: DataLike | None, options: AuditOptions) ->
         learner=loaded.learner,
         truth=labels,
         baseline=baseline,
+        reference=reference,
+        reference_truth=reference_labels,
+        declared_bounds=frozenset(
+            subject.seeds.space.names if options.space is not None else options.hints.bounds or ()
+        ),
         has_data=data is not None and not isinstance(data, Space),
         seed=options.seed,
         tolerance=options.tolerance,
@@ -216,6 +225,30 @@ def _load_baseline(baseline: Front | FilePath | None, subject: SubjectUnderTest)
             f"{', '.join(baseline.space.names[:5])}, ... Save a new one with --save-front, or front.save()."
         )
     return baseline
+
+
+def _load_reference(
+    reference: DataLike | FilePath | None, target: str | None, subject: SubjectUnderTest
+) -> tuple[pd.DataFrame | None, npt.NDArray[Any] | None]:
+    """Return the inputs of the training data and their labels, each None if not given."""
+    import pandas as pd
+
+    if reference is None:
+        return None, None
+    frame: Any = read_table(os.fspath(reference)) if isinstance(reference, str | os.PathLike) else reference
+    if not isinstance(frame, pd.DataFrame):
+        reject("reference", "test", "a frame, or the path of a CSV or Parquet file", reference)
+    names = list(subject.seeds.space.names)
+    missing = [name for name in names if name not in frame.columns]
+    if missing:
+        raise DataError(
+            f"The reference data have no column {missing[0]!r}, which is an input of the model. "
+            f"{suggest_name(missing[0], [str(name) for name in frame.columns])}"
+        )
+    labels = None
+    if target is not None and target in frame.columns:
+        labels = np.asarray(frame[target].to_numpy())
+    return frame[names].reset_index(drop=True), labels
 
 
 def _describe_kind(subject: SubjectUnderTest, loaded: _LoadedModel) -> str:

@@ -44,6 +44,7 @@ REPEATED_OPTIONS = [
     "towards",
     "expect",
     "baseline",
+    "reference",
     "budget",
 ]
 RESUMABLE_STATES = ("killed", "interrupted", "failed")

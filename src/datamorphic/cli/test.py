@@ -48,6 +48,10 @@ def test(
         float | None,
         opt.option("SIZE", "Do not report differences up to this size, of scores or of answers that are numbers."),
     ] = None,
+    reference: Annotated[
+        str | None,
+        opt.option("FILE", "The training data, a CSV or Parquet file or data:NAME: report rows that are in both."),
+    ] = None,
     budget: Annotated[str, opt.option("BUDGET", 'Time or model calls to spend: "1m", "30s", "10000 runs".')] = "1m",
     only: Annotated[list[str] | None, opt.option("CHECK", "Run only this check. Repeatable.")] = None,
     fail_on: Annotated[
@@ -115,6 +119,7 @@ def test(
         "expect": expect and str(expect),
         "baseline": baseline and str(baseline),
         "tolerance": tolerance,
+        "reference": reference,
         "trust": trust,
         "budget": None if budget == "1m" else budget,
         "timeout": timeout,
@@ -125,6 +130,7 @@ def test(
     stored_request = request | {
         "model": to_absolute_path(model),
         "data": to_absolute_path(data_name),
+        "reference": to_absolute_path(reference),
         "seed": seed,
         "budget": budget,
     }
@@ -143,6 +149,7 @@ def test(
                     seed=seed,
                     baseline=baseline,
                     tolerance=tolerance,
+                    reference=None if reference is None else load_data(reference),
                     only=only or (),
                     hints=hints,
                     engine=make_engine(engine, workers),

@@ -10,21 +10,29 @@ from .classes import CLASSES
 from .declared import INVARIANT, MONOTONE, PROTECTED
 from .dependence import DEPENDENCE
 from .health import BATCHES, REPEATS
+from .identifiers import DUPLICATES, IDENTIFIERS, LEAKS
+from .interface import INTERFACE
 from .learner import LEARNING
 from .metamorphisms import METAMORPHISMS
 from .response import RESPONSE
+from .suggestions import SUGGESTIONS
 
 #: In the order in which they run: a check comes after the checks that it needs.
 CHECKS: tuple[Check, ...] = (
     REPEATS,
     ANSWERS,
     *BATCHES,
+    DUPLICATES,
+    IDENTIFIERS,
+    LEAKS,
+    INTERFACE,
     MONOTONE,
     INVARIANT,
     PROTECTED,
     DEPENDENCE,
     RESPONSE,
     METAMORPHISMS,
+    SUGGESTIONS,
     BORDERS,
     CLASSES,
     BASELINE,

@@ -29,6 +29,7 @@ from ...space.space import Space
 from ...space.table_files import find_csv_options, read_table
 from ...systems.clustering import has_predictions
 from ...systems.files import PICKLE_SUFFIXES, is_model_file
+from ..columns import find_identifiers
 from ..python_code import format_path
 from .code import (
     format_comment,
@@ -107,12 +108,15 @@ def draft_system(
     space = Space(features, dtypes={name: inputs[name].dtype for name in inputs.columns})
     subject.sut.space = space
     rng = np.random.default_rng(0)
-    flow = try_relations(_choose_rows(space, inputs), rng, numbers=subject.has_numeric_answers)
+    identifiers = find_identifiers(space.points(inputs))
+    flow = try_relations(_choose_rows(space, inputs), rng, numbers=subject.has_numeric_answers, identifiers=identifiers)
     trial = drive(flow, subject.sut, progress=progress, recheck=0)
     if not trial.answers.ok.any():
         reason = trial.answers.messages.get(0, "it gave no reason")
         raise SystemFailed(f"{subject.name} gave no answer to any of {pluralize(len(trial.answers), 'row')}: {reason}.")
     notes = list(subject.notes)
+    if identifiers:
+        notes.append(f"Nothing is promised about {', '.join(identifiers)}, which looks like an identifier.")
     # the rows without an answer among those that the tests of the file query
     silent_by_change = {relation.change.name: relation.silent for relation in trial.relations if relation.holds}
     silent = int((~trial.answers.ok[:DEFAULT_SEED_CASES]).sum()) + sum(silent_by_change.values())
