@@ -40,7 +40,7 @@ def test_identifiers_are_found(values, name):
         (np.random.default_rng(0).normal(size=ROWS), "id"),
         (np.random.default_rng(0).choice(10**7, ROWS, replace=False), "income"),  # unique by chance
         (np.random.default_rng(0).integers(0, 50, ROWS), "age"),
-        (np.random.default_rng(0).integers(0, 5, ROWS), "region_id"),  # a code of few values
+        (np.random.default_rng(0).integers(0, 15, ROWS), "region_id"),  # a code of few values
         (["a", "b", "c"] * (ROWS // 3), "group_code"),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -201,7 +202,7 @@ class _Interviewer:
             failed=len(failed),
             changed=changed,
             message=message,
-            columns=list(dict.fromkeys(values[place - 1][0] for place in failed)),
+            columns=list(dict.fromkeys(values[place - 1][0] for place in failed.tolist())),
             example=example,
             answered_text=answered_text,
         )
@@ -379,7 +380,7 @@ def _try_beyond(interviewer: _Interviewer) -> _Result:
 
 def _try_missing(interviewer: _Interviewer) -> _Result:
     context = interviewer.context
-    missing_columns = np.isnan(context.inputs.codes).any(axis=0)
+    missing_columns: list[bool] = np.asarray(np.isnan(context.inputs.codes).any(axis=0)).tolist()
     results: _Result = []
     for change, wanted in (
         ("missing values, in columns that have some", True),
@@ -398,9 +399,7 @@ def _try_absent(interviewer: _Interviewer) -> _Result:
     names = measure_influence(context, interviewer.budget).rank()
     results: list[_Trial] = []
     for name in names[:MAX_ABSENT_COLUMNS]:
-        trial = interviewer.try_form(
-            f"without the column {name}", f"without {name}", lambda frame, name=name: frame.drop(columns=name)
-        )
+        trial = interviewer.try_form(f"without the column {name}", f"without {name}", partial(_drop_column, name=name))
         results.append(trial)
         if trial.failed and len(results) >= TRIAL_ROWS and all(earlier.failed for earlier in results):
             break  # it checks its columns
@@ -564,6 +563,10 @@ def _build_column(cells: list[Any], like: pd.Series[Any]) -> pd.Series[Any]:
         return pd.Series([pd.NA if pd.isna(value) else value for value in cells], index=like.index, dtype=dtype)
     column = pd.Series(cells, index=like.index, dtype=object)
     return column if dtype.kind in "Ob" and isinstance(dtype, np.dtype) else column.astype(dtype)
+
+
+def _drop_column(frame: pd.DataFrame, name: str) -> pd.DataFrame:
+    return frame.drop(columns=name)
 
 
 def _extract_case(frame: pd.DataFrame, row: int) -> dict[str, Any]:

@@ -141,7 +141,7 @@ def _find_directions(
     context: CheckContext, budget: CheckBudget, influence: Influence, excluded: set[str]
 ) -> dict[str, str]:
     """Return the features along which the answer moves one way for nearly all rows, as the labels do."""
-    level = _find_label_level(context)
+    level = _find_label_level(context, context.has_number_answers(influence.answers))
     if level is None:
         return {}
     candidates = []
@@ -188,16 +188,16 @@ def _moves_one_way(heights: npt.NDArray[np.float64]) -> bool:
     return bool(never_falls.mean() >= MIN_ROWS_ONE_WAY and rises.mean() >= MIN_ROWS_MOVED)
 
 
-def _find_label_level(context: CheckContext) -> npt.NDArray[np.float64] | None:
+def _find_label_level(context: CheckContext, numbers: bool) -> npt.NDArray[np.float64] | None:
     """Return the labels as numbers that the answers should rise with; None if there are none."""
     import pandas as pd
 
     truth, labels = context.truth, context.sut.labels
     if truth is None:
         return None
-    if context.answers is not None and context.has_number_answers(context.answers):
-        numbers = pd.to_numeric(pd.Series(truth, dtype=object), errors="coerce").to_numpy(dtype=np.float64)
-        return numbers if np.isfinite(numbers).sum() >= MIN_SWEPT_ROWS else None
+    if numbers:
+        level = pd.to_numeric(pd.Series(truth, dtype=object), errors="coerce").to_numpy(dtype=np.float64)
+        return level if np.isfinite(level).sum() >= MIN_SWEPT_ROWS else None
     if labels is None or len(labels) != 2:
         return None
     return np.array([str(label) == str(labels[1]) for label in truth.tolist()], dtype=np.float64)
