@@ -103,6 +103,8 @@ class CheckContext:
     queries: Points | None = None  # of the check "answers"
     query_rows: npt.NDArray[np.intp] | None = None  # the positions of these queries among the inputs
     answers: Outputs | None = None  # to these queries
+    probabilities: npt.NDArray[np.float64] | None = None  # of the check "scores", one column per class
+    score_rows: npt.NDArray[np.intp] | None = None  # the positions of their rows among the inputs
     has_data: bool = True  # whether the inputs were given by the user
     unstable: bool = False  # whether the same case got different answers
     query_dependent: bool = False  # whether answers depend on the rest of the query, or on chance

@@ -78,6 +78,14 @@ class Estimator(Executor):
             return outputs
         return Outputs(outputs.values, outputs.status, self._compute_scores(model_input), outputs.messages)
 
+    def with_scores(self, kind: ScoreKind) -> Estimator | None:
+        """Return a copy whose scores are of one kind only; None if the model does not give them."""
+        if self.score_kind is None or kind not in self._scorers:
+            return None
+        twin = copy.copy(self)
+        twin._scorers, twin.score_kind = {kind: self._scorers[kind]}, kind
+        return twin
+
     @cached_property
     def bare(self) -> Function:
         """The model as a function that gets every frame as it is, columns in any order."""
@@ -130,8 +138,8 @@ class Estimator(Executor):
         if kind is None or labels is None:
             return None
         scores = np.asarray(self._scorers[kind](model_input), dtype=np.float64)
-        if scores.ndim == 1:  # one decision value for two classes: positive for the second
-            scores = np.column_stack([-scores, scores])
+        if scores.ndim == 1:  # one value for two classes: high for the second
+            scores = np.column_stack([1 - scores if kind == "probability" else -scores, scores])
         class_count = len(labels)
         if scores.shape[1] == (class_count * (class_count - 1) // 2 if kind == "pairwise" else class_count):
             return scores

@@ -13,9 +13,12 @@ from .health import BATCHES, REPEATS
 from .identifiers import DUPLICATES, IDENTIFIERS, LEAKS
 from .interface import INTERFACE
 from .learner import LEARNING
+from .memorisation import MEMORISATION
 from .metamorphisms import METAMORPHISMS
 from .response import RESPONSE
 from .suggestions import SUGGESTIONS
+from .scores import CALIBRATION, SCORES
+from .slices import SLICES
 
 #: In the order in which they run: a check comes after the checks that it needs.
 CHECKS: tuple[Check, ...] = (
@@ -26,6 +29,10 @@ CHECKS: tuple[Check, ...] = (
     IDENTIFIERS,
     LEAKS,
     INTERFACE,
+    SCORES,
+    CALIBRATION,
+    SLICES,
+    MEMORISATION,
     MONOTONE,
     INVARIANT,
     PROTECTED,
