@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..._text import format_percent, pluralize
+from ..._text import format_percent, format_short, pluralize
 from ...reporting.document import Section, Table
 from ...runs.driver import CallCounter, drive
 from ...runs.flow import ask
@@ -61,8 +61,8 @@ def check_scores(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     if system is not None:
         name = "predict_proba" if isinstance(system, Estimator) else "the probabilities"
         first = _query(context, budget, system, inputs.take(slice(0, 1)))
-        if not first.ok.all() and context.answers is not None and context.answers.ok.any():
-            findings.append(_build_failure_finding(context, inputs, first, name))
+        if isinstance(system, Estimator) and not first.ok.all() and _has_answers(context):
+            findings.append(_build_failure_finding(inputs, first))
         else:
             outputs = _query(context, budget, system, inputs)
             basis.append(f"{name} of {pluralize(len(outputs), 'row')}")
@@ -98,6 +98,10 @@ def _query(context: CheckContext, budget: CheckBudget, system: Executor, points:
         budget.add(counter)
 
 
+def _has_answers(context: CheckContext) -> bool:
+    return context.answers is not None and bool(context.answers.ok.any())
+
+
 def _to_codes(outputs: Outputs, labels: Sequence[object]) -> npt.NDArray[np.intp]:
     """Return the positions of the answers among the classes; -1 if there is none."""
     import pandas as pd
@@ -111,12 +115,12 @@ def _to_codes(outputs: Outputs, labels: Sequence[object]) -> npt.NDArray[np.intp
 # -- probabilities -----------------------------------------------------------------------------------------------------
 
 
-def _build_failure_finding(context: CheckContext, inputs: Points, outputs: Outputs, name: str) -> Finding:
+def _build_failure_finding(inputs: Points, outputs: Outputs) -> Finding:
     case, answer = extract_case(inputs, 0), format_answer(outputs, 0)
     return Finding(
         check="scores",
         about="predict_proba",
-        title=f"{name} gives no probabilities, although predict answers",
+        title="predict_proba gives no probabilities, although predict answers",
         level="concern",
         sure=0.9,
         detail="The model offers the function, but the first row got no probabilities from it.",
@@ -136,7 +140,7 @@ def _judge_probabilities(context: CheckContext, inputs: Points, outputs: Outputs
             Finding(
                 check="scores",
                 about="predict_proba",
-                title=f"{name} does not give one probability per class",
+                title=f"There is not one probability per class: {name}",
                 level="fault",
                 sure=1.0,
                 detail=f"The model declares {pluralize(len(labels), 'class', 'classes')}, and the table of probabilities has "
@@ -186,7 +190,7 @@ def _find_invalid_probabilities(
     return Finding(
         check="scores",
         about="predict_proba",
-        title=f"{title}: {name}",
+        title=f"{title} ({name})" if name == "predict_proba" else title,
         level="fault",
         sure=1.0,
         detail=f"{format_share(int(invalid.sum()), int(ok.sum()), 'row')} have invalid probabilities: {'; '.join(parts)}.",
@@ -274,12 +278,13 @@ def _explain_disagreement(
         second = scores[:, 1] - scores[:, 0]
         low, high = second[codes == 1], second[codes == 0]
         if len(low) and len(high):
-            # the threshold that separates the answers best: as many wrong on one side as on the other
-            threshold = (np.quantile(low, 0.01) + np.quantile(high, 0.99)) / 2
+            separable = low.min() >= high.max()
+            ends = (0.0, 1.0) if separable else (0.01, 0.99)  # a few answers may come from elsewhere
+            threshold = (np.quantile(low, ends[0]) + np.quantile(high, ends[1])) / 2
             if ((second > threshold) == (codes == 1)).mean() >= MIN_EXPLAINED_SHARE:
-                share = (threshold + 1) / 2
+                share = format_short(round(float(threshold + 1) / 2, 2))
                 return (
-                    f" The answers agree with a threshold of about {share:.2g} for {format_label(labels[1])}, not 0.5.",
+                    f" The answers agree with a threshold of about {share} for {format_label(labels[1])}, not 0.5.",
                     "threshold",
                 )
     table = np.zeros((class_count, class_count))
