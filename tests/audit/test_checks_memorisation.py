@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
+from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -87,7 +87,7 @@ def test_good_models(model, whole):
 
 @pytest.mark.parametrize(
     "model",
-    [LinearRegression(), DecisionTreeRegressor(), HistGradientBoostingRegressor(), RandomForestRegressor(20)],
+    [LinearRegression(), DecisionTreeRegressor(), RandomForestRegressor(20)],
     ids=lambda model: type(model).__name__,
 )
 def test_good_models_of_numbers(model):

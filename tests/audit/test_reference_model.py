@@ -9,6 +9,7 @@ import pytest
 import datamorphic as dm
 from datamorphic.audit.labels import align_labels, find_missing_labels, to_label_texts
 from datamorphic.audit.reference_model import MIN_REFERENCE_ROWS, fit_reference_model
+from datamorphic.errors import OutOfBudget
 
 
 def make_points(rows=300, seed=0):
@@ -93,3 +94,11 @@ def test_labels_of_other_types_agree():
         False,
         True,
     ]
+
+
+def test_a_spent_budget():
+    points, frame = make_points()
+    with pytest.raises(OutOfBudget):
+        fit_reference_model(
+            points, (frame["n"] > 5).to_numpy(), np.arange(len(points)), numeric=False, seed=0, seconds=0.0
+        )

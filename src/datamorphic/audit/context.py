@@ -161,7 +161,12 @@ class CheckContext:
             if self.truth is not None and len(self.truth) == len(self.inputs):
                 rows = self.sample_rows(MAX_REFERENCE_ROWS)
                 model = fit_reference_model(
-                    self.inputs, self.truth, rows, numeric=self.has_numeric_answers, seed=self.seed
+                    self.inputs,
+                    self.truth,
+                    rows,
+                    numeric=self.has_numeric_answers,
+                    seed=self.seed,
+                    seconds=budget.seconds,
                 )
             self._reference_models.append(model)
         return self._reference_models[0]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import OutOfBudget
 from ..space.points import Points
 from ..systems.isolation import use_one_openmp_thread
 from .labels import find_missing_labels, to_label_texts
@@ -45,12 +47,18 @@ class ReferenceModel:
 
 
 def fit_reference_model(
-    inputs: Points, labels: npt.NDArray[np.generic], rows: npt.NDArray[np.intp], *, numeric: bool, seed: int
+    inputs: Points,
+    labels: npt.NDArray[np.generic],
+    rows: npt.NDArray[np.intp],
+    *,
+    numeric: bool,
+    seed: int,
+    seconds: float | None = None,
 ) -> ReferenceModel | None:
     """Fit histogram boosting to labelled rows, and predict each of them by a model that has not seen it.
 
     None is returned if there are too few rows with labels, one class or too many, or if numbers are expected and the
-    labels are none.
+    labels are none. `OutOfBudget` is raised if it takes more than `seconds`, which are looked at after each fold.
     """
     rows = np.sort(rows)
     rows = rows[~find_missing_labels(labels[rows])]
@@ -68,14 +76,14 @@ def fit_reference_model(
         targets, classes = codes.astype(np.float64), class_names.tolist()
         if not 2 <= len(classes) <= MAX_REFERENCE_CLASSES:
             return None
-    predictions, probabilities = _cross_validate(inputs.take(rows), targets, len(classes), seed)
+    predictions, probabilities = _cross_validate(inputs.take(rows), targets, len(classes), seed, seconds)
     return ReferenceModel(
         rows=rows, classes=tuple(classes), labels=targets, predictions=predictions, probabilities=probabilities
     )
 
 
 def _cross_validate(
-    inputs: Points, targets: npt.NDArray[np.float64], class_count: int, seed: int
+    inputs: Points, targets: npt.NDArray[np.float64], class_count: int, seed: int, seconds: float | None
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64] | None]:
     """Return the predictions for each row, and probabilities of classes, by models fitted without the row."""
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
@@ -101,8 +109,11 @@ def _cross_validate(
     }
     predictions = np.empty(len(targets))
     probabilities = np.zeros((len(targets), class_count)) if class_count else None
+    start_time = time.monotonic()
     with use_one_openmp_thread():
         for fold in range(FOLDS):
+            if seconds is not None and time.monotonic() - start_time > seconds:
+                raise OutOfBudget("The budget was spent while the reference model was fitted.")
             test_rows = folds == fold
             train_codes, train_targets = inputs.codes[~test_rows], targets[~test_rows]
             if probabilities is None:

@@ -24,6 +24,7 @@ from ..labels import align_labels
 from ..reference_model import ReferenceModel
 
 MAX_ROWS = 200
+MAX_CLASSES = 100  # with more, any change may change the answer: vectors, texts
 MIN_ROWS = 20  # fewer do not allow a judgement
 MAX_CHANGED_COLUMNS = 6  # each is changed alone
 HAIR = 1e-6  # of the spread of a real number: no measurement is that exact
@@ -391,6 +392,8 @@ def _move_towards(
 def _find_skip_reason(context: CheckContext) -> str:
     if not context.has_data:
         return "no data were given"
+    if not context.has_numeric_answers and len(context.label_counts) > MAX_CLASSES:
+        return "the answers are neither numbers nor a few classes"
     if context.unstable:
         return "answers do not repeat, so that differences between rows mean nothing"
     return ""

@@ -30,15 +30,15 @@ MAX_CONDITIONS = 600  # beyond it, only the first of each feature are combined
 THRESHOLDS_PER_NUMBER = 9  # deciles
 MAX_VALUES_AS_CATEGORIES = 6  # a number with at most as many values is described by "is" as well
 MAX_CATEGORIES = 30
-MAX_TESTED_GROUPS = 5  # per way of ranking them, on the half that was not used to find them
-MAX_OVERLAP = 0.5  # of two tested groups, as rows in both of rows in either
+MAX_TESTED_GROUPS = 4  # per way of ranking them, on the half that was not used to find them
+MAX_PAIR_SHARE = 0.95  # of the rows of either condition that satisfy both
 PAIR_PENALTY = 1.0  # standard errors by which two conditions must be clearer than one
 SIGNIFICANCE = 0.01  # of all tests together
 MIN_DIFFERENCE = 0.05  # of the error rates inside and outside, at the lower end of the interval
 MIN_NUMERIC_RATIO = 1.5  # of the mean errors of numbers inside and outside, for advice
-MAX_REFERENCE_RATIO = 0.5  # of the reference model's error to the model's, where the data allow better
+MIN_NUMERIC_ERROR = 0.01  # of the standard deviation of the labels: smaller errors do not matter
+MAX_REFERENCE_RATIO = 2 / 3  # of the reference model's errors to the model's, where the data allow better
 MAX_DEFECTS = 3
-MAX_FINDINGS = 1  # hard groups exist in all data: the clearest suffices, and none beside a defect
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -51,7 +51,7 @@ class _LabelledRows:
     errors: Floats  # of the model: 0 or 1 for classes, absolute differences for numbers
     reference_errors: Floats
     labels: npt.NDArray[np.object_]
-    spread: Floats  # of numbers: the distance of each label to the median, 0 for classes
+    numbers: Floats  # the labels of the data if they are numbers, 0 for classes
     numeric: bool
 
 
@@ -70,9 +70,8 @@ class _Group:
 
     conditions: tuple[_Condition, ...]
     inside: Mask
-    excess_based: bool  # whether it was found by the errors beyond those of the reference model
-    p_value: float = 1.0  # corrected for the number of groups tested
-    excess_p_value: float = 1.0  # of being worse than the reference model inside the group; corrected
+    p_value: float = 1.0  # of errors that are not larger than elsewhere; corrected for the number of tests
+    excess_p_value: float = 1.0  # the same of the errors beyond those of the reference model
 
     @property
     def text(self) -> str:
@@ -89,8 +88,8 @@ def check_slices(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     first_half = np.random.default_rng([context.seed, 31]).permutation(len(data.rows)) < len(data.rows) // 2
     conditions = _build_conditions(data.points)
     excess = data.errors - data.reference_errors
-    groups, looked_at = _find_groups(conditions, data.errors, first_half, excess_based=False)
-    excess_groups, looked_at_again = _find_groups(conditions, excess, first_half, excess_based=True)
+    groups, looked_at = _find_groups(conditions, data.errors, first_half)
+    excess_groups, looked_at_again = _find_groups(conditions, excess, first_half)
     groups = _test_groups([*excess_groups, *groups], data, ~first_half)
     basis = (
         f"{pluralize(max(looked_at, looked_at_again), 'group')} looked at on {pluralize(int(first_half.sum()), 'row')}, "
@@ -100,9 +99,14 @@ def check_slices(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     used = np.zeros(len(data.rows), dtype=bool)
     for group in sorted(groups, key=lambda group: (group.excess_p_value, group.p_value)):
         finding = _judge_group(context, group, data, ~first_half, used)
-        if finding is not None and len(findings) < (MAX_DEFECTS if finding.level == "concern" else MAX_FINDINGS):
+        if finding is not None and finding.level == "concern" and len(findings) < MAX_DEFECTS:
             findings.append(finding)
             used |= group.inside
+    if not findings:  # hard groups exist in all data: the clearest suffices, and none beside a defect
+        hard = (
+            _judge_group(context, group, data, ~first_half, used) for group in sorted(groups, key=lambda g: g.p_value)
+        )
+        findings = [finding for finding in hard if finding is not None][:1]
     sections = [_build_section(groups, data, ~first_half)] if findings else []
     return CheckFindings(basis=basis, findings=findings, sections=sections)
 
@@ -120,7 +124,7 @@ def _collect_rows(context: CheckContext, reference: ReferenceModel) -> _Labelled
     if len(rows) < MIN_REFERENCE_ROWS:
         return None
     values, labels = context.answers.values[answer_rows], context.truth[rows]
-    spread = np.zeros(len(rows))
+    numbers = np.zeros(len(rows))
     if reference.classes:
         texts = align_labels(labels, values, tuple(context.sut.labels or ()))
         if texts is None:
@@ -131,7 +135,7 @@ def _collect_rows(context: CheckContext, reference: ReferenceModel) -> _Labelled
             errors = np.abs(values.astype(np.float64) - reference.labels[usable])
         except (TypeError, ValueError):
             return None
-        spread = reference.labels[usable]
+        numbers = reference.labels[usable]
     return _LabelledRows(
         points=context.inputs.take(rows),
         rows=rows,
@@ -139,7 +143,7 @@ def _collect_rows(context: CheckContext, reference: ReferenceModel) -> _Labelled
         errors=errors,
         reference_errors=reference.errors[usable],
         labels=labels,
-        spread=spread,
+        numbers=numbers,
         numeric=not reference.classes,
     )
 
@@ -189,38 +193,45 @@ def _choose_thresholds(values: Floats, is_integer: bool) -> list[float]:
     return [threshold for threshold in dict.fromkeys(rounded) if threshold < values.max()]
 
 
-def _find_groups(
-    conditions: Sequence[_Condition], errors: Floats, half: Mask, *, excess_based: bool
-) -> tuple[list[_Group], int]:
-    """Return the groups with the clearest errors in one half, which overlap little, and how many were looked at."""
-    if not conditions:
-        return [], 0
-    inside = np.column_stack([condition.inside[half] for condition in conditions]).astype(np.float32)
-    values = errors[half]
-    rows, mean, deviation = len(values), float(values.mean()), float(values.std())
-    if deviation == 0:
-        return [], 0
-    counts = (inside.T @ inside).astype(np.float64)
-    sums = (inside.T @ (inside * (values - mean)[:, None].astype(np.float32))).astype(np.float64)
-    least = max(MIN_GROUP_ROWS, MIN_GROUP_SHARE * rows)
-    allowed = np.triu((counts >= least) & (counts <= rows - least))
-    # Two conditions must leave out enough rows of each, or they are one.
-    sizes = np.diag(counts)
-    is_pair = ~np.eye(len(conditions), dtype=bool)
-    allowed &= ~is_pair | (counts <= 0.95 * np.minimum(sizes[:, None], sizes[None, :]))
-    safe_counts = np.clip(counts, 1, rows - 1)
-    clearness = sums / (deviation * np.sqrt(safe_counts * (1 - safe_counts / rows))) - PAIR_PENALTY * is_pair
-    clearness[~allowed] = -np.inf
+def _find_groups(conditions: Sequence[_Condition], errors: Floats, half: Mask) -> tuple[list[_Group], int]:
+    """Return the groups with the clearest errors in one half, and how many were looked at.
+
+    Each group is sought among the rows that are in none of the groups before it.
+    """
     groups: list[_Group] = []
-    for place in np.argsort(-clearness, axis=None, kind="stable")[: 200 * MAX_TESTED_GROUPS]:
-        first, second = divmod(int(place), len(conditions))
-        if len(groups) == MAX_TESTED_GROUPS or clearness[first, second] <= 0:
+    looked_at, remaining = 0, half.copy()
+    while conditions and len(groups) < MAX_TESTED_GROUPS:
+        clearness = _measure_clearness(conditions, errors, remaining)
+        looked_at = looked_at or int(np.isfinite(clearness).sum())
+        first, second = divmod(int(clearness.argmax()), len(conditions))
+        if clearness[first, second] <= 0:
             break
         chosen = (conditions[first],) if first == second else (conditions[first], conditions[second])
-        mask = np.logical_and.reduce([condition.inside for condition in chosen])
-        if all((mask & group.inside).sum() <= MAX_OVERLAP * (mask | group.inside).sum() for group in groups):
-            groups.append(_Group(conditions=chosen, inside=mask, excess_based=excess_based))
-    return groups, int(allowed.sum())
+        inside = np.logical_and.reduce([condition.inside for condition in chosen])
+        groups.append(_Group(conditions=chosen, inside=inside))
+        remaining &= ~inside
+    return groups, looked_at
+
+
+def _measure_clearness(conditions: Sequence[_Condition], errors: Floats, rows: Mask) -> Floats:
+    """Return by how many standard errors each pair of conditions (on the diagonal: one) has larger errors than all rows."""
+    inside = np.column_stack([condition.inside[rows] for condition in conditions]).astype(np.float32)
+    values = errors[rows]
+    clearness = np.full((len(conditions), len(conditions)), -np.inf)
+    if not len(values) or values.std() == 0:
+        return clearness
+    counts = (inside.T @ inside).astype(np.float64)
+    sums = (inside.T @ (inside * (values - values.mean())[:, None].astype(np.float32))).astype(np.float64)
+    least = max(MIN_GROUP_ROWS, MIN_GROUP_SHARE * len(values))
+    sizes = np.diag(counts)
+    is_pair = ~np.eye(len(conditions), dtype=bool)
+    allowed = np.triu((counts >= least) & (counts <= len(values) - least))
+    # Two conditions must leave out enough rows of each, or they are one.
+    allowed &= ~is_pair | (counts <= MAX_PAIR_SHARE * np.minimum(sizes[:, None], sizes[None, :]))
+    group_sizes = counts[allowed]
+    deviations = values.std() * np.sqrt(group_sizes * (1 - group_sizes / len(values)))
+    clearness[allowed] = sums[allowed] / deviations - PAIR_PENALTY * is_pair[allowed]
+    return clearness
 
 
 def _test_groups(groups: Sequence[_Group], data: _LabelledRows, half: Mask) -> list[_Group]:
@@ -230,9 +241,8 @@ def _test_groups(groups: Sequence[_Group], data: _LabelledRows, half: Mask) -> l
         _Group(
             conditions=group.conditions,
             inside=group.inside,
-            excess_based=group.excess_based,
             p_value=min(1.0, tests * _compare_inside(data, half & group.inside, half & ~group.inside)),
-            excess_p_value=min(1.0, tests * _compare_with_reference(data, half & group.inside)),
+            excess_p_value=min(1.0, tests * _compare_excess(data, half & group.inside, half & ~group.inside)),
         )
         for group in groups
     ]
@@ -250,13 +260,17 @@ def _compare_inside(data: _LabelledRows, inside: Mask, outside: Mask) -> float:
     return float(fisher_exact(table, alternative="greater")[1])
 
 
-def _compare_with_reference(data: _LabelledRows, inside: Mask) -> float:
-    """Return the p-value of errors that are not larger than those of the reference model, row by row."""
-    from scipy.stats import binomtest
+def _compare_excess(data: _LabelledRows, inside: Mask, outside: Mask) -> float:
+    """Return the p-value of errors beyond the reference model's that are not larger inside than outside.
 
-    differences = data.errors[inside] - data.reference_errors[inside]
-    worse, better = int((differences > 0).sum()), int((differences < 0).sum())
-    return float(binomtest(worse, worse + better, alternative="greater").pvalue) if worse + better else 1.0
+    The comparison with the rows outside is fair to models that were fitted to the rows, and to poor ones.
+    """
+    from scipy.stats import mannwhitneyu
+
+    excess = data.errors - data.reference_errors
+    if min(inside.sum(), outside.sum()) < MIN_GROUP_ROWS:
+        return 1.0
+    return float(mannwhitneyu(excess[inside], excess[outside], alternative="greater").pvalue)
 
 
 # -- the findings ------------------------------------------------------------------------------------------------------
@@ -282,11 +296,9 @@ def _judge_classes(
     low, high = _compute_difference_interval(wrong, total, wrong_outside, total_outside)
     if low < MIN_DIFFERENCE:
         return None
-    # More often wrong than right is worse than asking nobody, and the data allow better.
+    # It is more often wrong than right there, and the data allow better.
     is_defect = (
-        group.excess_p_value <= SIGNIFICANCE
-        and compute_wilson_interval(wrong, total)[0] > 0.5
-        and reference_wrong <= MAX_REFERENCE_RATIO * wrong
+        group.excess_p_value <= SIGNIFICANCE and wrong > total / 2 and reference_wrong <= MAX_REFERENCE_RATIO * wrong
     )
     title = f"It is {'mostly wrong' if is_defect else 'wrong more often'} where {group.text}"
     detail = (
@@ -305,10 +317,10 @@ def _judge_numbers(
     mean, mean_outside = float(errors.mean()), float(errors_outside.mean())
     reference_mean = float(data.reference_errors[inside].mean())
     margin = 1.96 * math.sqrt(errors.var() / len(errors) + errors_outside.var() / len(errors_outside))
-    if mean - margin < MIN_NUMERIC_RATIO * mean_outside:
+    if mean - margin < max(MIN_NUMERIC_RATIO * mean_outside, MIN_NUMERIC_ERROR * float(data.numbers.std())):
         return None
     # The median of the labels of the group is an answer that needs no model.
-    constant_mean = float(np.abs(data.spread[inside] - np.median(data.spread[inside])).mean())
+    constant_mean = float(np.abs(data.numbers[inside] - np.median(data.numbers[inside])).mean())
     is_defect = (
         group.excess_p_value <= SIGNIFICANCE
         and mean - margin > constant_mean
