@@ -62,7 +62,8 @@ def test_a_category():
     assert finding.interval[0] > 0.5
     assert finding.examples[0].case["region"] == "south"
     assert "although its label is" in finding.examples[0].words
-    assert result.sections[0].table.rows
+    assert finding.sections[0].table.rows
+    assert DATA["region"][finding.examples[0].row] == "south"
 
 
 def test_two_features():

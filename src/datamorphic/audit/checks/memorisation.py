@@ -189,6 +189,11 @@ def _find_isolated_rows(context: CheckContext, budget: CheckBudget, near: _Neigh
         "the model, and remove it. Test on rows that the model has never seen: on these rows it looks better than it is.",
         cases=count,
         of=total,
+        noun="row",
+        affected_rows=count,
+        rows=total,
+        answer_changes=True,
+        inputs="changed",
         examples=(_build_change_example(own_points, own, row, near, copies, copy),),
         counted_in_detail=True,
     )
@@ -252,6 +257,7 @@ def _build_change_example(
         answer=to_plain_answer(own, row),
         changed={name: follow_up[name]},
         becomes=to_plain_answer(copies, copy),
+        row=int(near.rows[row]),
     )
 
 
@@ -311,12 +317,17 @@ def _find_learned_noise(context: CheckContext, budget: CheckBudget) -> tuple[str
             "wrong. To learn less by heart, regularise: more neighbours, larger leaves, less depth, early stopping.",
             cases=count,
             of=total,
+            noun="row",
+            affected_rows=count,
+            rows=all_rows,
+            inputs="given",
             examples=(
                 Example(
                     words=f"{format_case(case)}: {format_answer(context.answers, answer)}, although "
                     f"{NEIGHBOURS - int(similar[chosen[learned][0]])} of the {NEIGHBOURS} nearest rows have another label",
                     case=case,
                     answer=to_plain_answer(context.answers, answer),
+                    row=row if context.has_data else None,
                 ),
             ),
             counted_in_detail=True,

@@ -198,6 +198,11 @@ def _find_invalid_probabilities(
         "divide by their sum), or name the function differently if they are scores.",
         cases=int(invalid.sum()),
         of=int(ok.sum()),
+        noun="row",
+        affected_rows=int(invalid.sum()),
+        rows=int(ok.sum()),
+        answer_changes=False,
+        inputs="given",
         examples=(_build_score_example(case, outputs, row, _format_scores(scores[row], labels)),),
         counted_in_detail=True,
     )
@@ -259,6 +264,10 @@ def _compare_probabilities(
             "same probabilities, in the order of classes_.",
             cases=count,
             of=total,
+            noun="row",
+            affected_rows=count,
+            rows=total,
+            inputs="given",
             examples=(
                 _build_score_example(case, outputs, int(rows[worst]), _format_scores(known_scores[worst], labels)),
             ),
@@ -354,6 +363,10 @@ def _compare_decisions(context: CheckContext, inputs: Points, outputs: Outputs) 
             "than those that call predict.",
             cases=count,
             of=total,
+            noun="row",
+            affected_rows=count,
+            rows=total,
+            inputs="given",
             examples=(
                 _build_score_example(case, outputs, int(rows[worst]), _format_scores(known_scores[worst], labels)),
             ),
@@ -439,9 +452,7 @@ def check_calibration(context: CheckContext, budget: CheckBudget) -> CheckFindin
             basis=f"{basis}; it is right more often than it says, as models are on the rows they were fitted to"
         )
     return CheckFindings(
-        basis=basis,
-        findings=[_build_calibration_finding(scores, sure, right, calibration, reference_error)],
-        sections=[_build_calibration_section(calibration)],
+        basis=basis, findings=[_build_calibration_finding(scores, sure, right, calibration, reference_error)]
     )
 
 
@@ -490,6 +501,13 @@ def _build_calibration_finding(
         cases=int((~right).sum()),
         of=len(right),
         counted_in_detail=True,
+        noun="row",
+        affected_rows=int((~right).sum()),
+        rows=len(right),
+        answer_changes=False,
+        effect=gap,
+        inputs="given",
+        sections=(_build_calibration_section(calibration),),
     )
 
 

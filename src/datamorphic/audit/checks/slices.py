@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ from ...reporting.document import Section, Table
 from ...space.features import Categorical
 from ...space.points import Points
 from ..case_text import extract_case, format_answer, format_case, format_label, format_share, to_plain, to_plain_answer
-from ..check import Check, CheckBudget, CheckFindings
+from ..check import MISSING_RESULT, Check, CheckBudget, CheckFindings
 from ..context import CheckContext
 from ..finding import Example, Finding
 from ..labels import align_labels
@@ -107,8 +107,9 @@ def check_slices(context: CheckContext, budget: CheckBudget) -> CheckFindings:
             _judge_group(context, group, data, ~first_half, used) for group in sorted(groups, key=lambda g: g.p_value)
         )
         findings = [finding for finding in hard if finding is not None][:1]
-    sections = [_build_section(groups, data, ~first_half)] if findings else []
-    return CheckFindings(basis=basis, findings=findings, sections=sections)
+    if findings:
+        findings[0] = replace(findings[0], sections=(_build_section(groups, data, ~first_half),))
+    return CheckFindings(basis=basis, findings=findings)
 
 
 def _collect_rows(context: CheckContext, reference: ReferenceModel) -> _LabelledRows | None:
@@ -373,12 +374,18 @@ def _build_finding(
         remedy=remedy,
         cases=count,
         of=total,
+        noun="row",
+        affected_rows=count,
+        rows=total,
+        answer_changes=True,
+        inputs="given",
         examples=(
             Example(
                 words=f"{format_case(case)}: {format_answer(context.answers, answer_row)}, although its label is "
                 f"{format_label(to_plain(data.labels[row]))}",
                 case=case,
                 answer=to_plain_answer(context.answers, answer_row),
+                row=int(data.rows[row]),
             ),
         ),
         counted_in_detail=True,
@@ -423,7 +430,7 @@ def _find_skip_reason(context: CheckContext) -> str:
     if context.truth is None:
         return "the data have no labels: target="
     if context.answers is None or context.query_rows is None:
-        return "the system was not queried"
+        return MISSING_RESULT
     return ""
 
 
