@@ -16,9 +16,9 @@ from .learner import LEARNING
 from .memorisation import MEMORISATION
 from .metamorphisms import METAMORPHISMS
 from .response import RESPONSE
-from .suggestions import SUGGESTIONS
 from .scores import CALIBRATION, SCORES
 from .slices import SLICES
+from .suggestions import SUGGESTIONS
 
 #: In the order in which they run: a check comes after the checks that it needs.
 CHECKS: tuple[Check, ...] = (

@@ -24,6 +24,7 @@ from ..reference_model import MIN_REFERENCE_ROWS, ReferenceModel
 Mask = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 
+FEW_ROWS = 500  # groups of less than a tenth of as many rows are not seen
 MIN_GROUP_ROWS = 20  # in each half of the rows
 MIN_GROUP_SHARE = 0.01  # of each half
 MAX_CONDITIONS = 600  # beyond it, only the first of each feature are combined
@@ -109,6 +110,8 @@ def check_slices(context: CheckContext, budget: CheckBudget) -> CheckFindings:
         findings = [finding for finding in hard if finding is not None][:1]
     if findings:
         findings[0] = replace(findings[0], sections=(_build_section(groups, data, ~first_half),))
+    elif len(data.rows) < min(FEW_ROWS, len(context.inputs) // 2):
+        return CheckFindings(basis=f"{basis}; there was no time for more", conclusive=False, skip_reason="budget spent")
     return CheckFindings(basis=basis, findings=findings)
 
 
