@@ -76,7 +76,7 @@ def test_a_hard_coded_limit_is_named_with_its_place_and_a_real_row():
     assert (example.answer, example.becomes) == ("well", "ill")
     assert example.case["weight"] > 80 > example.changed["weight"] > 79
     assert any(np.isclose(DATA["sugar"], example.case["sugar"]))
-    assert outcome.sections[0].picture.steps == sorted(outcome.sections[0].picture.steps)
+    assert outcome.findings[0].sections[0].picture.steps == sorted(outcome.findings[0].sections[0].picture.steps)
     assert AuditResult.from_json(result.to_json()) == result
 
 

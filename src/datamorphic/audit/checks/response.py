@@ -10,7 +10,7 @@ around it, although the data have no rows to learn that from, and a smooth model
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -926,12 +926,11 @@ def check_response(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     numbers = [response for response in responses if response.kind != "categorical"]
     truth = encode_truth(context, responses)
     findings: list[Finding] = []
-    sections: list[Section] = []
     basis = f"{pluralize(len(responses.inputs), 'row')} along {pluralize(len(numbers), 'number')}"
 
     def add(finding_and_section: tuple[Finding, Section]) -> None:
-        findings.append(finding_and_section[0])
-        sections.append(finding_and_section[1])
+        finding, section = finding_and_section
+        findings.append(replace(finding, sections=(section,)))  # its picture stands beside its text
 
     out_of_budget = not responses.complete
     try:
@@ -966,7 +965,6 @@ def check_response(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     return CheckFindings(
         basis=basis,
         findings=findings,
-        sections=sections,
         conclusive=not out_of_budget or bool(findings),
         skip_reason="budget spent" if out_of_budget else "",
     )
