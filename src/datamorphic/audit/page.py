@@ -122,8 +122,8 @@ def _build_findings(result: AuditResult) -> Section:
 
 def _build_finding(result: AuditResult, finding: Finding) -> Section:
     facts = [
+        ("Whom it affects", _format_affected(finding)),
         ("What to do", finding.remedy),
-        ("Impact", format_impact(finding)),
         ("More evidence", _format_evidence(finding)),
     ]
     examples: list[Section] = []
@@ -159,6 +159,22 @@ def _build_finding(result: AuditResult, finding: Finding) -> Section:
 def _format_evidence(finding: Finding) -> str:
     """Return one line per other check that found the same."""
     return "\n".join(f"• {piece.title}. {piece.detail} (check “{piece.check}”)" for piece in finding.evidence)
+
+
+def _format_affected(finding: Finding) -> str:
+    """Return the impact of a finding, or else whether real rows or only made ones show it.
+
+    The text is empty if the finding is not about rows.
+    """
+    impact = format_impact(finding)
+    if impact:
+        return f"{impact[:1].upper()}{impact[1:]}."
+    rows = [example.row for example in finding.examples if example.row is not None]
+    if rows:
+        return f"Rows of the given data, for example row {rows[0]:,}."
+    if any(example.case for example in finding.examples):
+        return "Inputs like the example, which was made for this test. Judge whether such inputs occur in use."
+    return ""
 
 
 def _build_example(result: AuditResult, example: Example) -> Section:

@@ -55,7 +55,7 @@ def measure_adequacy(context: CheckContext, budget: CheckBudget) -> CheckFinding
             return CheckFindings(basis=basis)
     else:
         coverage, remark = _cover_surrogate(context, budget)
-        kind = "a surrogate tree of the model"
+        kind = "a tree that imitates the model"
     leaves = pluralize(coverage.leaves, "leaf", "leaves")
     basis = f"{leaves} of {kind}, {format_percent(coverage.share)} reached by {pluralize(len(inputs), 'input')}"
     if coverage.share >= MIN_COVERED_SHARE:
@@ -74,7 +74,7 @@ def measure_adequacy(context: CheckContext, budget: CheckBudget) -> CheckFinding
         title=f"The given inputs reach {coverage.share:.0%} of the decisions of {kind}",
         level="advice",
         sure=0.8,
-        detail=f"{missed_count:,} of {leaves} are not reached by any input{remark}.",
+        detail=f"{missed_count:,} of {leaves} (ways through {kind} that end in an answer) are not reached by any input{remark}.",
         remedy="Add inputs like the example to the test set. Decisions that no input reaches are not tested.",
         cases=missed_count,
         of=coverage.leaves,
@@ -160,9 +160,7 @@ def _cover_surrogate(context: CheckContext, budget: CheckBudget) -> tuple[Covera
     )
     low, high = tree.interval
     interval = f"{low:.0%} to {high:.0%}"
-    fidelity_text = (
-        f"; the surrogate agrees with the model in {tree.fidelity:.0%} of {tree.held_out:,} cases ({interval})"
-    )
+    fidelity_text = f"; the tree agrees with the model in {tree.fidelity:.0%} of {tree.held_out:,} cases ({interval})"
     return tree.cover(context.inputs.take(slice(0, MAX_ROWS)).frame), fidelity_text
 
 
