@@ -28,6 +28,7 @@ def test(
     budget: Budget | str | float | None = DEFAULT_BUDGET,
     seed: int = 0,
     *,
+    classes: Sequence[Any] | None = None,
     baseline: Front | FilePath | None = None,
     tolerance: float | None = None,
     reference: DataLike | FilePath | None = None,
@@ -73,6 +74,9 @@ def test(
         The largest cost: ``"1m"``, ``"10000 runs"``; None for no limit.
     seed : int
         The seed of all randomness. The same seed gives the same findings if the budget suffices.
+    classes : sequence, optional
+        The names of the model's classes, in the order of the probabilities, scores or codes that it answers: for functions
+        and for models of other libraries, and for models that were fitted on codes instead of labels.
     baseline : Front or path, optional
         The border of an earlier version, saved with ``result.front.save(...)``, to compare with.
     tolerance : float, optional
@@ -113,6 +117,7 @@ def test(
         expect=expect,
         budget=budget,
         seed=seed,
+        classes=classes,
         baseline=baseline,
         tolerance=tolerance,
         reference=reference,

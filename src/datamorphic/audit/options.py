@@ -14,6 +14,7 @@ from ..runs.flow import Budget
 from ..runs.keep import KeepOptions, resolve_seed
 from ..space.options import SpaceOptions
 from ..space.space import Space
+from ..systems.wrap import to_classes
 from .case_text import to_plain
 from .checks import CHECKS
 from .expectations import Expectations, ExpectLike, parse_expectations
@@ -34,6 +35,7 @@ class AuditOptions:
     expect: ExpectLike = None
     budget: Budget | str | float | None = DEFAULT_BUDGET
     seed: int = 0
+    classes: Sequence[Any] | None = None
     baseline: Front | FilePath | None = None
     tolerance: float | None = None
     reference: DataLike | FilePath | None = None
@@ -68,6 +70,7 @@ class AuditOptions:
             validate_positive("timeout", "test", self.timeout)
         if self.batch is not None:
             validate_integer("batch", "test", self.batch, 1)
+        set_field("classes", to_classes(self.classes, "test"))
         self.hints.validate_alone("test", self.space)
         store: Any = self.store
         set_field("keep", store if store is None or isinstance(store, KeepOptions) else KeepOptions(store))
@@ -91,5 +94,6 @@ class AuditOptions:
             "reference": os.fspath(self.reference) if isinstance(self.reference, str | os.PathLike) else None,
             "budget": self.budget if isinstance(self.budget, str | int) and self.budget != DEFAULT_BUDGET else None,
             "scalar": self.scalar,
+            "classes": None if self.classes is None else [to_plain(label) for label in self.classes],
             **to_jsonable(self.hints.to_dict()),
         }

@@ -86,6 +86,8 @@ class _TestFile:
         self.answering = "fitted" if self.is_learner else "model"
         self.trust_option = ", trust=True" if self.request.get("trust") else ""
         self.wrap_options = self.trust_option + (", scalar=True" if self.request.get("scalar") else "")
+        if self.request.get("classes"):
+            self.wrap_options += f", classes={format_literal(self.request['classes'])}"
         self.omissions = self._find_omissions()
         # Of several findings with the same check and subject, only the first can be pinned.
         ranked = sorted(result.single_findings, key=lambda finding: finding.rank)
@@ -208,7 +210,7 @@ class _TestFile:
             options["reference"] = format_path(reference, self.folder)
         options["budget"] = format_literal(self._choose_budget())
         options["seed"] = format_literal(self.result.seed)
-        for name in ("timeout", "batch", "tolerance", "kinds", "steps", "bounds", "orders"):
+        for name in ("timeout", "batch", "tolerance", "classes", "kinds", "steps", "bounds", "orders"):
             if request.get(name):
                 options[name] = format_literal(request[name])
         outcomes = self.result.outcomes

@@ -184,6 +184,8 @@ class AuditResult(Exportable):
         parts += format_options(request, "subject", "target", "expect", "towards", "baseline", "tolerance", "reference")
         parts += format_options(request, "protected", "monotone", "invariant")
         parts += format_hint_options(request)
+        if request.get("classes"):
+            parts += ["--classes", ",".join(map(str, request["classes"]))]
         parts += [f"--{name}" for name in ("trust", "scalar") if request.get(name)]
         parts += format_options(request, "budget", "timeout", "batch")
         parts += ["--seed", str(self.seed)]
@@ -204,6 +206,7 @@ class AuditResult(Exportable):
             "reference": request.get("reference"),
             "budget": request.get("budget"),
             "scalar": request.get("scalar") or None,
+            "classes": request.get("classes"),
             "seed": self.seed,
             "only": None if finding is None else finding.check,
         }

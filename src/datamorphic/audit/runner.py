@@ -19,13 +19,15 @@ from ..exploration.front import Front
 from ..morphisms.subject import SubjectUnderTest, build_subject
 from ..morphisms.system import has_morphisms
 from ..runs.deadline import DeadlinePassed, TimeLimit
-from ..runs.engines import PersistentEngine, make_engine
+from ..runs.engines import PersistentEngine, make_engine, needs_processes
 from ..runs.interrupts import Interrupts
 from ..runs.versions import read_versions
+from ..space.labels import find_agreement, to_label_key, to_label_keys
 from ..space.space import Space
 from ..space.table_files import read_table
 from ..systems.estimator import Estimator
 from ..systems.files import is_weka_name, load_model
+from ..systems.torch_module import is_torch_module
 from ..systems.weka import Weka
 from .check import run_checks
 from .checks import CHECKS
@@ -82,7 +84,7 @@ def run_audit(model: ModelLike, data: DataLike | None, options: AuditOptions) ->
         subject=subject,
         expectations=options.expectations,
         clock=clock,
-        learner=loaded.learner,
+        learner=None if getattr(subject.sut, "date_columns", ()) else loaded.learner,  # it learns from dates, not days
         truth=labels,
         baseline=baseline,
         reference=reference,
@@ -202,7 +204,10 @@ def _build_subject(
             rng=to_generator("seed", "test", options.seed),
             owner="test",
             scalar=options.scalar,
+            classes=options.classes,
             name=loaded.name,
+            timeout=options.timeout,
+            isolated=needs_processes(options.engine),
         )
     for warning in caught_warnings:
         if issubclass(warning.category, AmbiguousData):
@@ -264,7 +269,8 @@ def _describe_kind(subject: SubjectUnderTest, loaded: _LoadedModel) -> str:
     elif has_morphisms(loaded.original):
         kind = "a test system"
     else:
-        kind = "a function" if callable(loaded.original) else "a system"
+        is_function = callable(loaded.original) and not hasattr(loaded.original, "predict")
+        kind = "a module of torch" if is_torch_module(loaded.original) else "a function" if is_function else "a system"
     classes = f" of {pluralize(len(sut.labels), 'class', 'classes')}" if sut.labels is not None else ""
     return f"{kind}{classes}{suffix}"
 
@@ -286,6 +292,12 @@ def _describe_accuracy(context: CheckContext) -> list[str]:
     ok = context.answers.ok
     if context.subject.has_numeric_answers or not ok.any():
         return []
-    pairs = zip(context.answers.values[ok].tolist(), context.truth[ok].tolist(), strict=True)
-    agreements = sum(str(answer) == str(label) for answer, label in pairs)
-    return [f"The answer agrees with the label for {format_percent(agreements / int(ok.sum()))} of the given inputs."]
+    answers = context.answers.values[ok]
+    if context.sut.labels is None and answers.dtype.kind == "f" and (answers != np.rint(answers)).any():
+        return []  # numbers are not labels
+    truth = context.truth[ok]
+    known_keys = set(to_label_keys(answers)) | {to_label_key(label) for label in context.sut.labels or ()}
+    if not set(to_label_keys(truth)) & known_keys:
+        return ["The labels of the data are not classes of the model, so the answers were not compared with them."]
+    agreements = find_agreement(answers, truth)
+    return [f"The answer agrees with the label for {format_percent(agreements.mean())} of the given inputs."]

@@ -368,6 +368,8 @@ def _format_repeat_command(run: Run) -> str:
     arguments = [str(request[name]) for name in argument_names if request.get(name)]
     arguments += format_options(request, *option_names, *REPEATED_OPTIONS)
     arguments += format_hint_options(request if run.verb == "test" else request.get(HINTS_KEY, {}))
+    if request.get("classes"):
+        arguments += ["--classes", ",".join(map(str, request["classes"]))]
     arguments += [f"--{name}" for name in ("trust", "scalar") if request.get(name)]
     return f"Run it again: {shlex.join(['datamorphic', run.verb, *arguments, '--seed', str(run.seed)])}"
 

@@ -78,6 +78,7 @@ def test(
     store: opt.StoreUrl = None,
     trust: opt.Trust = False,
     scalar: opt.Scalar = False,
+    classes: opt.Classes = None,
     seed: opt.Seed = 0,
     as_json: opt.Json = False,
 ) -> None:
@@ -105,7 +106,7 @@ def test(
         raise UsageError(f"--fail-on is one of {', '.join(LEVELS)} or {NEVER}. Got {fail_on!r}.")
     files = {"html": html, "junit": junit, "sarif": sarif, "markdown": markdown, "pytest": pytest}
     prepare_output_files(*files.values(), save_front)
-    hints = opt.parse_hints(kind, feature_step, bounds, order)
+    hints, class_names = opt.parse_hints(kind, feature_step, bounds, order), opt.parse_classes(classes)
     request: dict[str, Any] = {
         "from_files": True,
         "model": model,
@@ -125,6 +126,7 @@ def test(
         "timeout": timeout,
         "batch": batch,
         "scalar": scalar,
+        "classes": class_names,
         **hints.to_dict(),
     }
     stored_request = request | {
@@ -157,6 +159,7 @@ def test(
                     batch=batch,
                     store=notice.make_keep_options(stored_request),
                     scalar=scalar,
+                    classes=class_names,
                     request=request,
                     start_time=start,
                     **options,

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..errors import DataError, TestSystemError
 from ..runs.flow import Flow, Query
-from ..space.outputs import Outputs
+from ..space.outputs import Outputs, find_rounding
 from ..space.points import Batch, Points, Rows, RowSelection
 from ..systems.base import Executor
 
@@ -123,9 +123,10 @@ class Relation:
     def expects(self, before: npt.NDArray[Any], after: npt.NDArray[Any]) -> Any:
         """Return per group whether the answers are as expected; by default the same."""
         if before.dtype.kind == after.dtype.kind == "f":
+            rounding = max(ROUNDING_TOLERANCE, find_rounding(before), find_rounding(after))
             size = np.maximum(np.maximum(np.abs(before), np.abs(after)), np.ptp(before))
-            return np.abs(before - after) <= np.maximum(ROUNDING_TOLERANCE * size, self.tolerance)
-        return Outputs.of(before).same(Outputs.of(after))
+            return np.abs(before - after) <= np.maximum(rounding * size, self.tolerance)
+        return Outputs.of(before).same(Outputs.of(after), rounding=ROUNDING_TOLERANCE)
 
     def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
         """Query source and follow-up cases, and judge the answers."""

@@ -13,7 +13,8 @@ from .._validation import is_number, validate_choice
 from ..errors import ArgumentError
 from ..runs.flow import Flow
 from ..space.features import Codes
-from ..space.outputs import Outputs
+from ..space.labels import to_label_key
+from ..space.outputs import Outputs, find_rounding
 from ..space.points import Points
 from ..systems.base import Executor
 from ..systems.coerce import Labels
@@ -138,7 +139,7 @@ class Monotone(_FeatureRelation):
     def _find_label(self, labels: Labels) -> Any:
         """Return the label that `towards` means, also as text; None without one."""
         matches = [label for label in labels if label == self.towards]
-        matches += [label for label in labels if str(label) == str(self.towards)]
+        matches += [label for label in labels if to_label_key(label) == to_label_key(self.towards)]
         return matches[0] if matches else None
 
     @property
@@ -200,7 +201,8 @@ class Monotone(_FeatureRelation):
         # the last value before it that has a level; a value without an answer is skipped
         known_columns = ~np.isnan(grids[0]) & (np.arange(width) < later[:, None])
         earlier = np.where(known_columns, np.arange(width), 0).max(axis=1, initial=0)
-        verdicts = np.where(fall.max(axis=1, initial=-np.inf) > ROUNDING_TOLERANCE, VIOLATED, HOLDS).astype(np.int8)
+        tolerance = _find_fall_tolerance(swept.outputs)
+        verdicts = np.where(fall.max(axis=1, initial=-np.inf) > tolerance, VIOLATED, HOLDS).astype(np.int8)
         verdicts[~np.isfinite(fall).any(axis=1)] = UNDEFINED if width > 1 else INAPPLICABLE
         first, second = (earlier, later) if self.sign > 0 else (later, earlier)
         return _build_groups(swept, first, second, verdicts)
@@ -233,12 +235,17 @@ def _compute_falls(levels: Codes, tolerance: float = 0.0) -> Codes:
     return np.where(np.isnan(fall), -np.inf, fall / (spread or 1.0))
 
 
+def _find_fall_tolerance(outputs: Outputs) -> float:
+    """Return the fall, as a share of the spread, that rounding may cause in scores or numbers of this precision."""
+    return max(ROUNDING_TOLERANCE, find_rounding(outputs.values if outputs.scores is None else outputs.scores))
+
+
 def _find_steepest_steps(fall: Codes, swept: Sweep) -> Places:
     """Return the steepest fall of each row, preferably one that changes the answer."""
     n, width = swept.shape
     rows, steps = np.repeat(np.arange(n), width - 1), np.tile(np.arange(width - 1), n)
     same = swept.answers(rows, steps).same(swept.answers(rows, steps + 1)).reshape(fall.shape)
-    turns = np.where(~same & (fall > ROUNDING_TOLERANCE), fall, -np.inf)
+    turns = np.where(~same & (fall > _find_fall_tolerance(swept.outputs)), fall, -np.inf)
     steepest = np.where(np.isfinite(turns).any(axis=1), turns.argmax(axis=1), fall.argmax(axis=1))
     return steepest + 1
 

@@ -100,6 +100,8 @@ class _FrameRelation(_BatchRelation):
     def why_not(self, sut: Executor, inputs: Points) -> str:
         """Return why the relation does not apply: the system does not read frames."""
         if isinstance(sut, Function):
+            if sut.style == "array":
+                return "it takes arrays, so it knows columns by position"
             return "it takes one case at a time" if sut.scalar else ""
         if isinstance(sut, Estimator):
             arrays = sut.columns is None and sut.width is not None

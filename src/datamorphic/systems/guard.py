@@ -235,7 +235,8 @@ class GuardedSystem(Wrapper):
             return True
         self._failures += result.failures
         problem = f"{self.name} failed on all {pluralize(self._failures, 'row')} it was queried with"
-        raise SystemFailed(f"{problem}. The last error was {result.give_up_reason}. Try it on one row of your data.")
+        hint = self.inner.hint or "Try it on one row of your data."
+        raise SystemFailed(f"{problem}. The last error was {result.give_up_reason}. {hint}")
 
     def _recheck_rows(self, batch: Batch, outputs: Outputs) -> None:
         chosen_rows = np.flatnonzero(outputs.ok)

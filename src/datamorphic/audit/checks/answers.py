@@ -121,7 +121,8 @@ def check_answers(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     context.query_rows = context.sample_rows(rows)[: len(outputs)]
     if len(outputs) >= MIN_ROWS_TO_FAIL and not outputs.ok.any():
         rows_text = pluralize(len(outputs), "row")
-        raise SystemFailed(f"{context.subject.name} gave no answer to any of {rows_text}: {format_answer(outputs, 0)}.")
+        message = f"{context.subject.name} gave no answer to any of {rows_text}: {format_answer(outputs, 0)}."
+        raise SystemFailed(f"{message} {context.sut.hint}".strip())
     findings = (
         _find_unanswered(context, budget, inputs, outputs, "given")
         + _find_unknown_labels(inputs, outputs)

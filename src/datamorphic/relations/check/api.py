@@ -16,7 +16,7 @@ from ..._typing import DataLike, EngineLike, FilePath, LearnerLike, ModelLike, S
 from ...errors import ArgumentError, ModelError
 from ...morphisms.subject import build_subject
 from ...runs.driver import CallCounter
-from ...runs.engines import PersistentEngine, make_engine
+from ...runs.engines import PersistentEngine, make_engine, needs_processes
 from ...runs.flow import Budget
 from ...runs.interrupts import Interrupts
 from ...runs.keep import KeepOptions, resolve_seed
@@ -69,6 +69,7 @@ def check(
     steps: Mapping[str, float] | None = None,
     bounds: Mapping[str, tuple[float | None, float | None]] | None = None,
     orders: Mapping[str, Sequence[Any]] | None = None,
+    classes: Sequence[Any] | None = None,
     trust: bool = False,
     scalar: bool = False,
     name: str | None = None,
@@ -118,7 +119,7 @@ def check(
         Whether to look for the smallest violation of each violated relation.
     store : str, path or Store, optional
         Where to store the run. Violations are stored, too, and replayed first the next time.
-    space, kinds, steps, bounds, orders, trust, scalar, name, progress
+    space, kinds, steps, bounds, orders, classes, trust, scalar, name, progress
         As for `dm.explore`; `steps` are the steps of features.
 
     Returns
@@ -151,6 +152,7 @@ def check(
         shrink=shrink,
         space=space,
         space_options=SpaceOptions(kinds=kinds, steps=steps, bounds=bounds, orders=orders),
+        classes=classes,
         trust=trust,
         scalar=scalar,
         name=name,
@@ -194,7 +196,10 @@ def run_check(
             rng=np.random.default_rng(seed),
             owner="check",
             scalar=options.scalar,
+            classes=options.classes,
             name=model_name,
+            timeout=options.timeout,
+            isolated=needs_processes(options.engine),
         )
         model_session = ModelSession(subject=subject, relations=model_relations, seed=seed, drive_options=drive_options)
     subject_name = model_name or (
