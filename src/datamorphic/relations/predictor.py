@@ -114,7 +114,8 @@ class _FrameRelation(_BatchRelation):
 
     def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
         """Query the cases as they are, and in another frame."""
-        inputs = inputs.take(slice(0, self.MAX_CASES))
+        count = min(len(inputs), self.MAX_CASES)
+        inputs = inputs.take(np.linspace(0, len(inputs) - 1, count).astype(np.intp))  # data may be sorted by label
         frame = inputs.frame
         follow_up = Rows(self.rewrite(frame, rng))
         before = yield from self.query(Rows(frame))

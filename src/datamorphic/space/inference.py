@@ -153,10 +153,11 @@ def _reject_text_and_objects(name: str, column: pd.Series[Any]) -> None:
     is_unhashable = getattr(first, "__hash__", None) is None
     if is_unhashable or isinstance(first, bytes):
         reason = "which is not hashable and cannot be a category" if is_unhashable else "which is not a category"
+        text = " ".join(format_short(first).split())
         raise DataError(
-            f"Column {name!r} holds a {type(first).__name__} ({format_short(first)}) per row, such as an image or a sequence, "
-            f"{reason}. Give one column per number, pd.DataFrame(frame[{name!r}].tolist()), and a function that puts them "
-            "together again for the model. Or drop the column."
+            f"Column {name!r} holds a {type(first).__name__} ({text}), {reason}. Images and sequences cannot be varied as such "
+            f"yet: give one column per number, pd.DataFrame(frame[{name!r}].tolist()), and a function that puts them together "
+            "again for the model. Or drop the column."
         )
     if not isinstance(first, str):
         return

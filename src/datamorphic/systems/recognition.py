@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import BadAnswer, ModelError
+from ..errors import BadAnswer, ModelError, SystemDied, SystemHung
 from ..space.outputs import Outputs
 from ..space.points import Batch
 from .base import AnswerOrError, CallStyle, Executor, Function, ScoreRequest
@@ -94,13 +94,11 @@ def recognise(
         for style in styles:
             with _probe(candidate, style, timeout, isolated) as probe:
                 answer = probe.answers([sample], False)[0]
-                if (
-                    style == "frame"
-                    and len(styles) > 1
-                    and not isinstance(answer, Outputs)
-                    and _answers_one(probe, sample)
-                ):
+                has_failed = not isinstance(answer, Outputs | SystemHung | SystemDied)
+                if has_failed and style == "frame" and len(styles) > 1 and _answers_one(probe, sample):
                     return system, []  # only batches fail, which is a finding
+            if isinstance(answer, SystemHung | SystemDied):
+                return system, []  # to call it in another way would take as long, and explain nothing
             if isinstance(answer, ModuleNotFoundError):
                 raise build_missing_package_error(answer, f"{system.name} needs") from answer
             if isinstance(answer, ModelError):
