@@ -143,3 +143,55 @@ def test_a_module_that_imports_a_missing_package_is_named(tmp_path, monkeypatch)
 def test_what_to_install(error, message):
     with pytest.raises(MissingPackage, match=message):
         raise build_missing_package_error(error, "model.pkl needs")
+
+
+def write_onnx(path, weights, *, softmax):
+    """Write a model of one matrix product, as other libraries export them: without a label."""
+    onnx = pytest.importorskip("onnx")
+    from onnx import TensorProto, helper, numpy_helper
+
+    nodes = [helper.make_node("MatMul", ["input", "weights"], ["logits"])]
+    if softmax:
+        nodes.append(helper.make_node("Softmax", ["logits"], ["probabilities"]))
+    graph = helper.make_graph(
+        nodes,
+        "network",
+        [helper.make_tensor_value_info("input", TensorProto.FLOAT, [None, weights.shape[0]])],
+        [helper.make_tensor_value_info(nodes[-1].output[0], TensorProto.FLOAT, [None, weights.shape[1]])],
+        [numpy_helper.from_array(weights, "weights")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(model, str(path))
+
+
+@pytest.mark.parametrize("softmax", [True, False])
+def test_rows_of_scores_from_onnx(data, tmp_path, softmax):
+    pytest.importorskip("onnxruntime")
+    weights = np.random.default_rng(3).normal(size=(3, 4)).astype(np.float32)
+    write_onnx(tmp_path / "network.onnx", weights, softmax=softmax)
+    features = data.drop(columns="target")
+    expected = (features.to_numpy(dtype=np.float32) @ weights).argmax(axis=1)
+    front = dm.explore(tmp_path / "network.onnx", features, walks=20)
+    assert front.sut.labels == (0, 1, 2, 3)
+    assert front.sut.score_kind == ("probability" if softmax else "decision")
+    np.testing.assert_array_equal(front.sut.execute(features).values, expected)
+    sut = dm.wrap(tmp_path / "network.onnx", classes=["a", "b", "c", "d"])
+    assert sut.execute(features).values.tolist() == ["abcd"[place] for place in expected]
+    assert sut.execute(features, scores=True).scores.shape == (200, 4)
+    result = dm.test(tmp_path / "network.onnx", features, budget="3s")
+    assert not result.at_least("concern")
+
+
+def test_names_for_the_codes_of_onnx(data, tmp_path):
+    skl2onnx = pytest.importorskip("skl2onnx")
+    pytest.importorskip("onnxruntime")
+    from sklearn.linear_model import LogisticRegression
+
+    features = data.drop(columns="target")
+    model = LogisticRegression().fit(features.to_numpy(dtype=np.float32), data["target"])
+    converted = skl2onnx.to_onnx(model, features.to_numpy(dtype=np.float32)[:1])
+    (tmp_path / "model.onnx").write_bytes(converted.SerializeToString())
+    front = dm.explore(tmp_path / "model.onnx", features, walks=20, classes=["no", "yes"])
+    outputs = front.sut.execute(features, scores=True)
+    assert (outputs.values == np.where(model.predict(features.to_numpy()), "yes", "no")).all()
+    np.testing.assert_allclose(outputs.scores, model.predict_proba(features.to_numpy()), atol=1e-5)
