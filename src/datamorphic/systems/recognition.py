@@ -27,7 +27,7 @@ from .missing_packages import build_missing_package_error
 from .onnx import OnnxModel
 from .score_rows import find_reading
 
-PROBE_ROWS = 8
+PROBE_ROWS = 5  # few, because they may be slow; enough to tell probabilities, whose rows sum to 1, from other scores
 FUNCTION_STYLES: tuple[CallStyle, ...] = ("frame", "array", "case", "row", "series")
 PREDICT_STYLES: tuple[CallStyle, ...] = ("frame", "array")
 WRAP_HINT = (
