@@ -429,7 +429,7 @@ def _find_duplicate_skip_reason(context: CheckContext) -> str:
 IDENTIFIERS = Check(
     name="identifiers",
     question="Does a column decide that only identifies rows?",
-    weight=1,
+    weight=1.5,
     find_skip_reason=_find_identifier_skip_reason,
     run=check_identifiers,
 )

@@ -108,7 +108,8 @@ class _Interviewer:
     def __post_init__(self) -> None:
         context = self.context
         limit = min(MAX_ROWS, len(context.inputs))
-        rows = context.count_affordable(self.budget.remaining(0.3), limit, runs_per_case=8, calls=8)
+        # Whatever the budget allows is worth trying: the forms are in the order of what they tell.
+        rows = context.count_affordable(self.budget.remaining(0.5), limit, runs_per_case=4, calls=2)
         rng = np.random.default_rng([context.seed, RANDOM_STREAM])
         self.frame = context.inputs.take(rng.permutation(len(context.inputs))[:rows]).frame.reset_index(drop=True)
         self.answers = self.ask(self.frame)
@@ -605,7 +606,7 @@ def _find_skip_reason(context: CheckContext) -> str:
 INTERFACE = Check(
     name="interface",
     question="What happens to data in another form: missing, new, extreme, retyped, incomplete?",
-    weight=2,
+    weight=3,
     find_skip_reason=_find_skip_reason,
     run=check_interface,
     about_querying=True,

@@ -275,7 +275,7 @@ def _find_skip_reason(context: CheckContext) -> str:
 SUGGESTIONS = Check(
     name="suggestions",
     question="What could be declared about this model and these data?",
-    weight=1,
+    weight=1.5,
     find_skip_reason=_find_skip_reason,
     run=suggest_declarations,
 )
