@@ -205,6 +205,7 @@ def _build_example(context: CheckContext, responses: Responses, response: Respon
         answer=answer,
         changed={name: changed[name]},
         becomes=answer,
+        row=int(responses.row_numbers[0]),
     )
 
 
@@ -366,6 +367,8 @@ def _find_decisive_feature(context: CheckContext, budget: CheckBudget, responses
                 ),
             ),
             counted_in_detail=True,
+            answer_changes=True,
+            inputs="changed",
         )
     ]
 

@@ -681,7 +681,13 @@ def _format_label(responses: Responses, code: float) -> str:
 
 
 def _build_example(
-    context: CheckContext, responses: Responses, points: Points, column: int, value: float, answers: tuple[float, float]
+    context: CheckContext,
+    responses: Responses,
+    points: Points,
+    column: int,
+    value: float,
+    answers: tuple[float, float],
+    row: int | None = None,
 ) -> Example:
     """Return one row as it is, and with another value of one feature."""
     name = context.space.names[column]
@@ -695,6 +701,7 @@ def _build_example(
         answer=before,
         changed={name: changed_case[name]},
         becomes=after,
+        row=row,
     )
 
 
@@ -793,6 +800,7 @@ def _build_cut_finding(context: CheckContext, responses: Responses, trial: _Tria
         cut.response.column,
         beside,
         (float(trial.own[first]), float(trial.moved_answers[first])),
+        row=int(trial.rows[first]),
     )
     finding = Finding(
         check="response",
@@ -805,6 +813,11 @@ def _build_cut_finding(context: CheckContext, responses: Responses, trial: _Tria
         cases=trial.changes,
         of=len(trial.rows),
         examples=(example,),
+        affected_rows=round(trial.changes / max(len(trial.rows), 1) * trial.rows_in_region),
+        rows=len(context.inputs),
+        answer_changes=True,
+        effect=trial.gain,
+        inputs="given",
     )
     return finding, _draw_cut(responses, cut)
 
@@ -861,6 +874,9 @@ def _build_reversal_finding(
         cases=cut.changed,
         of=of,
         examples=(example,),
+        answer_changes=cut.changed > 0,
+        effect=reversal.jump,
+        inputs="changed",
     )
     return finding, _draw_cut(responses, cut)
 
@@ -897,6 +913,10 @@ def _build_value_finding(
         of=of,
         examples=(example,),
         counted_in_detail=True,
+        affected_rows=len(single.data_rows),
+        rows=len(context.inputs),
+        answer_changes=True,
+        inputs="given" if len(single.data_rows) else "changed",
     )
     own = single.answers[single.alone, 1]
     label = 0 if responses.numeric else int(np.bincount(own.astype(int)).argmax())
