@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -63,9 +64,10 @@ class BudgetClock:
 
     @property
     def _report_seconds(self) -> float:
-        """The seconds of the budget that are reserved for the report."""
+        """The seconds of the budget that are reserved for the report: more on a busy machine."""
         total = self.budget.seconds or 0.0
-        return max(REPORT_BUDGET_SHARE * total, min(MIN_REPORT_SECONDS, MAX_REPORT_BUDGET_SHARE * total))
+        wanted = max(REPORT_BUDGET_SHARE * total, MIN_REPORT_SECONDS * _measure_slowdown())
+        return min(wanted, MAX_REPORT_BUDGET_SHARE * total)
 
     @property
     def spent(self) -> bool:
@@ -74,6 +76,14 @@ class BudgetClock:
         return (remaining.seconds is not None and remaining.seconds < MIN_SECONDS_TO_START) or (
             remaining.runs is not None and remaining.runs < 1
         )
+
+
+def _measure_slowdown() -> float:
+    """Return how many programs that want to compute there are per core, at least one."""
+    try:
+        return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+    except (AttributeError, OSError):  # not on every system
+        return 1.0
 
 
 @dataclass

@@ -55,8 +55,8 @@ VALUES: dict[str, Callable[[str], Iterable[str]]] = {
     "labels": _offer("auto plain hierarchy multi"),
     # without names that need quotes, which a shell does not complete
     "only": _offer(
-        "adequacy answers baseline batches borders classes duplicates identifiers interface invariant leaks learning "
-        "metamorphisms monotone protected repeats suggestions"
+        "adequacy answers baseline batches borders calibration classes dependence duplicates identifiers interface invariant "
+        "leaks learning memorisation metamorphisms monotone protected repeats response scores slices suggestions"
     ),
     "pool": _offer("fixed growing"),
     "refine": _offer("auto bisect score multisection"),
