@@ -30,6 +30,13 @@ PEOPLE = people(60)
 LEARNING_CHECK = next(check for check in CHECKS if check.name == "learning")
 
 
+@pytest.fixture(autouse=True)
+def idle(monkeypatch):
+    """Let the machine seem idle: more of the budget is reserved for the report on a busy one."""
+    if hasattr(os, "getloadavg"):
+        monkeypatch.setattr(os, "getloadavg", lambda: (0.0, 0.0, 0.0))
+
+
 def outcome(result, check):
     return next(item for item in result.outcomes if item.check == check)
 
@@ -102,6 +109,15 @@ def test_what_needs_an_untried_check_is_not_tried_either():
 def test_no_check_begins_after_an_interrupt():
     outcomes = run([make_check("first"), make_check("second")], is_stopped=lambda: True)
     assert {item.skip_reason for item in outcomes.values()} == {"interrupted"}
+
+
+def test_a_busy_machine_needs_more_time_for_the_report(monkeypatch):
+    clock = BudgetClock(Budget(seconds=20), start_time=time.monotonic())
+    assert clock.share(1.0).seconds == pytest.approx(20 - 1.2, abs=0.2)
+    monkeypatch.setattr(os, "getloadavg", lambda: (3.0 * os.cpu_count(), 0.0, 0.0))
+    assert clock.share(1.0).seconds == pytest.approx(20 - 3, abs=0.2)
+    monkeypatch.setattr(os, "getloadavg", lambda: (100.0 * os.cpu_count(), 0.0, 0.0))
+    assert clock.share(1.0).seconds == pytest.approx(20 - 5, abs=0.2)
 
 
 # -- whole audits -----------------------------------------------------------------------------------------------
