@@ -20,25 +20,26 @@ from .scores import CALIBRATION, SCORES
 from .slices import SLICES
 from .suggestions import SUGGESTIONS
 
-#: In the order in which they run: a check comes after the checks that it needs.
+#: In the order in which they run: cheap ones that tell much first, then what the user declared, then what takes many queries,
+#: and at last what is about the test set and the algorithm. A check comes after the checks that it needs.
 CHECKS: tuple[Check, ...] = (
     REPEATS,
     ANSWERS,
     *BATCHES,
     DUPLICATES,
     IDENTIFIERS,
-    LEAKS,
-    INTERFACE,
     SCORES,
-    CALIBRATION,
-    SLICES,
-    MEMORISATION,
     MONOTONE,
     INVARIANT,
     PROTECTED,
+    METAMORPHISMS,
+    LEAKS,
+    INTERFACE,
     DEPENDENCE,
     RESPONSE,
-    METAMORPHISMS,
+    SLICES,
+    CALIBRATION,
+    MEMORISATION,
     SUGGESTIONS,
     BORDERS,
     CLASSES,

@@ -413,7 +413,7 @@ def _find_skip_reason(context: CheckContext) -> str:
 MEMORISATION = Check(
     name="memorisation",
     question="Has it learned rows by heart?",
-    weight=1,
+    weight=1.5,
     find_skip_reason=_find_skip_reason,
     run=check_memorisation,
     needs=("answers",),

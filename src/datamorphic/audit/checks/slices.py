@@ -440,7 +440,7 @@ def _find_skip_reason(context: CheckContext) -> str:
 SLICES = Check(
     name="slices",
     question="Is it worse for a group of rows?",
-    weight=0.5,
+    weight=3,
     find_skip_reason=_find_skip_reason,
     run=check_slices,
     needs=("answers",),
