@@ -53,6 +53,26 @@ def test_a_table_of_rows(whole):
     assert outcome(unlabelled).findings[0].level == "concern"
 
 
+def test_answers_that_depend_on_the_last_digits():
+    data = make_data()
+    result = outcome(audit(lambda f: np.where(f.sum(axis=1) * 1e9 % 10 < 5, "yes", "no"), data, seed=3))
+    assert not result.findings or "hair's breadth" in result.findings[0].title
+
+    def predict(frame):
+        known = frame.isin(data.drop(columns="target").to_numpy().ravel()).all(axis=1)
+        return np.where((frame["x"] > 0) ^ known, "yes", "no")
+
+    (finding,) = outcome(audit(predict, data.assign(target=np.where(data["y"] > 0, "yes", "no")))).findings
+    assert (finding.level, finding.about) == ("concern", "rows")
+    assert "hair's breadth" in finding.title
+
+
+def test_vectors_are_not_judged():
+    data = make_data()
+    result = audit(lambda f: np.column_stack([f["x"], 1 - f["x"]]), data.drop(columns="target"), target=None)
+    assert not outcome(result).findings
+
+
 def test_a_table_of_numbers():
     data = make_data()
     data["target"] = 3 * data["x"] + data["y"]

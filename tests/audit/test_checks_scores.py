@@ -71,7 +71,7 @@ def test_invalid_probabilities_are_a_fault(scores, title):
     assert finding.level == "fault"
     assert title in finding.title
     assert 0 < finding.cases <= finding.of == 400
-    assert finding.examples[0].case
+    assert finding.examples[0].case["x"] == DATA["x"][finding.examples[0].row]
     assert not findings(Scored(scores=scores), check="calibration")
 
 

@@ -35,6 +35,7 @@ MIN_ANSWER_JUMP = 0.25  # of the standard deviation of numeric answers, to count
 MIN_CHANGED_SHARE = 0.8  # of the changes of a row, each of one column, that change its answer
 MIN_HELD_SHARE = 0.01  # of the rows, at the lower end of the interval: thresholds of trees touch fewer rows by chance
 MIN_ISOLATED_ROWS = 5
+MIN_ACCURACY_DROP = 0.05  # from the rows to their copies, if they are known by heart
 
 NEIGHBOURS = 5
 MAX_SIMILAR_NEIGHBOURS = 1  # of the nearest rows have the label of a row that they contradict
@@ -128,6 +129,8 @@ def _build_neighbourhood(context: CheckContext, budget: CheckBudget) -> _Neighbo
     limit = context.count_affordable(
         budget.remaining(0.5), MAX_ROWS, runs_per_case=1 + len(steps) * len(directions), calls=2
     )
+    if limit < MIN_ROWS:
+        raise OutOfBudget("The budget does not allow enough rows.")
     rows = context.sample_rows(limit)
     space: Space = context.space
     parts, sources, columns = [], [], []
@@ -164,6 +167,8 @@ def _find_isolated_rows(context: CheckContext, budget: CheckBudget, near: _Neigh
     own_points = context.inputs.take(near.rows)
     both = run_flow(context, budget, ask(Points.concat([own_points, near.points])))
     own, copies = both.take(slice(0, len(near.rows))), both.take(slice(len(near.rows), len(both)))
+    if not context.has_numeric_answers and 2 * _count_different(own) > len(own):
+        return None  # vectors or texts rather than classes: any change may change them
     judged = own.ok[near.sources] & copies.ok
     changed = judged & _differ(own.take(near.sources), copies, context.has_numeric_answers, own)
     judged_counts = np.bincount(near.sources[judged], minlength=len(near.rows))
@@ -177,16 +182,33 @@ def _find_isolated_rows(context: CheckContext, budget: CheckBudget, near: _Neigh
         return None  # whole numbers move by a whole step: a few rows may well change with it
     row = int(np.flatnonzero(isolated)[0])
     copy = int(np.flatnonzero(changed & (near.sources == row))[0])
+    accuracies = _measure_accuracies(context, near, own, copies, judged)
+    title = "It knows given rows by heart: the answer holds only at the row itself"
+    remedy = (
+        "Look for a table of known rows (a dictionary, a join on all columns, a cache of answers) between the data and "
+        "the model, and remove it. Test on rows that the model has never seen: on these rows it looks better than it is."
+    )
+    accuracy_text = ""
+    if accuracies is not None:
+        accuracy_text = (
+            f" It agrees with the label for {format_percent(accuracies[0])} of the rows, and for "
+            f"{format_percent(accuracies[1])} of their changed copies."
+        )
+        if accuracies[0] < accuracies[1] + MIN_ACCURACY_DROP:
+            title = "Some answers change as soon as any value changes by a hair's breadth"
+            remedy = (
+                "Look for exact comparisons, hashes, rounding or random numbers that depend on the row. Nobody can rely on an "
+                "answer that depends on the last digits of its inputs."
+            )
     return Finding(
         check="memorisation",
         about="rows",
-        title="It knows given rows by heart: the answer holds only at the row itself",
+        title=title,
         level="concern",
         sure=0.95,
         detail=f"{format_share(count, total, 'row')} get another answer as soon as any single value changes by very little "
-        f"({_format_steps(context.space, near)}).{_format_accuracies(context, near, own, copies, judged)}",
-        remedy="Look for a table of known rows (a dictionary, a join on all columns, a cache of answers) between the data and "
-        "the model, and remove it. Test on rows that the model has never seen: on these rows it looks better than it is.",
+        f"({_format_steps(context.space, near)}).{accuracy_text}",
+        remedy=remedy,
         cases=count,
         of=total,
         noun="row",
@@ -197,6 +219,12 @@ def _find_isolated_rows(context: CheckContext, budget: CheckBudget, near: _Neigh
         examples=(_build_change_example(own_points, own, row, near, copies, copy),),
         counted_in_detail=True,
     )
+
+
+def _count_different(outputs: Outputs) -> int:
+    import pandas as pd
+
+    return len(pd.unique(outputs.to_objects()))
 
 
 def _differ(before: Outputs, after: Outputs, numeric: bool, own: Outputs) -> npt.NDArray[np.bool_]:
@@ -228,20 +256,20 @@ def _format_steps(space: Space, near: _Neighbourhood) -> str:
     return f"{text} by {'a millionth of the spread' if near.is_fine else 'one unit or less'}"
 
 
-def _format_accuracies(
+def _measure_accuracies(
     context: CheckContext, near: _Neighbourhood, own: Outputs, copies: Outputs, judged: npt.NDArray[np.bool_]
-) -> str:
-    """Return a sentence on how often answers agree with the labels, at the rows and beside them."""
+) -> tuple[float, float] | None:
+    """Return how often answers agree with the labels, at the rows and beside them; None if there are no labels."""
     if context.truth is None or context.has_numeric_answers:
-        return ""
+        return None
     labels = context.truth[near.rows]
     shares = []
     for outputs, sources, use in ((own, np.arange(len(near.rows)), own.ok), (copies, near.sources, judged)):
         texts = align_labels(labels[sources[use]], outputs.values[use], tuple(context.sut.labels or ()))
         if texts is None:
-            return ""
-        shares.append(format_percent(float((texts[0] == texts[1]).mean())))
-    return f" It agrees with the label for {shares[0]} of the rows, and for {shares[1]} of their changed copies."
+            return None
+        shares.append(float((texts[0] == texts[1]).mean()))
+    return shares[0], shares[1]
 
 
 def _build_change_example(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -75,9 +75,25 @@ def check_scores(context: CheckContext, budget: CheckBudget) -> CheckFindings:
         outputs = _query(context, budget, system, some_inputs)
         basis.append(f"decision_function of {pluralize(len(outputs), 'row')}")
         findings += _compare_decisions(context, some_inputs, outputs)
+    if context.has_data:
+        findings = _name_rows(findings, context.sample_rows(rows))
     if not basis and not findings:
         return CheckFindings(basis="no scores were given", conclusive=False, skip_reason="inapplicable")
     return CheckFindings(basis=", ".join(basis), findings=findings)
+
+
+def _name_rows(findings: Sequence[Finding], positions: npt.NDArray[np.intp]) -> list[Finding]:
+    """Return findings whose examples name the rows of the data instead of those of the sample."""
+    return [
+        replace(
+            finding,
+            examples=tuple(
+                example if example.row is None else replace(example, row=int(positions[example.row]))
+                for example in finding.examples
+            ),
+        )
+        for finding in findings
+    ]
 
 
 def _find_scored_system(system: Executor, kind: str) -> Executor | None:
@@ -127,7 +143,7 @@ def _build_failure_finding(inputs: Points, outputs: Outputs) -> Finding:
         remedy="Fix or remove the function: programs that see it will call it.",
         cases=1,
         of=1,
-        examples=(Example(words=f"{format_case(case)}: {answer}", case=case),),
+        examples=(Example(words=f"{format_case(case)}: {answer}", case=case, row=0),),
         counted_in_detail=True,
     )
 
@@ -219,6 +235,7 @@ def _build_score_example(case: dict[str, object], outputs: Outputs, row: int, sc
         words=f"{format_case(case)}: the answer is {format_answer(outputs, row)}, and the scores are {score_text}",
         case=case,
         answer=to_plain_answer(outputs, row),
+        row=row,
     )
 
 

@@ -285,7 +285,8 @@ def _judge_group(context: CheckContext, group: _Group, data: _LabelledRows, half
     inside, outside = half & group.inside, half & ~group.inside
     if group.p_value > SIGNIFICANCE:
         return None
-    if used.any() and _compare_inside(data, inside & ~used, outside & ~used) > SIGNIFICANCE:
+    new = inside & ~used
+    if 2 * new.sum() < inside.sum() or (used.any() and _compare_inside(data, new, outside & ~used) > SIGNIFICANCE):
         return None
     judge = _judge_numbers if data.numeric else _judge_classes
     return judge(context, group, data, inside, outside)
