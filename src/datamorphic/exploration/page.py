@@ -24,7 +24,7 @@ MAX_UNUSED_FEATURES = 10  # names of features that never differ
 MAX_EXAMPLE_PAIRS = 12
 MAX_CHANGES_PER_EXAMPLE = 6
 MAX_INCIDENTS = 10
-MIN_DECIDING_SHARE = 0.5  # of the pairs; below it, no feature is said to decide
+MIN_DECIDING_SHARE = 0.5  # of the pairs; at fewer, several features together decide
 
 
 def build_front_page(front: Front) -> Page:
@@ -140,7 +140,7 @@ def build_deciding_features(front: Front) -> Section:
         if not top["decides"]:  # every pair needs several features: a ranking would be arbitrary
             heading = "No feature decides alone: the answer changes only where several change together"
             rows.sort(key=lambda row: -top_features.set_index("feature")["share"][row[0]])
-        elif top["decides"] < MIN_DECIDING_SHARE:
+        elif table["decides"].sum() < MIN_DECIDING_SHARE:  # a bound on the pairs at which any of them decides
             heading = f"Mostly several features decide together; alone, {rows[0][0]} decides most often"
         else:
             heading = f"Which features decide: {rows[0][0]} most of all"
