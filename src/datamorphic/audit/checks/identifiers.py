@@ -47,7 +47,7 @@ MIN_ERROR_RATIO = 3.0
 MIN_ERROR_DIFFERENCE = 0.03
 SIGNIFICANCE = 0.001  # of the difference, divided by the number of features looked at
 MAX_LEAKS = 2  # more features that are nearly the label mean an easy problem rather than a leak
-REFERENCE_TREES = 60
+REFERENCE_TREES = 30  # quick, since their error is compared by factors only
 RANDOM_STREAM = 172
 
 #: Rows may repeat by chance. More than this share beyond what repeats within the training data is worth a concern.
@@ -272,7 +272,7 @@ def _make_predictor(numbers: bool, forest: bool, seed: int) -> BaseEstimator:
     if forest:
         kind = ExtraTreesRegressor if numbers else ExtraTreesClassifier
         options: dict[str, Any] = {} if numbers else {"class_weight": "balanced"}
-        return kind(REFERENCE_TREES, max_features=None, min_samples_leaf=2, random_state=seed, **options)
+        return kind(REFERENCE_TREES, max_features=0.5, min_samples_leaf=2, random_state=seed, **options)
     options = {"max_leaf_nodes": MAX_LEAVES, "min_samples_leaf": MIN_LEAF_ROWS, "random_state": seed}
     if numbers:
         return DecisionTreeRegressor(**options)
@@ -436,7 +436,7 @@ IDENTIFIERS = Check(
 LEAKS = Check(
     name="leaks",
     question="Is a feature the label in disguise?",
-    weight=1.5,
+    weight=3,
     find_skip_reason=_find_leak_skip_reason,
     run=check_leaks,
     needs=("answers",),
