@@ -28,8 +28,7 @@ def audit(item: Planted | Good, seed: int):
 def is_named(item: Planted, result) -> bool:
     """Return whether a finding of the right level names the cause."""
     for finding in result.findings:
-        pieces = [finding, *finding.evidence]
-        text = " ".join(f"{piece.title} {piece.about} {piece.detail}" for piece in pieces).lower()
+        text = f"{finding.title} {finding.about} {finding.detail}".lower()
         if finding.level in item.levels and any(word.lower() in text for word in item.words):
             return True
     return False

@@ -1,11 +1,6 @@
 """The command ``python -m datamorphic``."""
 
-import sys
-
-try:
-    from .cli.main import main
-except KeyboardInterrupt:  # while the program is loaded, which takes a while on a busy machine
-    sys.exit(130)
+from .cli.main import main
 
 if __name__ == "__main__":
     main()

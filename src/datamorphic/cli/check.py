@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 
 def check(
-    model: Annotated[
-        str | None, opt.argument("MODEL", 'A learner (module:object), a model file, or "weka:IBk -K 3".')
-    ] = None,
+    model: opt.ModelArgument = None,
     inputs: opt.DataArgument = None,
     data: opt.Data = None,
     target: opt.Target = None,
@@ -53,7 +51,6 @@ def check(
     store: opt.StoreUrl = None,
     trust: opt.Trust = False,
     scalar: opt.Scalar = False,
-    classes: opt.Classes = None,
     seed: opt.Seed = 0,
     as_json: opt.Json = False,
 ) -> None:
@@ -106,7 +103,6 @@ def check(
                 batch=batch,
                 store=notice.make_keep_options(request),
                 scalar=scalar,
-                classes=opt.parse_classes(classes),
                 **hints,
                 **options,
             )

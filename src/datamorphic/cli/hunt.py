@@ -22,7 +22,7 @@ PROGRAM_PREFIX = "program:"
 
 
 def hunt(
-    program_or_model: Annotated[
+    hunted: Annotated[
         str,
         opt.argument(
             "SYSTEM", "program:NAME, program:NAME/MUTANT or module:function; with --data a model file or module:object."
@@ -52,9 +52,7 @@ def hunt(
         str, opt.option("N", "End a trial after this many violations; 0 or all to collect them all.")
     ] = "1",
     k: opt.Candidates = None,
-    data: Annotated[
-        str | None, opt.option("DATA", "For a model, its real inputs: a CSV or Parquet file, or data:NAME (data:iris).")
-    ] = None,
+    data: opt.Data = None,
     target: opt.Target = None,
     trust: opt.Trust = False,
     timeout: opt.Timeout = None,
@@ -78,8 +76,8 @@ def hunt(
     except ValueError:
         raise UsageError(f"--stop-after is a number of violations, or all. Got {stop_after!r}.") from None
     with redirect_user_output():
-        system, display_name, own_relations = _load_system_to_hunt(program_or_model, data, trust)
-        chosen_relations = _load_relations(program_or_model, relations or [], own_relations)
+        system, display_name, own_relations = _load_hunted(hunted, data, trust)
+        chosen_relations = _load_relations(hunted, relations or [], own_relations)
         if selector is not None and own_relations is not None:
             shared = system.shared()  # a selector gives the same sources to all relations
             chosen_relations = [shared.get(relation.name, relation) for relation in chosen_relations]
@@ -119,7 +117,7 @@ def hunt(
         raise typer.Exit(ExitCode.INTERRUPTED)
 
 
-def _load_system_to_hunt(
+def _load_hunted(
     text: str, data: str | None, trust: bool
 ) -> tuple[Any, str | None, Mapping[str, FunctionRelation] | None]:
     """Return the system, its display name, and its own relations if it has any."""
@@ -150,9 +148,7 @@ def _load_system_to_hunt(
     return system, None, None
 
 
-def _load_relations(
-    program_or_model: str, names: list[str], own_relations: Mapping[str, FunctionRelation] | None
-) -> list[Any]:
+def _load_relations(hunted: str, names: list[str], own_relations: Mapping[str, FunctionRelation] | None) -> list[Any]:
     """Return relations by name: those of the program, or of the module of the function."""
     if not names:
         if own_relations is None:
@@ -165,7 +161,7 @@ def _load_relations(
         if own_relations is not None and ":" not in name:
             relations.append(own_relations[name])
             continue
-        module, colon, _ = program_or_model.partition(":")
+        module, colon, _ = hunted.partition(":")
         if ":" not in name and not colon:
             raise UsageError(f"{name!r} is not understood. Write module:relation, as in my_tests:doubling.")
         relation = load_object(name if ":" in name else f"{module}:{name}")

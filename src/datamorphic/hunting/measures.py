@@ -33,10 +33,10 @@ class IntervalEstimate(NamedTuple):
 
 
 class ValueRange(NamedTuple):
-    """The minimum and the maximum of many figures, and their difference."""
+    """The least and the greatest of many figures, and their difference."""
 
-    minimum: float
-    maximum: float
+    least: float
+    most: float
     width: float
 
 
@@ -118,8 +118,8 @@ def p_measure(measures: FMeasures | npt.ArrayLike, n: int) -> IntervalEstimate:
         validate_integer("n", "p_measure", n, low=1, high=violated.shape[1])
         measures = f_measures(violated)
     if (too_short := measures.censored & (measures.counts < n)).any():
-        maximum = int(measures.counts[too_short].min())
-        reject("n", "p_measure", f"at most {maximum}, the number of groups of a trial without a violation", n)
+        most = int(measures.counts[too_short].min())
+        reject("n", "p_measure", f"at most {most}, the number of groups of a trial without a violation", n)
     successes = int((~measures.censored & (measures.counts <= n)).sum())
     return IntervalEstimate(successes / len(measures), *compute_wilson_interval(successes, len(measures)))
 
@@ -238,8 +238,8 @@ def _measure_boxes(unit: Numbers, boxes: int, rng: np.random.Generator) -> Numbe
 
 
 def _compute_range(values: Numbers) -> ValueRange:
-    minimum, maximum = float(values.min()), float(values.max())
-    return ValueRange(minimum, maximum, maximum - minimum)
+    least, most = float(values.min()), float(values.max())
+    return ValueRange(least, most, most - least)
 
 
 class _Moments(NamedTuple):

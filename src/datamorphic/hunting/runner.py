@@ -112,8 +112,7 @@ def _hunt_system(executor: Executor, space: Space, proposer: Proposer, options: 
 
     with Interrupts():
         _set_answerer(proposer, lambda parts: [executor.execute(Points(space, part)).values for part in parts])
-        hunt = _run_trials(executor.name, space.names, proposer, options, run_steps)
-    return replace(hunt, space=space)
+        return _run_trials(executor.name, space.names, proposer, options, run_steps)
 
 
 def _run_trials(

@@ -30,7 +30,7 @@ class IsolatedSystem(RemoteSystem):
         self._ended = False
         self._starting: Any = None  # the future of the start, until the child is ready
         super().__init__(inner)
-        self.timeout = None if timeout is None else validate_positive("timeout", "wrap", timeout)
+        self.timeout = None if timeout is None else validate_positive("timeout", "Isolated", timeout)
         self.far = timeout is None  # batches sent together cannot be timed one by one
 
     def answers(self, batches: Sequence[Batch], scores: ScoreRequest) -> list[AnswerOrError]:
@@ -116,11 +116,6 @@ def _receive_system(system: Executor) -> None:
 def use_one_blas_thread() -> Any:
     """Limit linear algebra to one thread, for the same last digits; return an object that undoes it."""
     return _find_libraries(len(sys.modules)).limit(limits=1, user_api="blas")
-
-
-def use_one_openmp_thread() -> Any:
-    """Limit OpenMP to one thread: threads that wait for each other are slow on a busy machine; return a context manager."""
-    return _find_libraries(len(sys.modules)).limit(limits=1, user_api="openmp")
 
 
 @lru_cache(maxsize=1)
