@@ -8,9 +8,6 @@ short summary that helps to explain a difference. It uses the public API and the
     python tests/behaviour/record.py --check --only hunt  sections whose names start with "hunt"
     python tests/behaviour/record.py --check --only slow  two more minutes of studies, which --check alone leaves out
     python tests/behaviour/record.py --list               print the names of the sections
-
-Known change to come: a Cccr mutant of a tree whose new threshold equals the old one will be dropped (pima,
-random_state=0: 242 mutants become 240). Sections about DTMT on pima, and study/004-4, are expected to differ then.
 """
 
 from __future__ import annotations
