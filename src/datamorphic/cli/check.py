@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 
 def check(
-    model: opt.ModelArgument = None,
+    model: Annotated[
+        str | None, opt.argument("MODEL", 'A learner (module:object), a model file, or "weka:IBk -K 3".')
+    ] = None,
     inputs: opt.DataArgument = None,
     data: opt.Data = None,
     target: opt.Target = None,

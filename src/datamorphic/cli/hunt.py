@@ -52,7 +52,9 @@ def hunt(
         str, opt.option("N", "End a trial after this many violations; 0 or all to collect them all.")
     ] = "1",
     k: opt.Candidates = None,
-    data: opt.Data = None,
+    data: Annotated[
+        str | None, opt.option("DATA", "For a model, its real inputs: a CSV or Parquet file, or data:NAME (data:iris).")
+    ] = None,
     target: opt.Target = None,
     trust: opt.Trust = False,
     timeout: opt.Timeout = None,

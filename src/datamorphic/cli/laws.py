@@ -15,8 +15,8 @@ from .stores import RunNotice, format_store_option, open_store
 
 
 def laws(
-    system: Annotated[str | None, typer.Argument(help="A test system: module:Class, or a module.")] = None,
-    subject: opt.Subject = None,
+    system: Annotated[str | None, opt.argument("SYSTEM", "A test system: module:Class, or a module.")] = None,
+    subject: Annotated[str | None, opt.option("NAME", 'A built-in classifier instead of SYSTEM, e.g. "Box 1".')] = None,
     data: Annotated[
         str | None, opt.option("DATA", "A CSV or Parquet file, or data:NAME: check the moves derived from these data.")
     ] = None,

@@ -21,7 +21,7 @@ class StudyScale(StrEnum):
 
 def study(
     name: Annotated[
-        str | None, typer.Argument(help="A table such as 000-12, or a group such as random_target.")
+        str | None, opt.argument("NAME", "A table such as 000-12, or a group such as random_target.")
     ] = None,
     scale: Annotated[
         StudyScale, typer.Option(help="small takes two minutes at most; full is as published and may take hours.")

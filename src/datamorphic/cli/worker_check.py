@@ -13,7 +13,7 @@ from .exit_codes import ExitCode
 
 
 def worker_check(
-    engine: Annotated[str, typer.Argument(help="A Dask cluster: dask://host:port.")], as_json: opt.Json = False
+    engine: Annotated[str, opt.argument("ENGINE", "A Dask cluster: dask://host:port.")], as_json: opt.Json = False
 ) -> None:
     """Compare the package versions of a Dask cluster with this machine. The exit code is 1 if they differ.
 
