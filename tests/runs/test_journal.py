@@ -544,7 +544,7 @@ def test_a_run_goes_on_whatever_its_chance_was_made_from(tmp_path, seed):
 
 def test_chance_that_cannot_be_written_down_is_refused(tmp_path):
     for seed in (np.random.SeedSequence(7), np.random.default_rng(7)):
-        with pytest.raises(dm.errors.ArgumentError, match="for a run that is kept"):
+        with pytest.raises(dm.errors.ArgumentError, match="so that the run can be repeated"):
             dm.explore(dm.subjects["Box 1"], walks=5, seed=seed, store=tmp_path / "runs.sqlite")
 
 

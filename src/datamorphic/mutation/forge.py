@@ -94,7 +94,7 @@ def read_program(module_or_path: ModuleType | FilePath) -> ModuleSource:
                 ) from None
         return replace(read_program(file), name=name, package=package)
     if not isinstance(module_or_path, str | os.PathLike):
-        reject("program", "mutants", "a module or the path of a file *.py", module_or_path)
+        reject("program", "mutate", "a module or the path of a file *.py", module_or_path)
     path = Path(module_or_path)
     if path.suffix != ".py":
         raise DataError(f"{path} is not a Python source file. Expected a name that ends in .py.")
@@ -150,7 +150,7 @@ def make_mutants(
         if operator not in OPERATORS:
             raise ArgumentError(f"There is no mutation operator {operator!r}. {suggest_name(operator, OPERATORS)}")
     if not isinstance(text, str):
-        reject("text", "mutants_of", "the text of a module", text)
+        reject("text", "make_mutants", "the text of a module", text)
     text = _normalize_newlines(text)
     try:
         mutants = list(_iter_mutants(text, _parse(text, name)))
@@ -159,9 +159,9 @@ def make_mutants(
     candidates = [mutant for mutant in mutants if mutant.operator in operators]
     if limit is None:
         return candidates
-    limit = validate_integer("limit", "mutants_of", limit, 1)
+    limit = validate_integer("limit", "make_mutants", limit, 1)
     distinct = [mutant for mutant in candidates if not mutant.same_as]
-    places = to_generator("seed", "mutants_of", seed).permutation(len(distinct))[:limit]
+    places = to_generator("seed", "make_mutants", seed).permutation(len(distinct))[:limit]
     return [distinct[place] for place in sorted(places)]
 
 

@@ -24,7 +24,7 @@ class ProcessEngine(Engine):
     """Runs copies of a system in processes on this machine."""
 
     def __init__(self, workers: int) -> None:
-        self.workers = validate_integer("workers", "engine", workers, 1, MAX_WORKERS)
+        self.workers = validate_integer("workers", "an engine", workers, 1, MAX_WORKERS)
         self.name = f"processes:{workers}"
 
     def open_lanes(self, system: Executor, timeout: float | None) -> Sequence[Executor]:
@@ -43,7 +43,7 @@ class ThreadEngine(Engine):
     """
 
     def __init__(self, workers: int) -> None:
-        self.workers = validate_integer("workers", "engine", workers, 1, MAX_WORKERS)
+        self.workers = validate_integer("workers", "an engine", workers, 1, MAX_WORKERS)
         self.name = f"threads:{workers}"
 
     def open_lanes(self, system: Executor, timeout: float | None) -> Sequence[Executor]:
@@ -89,7 +89,7 @@ def make_engine(spec: EngineLike | Engine, workers: int | None = None) -> Engine
     (<engine processes:2>, <engine serial>)
     """
     if workers is not None:
-        validate_integer("workers", "engine", workers, 1)
+        validate_integer("workers", "an engine", workers, 1)
     if isinstance(spec, Engine):
         return spec
     if spec is None:
@@ -97,12 +97,12 @@ def make_engine(spec: EngineLike | Engine, workers: int | None = None) -> Engine
     if type(spec).__module__.partition(".")[0] == "distributed":
         return _make_dask_engine(cast(SupportsSubmit, spec), workers)
     if not isinstance(spec, str):
-        reject("engine", "explore", ENGINE_CHOICES, spec)
+        reject("engine", "a run", ENGINE_CHOICES, spec)
     if spec.startswith(("dask://", "tcp://", "tls://")):
         return _make_dask_engine(spec, workers)
     match = re.fullmatch(r"(serial|processes|threads)(?::(\d+))?", spec)
     if match is None:
-        reject("engine", "explore", ENGINE_CHOICES, spec)
+        reject("engine", "a run", ENGINE_CHOICES, spec)
     kind, number = match[1], int(match[2]) if match[2] else workers
     if workers not in (None, number):
         raise ArgumentError(f"engine={spec!r} contradicts workers={workers}. Leave one of them out.")

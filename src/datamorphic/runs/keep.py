@@ -41,7 +41,7 @@ def resolve_seed(seed: SeedLike, keep: KeepOptions) -> int:
     if seed is None:
         return int(np.random.SeedSequence().generate_state(1, np.uint32)[0])
     if not isinstance(seed, Integral):
-        reject("seed", "explore", "a whole number, or None for any, for a run that is kept", seed)
+        reject("seed", "a run", "a whole number, so that the run can be repeated, or None for any", seed)
     return int(seed)
 
 

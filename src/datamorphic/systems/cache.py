@@ -40,7 +40,7 @@ class CachingSystem(Wrapper):
 
     def __init__(self, inner: Executor, rows: int = 1_000_000) -> None:
         super().__init__(inner)
-        self.rows = validate_integer("rows", "Cached", rows, 1)
+        self.rows = validate_integer("rows", "CachingSystem", rows, 1)
         self._memory = {False: _AnswerMemory(), True: _AnswerMemory()}  # without and with scores
         self._older = {False: _AnswerMemory(), True: _AnswerMemory()}
 

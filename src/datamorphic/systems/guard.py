@@ -95,8 +95,8 @@ class GuardedSystem(Wrapper):
         is_stopped: Callable[[], bool] = bool,  # tells whether to begin no further piece
     ) -> None:
         super().__init__(inner)
-        self.recheck = validate_integer("recheck", "Guarded", recheck)
-        self.rows = validate_integer("batch", "Guarded", rows if rows is not None else inner.batch_rows, 1)
+        self.recheck = validate_integer("recheck", "GuardedSystem", recheck)
+        self.rows = validate_integer("batch", "a run", rows if rows is not None else inner.batch_rows, 1)
         self.health = Health()
         self.max_pieces = 0
         self._lanes, self._journal, self._is_stopped = list(lanes) or [inner], journal, is_stopped

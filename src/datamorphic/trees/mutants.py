@@ -42,7 +42,7 @@ def generate_mutants(tree: Tree, per_node: PerNode = NEIGHBOURS) -> Mutants:
     that other nodes compare the same column with. `per_node` "neighbours" are those of the last node before and the
     first node after it in pre-order; a number is the maximum of different constants, in pre-order; None means all.
     """
-    validate_per_node(per_node)
+    validate_per_node(per_node, "generate_mutants")
     nodes_by_column: dict[tuple[int, bool], list[int]] = defaultdict(list)
     for node in tree.inner.tolist():
         nodes_by_column[int(tree.feature[node]), bool(tree.operator[node] >= WITHIN)].append(node)
@@ -63,11 +63,11 @@ def generate_mutants(tree: Tree, per_node: PerNode = NEIGHBOURS) -> Mutants:
     )
 
 
-def validate_per_node(per_node: object) -> None:
+def validate_per_node(per_node: object, owner: str) -> None:
     """Raise `ArgumentError` if `per_node` is invalid."""
     is_count = isinstance(per_node, int) and not isinstance(per_node, bool) and per_node >= 0
     if per_node is not None and per_node != NEIGHBOURS and not is_count:
-        reject("per_node", "mutants of trees", f"{NEIGHBOURS!r}, a number of constants, or None for all", per_node)
+        reject("per_node", owner, f"{NEIGHBOURS!r}, a number of constants, or None for all", per_node)
 
 
 def _find_donors(tree: Tree, same_column_nodes: list[int], place: int, per_node: PerNode) -> list[int]:

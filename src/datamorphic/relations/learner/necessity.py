@@ -94,7 +94,7 @@ def override_stance(stance: Stance, strictness: str | None = None, expected_fail
         return Stance(False, "expected_failure", expected_failure)
     if strictness is None:
         return stance
-    validate_choice("strictness", "overridden", strictness, STRICTNESS)
+    validate_choice("strictness", "check", strictness, STRICTNESS)
     necessary = stance.necessary and strictness != "expected_failure"
     return replace(stance, necessary=necessary, strictness=cast(Strictness, strictness))
 

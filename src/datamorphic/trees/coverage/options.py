@@ -39,7 +39,7 @@ class CoverOptions:
     def __post_init__(self) -> None:
         validate_choice("criterion", self.OWNER, self.criterion, CRITERIA)
         validate_offset(self.offset, self.OWNER, beyond=self.OWNER == "select")
-        validate_per_node(self.per_node)
+        validate_per_node(self.per_node, self.OWNER)
         if self.space is not None and not isinstance(self.space, Space):
             reject("space", self.OWNER, "a Space", self.space)
         if self.target is not None and not isinstance(self.target, str):

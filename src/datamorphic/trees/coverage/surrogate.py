@@ -147,9 +147,9 @@ def fit_surrogate(
         Whether the answers are real numbers rather than labels; by default whether they have fractions.
     """
     if not isinstance(points, Points):
-        reject("points", "surrogate", "Points of a space, as space.points(frame) gives them", points)
-    validate_integer("max_leaves", "surrogate", max_leaves, low=2)
-    rng = to_generator("seed", "surrogate", seed)
+        reject("points", "fit_surrogate", "Points of a space, as space.points(frame) gives them", points)
+    validate_integer("max_leaves", "fit_surrogate", max_leaves, low=2)
+    rng = to_generator("seed", "fit_surrogate", seed)
     first = np.sort(np.unique(points.codes, axis=0, return_index=True)[1])
     distinct = points.take(first)
     if callable(answers):
