@@ -55,6 +55,9 @@ def mixed():
     )
 
 
+SLOW_EXAMPLES = {"datamorphic.mutation.api.mutate"}  # in docstrings, where they cannot be marked
+
+
 def pytest_collection_modifyitems(items):
     """Mark tests by their folder: those of real systems, of seeded statistical claims, and of recorded behaviour."""
     tests = Path(__file__).parent
@@ -62,6 +65,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         for mark in marks.get(item.path.relative_to(tests).parts[0] if item.path.is_relative_to(tests) else "", ()):
             item.add_marker(mark)
+        if item.name in SLOW_EXAMPLES:
+            item.add_marker("slow")
 
 
 def pytest_configure(config):

@@ -80,6 +80,7 @@ def test_its_page_in_a_browser_at_three_widths(shown, folder):
         assert page.requests == [file.as_uri()]
 
 
+@pytest.mark.slow
 def test_as_json(folder, seeds):
     result = CliRunner().invoke(app, ["demo", "--json", "--seed", "3", "--out", str(folder / "other")])
     assert seeds[-1] == 3

@@ -84,6 +84,7 @@ def test_violation_is_printed_with_its_inputs(run):
     assert found.stdout.split("calls")[0] == run("hunt", "program:TANH/emu10", "--seed", "1").stdout.split("calls")[0]
 
 
+@pytest.mark.slow
 def test_correct_program_has_no_violation(run):
     found = run("hunt", "program:sin", "Sin1", "sin2", "--selector", "mrgs-art", "--budget", "300", "--k", "2")
     assert found.exit_code == 0, found.output

@@ -421,6 +421,7 @@ def test_memory_that_java_would_not_start_with(monkeypatch, memory):
         jvm._read_memory_limit()
 
 
+@pytest.mark.slow
 @runs_weka
 @pytest.mark.skipif(shutil.which("javac") is None, reason="needs a Java compiler")
 def test_the_compiled_loops_are_those_of_the_source(tmp_path):

@@ -121,6 +121,7 @@ def test_kills_equal_those_of_evaluating_each_mutant(tree, holes, tolerance, com
     assert find_leaves(tree, X, compiled=compiled).tolist() == leaves
 
 
+@pytest.mark.slow
 def test_no_rows_and_one_row():
     X = rows(150, 1)
     [tree] = read_trees(DecisionTreeClassifier(random_state=0).fit(X, answers(X)))

@@ -739,6 +739,7 @@ def test_points_have_tooltips_where_the_mouse_finds_them(usual):
     assert all(re.search(r"\d: (declined|approved)$", tooltip) for tooltip in tooltips)
 
 
+@pytest.mark.slow
 @in_browser
 def test_pictures_are_zoomed_and_moved(usual):
     def spot():

@@ -42,7 +42,7 @@ FOLDER = "0123456789abcdef"
 NASTY = {"nul": "a\0b", "lone": "\ud800", "emoji": "🦜", "huge": 10**30, "nan": math.nan, "inf": -math.inf}
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.slow)])
 def url(request, tmp_path):
     if request.param == "sqlite":
         return str(tmp_path / "runs.sqlite")
