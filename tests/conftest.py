@@ -73,7 +73,8 @@ def pytest_configure(config):
     """Have the kernels compiled while the first tests run, where several processes share the work."""
     if not hasattr(config, "workerinput") and config.getoption("numprocesses", None):
         script = Path(__file__).parent.joinpath("support/compile_kernels.py")
-        config.stash[COMPILER] = subprocess.Popen([sys.executable, script], stderr=subprocess.DEVNULL)
+        untraced = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
+        config.stash[COMPILER] = subprocess.Popen([sys.executable, script], stderr=subprocess.DEVNULL, env=untraced)
 
 
 def pytest_unconfigure(config):

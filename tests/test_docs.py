@@ -146,6 +146,14 @@ def test_commands_of_the_ci_workflow_parse():
         parse_command(words)
 
 
+def test_options_of_the_action_exist():
+    script = (ROOT / "action.yml").read_text(encoding="utf-8")
+    known = {name for parameter in get_command(app).commands["test"].params for name in parameter.opts}
+    used = re.findall(r"(?<= )--[a-z-]+", script.partition('datamorphic test "$MODEL"')[2])
+    assert len(used) >= 6
+    assert set(used) <= known
+
+
 def test_an_invalid_command_is_noticed():
     for line in ("datamorphic tset model.skops", "datamorphic explore --wlaks 3", "datamorphic runs shwo 3"):
         with pytest.raises((AssertionError, Exception), match=r"no command|[Nn]o such"):

@@ -1,6 +1,11 @@
 """The command ``python -m datamorphic``."""
 
-from .cli.main import main
+import sys
+
+try:
+    from .cli.main import main
+except KeyboardInterrupt:  # while the program is loaded, which takes a while on a busy machine
+    sys.exit(130)
 
 if __name__ == "__main__":
     main()

@@ -163,7 +163,7 @@ def test_the_table_of_changes_equals_a_plain_count():
     for change in before_after:
         if change[2] != change[3]:
             counted[change] = counted.get(change, 0) + 1
-    (section,) = outcome(result, "protected").sections
+    (section,) = outcome(result, "protected").findings[0].sections
     told = {(g.strip("'"), h.strip("'"), a, b): int(n) for g, h, a, b, n, _ in section.table.rows}
     assert told == counted
     assert result.findings[0].cases == sum(counted.values())
@@ -174,7 +174,7 @@ def test_a_regressors_dependence_on_a_protected_number():
     frame = PEOPLE.drop(columns=["decision"])
     result = dm.test(lambda f: f["income"] - 0.1 * f["age"], frame, protected=["age"], only="protected")
     assert result.findings[0].rate == 1.0
-    ways = {tuple(row[:4]) for row in outcome(result, "protected").sections[0].table.rows}
+    ways = {tuple(row[:4]) for row in outcome(result, "protected").findings[0].sections[0].table.rows}
     assert ways == {("any", "higher", "any", "lower"), ("any", "lower", "any", "higher")}
 
 

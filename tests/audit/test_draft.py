@@ -518,3 +518,20 @@ def test_a_draft_reads_the_table_the_same_way(tmp_path, monkeypatch):
     text = draft_system("rules_of_a:rule", "t.csv", out="test_rules_of_a.py", progress=False).text
     (line,) = (line for line in text.splitlines() if line.startswith("ROWS = "))
     assert line == 'ROWS = pd.read_csv(HERE / "t.csv", sep=";", decimal=",")'
+
+
+def test_nothing_is_promised_about_an_identifier(tmp_path):
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(
+        {"client_id": range(300), "income": rng.normal(50, 10, 300), "code": [f"C{i}" for i in range(300)]}
+    )
+    data.to_csv(tmp_path / "data.csv", index=False)
+    model = LogisticRegression().fit(data[["client_id", "income"]], data["client_id"] > 150)
+    joblib.dump(model, tmp_path / "model.joblib")
+    draft = draft_system(
+        tmp_path / "model.joblib", tmp_path / "data.csv", out=tmp_path / "test_model.py", trust=True, progress=False
+    )
+    changed = " ".join(relation.change.phrase for relation in draft.relations)
+    assert "client_id" not in changed
+    assert "income" in changed
+    assert any("Nothing is promised about client_id" in note for note in draft.notes)

@@ -395,7 +395,7 @@ def clock(monkeypatch):
 
 def test_progress_shows_the_time_left(monkeypatch, capsys, clock):
     monkeypatch.setenv("NO_COLOR", "1")
-    with progress.Progress("model", wanted=True) as shown:
+    with progress.Progress("model", visible=True) as shown:
         shown.show("walking", 0.0)
         clock(1.5)
         shown.show("walking", 0.1)
@@ -416,7 +416,7 @@ def test_progress_shows_the_time_left(monkeypatch, capsys, clock):
 
 def test_the_time_left_of_a_resumed_run_counts_this_session_only(monkeypatch, capsys, clock):
     monkeypatch.setenv("TERM", "dumb")
-    with progress.Progress("model", wanted=True) as shown:
+    with progress.Progress("model", visible=True) as shown:
         shown.show("walking", 0.8)
         clock(10)
         shown.show("walking", 0.9)
@@ -427,7 +427,7 @@ def test_progress_in_a_terminal_is_a_bar_on_stderr(monkeypatch, capsys, clock):
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLUMNS", "100")
-    with progress.Progress("model", wanted=True) as shown:
+    with progress.Progress("model", visible=True) as shown:
         shown.show("walking", 0.0)
         clock(30)
         shown.show("walking", 0.5)

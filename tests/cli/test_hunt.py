@@ -197,7 +197,7 @@ def test_groups_are_printed_where_no_file_is_named(run):
 def test_one_generator_is_described(run):
     found = run("simulate", "--generator", "IPART", "--rate", "0.05", "--trials", "60")
     assert found.exit_code == 0, found.output
-    assert "IPART on block regions of 0.05 of 2 dimensions: F-measure" in found.stdout
+    assert "IPART on block regions with rate 0.05 in 2 dimensions: F-measure" in found.stdout
 
 
 def test_several_generators_are_compared(run, folder):
@@ -205,7 +205,7 @@ def test_several_generators_are_compared(run, folder):
     found = run(*words, "--scenario", "a1", "--html", "simulated.html")
     assert found.exit_code == 0, found.output
     head, columns, *rows = found.stdout.splitlines()
-    assert head.startswith("A1 regions of 0.05 of 2 dimensions, 60 trials each")
+    assert head.startswith("A1 regions with rate 0.05 in 2 dimensions, 60 trials each")
     assert [row.split()[0] for row in rows[:2]] == ["MT-RT", "MT-BART"]
     assert len({len(line) for line in (columns, *rows[:2])}) == 1
     told = json.loads(run(*words, "--json").stdout)["simulations"]
@@ -288,5 +288,5 @@ def test_completion_offers_existing_names():
     assert values["selector"] == list(SELECTORS)
     assert values["region"] == list(KINDS)
     assert values["scenario"] == list(SCENARIOS)
-    assert values["hunted"] == [f"program:{name}" for name in dm.programs]
-    assert completing.VALUES["hunted"]("my_f") == []
+    assert values["program_or_model"] == [f"program:{name}" for name in dm.programs]
+    assert completing.VALUES["program_or_model"]("my_f") == []

@@ -110,7 +110,7 @@ def test_directed_walks_take_the_moves_in_turn_from_the_same_starts():
     seeds = pd.DataFrame({"x": [0.2, 0.4, 0.6], "y": [0.3, 0.5, 0.7]})
     dm.explore(spy, inner, "directed_walk", walks=8, walk_distance=1, seeds=seeds, labels="plain")
     steps = next(batch for batch in asked if len(batch) == 8)
-    assert len(asked[0]) == 2  # eight walks, four moves each
+    assert len(asked[1]) == 2  # after the rows on which it was tried: eight walks, four moves each
     for start, four in zip((steps[:4], steps[4:]), (steps[:4], steps[4:]), strict=True):
         centre = start.mean(axis=0)
         assert np.isclose(seeds.to_numpy(), centre).all(axis=1).any()

@@ -62,7 +62,7 @@ def test_simulation_is_exported_in_every_form():
     document = json.loads(simulation.to_json())
     assert document["cohens_d"] is None
     assert document["generator"] == "MT-RT"
-    assert "block regions of 0.01 of 2 dimensions" in simulation.to_html()
+    assert "block regions with rate 0.01 in 2 dimensions" in simulation.to_html()
     assert "F-ratios" in simulation.to_markdown()
     assert ElementTree.fromstring(simulation.to_junit()).find(".//testcase").attrib["name"] == "MT-RT"
 

@@ -331,7 +331,10 @@ def test_groups_are_farther_apart_than_random_ones(name, nearest_of_random_ones)
 def test_fscs_keeps_inputs_apart():
     spread, chance = (
         np.array(
-            [dispersion(make_generator(name, [(0, 1)] * 2, seed=seed).propose(200).sources).least for seed in range(10)]
+            [
+                dispersion(make_generator(name, [(0, 1)] * 2, seed=seed).propose(200).sources).minimum
+                for seed in range(10)
+            ]
         )
         for name in ("FSCS-ART", "RT")
     )

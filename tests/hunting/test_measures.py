@@ -129,11 +129,11 @@ def test_invalid_measurements_are_refused(call, said):
 def test_discrepancy_of_uniform_points_equals_the_published_one():
     rng = np.random.default_rng(6)
     trials = [rng.uniform(0, 1000, (1000, 1)) for _ in range(200)]
-    least, most, width = (estimate(item) for item in np.transpose([dispersion(trial) for trial in trials]))
-    assert least.low < 0.0010 < least.high
-    assert most.low < 3.78 < most.high
-    assert width.value == pytest.approx(most.value - least.value)
-    cells = estimate([discrepancy(trial, 0, 1000, method="cells").most for trial in trials])
+    minimum, maximum, width = (estimate(item) for item in np.transpose([dispersion(trial) for trial in trials]))
+    assert minimum.low < 0.0010 < minimum.high
+    assert maximum.low < 3.78 < maximum.high
+    assert width.value == pytest.approx(maximum.value - minimum.value)
+    cells = estimate([discrepancy(trial, 0, 1000, method="cells").maximum for trial in trials])
     assert cells.low < 0.0045 < cells.high
 
 
@@ -144,9 +144,9 @@ def test_discrepancy_is_the_share_of_points_less_that_of_volume():
     assert discrepancy(corner, [0, 0], [1, 1], boxes=4, method="cells") == (0.25, 0.75, 0.5)
     boxes = discrepancy(corner, [0, 0], [1, 1], rng=1)
     assert boxes == discrepancy(corner * 10 - 3, [-3, -3], [7, 7], rng=1)
-    assert 0.5 < boxes.most < 0.75
+    assert 0.5 < boxes.maximum < 0.75
     even = np.stack(np.meshgrid(*[(np.arange(30) + 0.5) / 30] * 2), axis=-1).reshape(-1, 2)
-    assert discrepancy(even, [0, 0], [1, 1], rng=1).most < 0.04
+    assert discrepancy(even, [0, 0], [1, 1], rng=1).maximum < 0.04
     # points outside lie in no part, and those on the upper edge in the last one
     assert discrepancy([[1.0], [2.0]], 0, 1, boxes=2, method="cells") == (0.0, 0.5, 0.5)
 

@@ -145,3 +145,31 @@ def test_the_page_in_a_browser(emu10, tmp_path):
             page.look(500, dark=dark)
             page.wait("document.documentElement.scrollWidth <= 500")
         assert page.run("document.querySelectorAll('svg.shapes').length") == 2
+
+
+class OtherJob(dm.Relation):
+    """Another job does not matter."""
+
+    name = "other job"
+    says = "the answer does not depend on the job"
+
+    def follow_up(self, frame, rng):
+        return frame.assign(job=frame["job"].map({"full": "none", "none": "full"}))
+
+
+def test_categories_are_shown_by_name():
+    space = dm.Space([dm.Categorical("job", ("full", "none")), dm.Integer("age", 18, 80)])
+
+    def decide(frame):
+        return np.where((frame["job"] == "full") & (frame["age"] > 40), "yes", "no")
+
+    model = dm.wrap(decide, space=space, name="lending")
+    found = dm.hunt(model, OtherJob(), "MT-RT", space=space, budget=50, stop_after=None, progress=False)
+    row = found.violations.iloc[0]
+    assert {row["x1.job"], row["x2.job"]} == {"full", "none"}
+    assert float(row["x1.age"]).is_integer()
+    assert "f(full, " in found.describe()
+    page = found.page()
+    pictures = [section.picture for section in page.sections if section.picture is not None]
+    assert pictures[0].x_axis.names == ["full", "none"]
+    assert any("job none" in note for note in pictures[0].notes)

@@ -13,7 +13,7 @@ import pytest
 import sqlalchemy as sa
 
 from datamorphic.errors import StoreError
-from datamorphic.runs import errors as trouble
+from datamorphic.runs import errors as store_errors
 from datamorphic.runs.store import Store
 
 pytest_plugins = ["support.postgres"]
@@ -121,7 +121,7 @@ def test_a_server_that_ends_in_the_middle(postgres_server, postgres_url):
 
 
 def test_a_server_that_does_not_come_back(postgres_server, postgres_url, monkeypatch):
-    monkeypatch.setattr(trouble, "MAX_SERVER_WAIT_SECONDS", 0.5)
+    monkeypatch.setattr(store_errors, "MAX_SERVER_WAIT_SECONDS", 0.5)
     with Store.open(postgres_url) as store:
         run = store.begin("explore", "m", {})
         assert postgres_server.control("-m", "fast", "stop")

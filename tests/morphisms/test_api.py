@@ -526,7 +526,7 @@ def test_the_command_keeps_counterexamples_and_tries_them_first(run):
     assert first.stdout.endswith("kept as run 1: datamorphic runs show 1\n")
     again = run("laws", "cornered_system:Corner", "--examples", "1", "--seed", "3")
     assert again.exit_code == 1
-    assert "\ntried first: 1 counter-example of earlier checks, 1 still breaking, 0 fixed\n" in again.stdout
+    assert "\ntried first: 1 counter-example from earlier checks, 1 still breaking, 0 fixed\n" in again.stdout
     document = json.loads(run("laws", "cornered_system:Corner", "--examples", "1", "--seed", "3", "--json").stdout)
     assert document["tried_first"] == {"tried": 1, "breaking": 1, "mended": 0}
     assert document["run"] == 3

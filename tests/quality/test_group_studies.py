@@ -98,7 +98,7 @@ def test_relations_in_print_are_found():
 
 
 def test_who_stands_beside_has_the_same_kind_and_the_known_two_are_known():
-    beside = stand_ins.choose_for_relation("002-5")
+    beside = stand_ins.choose_stand_ins_for_table("002-5")
     assert (beside["tanh mutant 3"].mutant, beside["tanh mutant 4"].mutant) == ("emu10", "branch3.1")
     for subject in ("Sin mutant 1", "BesselJ mutant 8", "TriSquare mutant 12"):
         program, _ = stand_ins.parse_subject(subject)
@@ -110,7 +110,7 @@ def test_who_stands_beside_has_the_same_kind_and_the_known_two_are_known():
 
 def test_mutants_that_differ_in_print_differ_as_far_as_there_are_others():
     for program in ("Sin", "sncndn"):
-        used = [choose_for_relation.mutant for choose_for_relation in stand_ins.choose_for_relations(program).values()]
+        used = [stand_in.mutant for stand_in in stand_ins.choose_stand_ins_for_program(program).values()]
         assert len(set(used)) >= 2, (program, used)
 
 

@@ -74,7 +74,7 @@ def test_random_target_is_as_published(table, small):
 
 
 def test_walks_that_succeed_at_their_first_step_only_are_the_published_directed_walk(monkeypatch):
-    monkeypatch.setitem(coded.VARIANTS, ("001-1", "directed_walk"), (coded.FIRST,))
+    monkeypatch.setitem(coded.VARIANTS, ("001-1", "directed_walk"), (coded.FIRST_STEP,))
     found = means("001-1", "first step only", repetitions=10 if LONG else 5)  # with 5 the largest miss is 7.5%
     assert len(found) == 20
     for (subject, measure), (theirs, ours) in found.items():
@@ -166,10 +166,10 @@ def test_weka_stands_beside_scikit_learn_where_it_is(monkeypatch, missing):
     columns = {row.column for row in rows}
     assert len(rows) == 11 * len(columns) == 11 * (3 if missing else 6)
     assert ("Weka NaiveBayes" in columns) != bool(missing)
-    assert all((promises.NO_WEKA in row.note) == bool(missing) for row in rows)
+    assert all((promises.NO_WEKA_NOTE in row.note) == bool(missing) for row in rows)
     assert {job.inputs for job in bench.figures_by_job} == {300}
     by_place = {(row.row, row.column): row for row in rows}
-    assert promises.NECESSARY in by_place["MR-1.1", "scikit-learn KNN(1)"].note
+    assert promises.NECESSARY_NOTE in by_place["MR-1.1", "scikit-learn KNN(1)"].note
     assert "a tied vote" in by_place["MR-1.1", "scikit-learn KNN(3)"].note
 
 
@@ -305,7 +305,7 @@ def test_the_same_seed_gives_the_same_figures():
 def test_a_long_study_tells_first_how_long(capsys):
     bench = Workbench(replace(SCALES["tiny"], repetitions=2, walks=(200, 400)), seed=9)
     coded.build_walks_table("001-4", bench)
-    bench.work("001-4", progress=None, tell=True)
+    bench.work("001-4", progress=None, print_estimate=True)
     assert "001-4: at most about " in capsys.readouterr().err
 
 

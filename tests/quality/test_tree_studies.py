@@ -17,7 +17,7 @@ from datamorphic.studies.rows import Row
 from datamorphic.studies.study import study
 from datamorphic.studies.workload import SCALES, Workbench
 
-SCORES, WAYS = tree_trials.SCORES, tree_trials.WAYS
+SCORES, WAYS = tree_trials.SCORES, tree_trials.TEST_METHODS
 
 
 def table(name):
@@ -200,7 +200,7 @@ def test_tables_of_scores_have_every_figure_in_print(second_tables):
     assert "nan" not in text
 
 
-@pytest.mark.parametrize("way", tree_trials.CHOSEN)
+@pytest.mark.parametrize("way", tree_trials.CRITERIA)
 def test_chosen_rows_are_harder_than_cross_validation(second_tables, way):
     ours = second_tables.rows.set_index(["row", "column"])["ours"]
     assert ours["004-5: mean", f"{way} accuracy"] < ours["004-5: mean", "CV accuracy"] - 0.1

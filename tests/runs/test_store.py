@@ -26,7 +26,7 @@ from datamorphic._text import is_secret_name, redact, to_jsonable
 from datamorphic._validation import reject
 from datamorphic.errors import ArgumentError, StoreError
 from datamorphic.runs import artifacts, failures
-from datamorphic.runs import errors as trouble
+from datamorphic.runs import errors as store_errors
 from datamorphic.runs import ownership as owners
 from datamorphic.runs import store as store_module
 from datamorphic.runs import tables as sql
@@ -611,7 +611,7 @@ for ask in range(10**6):
 
 
 def test_waiting_ends_with_words(file, monkeypatch):
-    monkeypatch.setattr(trouble, "MAX_LOCK_WAIT_SECONDS", 0.3)
+    monkeypatch.setattr(store_errors, "MAX_LOCK_WAIT_SECONDS", 0.3)
     monkeypatch.setattr(sql, "SQLITE_WAIT_SECONDS", 0.1)
     with Store.open(file) as store:
         other = sqlite3.connect(file, isolation_level=None)

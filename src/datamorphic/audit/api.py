@@ -28,7 +28,10 @@ def test(
     budget: Budget | str | float | None = DEFAULT_BUDGET,
     seed: int = 0,
     *,
+    classes: Sequence[Any] | None = None,
     baseline: Front | FilePath | None = None,
+    tolerance: float | None = None,
+    reference: DataLike | FilePath | None = None,
     only: Sequence[str] | str = (),
     space: Space | None = None,
     kinds: Mapping[str, str] | None = None,
@@ -48,7 +51,8 @@ def test(
 
     The checks that apply depend on the model (fitted or a learner, classifier or regressor) and on the data (with or
     without labels). They answer these questions: Does the model answer every input? Does the answer depend on repetition,
-    order or batches? Is every class predicted? Where are the borders, and have they moved? Do the declared expectations
+    order or batches? What happens to data in another form? Does an identifier or a disguised label decide? What could be
+    declared? Is every class predicted? Where are the borders, and have they moved? Do the declared expectations
     hold? Does the learner satisfy the relations of its algorithm? Do the data reach all decisions? Checks that do not
     apply are listed with the reason.
 
@@ -70,8 +74,18 @@ def test(
         The largest cost: ``"1m"``, ``"10000 runs"``; None for no limit.
     seed : int
         The seed of all randomness. The same seed gives the same findings if the budget suffices.
+    classes : sequence, optional
+        The names of the model's classes, in the order of the probabilities, scores or codes that it answers: for functions
+        and for models of other libraries, and for models that were fitted on codes instead of labels.
     baseline : Front or path, optional
         The border of an earlier version, saved with ``result.front.save(...)``, to compare with.
+    tolerance : float, optional
+        Differences up to this size are not reported: of scores (probabilities), and of answers that are numbers (in their
+        own unit). For a baseline, a row whose answer changed does not count if the two best scores of the model differ by
+        this little. By default, 1e-6 of the spread of scores and answers, and 0.2 for a baseline.
+    reference : DataLike or path, optional
+        The data that the model was trained on, as a frame or a CSV or Parquet file: rows of `data` that are among them are
+        reported.
     only : sequence of str, optional
         The names of the checks to run; all by default.
     space : Space, optional
@@ -103,7 +117,10 @@ def test(
         expect=expect,
         budget=budget,
         seed=seed,
+        classes=classes,
         baseline=baseline,
+        tolerance=tolerance,
+        reference=reference,
         only=only,
         space=space,
         hints=SpaceOptions(kinds=kinds, steps=steps, bounds=bounds, orders=orders),

@@ -45,9 +45,12 @@ def extract_case(batch: Batch, row: int) -> dict[str, Any]:
     """Return one case as a dict of JSON-serialisable values."""
     import pandas as pd
 
+    # column by column: as one row, whole numbers beside others would become floats
+    frame = batch.take(slice(row, row + 1)).frame
+    values = [frame.iloc[:, column].tolist()[0] for column in range(frame.shape[1])]
     return {
         str(name): None if pd.api.types.is_scalar(value) and pd.isna(value) else to_plain(value)
-        for name, value in zip(batch.frame.columns, batch.frame.iloc[row].tolist(), strict=True)
+        for name, value in zip(frame.columns, values, strict=True)
     }
 
 

@@ -1,21 +1,31 @@
-"""`Check`, and the loop that runs all checks within one budget."""
+"""`Check`, and the loop that runs all checks within one budget.
+
+A check keeps to its share of the budget in three ways. It tries as many cases as `CheckContext.count_affordable` allows.
+Queries end when the share is spent. And whatever looks at no clock, such as the fit of a learner, is ended by a `TimeLimit`
+a little later. What was not completed for lack of time is "not tried": neither passed nor inapplicable.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from ..errors import Interrupted, OutOfBudget, SystemFailed, format_error_line
 from ..reporting.document import Section
+from ..runs.deadline import DeadlinePassed, TimeLimit
 from ..runs.driver import CallCounter, drive
 from ..runs.flow import Budget, Flow
 from .context import CheckContext
-from .finding import Finding, Outcome, OutcomeState, SkipReason
+from .finding import UNFINISHED_REASONS, Finding, Outcome, OutcomeState, SkipReason
 
 MAX_DOUBTFUL_CERTAINTY = 0.6  # of findings about a system whose answers depend on how it is queried
 RETRY_BUDGET_SHARE = 0.5  # of what is left, for each check whose first share was too small
+MAX_OVERTIME_SHARE = 0.25  # of the share of a check that looks at the clock, to finish what it has begun
+MIN_OVERTIME_SECONDS = 0.25
+#: What `Check.find_skip_reason` returns if the result of a check that it needs is missing.
+MISSING_RESULT = "a check that it needs has no result"
 
 T = TypeVar("T")
 
@@ -36,6 +46,25 @@ class CheckBudget:
         if self.budget.runs is not None:
             runs = max(1, int((self.budget.runs - self.counter.runs) * part))
         return Budget(runs, seconds)
+
+    @property
+    def spent(self) -> bool:
+        """Whether nothing is left, for loops that look at the clock."""
+        seconds_left = self.seconds_left
+        runs_spent = self.budget.runs is not None and self.counter.runs >= self.budget.runs
+        return runs_spent or (seconds_left is not None and seconds_left <= 0)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """The seconds that are left; None without a limit."""
+        if self.budget.seconds is None:
+            return None
+        return self.budget.seconds - (time.monotonic() - self._start_time)
+
+    def limit(self, part: float = 1.0) -> TimeLimit:
+        """Return a limit for work that looks at no clock; it raises `OutOfBudget`."""
+        seconds_left = self.seconds_left
+        return TimeLimit(None if seconds_left is None else max(0.001, seconds_left * part))
 
     def add(self, counter: CallCounter) -> None:
         """Add the runs and model calls of a part of the check."""
@@ -65,6 +94,7 @@ class Check:
     run: Callable[[CheckContext, CheckBudget], CheckFindings]
     about_querying: bool = False  # about how the system is queried rather than about cases
     needs: tuple[str, ...] = ()  # names of checks whose results it uses: they run first
+    max_share: float = 1.0  # of the whole budget, unless the user asks for this check
 
 
 def run_flow(context: CheckContext, budget: CheckBudget, flow: Flow[T]) -> T:
@@ -76,34 +106,58 @@ def run_flow(context: CheckContext, budget: CheckBudget, flow: Flow[T]) -> T:
         budget.add(counter)
 
 
+class CheckObserver:
+    """Is told what the loop over the checks does."""
+
+    def begin(self, check: Check, done: float, part: float) -> None:
+        """Note that a check begins: the share of the work that is done, and that of this check."""
+
+    def end(self, outcome: Outcome) -> None:
+        """Note that a check has ended."""
+
+
 def run_checks(
     context: CheckContext,
     checks: Sequence[Check],
     only: Sequence[str] = (),
-    show_progress: Callable[[str, float], None] = lambda check, done: None,
-    on_outcome: Callable[[Outcome], None] = lambda outcome: None,
+    observers: Sequence[CheckObserver] = (),
+    is_stopped: Callable[[], bool] = bool,
 ) -> list[Outcome]:
     """Run all checks that apply, each within its share of the budget, and return their outcomes.
 
-    A check that breaks does not stop the others. Ctrl-C ends the running check and skips those after it. `only` names the
-    checks to run, all if it is empty; checks that they need run as well. `show_progress` gets the name of each check and
-    the part of the work that is done, before the check runs.
+    A check that breaks does not stop the others. Ctrl-C ends the running check and skips those after it: then `is_stopped`
+    returns True. `only` names the checks to run, all if it is empty; checks that they need run as well.
     """
+    requested_names = set(only)
     only = [*only, *(name for check in checks if check.name in only for name in check.needs)]
     selected_checks = [check for check in checks if not only or check.name in only]
     outcomes: dict[str, Outcome] = {}
 
-    def run_one(check: Check, part: float) -> bool:
+    def run_one(check: Check, part: float, done: float) -> bool:
         """Run one check, and return whether to continue."""
-        show_progress(check.name, len(outcomes) / (len(selected_checks) + 1))
-        outcome = outcomes[check.name] = _run_check(context, check, part)
-        on_outcome(outcome)
-        return outcome.skip_reason != "interrupted"
+        for observer in observers:
+            observer.begin(check, done, part * (1 - done))
+        max_share = 1.0 if check.name in requested_names else check.max_share
+        outcome = outcomes[check.name] = _run_check(context, check, part, max_share, outcomes)
+        for observer in observers:
+            observer.end(outcome)
+        return outcome.skip_reason != "interrupted" and not is_stopped()
 
-    running = True
+    def is_applicable(check: Check) -> bool:
+        return bool(check.needs) or not _is_skipped(context, check)
+
+    running, done_weight = not is_stopped(), 0.0
     for i, check in enumerate(selected_checks):
-        weights = [later.weight for later in selected_checks[i + 1 :] if later.needs or not _is_skipped(context, later)]
-        running = running and run_one(check, check.weight / (check.weight + sum(weights)))
+        if not running:
+            break
+        later_weight = sum(later.weight for later in selected_checks[i + 1 :] if is_applicable(later))
+        running = run_one(
+            check,
+            check.weight / (check.weight + later_weight),
+            done_weight / (done_weight + check.weight + later_weight),
+        )
+        if outcomes[check.name].state != "not run":
+            done_weight += check.weight
     # Spend what is left on checks whose share was too small, and on checks that need them.
     retried_checks: set[str] = set()
     for check in selected_checks:
@@ -111,7 +165,7 @@ def run_checks(
         if not running or outcome is None or outcome.state != "not run":
             continue
         if outcome.skip_reason == "share too small" or retried_checks & set(check.needs):
-            running = run_one(check, RETRY_BUDGET_SHARE)
+            running = run_one(check, RETRY_BUDGET_SHARE, done_weight / (done_weight + check.weight))
             retried_checks.add(check.name)
     for check in checks:
         if check.name not in outcomes:
@@ -129,7 +183,10 @@ def _is_skipped(context: CheckContext, check: Check) -> bool:
         return False  # it is reported when the check runs
 
 
-def _run_check(context: CheckContext, check: Check, part: float) -> Outcome:
+def _run_check(
+    context: CheckContext, check: Check, part: float, max_share: float, outcomes: Mapping[str, Outcome]
+) -> Outcome:
+    """Run a check within a part of what is left of the budget, at most `max_share` of the whole."""
     start_time, budget = time.monotonic(), CheckBudget(Budget())
 
     def build_outcome(state: OutcomeState, result: CheckFindings) -> Outcome:
@@ -150,16 +207,23 @@ def _run_check(context: CheckContext, check: Check, part: float) -> Outcome:
 
     try:
         reason = check.find_skip_reason(context)
+        missing_check = next((name for name in check.needs if name in outcomes and outcomes[name].unfinished), "")
+        if missing_check and reason in ("", MISSING_RESULT) and outcomes[missing_check].state == "not run":
+            return skip("budget spent", f"it needs the check {missing_check!r}, which was not completed")
         if reason:
             return skip("inapplicable", reason)
         if context.clock.spent:
             return skip("budget spent", "the budget was spent before its turn")
-        budget = CheckBudget(context.clock.share(part))
+        budget = CheckBudget(context.clock.share(part, max_share))
+        limit = TimeLimit(_add_overtime(budget.budget.seconds, context.clock.share(1.0).seconds))
         try:
             query_dependent = context.query_dependent
-            result = check.run(context, budget)
+            with limit:
+                result = check.run(context, budget)
         finally:
             context.clock.runs += budget.counter.runs
+            if limit.passed:
+                context.reset_engine()
         if query_dependent and not check.about_querying:
             warning = " The answers depend on how the system is queried (see above), which may explain part of this."
             findings = [
@@ -169,12 +233,20 @@ def _run_check(context: CheckContext, check: Check, part: float) -> Outcome:
             result = replace(result, findings=findings)
         if result.findings:
             return build_outcome("found", result)
-        return build_outcome("passed" if result.conclusive else "not run", result)
+        complete = result.conclusive and result.skip_reason not in UNFINISHED_REASONS
+        return build_outcome("passed" if complete else "not run", result)
     except (KeyboardInterrupt, Interrupted):
         return skip("interrupted", "interrupted")
-    except OutOfBudget:
+    except (OutOfBudget, DeadlinePassed):
         return skip("share too small", "its share of the budget was too small")
     except SystemFailed:
         raise
     except Exception as error:
         return build_outcome("broke", CheckFindings(basis=format_error_line(error)))
+
+
+def _add_overtime(share_seconds: float | None, seconds_left: float | None) -> float | None:
+    """Return when to end a check that looks at no clock: a little after its share, but within the whole budget."""
+    if share_seconds is None or seconds_left is None:
+        return None
+    return min(seconds_left, share_seconds + max(MIN_OVERTIME_SECONDS, MAX_OVERTIME_SHARE * share_seconds))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -12,22 +13,31 @@ import numpy.typing as npt
 from ..errors import OutOfBudget
 from ..morphisms.subject import SubjectUnderTest
 from ..runs.driver import CallCounter, drive
+from ..runs.engines import PersistentEngine
 from ..runs.flow import Budget, ask
 from ..space.outputs import Outputs
 from ..space.points import Points
 from ..space.space import Space
 from ..systems.base import Executor
 from .expectations import Expectations
+from .influence import Influence
+from .reference_model import MAX_REFERENCE_ROWS, ReferenceModel, fit_reference_model
 
 if TYPE_CHECKING:
+    import pandas as pd
     from sklearn.base import BaseEstimator
 
     from ..exploration.front import Front
 
 REPORT_BUDGET_SHARE = 0.06  # reserved for building the page
+MIN_REPORT_SECONDS = 1.0  # the page does not get smaller with the budget
+MAX_REPORT_BUDGET_SHARE = 0.25  # of a budget of a few seconds
 MIN_SECONDS_TO_START = 0.01  # with less left, no check starts
 SLOW_CALL_SECONDS = 0.3  # ends the measurement of the pace
+REFERENCE_SECONDS = 1.5  # with less left, no reference model is fitted
 PACE_ROWS = (1, 1, 3, 24, 192, 512)  # of the calls that measure the pace; the first is not counted
+MAX_PACE_BUDGET_SHARE = 0.1  # of the whole budget, for the next of these calls
+MAX_BATCH_SECONDS = 0.5  # for a batch, since the clock is looked at between batches
 
 
 class BudgetClock:
@@ -42,14 +52,22 @@ class BudgetClock:
         """The seconds since the start."""
         return time.monotonic() - self.start_time
 
-    def share(self, part: float) -> Budget:
-        """Return a part of what is left of the budget."""
+    def share(self, part: float, max_share: float = 1.0) -> Budget:
+        """Return a part of what is left of the budget, at most `max_share` of the whole."""
         seconds = runs = None
         if self.budget.seconds is not None:
-            seconds = max(0.0, (1 - REPORT_BUDGET_SHARE) * self.budget.seconds - self.seconds) * part
+            seconds = max(0.0, self.budget.seconds - self._report_seconds - self.seconds) * part
+            seconds = min(seconds, max_share * self.budget.seconds)
         if self.budget.runs is not None:
-            runs = int(max(0, self.budget.runs - self.runs) * part)
+            runs = int(min(max(0, self.budget.runs - self.runs) * part, max_share * self.budget.runs))
         return Budget(runs, seconds)
+
+    @property
+    def _report_seconds(self) -> float:
+        """The seconds of the budget that are reserved for the report: more on a busy machine."""
+        total = self.budget.seconds or 0.0
+        wanted = max(REPORT_BUDGET_SHARE * total, MIN_REPORT_SECONDS * _measure_slowdown())
+        return min(wanted, MAX_REPORT_BUDGET_SHARE * total)
 
     @property
     def spent(self) -> bool:
@@ -58,6 +76,14 @@ class BudgetClock:
         return (remaining.seconds is not None and remaining.seconds < MIN_SECONDS_TO_START) or (
             remaining.runs is not None and remaining.runs < 1
         )
+
+
+def _measure_slowdown() -> float:
+    """Return how many programs that want to compute there are per core, at least one."""
+    try:
+        return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+    except (AttributeError, OSError):  # not on every system
+        return 1.0
 
 
 @dataclass
@@ -78,18 +104,28 @@ class CheckContext:
     learner: BaseEstimator | None = None  # can be cloned and fitted
     truth: npt.NDArray[Any] | None = None  # the labels of the inputs, if the data have them
     baseline: Front | None = None  # the border of an earlier version
+    reference: pd.DataFrame | None = None  # the inputs of the training data, if given
+    reference_truth: npt.NDArray[Any] | None = None  # their labels, if given
+    declared_bounds: frozenset[str] = frozenset()  # features whose bounds the user declared
     seed: int = 0
     drive_options: dict[str, Any] = field(default_factory=dict)  # engine, timeout, batch
     pace: Pace = field(default_factory=Pace)
     queries: Points | None = None  # of the check "answers"
+    query_rows: npt.NDArray[np.intp] | None = None  # the positions of these queries among the inputs
     answers: Outputs | None = None  # to these queries
+    probabilities: npt.NDArray[np.float64] | None = None  # of the check "scores", one column per class
+    score_rows: npt.NDArray[np.intp] | None = None  # the positions of their rows among the inputs
     has_data: bool = True  # whether the inputs were given by the user
     unstable: bool = False  # whether the same case got different answers
     query_dependent: bool = False  # whether answers depend on the rest of the query, or on chance
     label_counts: dict[Any, int] = field(default_factory=dict)  # how often each label was predicted
     front: Front | None = None  # the border, once it is explored
+    influence: Influence | None = None  # of the features, once it is measured
     remarks: list[str] = field(default_factory=list)  # irregularities of batches
     known_failures: dict[str, Points] = field(default_factory=dict)  # of earlier runs by check, tried first
+    shared: dict[str, Any] = field(default_factory=dict)  # measurements that several checks use, by their name
+    tolerance: float | None = None  # by which scores and answers that are numbers may differ; None for the default
+    _reference_models: list[ReferenceModel | None] = field(default_factory=list)  # one, once it is fitted
 
     @property
     def sut(self) -> Executor:
@@ -106,11 +142,50 @@ class CheckContext:
         """The space of the inputs."""
         return self.inputs.space
 
+    @property
+    def has_numeric_answers(self) -> bool:
+        """Whether the answers are numbers rather than classes, as far as it is known."""
+        if self.subject.has_numeric_answers:
+            return True
+        return self.sut.labels is None and self.answers is not None and self.answers.values.dtype.kind == "f"
+
+    def sample_rows(self, limit: int) -> npt.NDArray[np.intp]:
+        """Return the positions of the inputs that `sample_inputs` returns."""
+        if len(self.inputs) <= limit:
+            return np.arange(len(self.inputs))
+        return np.random.default_rng(self.seed).permutation(len(self.inputs))[:limit]
+
     def sample_inputs(self, limit: int) -> Points:
         """Return at most `limit` inputs. They depend on the seed only, and a larger sample starts with a smaller one."""
-        if len(self.inputs) <= limit:
-            return self.inputs
-        return self.inputs.take(np.random.default_rng(self.seed).permutation(len(self.inputs))[:limit])
+        return self.inputs if len(self.inputs) <= limit else self.inputs.take(self.sample_rows(limit))
+
+    def fit_reference_model(self, budget: Budget) -> ReferenceModel | None:
+        """Return the cross-validated predictions of a quick model of the labelled data, fitted at the first call.
+
+        None is returned if the data have no labels, or too few. Call it after the check "answers".
+        """
+        if not self._reference_models:
+            if budget.seconds is not None and budget.seconds < REFERENCE_SECONDS:
+                raise OutOfBudget("The budget does not allow a reference model to be fitted.")
+            model = None
+            if self.truth is not None and len(self.truth) == len(self.inputs):
+                rows = self.sample_rows(MAX_REFERENCE_ROWS)
+                model = fit_reference_model(
+                    self.inputs,
+                    self.truth,
+                    rows,
+                    numeric=self.has_numeric_answers,
+                    seed=self.seed,
+                    seconds=budget.seconds,
+                )
+            self._reference_models.append(model)
+        return self._reference_models[0]
+
+    def has_number_answers(self, outputs: Outputs) -> bool:
+        """Tell whether answers are real numbers rather than labels."""
+        if self.subject.has_numeric_answers:
+            return True
+        return self.sut.labels is None and outputs.values.dtype.kind == "f"
 
     def count_labels(self, outputs: Outputs) -> None:
         """Add the labels of some answers to the counts."""
@@ -141,6 +216,10 @@ class CheckContext:
             slow = round_ > 1 and seconds_by_rows[len(points)] > SLOW_CALL_SECONDS
             if slow or self.clock.spent or (round_ and len(points) < rows):
                 break
+            if round_ and round_ + 1 < len(PACE_ROWS) and self.clock.budget.seconds is not None:
+                longest_next_call = seconds_by_rows[len(points)] * PACE_ROWS[round_ + 1] / rows
+                if longest_next_call > max(MAX_PACE_BUDGET_SHARE * self.clock.budget.seconds, SLOW_CALL_SECONDS):
+                    break
         most_rows = max(seconds_by_rows)
         self.pace.seconds_per_row = (
             max(0.0, seconds_by_rows[most_rows] - seconds_by_rows[1]) / (most_rows - 1)
@@ -148,6 +227,15 @@ class CheckContext:
             else seconds_by_rows[1]
         )
         self.pace.seconds_per_call = max(0.0, seconds_by_rows[1] - self.pace.seconds_per_row)
+        slow_rows = MAX_BATCH_SECONDS / max(self.pace.seconds_per_row, 1e-9)
+        if self.drive_options.get("batch") is None and slow_rows < self.sut.batch_rows:
+            self.drive_options["batch"] = round_down(max(1.0, slow_rows))
+
+    def reset_engine(self) -> None:
+        """End the processes of the engine, which may still work on a query that nobody waits for."""
+        engine = self.drive_options.get("engine")
+        if isinstance(engine, PersistentEngine):
+            engine.shut_down()
 
     def count_affordable(self, budget: Budget, limit: int, runs_per_case: float = 1.0, calls: float = 1.0) -> int:
         """Return how many cases the budget allows, at most `limit`.
@@ -165,14 +253,14 @@ class CheckContext:
             limits.append(budget.runs / runs_per_case)
         if min(limits) < 1:
             raise OutOfBudget("The budget does not allow a single case.")
-        return limit if min(limits) >= limit else _round_down(min(limits))
+        return limit if min(limits) >= limit else round_down(min(limits))
 
     def build_quiet_options(self) -> dict[str, Any]:
         """Return the options of `drive` for a short query without progress display."""
         return {"progress": False, "recheck": 0, "alive": True, **self.drive_options}
 
 
-def _round_down(number: float) -> int:
+def round_down(number: float) -> int:
     """Return the largest of 1, 2, 5, 10, 20, 50, ... that is at most `number`."""
     power = 10 ** int(np.floor(np.log10(number)))
     return int(power * max(digit for digit in (1, 2, 5) if digit * power <= number))

@@ -14,8 +14,14 @@ OutcomeState = Literal["passed", "found", "not run", "broke"]
 #: Why a check did not run, or not completely; empty if it did.
 SkipReason = Literal["", "inapplicable", "not requested", "share too small", "budget spent", "interrupted"]
 
+UNFINISHED_REASONS: tuple[SkipReason, ...] = ("share too small", "budget spent", "interrupted")
+#: Where the inputs of a finding come from: given rows, given rows with a change, or made ones; empty if unknown.
+InputOrigin = Literal["given", "changed", "made", ""]
+
 #: From worst to least.
 LEVELS: tuple[Level, ...] = ("fault", "concern", "advice")
+#: From most to least plausible; unknown ones are mostly given rows with a change.
+INPUT_ORIGINS: tuple[InputOrigin, ...] = ("given", "changed", "", "made")
 LEVEL_MEANINGS = {
     "fault": "wrong for any purpose, or against what was declared",
     "concern": "probably not intended",
@@ -32,6 +38,7 @@ class Example:
     answer: Any = None  # of the system to the source case
     changed: Mapping[str, Any] = field(default_factory=dict)  # the features in which the follow-up differs
     becomes: Any = None  # the answer of the system to the follow-up
+    row: int | None = None  # the position of the source case in the given data; None if it is not one of their rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,8 +54,18 @@ class Finding:
     remedy: str  # what to do about it
     cases: int = 0  # that show the finding
     of: int = 0  # cases tried; 0 if nothing was counted
-    examples: tuple[Example, ...] = ()  # the smallest first
+    examples: tuple[Example, ...] = ()  # rows of the data first, with few changes
     counted_in_detail: bool = False  # whether `detail` already gives the share of cases and its interval
+    noun: str = "case"  # what is counted, in the singular
+    sampled: bool = True  # whether what was counted is a sample, so that the rate has an interval
+    sections: tuple[Section, ...] = ()  # pictures and tables that show the finding, beside its text
+    cause: str = ""  # findings of several checks with the same cause are one finding; see `ranking`
+    affected_rows: int = 0  # given rows that show the finding, as they are or with a change
+    rows: int = 0  # given rows that were tried; 0 if unknown
+    answer_changes: bool | None = None  # False if only scores change; None if unknown
+    effect: float | None = None  # the typical size of the change, in units of the answer or of the score
+    inputs: InputOrigin = ""
+    evidence: tuple[Finding, ...] = ()  # what other checks found about the same cause
 
     @property
     def rate(self) -> float:
@@ -57,13 +74,29 @@ class Finding:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95% Wilson interval of the rate."""
+        """The 95% Wilson interval of the rate, for counts of a sample."""
         return compute_wilson_interval(self.cases, self.of)
 
     @property
-    def rank(self) -> tuple[int, float, float]:
-        """The sort key of findings: severity, then certainty, then frequency."""
-        return LEVELS.index(self.level), -round(self.sure, 2), -self.rate
+    def affected_share(self) -> float:
+        """The share of given rows that are affected; of all cases if given rows were not counted."""
+        return self.affected_rows / self.rows if self.rows else self.rate
+
+    @property
+    def rank(self) -> tuple[int, int, int, float, float, float]:
+        """The sort key of findings: severity, then impact.
+
+        A changed answer comes before a changed score, real rows before made ones, certain before uncertain, many rows
+        before few, and large effects before small ones.
+        """
+        return (
+            LEVELS.index(self.level),
+            1 if self.answer_changes is False else 0,
+            INPUT_ORIGINS.index(self.inputs),
+            -round(self.sure, 1),
+            -self.affected_share,
+            -abs(self.effect or 0.0),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,4 +121,4 @@ class Outcome:
     @property
     def unfinished(self) -> bool:
         """Whether the budget or an interrupt kept the check from running completely."""
-        return self.skip_reason in ("share too small", "budget spent", "interrupted")
+        return self.skip_reason in UNFINISHED_REASONS

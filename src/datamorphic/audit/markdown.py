@@ -6,7 +6,16 @@ from .._text import format_percent
 from ..reporting.markdown import escape_markdown, escape_summary, format_code_block, format_table
 from .finding import LEVEL_MEANINGS, Finding
 from .result import AuditResult
-from .text import format_certainty, format_command, format_effort, format_frequency, format_state, tabulate_example
+from .text import (
+    format_certainty,
+    format_command,
+    format_effort,
+    format_evidence,
+    format_frequency,
+    format_impact,
+    format_state,
+    tabulate_example,
+)
 
 MAX_CHARACTERS = 60_000  # platforms take some 65,000 per comment
 #: The number of findings in the table and the characters of one text: the first pair that fits is used.
@@ -73,7 +82,9 @@ def _format_details(result: AuditResult, finding: Finding, text_limit: int) -> l
     facts = {
         "What to do": finding.remedy,
         "How often": format_frequency(finding, skip_if_in_detail=True),
+        "Impact": format_impact(finding),
         "How sure": format_certainty(finding),
+        "More evidence": format_evidence(finding),
     }
     lines = [escape_markdown(finding.detail, text_limit), ""]
     lines += [f"- **{term}:** {escape_markdown(value, text_limit)}" for term, value in facts.items() if value]

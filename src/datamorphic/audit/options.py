@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .._text import to_jsonable
-from .._typing import EngineLike, FilePath, StoreLike
+from .._typing import DataLike, EngineLike, FilePath, StoreLike
 from .._validation import validate_choice, validate_integer, validate_positive
 from ..runs.flow import Budget
 from ..runs.keep import KeepOptions, resolve_seed
 from ..space.options import SpaceOptions
 from ..space.space import Space
+from ..systems.wrap import to_classes
 from .case_text import to_plain
 from .checks import CHECKS
 from .expectations import Expectations, ExpectLike, parse_expectations
@@ -34,7 +35,10 @@ class AuditOptions:
     expect: ExpectLike = None
     budget: Budget | str | float | None = DEFAULT_BUDGET
     seed: int = 0
+    classes: Sequence[Any] | None = None
     baseline: Front | FilePath | None = None
+    tolerance: float | None = None
+    reference: DataLike | FilePath | None = None
     only: Sequence[str] | str = ()
     space: Space | None = None
     hints: SpaceOptions = field(default_factory=SpaceOptions)  # they exclude `space`
@@ -56,14 +60,17 @@ class AuditOptions:
         def set_field(name: str, value: object) -> None:
             object.__setattr__(self, name, value)
 
-        set_field("parsed_budget", Budget.parse(self.budget))
+        set_field("parsed_budget", Budget.parse(self.budget, needs_unit=True))
         set_field("only", (self.only,) if isinstance(self.only, str) else tuple(self.only))
         for check in self.only:
             validate_choice("only", "test", check, CHECK_NAMES)
+        if self.tolerance is not None:
+            validate_positive("tolerance", "test", self.tolerance)
         if self.timeout is not None:
             validate_positive("timeout", "test", self.timeout)
         if self.batch is not None:
             validate_integer("batch", "test", self.batch, 1)
+        set_field("classes", to_classes(self.classes, "test"))
         self.hints.validate_alone("test", self.space)
         store: Any = self.store
         set_field("keep", store if store is None or isinstance(store, KeepOptions) else KeepOptions(store))
@@ -83,7 +90,10 @@ class AuditOptions:
             "towards": to_plain(expectations.towards),
             "relations": [relation.name for relation in expectations.relations],
             "baseline": os.fspath(self.baseline) if isinstance(self.baseline, str | os.PathLike) else None,
+            "tolerance": self.tolerance,
+            "reference": os.fspath(self.reference) if isinstance(self.reference, str | os.PathLike) else None,
             "budget": self.budget if isinstance(self.budget, str | int) and self.budget != DEFAULT_BUDGET else None,
             "scalar": self.scalar,
+            "classes": None if self.classes is None else [to_plain(label) for label in self.classes],
             **to_jsonable(self.hints.to_dict()),
         }

@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
-from .._text import pluralize
-from ..reporting.document import Page, Section, SectionState, Table
+from collections.abc import Sequence
+from dataclasses import replace
+
+from .._text import format_percent, pluralize
+from ..reporting.document import Meter, Page, Section, SectionState, Table, Tile
 from ..reporting.text import cut
-from .finding import LEVEL_MEANINGS, LEVELS, Finding, Level
+from .examples import build_example_table, build_snippets, draw_pixels
+from .finding import LEVEL_MEANINGS, LEVELS, Example, Finding, Level, Outcome
 from .result import AuditResult
-from .text import format_certainty, format_command, format_effort, format_frequency, format_state, tabulate_example
+from .text import (
+    format_certainty,
+    format_command,
+    format_effort,
+    format_example,
+    format_frequency,
+    format_impact,
+    format_state,
+    format_total,
+)
 
 STATE_OF_LEVEL: dict[Level, SectionState] = {"fault": "bad", "concern": "warn", "advice": "note"}
+LEVEL_TITLES = {"fault": ("Fault", "Faults"), "concern": ("Concern", "Concerns"), "advice": ("Advice", "Advice")}
 MAX_FACT_CHARACTERS = 600
 MAX_FURTHER_EXAMPLES = 5  # one sentence each, after the first
 
 
 def build_page(result: AuditResult) -> Page:
     """Return a page with the verdict, the findings, pictures, all checks and how to reproduce them."""
-    details = [section for outcome in result.outcomes for section in outcome.sections]
+    details = [
+        replace(section, folding=section.folding or ("open" if outcome.defects else "closed"))
+        for outcome in result.outcomes
+        for section in outcome.sections
+    ]
     sections = [_build_findings(result)]
     if details:
         text = "What else was learned about the model. Nothing here is wrong unless a finding above says so."
@@ -31,7 +49,7 @@ def build_page(result: AuditResult) -> Page:
         "must not matter, or may matter in one direction only, and the answers were compared. Where possible, a finding "
         "shows an input that reproduces it.",
         sections=sections,
-        verdict=headline[:1].upper() + headline[1:],
+        verdict=headline[:1].upper() + headline[1:] + ".",
         state=STATE_OF_LEVEL[defects[0].level] if defects else state,
         facts=[
             ("Model", ", ".join(cut(part, MAX_FACT_CHARACTERS) for part in (result.subject, result.kind) if part)),
@@ -40,7 +58,44 @@ def build_page(result: AuditResult) -> Page:
             ("Seed", f"{result.seed} (the same seed gives the same findings if the budget suffices)"),
         ],
         contents=True,
+        tiles=_build_tiles(result),
     )
+
+
+def _build_tiles(result: AuditResult) -> list[Tile]:
+    """Return the number of findings per level, of checks per outcome, and the effort."""
+    levels = [finding.level for finding in result.findings]
+    tiles = [
+        Tile(
+            label=LEVEL_TITLES[level][levels.count(level) != 1],
+            value=f"{levels.count(level):,}",
+            state=STATE_OF_LEVEL[level] if level in levels else "plain",
+            target="findings",
+        )
+        for level in LEVELS
+    ]
+    groups = _group_outcomes(result)
+    passed_count, untried_count = len(groups["passed"]), len(groups["not tried"]) + len(groups["broke"])
+    tiles += [
+        Tile(
+            label="Passed" if passed_count == 1 else "Checks passed",
+            value=f"{passed_count:,}",
+            state="good" if passed_count else "plain",
+            target="checks",
+        ),
+        Tile(
+            label="Not tried", value=f"{untried_count:,}", state="warn" if untried_count else "plain", target="checks"
+        ),
+    ]
+    seconds = f"{result.seconds:.1f}" if result.seconds < 100 else f"{result.seconds:,.0f}"
+    return [
+        *tiles,
+        Tile(label="Rows computed", value=f"{result.calls:,}"),
+        Tile(label="Seconds", value="< 0.1" if 0 < result.seconds < 0.05 else seconds),
+    ]
+
+
+# -- findings ----------------------------------------------------------------------------------------------------------
 
 
 def _build_findings(result: AuditResult) -> Section:
@@ -50,7 +105,7 @@ def _build_findings(result: AuditResult) -> Section:
         return Section(
             heading="No findings" if passed_outcomes else "Nothing could be checked",
             text=f"{pluralize(len(passed_outcomes), 'check')} passed. "
-            "The table below lists what was checked and what was not.",
+            "The tables below list what was checked and what was not.",
             state="good" if result.passed and passed_outcomes else "warn",
             anchor="findings",
         )
@@ -58,58 +113,120 @@ def _build_findings(result: AuditResult) -> Section:
     meaning = "\n".join(f"• {level.capitalize()}: {LEVEL_MEANINGS[level]}" for level in levels)
     return Section(
         heading=pluralize(len(findings), "finding"),
-        text=f"The most severe and most certain findings come first. The levels:\n{meaning}",
+        text=f"The most severe findings come first, then those with the greatest impact. The levels:\n{meaning}",
         parts=[_build_finding(result, finding) for finding in findings],
         anchor="findings",
+        searchable=True,
     )
 
 
 def _build_finding(result: AuditResult, finding: Finding) -> Section:
     facts = [
+        ("Whom it affects", _format_affected(finding)),
         ("What to do", finding.remedy),
-        ("How often", format_frequency(finding)),
-        ("How sure", format_certainty(finding)),
-        ("Found by", f"the check “{finding.check}”" + (f", about {finding.about}" if finding.about else "")),
+        ("More evidence", _format_evidence(finding)),
     ]
-    table = None
+    examples: list[Section] = []
     if finding.examples:
         example = finding.examples[0]
-        columns, rows, note = tabulate_example(example)
-        caption = "The smallest example" if len(finding.examples) > 1 else "An example"
-        if rows:
-            caption = f"{caption}: {example.words}" if example.words else caption
-            table = Table(columns=columns, rows=rows, caption=caption, note=note, sortable=False)
+        if example.case or example.answer is not None or example.becomes is not None:
+            examples.append(_build_example(result, example))
         else:
             facts.append(("An example", example.words))
     further_examples = finding.examples[1 : MAX_FURTHER_EXAMPLES + 1]
     if further_examples:
         omitted_count = len(finding.examples) - 1 - len(further_examples)
-        lines = [f"• {further_example.words}" for further_example in further_examples]
+        lines = [f"• {format_example(further_example)}" for further_example in further_examples]
         if omitted_count:
             lines.append(f"{omitted_count:,} more not shown.")
         facts.append(("More examples", "\n".join(lines)))
+    sections = [section for piece in (finding, *finding.evidence) for section in piece.sections]
+    facts.append(("Found by", f"the check “{finding.check}”" + (f", about {finding.about}" if finding.about else "")))
     return Section(
         heading=finding.title,
         text=finding.detail,
         state=STATE_OF_LEVEL[finding.level],
-        table=table,
         badge=finding.level.capitalize(),
         facts=[(term, value) for term, value in facts if value],
         again=format_command(result, finding),
+        anchor=f"finding-{finding.check}-{finding.about}".rstrip("-"),
+        meters=_build_meters(finding),
+        beside=[*(section for section in sections if section.table is None), *examples],
+        parts=[section for section in sections if section.table is not None],  # tables need the width
     )
 
 
+def _format_evidence(finding: Finding) -> str:
+    """Return one line per other check that found the same."""
+    return "\n".join(f"• {piece.title}. {piece.detail} (check “{piece.check}”)" for piece in finding.evidence)
+
+
+def _format_affected(finding: Finding) -> str:
+    """Return the impact of a finding, or else whether real rows or only made ones show it.
+
+    The text is empty if the finding is not about rows.
+    """
+    impact = format_impact(finding)
+    if impact:
+        return f"{impact[:1].upper()}{impact[1:]}."
+    rows = [example.row for example in finding.examples if example.row is not None]
+    if rows:
+        return f"Rows of the given data, for example row {rows[0]:,}."
+    if any(example.case for example in finding.examples):
+        return "Inputs like the example, which was made for this test. Judge whether such inputs occur in use."
+    return ""
+
+
+def _build_example(result: AuditResult, example: Example) -> Section:
+    """Return an example with its values before and after the change, as a picture if they are pixels, and as code."""
+    heading = "An example"
+    if example.row is not None:
+        heading += f": row {example.row:,} of the data"
+    elif example.case:
+        heading += ": a row made for this test"
+    return Section(
+        heading=heading,
+        text=example.words,
+        table=build_example_table(example),
+        drawing=draw_pixels(example),
+        snippets=build_snippets(example, _format_call(result)),
+        snippets_title="Copy the example as Python or CSV",
+    )
+
+
+def _build_meters(finding: Finding) -> list[Meter]:
+    """Return how much a finding affects, and how sure it is."""
+    meters = []
+    if finding.of:
+        text = format_frequency(finding)
+        if finding.counted_in_detail:  # which gives the interval, too
+            text = f"{format_percent(finding.rate)} of {format_total(finding)}"
+        meters.append(Meter(label="How often", share=finding.rate, text=text))
+    return [*meters, Meter(label="How sure", share=finding.sure, text=format_certainty(finding))]
+
+
+def _format_call(result: AuditResult) -> str:
+    """Return the code that queries the model with a frame."""
+    if result.words.get("scalar"):
+        return "[model(**case) for case in {cases}.to_dict('records')]"
+    return "model.predict({cases})" if result.kind.startswith("a fitted") else "model({cases})"
+
+
+# -- checks ------------------------------------------------------------------------------------------------------------
+
+
+def _group_outcomes(result: AuditResult) -> dict[str, list[Outcome]]:
+    """Return the outcomes by what became of the check: what readers must act on first."""
+    groups: dict[str, list[Outcome]] = {"found": [], "broke": [], "not tried": [], "passed": [], "inapplicable": []}
+    for outcome in result.outcomes:
+        group: str = outcome.state
+        if outcome.state == "not run":
+            group = "inapplicable" if outcome.skip_reason == "inapplicable" else "not tried"
+        groups[group].append(outcome)
+    return groups
+
+
 def _build_checks(result: AuditResult) -> Section:
-    table = [
-        [
-            outcome.check,
-            outcome.asks,
-            format_state(outcome),
-            outcome.why,
-            *([None, None] if outcome.state == "not run" else [f"{outcome.seconds:.1f}", f"{outcome.calls:,}"]),
-        ]
-        for outcome in result.outcomes
-    ]
     skipped_count = sum(outcome.state == "not run" for outcome in result.outcomes)
     broken_count = sum(outcome.state == "broke" for outcome in result.outcomes)
     run_count = len(result.outcomes) - skipped_count
@@ -120,15 +237,44 @@ def _build_checks(result: AuditResult) -> Section:
         sentences.append(f"{broken_count} ended with an error.")
     if skipped_count or broken_count:
         sentences.append("Their questions remain open for this model.")
-    return Section(
-        heading="All checks",
-        text=" ".join(sentences),
-        state="warn" if broken_count else "plain",
-        table=Table(
-            columns=["check", "question", "outcome", "basis, or reason", "seconds", "rows computed"], rows=table
-        ),
-        anchor="checks",
-    )
+    groups = _group_outcomes(result)
+    headings: dict[str, tuple[str, SectionState]] = {
+        "found": ("found something", "plain"),
+        "broke": ("ended with an error", "warn"),
+        "not tried": ("not tried", "warn"),
+        "passed": ("passed", "good"),
+        "inapplicable": ("not applicable to this model or these data", "plain"),
+    }
+    parts = [
+        Section(
+            heading=f"{pluralize(len(groups[group]), 'check')} {heading}",
+            text="",
+            state=state,
+            table=_tabulate_outcomes(groups[group]),
+            anchor=f"checks-{group}",
+            folding="closed" if group in ("found", "passed", "inapplicable") else "open",
+        )
+        for group, (heading, state) in headings.items()
+        if groups[group]
+    ]
+    return Section(heading="All checks", text=" ".join(sentences), parts=parts, anchor="checks")
+
+
+def _tabulate_outcomes(outcomes: Sequence[Outcome]) -> Table:
+    ran = any(outcome.state != "not run" for outcome in outcomes)
+    found = any(outcome.state == "found" for outcome in outcomes)
+    rows = [
+        [
+            outcome.check,
+            outcome.asks,
+            *([format_state(outcome)] if found else []),
+            outcome.why,
+            *([f"{outcome.seconds:.1f}", f"{outcome.calls:,}"] if ran else []),
+        ]
+        for outcome in outcomes
+    ]
+    columns = ["check", "question", *(["outcome"] if found else []), "based on" if ran else "reason"]
+    return Table(columns=[*columns, *(["seconds", "rows computed"] if ran else [])], rows=rows)
 
 
 def _build_provenance(result: AuditResult) -> Section:

@@ -15,6 +15,7 @@ from ..morphisms.subject import SubjectUnderTest, find_system_name
 from ..runs.keep import keep_run
 from ..space.points import Points
 from ..space.serialize import value_from_json
+from .check import CheckObserver
 from .finding import LEVELS, Outcome
 from .options import AuditOptions
 from .result import AuditResult
@@ -31,7 +32,7 @@ RETRIED_CHECKS = ("answers", "monotone", "invariant", "protected")
 VERDICTS = {"passed": "HOLDS", "found": "VIOLATED", "not run": "INAPPLICABLE", "broke": "UNDEFINED"}
 
 
-class AuditRun:
+class AuditRun(CheckObserver):
     """The record of an audit in a run store; without a session, nothing is recorded."""
 
     def __init__(self, session: Session | None = None, system: str = "") -> None:
@@ -57,7 +58,7 @@ class AuditRun:
                 continue  # a case of another model with the same name
         return {check: Points.concat(parts[:MAX_REMEMBERED_CASES]) for check, parts in cases_by_check.items()}
 
-    def update_failures(self, outcome: Outcome) -> None:
+    def end(self, outcome: Outcome) -> None:
         """Remember violating cases, and forget fixed ones: at once, since an audit may be killed."""
         if self.session is None or outcome.check not in RETRIED_CHECKS:
             return
@@ -106,15 +107,25 @@ class AuditRun:
             {
                 "relation": outcome.check,
                 "says": outcome.asks,
-                "verdict": "HOLDS" if outcome.state == "found" and not outcome.defects else VERDICTS[outcome.state],
+                "verdict": _choose_verdict(outcome),
                 "cases": sum(finding.cases for finding in outcome.defects),
             }
             for outcome in result.outcomes
         ]
         try:
-            self.session.finish(summary=summary, verdicts=verdicts, artifacts=artifacts | border)
+            self.session.finish(
+                interrupted=result.interrupted, summary=summary, verdicts=verdicts, artifacts=artifacts | border
+            )
         except (DataError, UnicodeError):  # the border has labels that no file can hold
-            self.session.finish(summary=summary, verdicts=verdicts, artifacts=artifacts)
+            self.session.finish(interrupted=result.interrupted, summary=summary, verdicts=verdicts, artifacts=artifacts)
+
+
+def _choose_verdict(outcome: Outcome) -> str:
+    if outcome.state == "found" and not outcome.defects:
+        return "HOLDS"
+    if outcome.state == "not run" and outcome.unfinished:
+        return "UNDEFINED"  # it may apply, but there was no time to try it
+    return VERDICTS[outcome.state]
 
 
 @contextmanager

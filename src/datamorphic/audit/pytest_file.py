@@ -54,7 +54,7 @@ def _save_front(result: AuditResult, path: Path) -> str | None:
     """Write the border beside the tests and return the name of its file; None if it cannot be pinned."""
     if result.front is None or not result.front.walks:
         return None
-    if any(finding.check in QUERYING_CHECKS for finding in result.findings):
+    if any(finding.check in QUERYING_CHECKS for finding in result.single_findings):
         return None
     file = path.with_name(f"{path.stem}.front.parquet")
     try:
@@ -86,9 +86,12 @@ class _TestFile:
         self.answering = "fitted" if self.is_learner else "model"
         self.trust_option = ", trust=True" if self.request.get("trust") else ""
         self.wrap_options = self.trust_option + (", scalar=True" if self.request.get("scalar") else "")
+        if self.request.get("classes"):
+            self.wrap_options += f", classes={format_literal(self.request['classes'])}"
         self.omissions = self._find_omissions()
         # Of several findings with the same check and subject, only the first can be pinned.
-        findings = [finding for finding in reversed(result.findings) if finding.check not in self.omissions]
+        ranked = sorted(result.single_findings, key=lambda finding: finding.rank)
+        findings = [finding for finding in reversed(ranked) if finding.check not in self.omissions]
         self.findings = list({(finding.check, finding.about): finding for finding in findings}.values())[::-1]
 
     def _find_omissions(self) -> dict[str, str]:
@@ -102,9 +105,16 @@ class _TestFile:
                 omissions[outcome.check] = f"relations that are objects in memory: {', '.join(relations)}"
             elif outcome.check == "baseline" and not not_run and self.request.get("baseline") is None:
                 omissions[outcome.check] = "the baseline was an object in memory"
+            elif outcome.check == "duplicates" and not not_run and self._find_reference_file() is None:
+                omissions[outcome.check] = "the reference data were an object in memory"
             if outcome.check in QUERYING_CHECKS and outcome.findings and self.result.front is not None:
                 omissions["the border"] = f"answers depend on how the model is queried: {outcome.check}"
         return omissions
+
+    def _find_reference_file(self) -> str | None:
+        """Return the path of the reference data; None without one, or for a data set by name."""
+        reference = self.request.get("reference")
+        return None if reference is None or str(reference).startswith("data:") else str(reference)
 
     def to_text(self) -> str:
         """Return the text of the file."""
@@ -195,9 +205,12 @@ class _TestFile:
         options |= self._format_expectations()
         if request.get("baseline") is not None:
             options["baseline"] = format_path(str(request["baseline"]), self.folder)
+        reference = self._find_reference_file()
+        if reference is not None:
+            options["reference"] = format_path(reference, self.folder)
         options["budget"] = format_literal(self._choose_budget())
         options["seed"] = format_literal(self.result.seed)
-        for name in ("timeout", "batch", "kinds", "steps", "bounds", "orders"):
+        for name in ("timeout", "batch", "tolerance", "classes", "kinds", "steps", "bounds", "orders"):
             if request.get(name):
                 options[name] = format_literal(request[name])
         outcomes = self.result.outcomes

@@ -12,18 +12,36 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from .._text import pluralize, to_jsonable
 from .._validation import validate_choice
 from ..errors import DataError
-from ..reporting.document import Axis, Line, Page, Scatter, Section, Table
+from ..reporting.document import Axis, Drawing, Line, Meter, Page, Scatter, Section, Shape, Snippet, Table, TextLabel
 from ..reporting.export import Exportable, FilePath, load_renderer, write_export
 from ..reporting.junit import JUnitCase
 from .expectations import merge_expectations
 from .finding import LEVELS, Example, Finding, Level, Outcome
+from .ranking import rank_findings
 
 if TYPE_CHECKING:
     from ..exploration.front import Front
 
 FORMAT_VERSION = 1  # of the JSON document; `from_json` refuses newer ones
 NO_LIMIT = "no limit"  # the text of a budget without limits
-SERIALISED_CLASSES = {kind.__name__: kind for kind in (Axis, Example, Finding, Line, Outcome, Scatter, Section, Table)}
+SERIALISED_CLASSES = {
+    kind.__name__: kind
+    for kind in (
+        Axis,
+        Drawing,
+        Example,
+        Finding,
+        Line,
+        Meter,
+        Outcome,
+        Scatter,
+        Section,
+        Shape,
+        Snippet,
+        Table,
+        TextLabel,
+    )
+}
 
 
 def format_options(request: Mapping[str, Any], *names: str) -> list[str]:
@@ -74,6 +92,8 @@ class AuditResult(Exportable):
         The versions of Python and of the packages involved.
     fitted_on_given_data : bool
         Whether the model was given unfitted, and was fitted to the data of the audit.
+    interrupted : bool
+        Whether the user ended the audit (Ctrl-C), so that some checks did not run.
     front : Front or None
         The border, if it was explored; not part of the JSON document.
     """
@@ -93,6 +113,7 @@ class AuditResult(Exportable):
     notes: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
     fitted_on_given_data: bool = False
+    interrupted: bool = False
     front: Front | None = field(default=None, repr=False)
 
     def __eq__(self, other: object) -> bool:
@@ -105,9 +126,13 @@ class AuditResult(Exportable):
 
     @property
     def findings(self) -> list[Finding]:
-        """All findings, the most severe and most certain first."""
-        findings = [finding for outcome in self.outcomes for finding in outcome.findings]
-        return sorted(findings, key=lambda finding: finding.rank)
+        """All findings, those with the greatest impact first; what several checks found is one finding."""
+        return rank_findings(self.single_findings)
+
+    @property
+    def single_findings(self) -> list[Finding]:
+        """The findings of every check, before those with the same cause become one."""
+        return [finding for outcome in self.outcomes for finding in outcome.findings]
 
     def at_least(self, level: Level) -> list[Finding]:
         """Return the findings of this level or worse."""
@@ -121,17 +146,23 @@ class AuditResult(Exportable):
 
     @property
     def complete(self) -> bool:
-        """Whether at least one check ran, and none of them broke."""
+        """Whether at least one check ran, none of them broke, and the user did not interrupt them."""
         states = {outcome.state for outcome in self.outcomes}
-        return "broke" not in states and states != {"not run"}
+        return "broke" not in states and states != {"not run"} and not self.interrupted
 
     @property
     def headline(self) -> str:
         """The verdict in one line."""
         levels = [finding.level for finding in self.findings]
         run_count = sum(outcome.state != "not run" for outcome in self.outcomes)
+        untried_count = sum(outcome.state == "not run" and outcome.unfinished for outcome in self.outcomes)
+        ending = ""
+        if untried_count:
+            were = "was" if untried_count == 1 else "were"
+            reason = "the audit was interrupted" if self.interrupted else "there was no time"
+            ending = f"; {pluralize(untried_count, 'check')} {were} not tried, since {reason}"
         if not run_count:
-            return "nothing could be checked"
+            return f"nothing could be checked{ending}"
         defects = [pluralize(levels.count(level), level) for level in LEVELS[:2] if level in levels]
         headline = f"{' and '.join(defects) or 'nothing wrong was'} found by {pluralize(run_count, 'check')}"
         advice_count = levels.count("advice")
@@ -141,7 +172,7 @@ class AuditResult(Exportable):
         broken_count = sum(outcome.state == "broke" for outcome in self.outcomes)
         if broken_count:
             headline += f"; {pluralize(broken_count, 'check')} broke"
-        return headline
+        return headline + ending
 
     def command(self, finding: Finding | None = None) -> str:
         """Return the command that repeats the audit; with a finding, only the check that found it."""
@@ -150,9 +181,11 @@ class AuditResult(Exportable):
             return self.code(finding)
         parts = ["datamorphic", "test"]
         parts += [str(request[name]) for name in ("model", "data") if request.get(name) is not None]
-        parts += format_options(request, "subject", "target", "expect", "towards", "baseline")
+        parts += format_options(request, "subject", "target", "expect", "towards", "baseline", "tolerance", "reference")
         parts += format_options(request, "protected", "monotone", "invariant")
         parts += format_hint_options(request)
+        if request.get("classes"):
+            parts += ["--classes", ",".join(map(str, request["classes"]))]
         parts += [f"--{name}" for name in ("trust", "scalar") if request.get(name)]
         parts += format_options(request, "budget", "timeout", "batch")
         parts += ["--seed", str(self.seed)]
@@ -169,8 +202,11 @@ class AuditResult(Exportable):
             "expect": request.get("expect") or merge_expectations(request) or None,
             **{name: request.get(name) for name in ("kinds", "steps", "bounds", "orders")},
             "baseline": request.get("baseline"),
+            "tolerance": request.get("tolerance"),
+            "reference": request.get("reference"),
             "budget": request.get("budget"),
             "scalar": request.get("scalar") or None,
+            "classes": request.get("classes"),
             "seed": self.seed,
             "only": None if finding is None else finding.check,
         }
@@ -218,6 +254,13 @@ class AuditResult(Exportable):
         """
         return load_renderer("audit.pytest_file:write_test_file")(self, Path(path))
 
+    def log_to_mlflow(self) -> None:
+        """Log the counts of findings, the verdict and the report to the active run of MLflow.
+
+        Without an active run MLflow starts one.
+        """
+        load_renderer("audit.mlflow:log_result")(self)
+
     @classmethod
     def from_json(cls, text: str) -> AuditResult:
         """Return the result that `to_json` wrote.
@@ -249,10 +292,10 @@ Result = AuditResult  # its public name, kept for users of version 0.1
 def _to_plain(value: object) -> Any:
     """Return a JSON-serialisable value; a dataclass becomes a dict with its class name as "kind"."""
     if is_dataclass(value) and not isinstance(value, type):
-        attributes = {item.name: _to_plain(getattr(value, item.name)) for item in fields(value)}
-        return {"kind": type(value).__name__, **attributes}
+        attributes = {item.name: getattr(value, item.name) for item in fields(value)}
+        return {"kind": type(value).__name__, **_to_plain(attributes)}
     if isinstance(value, Mapping):
-        # the name of a feature must differ from "kind"
+        # the name of a feature or an attribute must differ from "kind"
         return {
             f"{name}_" if str(name).rstrip("_") == "kind" else str(name): _to_plain(item)
             for name, item in value.items()
@@ -266,7 +309,6 @@ def _from_plain(value: object) -> Any:
     if isinstance(value, dict):
         attributes = {name: _from_plain(item) for name, item in value.items()}
         kind = attributes.pop("kind", None)
-        if kind is not None:
-            return SERIALISED_CLASSES[kind](**attributes)
-        return {name[:-1] if name.rstrip("_") == "kind" else name: item for name, item in attributes.items()}
+        attributes = {name[:-1] if name.rstrip("_") == "kind" else name: item for name, item in attributes.items()}
+        return attributes if kind is None else SERIALISED_CLASSES[kind](**attributes)
     return tuple(_from_plain(item) for item in value) if isinstance(value, list) else value

@@ -5,35 +5,46 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .._text import format_percent, format_short, pluralize, suggest_name
 from .._typing import DataLike, FilePath, ModelLike
 from .._validation import reject, to_generator
-from ..errors import AmbiguousData, ArgumentError, DataError, ModelError, format_error_line
+from ..errors import AmbiguousData, ArgumentError, DataError, ModelError, OutOfBudget, format_error_line
 from ..exploration.front import Front
 from ..morphisms.subject import SubjectUnderTest, build_subject
 from ..morphisms.system import has_morphisms
-from ..runs.engines import PersistentEngine, make_engine
+from ..runs.deadline import DeadlinePassed, TimeLimit
+from ..runs.engines import PersistentEngine, make_engine, needs_processes
 from ..runs.interrupts import Interrupts
-from ..runs.progress import Progress
 from ..runs.versions import read_versions
+from ..space.labels import find_agreement, to_label_key, to_label_keys
 from ..space.space import Space
+from ..space.table_files import read_table
 from ..systems.estimator import Estimator
 from ..systems.files import is_weka_name, load_model
+from ..systems.torch_module import is_torch_module
 from ..systems.weka import Weka
 from .check import run_checks
 from .checks import CHECKS
 from .context import BudgetClock, CheckContext
+from .examples import locate_examples
 from .options import AuditOptions
 from .persistence import open_audit_run
+from .progress import AuditProgress
 from .result import NO_LIMIT, AuditResult
 
 if TYPE_CHECKING:
+    import pandas as pd
     from sklearn.base import BaseEstimator
+
+#: After the first Ctrl-C, the running check may end by itself. Then it is ended, so that the report is written within two
+#: seconds.
+INTERRUPT_GRACE_SECONDS = 0.7
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,29 +78,40 @@ def run_audit(model: ModelLike, data: DataLike | None, options: AuditOptions) ->
     if options.target is not None and hasattr(data, "columns") and len(frame) == len(subject.seeds):
         labels = np.asarray(frame[options.target].to_numpy())
     baseline = _load_baseline(options.baseline, subject)
+    reference, reference_labels = _load_reference(options.reference, options.target, subject)
     engine = PersistentEngine(make_engine(options.engine))
     context = CheckContext(
         subject=subject,
         expectations=options.expectations,
         clock=clock,
-        learner=loaded.learner,
+        learner=None if getattr(subject.sut, "date_columns", ()) else loaded.learner,  # it learns from dates, not days
         truth=labels,
         baseline=baseline,
+        reference=reference,
+        reference_truth=reference_labels,
+        declared_bounds=frozenset(
+            subject.seeds.space.names if options.space is not None else options.hints.bounds or ()
+        ),
         has_data=data is not None and not isinstance(data, Space),
         seed=options.seed,
+        tolerance=options.tolerance,
         drive_options={"engine": engine, "timeout": options.timeout, "batch": options.batch},
     )
     with (
-        Interrupts(),
-        Progress(subject.name, options.progress) as progress,
+        Interrupts(INTERRUPT_GRACE_SECONDS) as interrupts,
+        AuditProgress(subject.name, clock, options.progress) as progress,
         open_audit_run(options, subject, model) as audit_run,
     ):
         context.known_failures = audit_run.load_known_failures(subject)
         try:
-            context.measure_pace()
-            outcomes = run_checks(context, CHECKS, options.only, progress.show, on_outcome=audit_run.update_failures)
+            _measure_pace(context)
+            outcomes = run_checks(
+                context, CHECKS, options.only, [progress, audit_run], is_stopped=interrupts.is_stopped
+            )
         finally:
             engine.shut_down()
+        if context.has_data:
+            outcomes = locate_examples(outcomes, subject.seeds)
         budget_text = NO_LIMIT if clock.budget.runs is None else pluralize(clock.budget.runs, "run")
         if clock.budget.seconds is not None:
             budget_text = f"{format_short(clock.budget.seconds)} s"
@@ -106,10 +128,24 @@ def run_audit(model: ModelLike, data: DataLike | None, options: AuditOptions) ->
             notes=(*notes, *subject.notes, *_describe_accuracy(context)),
             versions=read_versions(),
             fitted_on_given_data=loaded.fitted_on_given_data,
+            interrupted=interrupts.is_stopped() or any(outcome.skip_reason == "interrupted" for outcome in outcomes),
             front=context.front,
         )
         audit_run.finish(result)
+        if interrupts.is_stopped():  # while the result was written
+            result = replace(result, interrupted=True)
     return result
+
+
+def _measure_pace(context: CheckContext) -> None:
+    """Measure the speed of the system; a system too slow for the budget is not tried at all."""
+    limit = TimeLimit(context.clock.share(1.0).seconds)
+    try:
+        with limit:
+            context.measure_pace()
+    except (KeyboardInterrupt, OutOfBudget, DeadlinePassed):
+        if limit.passed:
+            context.reset_engine()
 
 
 def _load(model: ModelLike, data: DataLike | None, options: AuditOptions) -> _LoadedModel:
@@ -168,7 +204,10 @@ def _build_subject(
             rng=to_generator("seed", "test", options.seed),
             owner="test",
             scalar=options.scalar,
+            classes=options.classes,
             name=loaded.name,
+            timeout=options.timeout,
+            isolated=needs_processes(options.engine),
         )
     for warning in caught_warnings:
         if issubclass(warning.category, AmbiguousData):
@@ -193,6 +232,30 @@ def _load_baseline(baseline: Front | FilePath | None, subject: SubjectUnderTest)
     return baseline
 
 
+def _load_reference(
+    reference: DataLike | FilePath | None, target: str | None, subject: SubjectUnderTest
+) -> tuple[pd.DataFrame | None, npt.NDArray[Any] | None]:
+    """Return the inputs of the training data and their labels, each None if not given."""
+    import pandas as pd
+
+    if reference is None:
+        return None, None
+    frame: Any = read_table(os.fspath(reference)) if isinstance(reference, str | os.PathLike) else reference
+    if not isinstance(frame, pd.DataFrame):
+        reject("reference", "test", "a frame, or the path of a CSV or Parquet file", reference)
+    names = list(subject.seeds.space.names)
+    missing = [name for name in names if name not in frame.columns]
+    if missing:
+        raise DataError(
+            f"The reference data have no column {missing[0]!r}, which is an input of the model. "
+            f"{suggest_name(missing[0], [str(name) for name in frame.columns])}"
+        )
+    labels = None
+    if target is not None and target in frame.columns:
+        labels = np.asarray(frame[target].to_numpy())
+    return frame[names].reset_index(drop=True), labels
+
+
 def _describe_kind(subject: SubjectUnderTest, loaded: _LoadedModel) -> str:
     sut, suffix = subject.sut, ""
     if isinstance(sut, Estimator):
@@ -206,7 +269,8 @@ def _describe_kind(subject: SubjectUnderTest, loaded: _LoadedModel) -> str:
     elif has_morphisms(loaded.original):
         kind = "a test system"
     else:
-        kind = "a function" if callable(loaded.original) else "a system"
+        is_function = callable(loaded.original) and not hasattr(loaded.original, "predict")
+        kind = "a module of torch" if is_torch_module(loaded.original) else "a function" if is_function else "a system"
     classes = f" of {pluralize(len(sut.labels), 'class', 'classes')}" if sut.labels is not None else ""
     return f"{kind}{classes}{suffix}"
 
@@ -228,6 +292,12 @@ def _describe_accuracy(context: CheckContext) -> list[str]:
     ok = context.answers.ok
     if context.subject.has_numeric_answers or not ok.any():
         return []
-    pairs = zip(context.answers.values[ok].tolist(), context.truth[ok].tolist(), strict=True)
-    agreements = sum(str(answer) == str(label) for answer, label in pairs)
-    return [f"The answer agrees with the label for {format_percent(agreements / int(ok.sum()))} of the given inputs."]
+    answers = context.answers.values[ok]
+    if context.sut.labels is None and answers.dtype.kind == "f" and (answers != np.rint(answers)).any():
+        return []  # numbers are not labels
+    truth = context.truth[ok]
+    known_keys = set(to_label_keys(answers)) | {to_label_key(label) for label in context.sut.labels or ()}
+    if not set(to_label_keys(truth)) & known_keys:
+        return ["The labels of the data are not classes of the model, so the answers were not compared with them."]
+    agreements = find_agreement(answers, truth)
+    return [f"The answer agrees with the label for {format_percent(agreements.mean())} of the given inputs."]

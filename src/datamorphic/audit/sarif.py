@@ -14,7 +14,7 @@ from .._text import to_jsonable
 from ..reporting.text import clean, cut
 from .finding import Example, Finding, Level
 from .result import AuditResult
-from .text import format_certainty, format_command, format_frequency, tabulate_example
+from .text import format_certainty, format_command, format_evidence, format_frequency, tabulate_example
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 SARIF_LEVELS: dict[Level, str] = {"fault": "error", "concern": "warning", "advice": "note"}
@@ -68,7 +68,8 @@ def format_sarif(result: AuditResult) -> str:
 
 def _build_result(result: AuditResult, finding: Finding, rule: int) -> dict[str, Any]:
     frequency = format_frequency(finding, skip_if_in_detail=True)
-    lines = [f"{finding.title}.", finding.detail, frequency, f"What to do: {finding.remedy}"]
+    evidence = format_evidence(finding)
+    lines = [f"{finding.title}.", finding.detail, frequency, evidence, f"What to do: {finding.remedy}"]
     identity = f"{finding.check}\0{finding.about}".encode("utf-8", "surrogatepass")
     fingerprint = hashlib.sha256(identity).hexdigest()[:32]
     low, high = finding.interval

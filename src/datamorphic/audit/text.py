@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from .._text import format_percent, pluralize, redact_parameter
 from ..reporting.text import cut, format_cell, to_printable
 from .finding import Example, Finding, Outcome
@@ -12,6 +14,7 @@ MAX_CHECK_NAME_CHARACTERS = 24
 MAX_FINDINGS = 100
 MAX_CHANGED_FEATURES = 12
 MAX_UNCHANGED_FEATURES = 8
+PLURALS = {"leaf": "leaves", "class": "classes"}  # that do not end with a plain s
 CERTAINTY_NAMES = ((0.9, "nearly certain"), (0.7, "likely"), (0.4, "possible"))
 
 
@@ -41,11 +44,13 @@ def format_text(result: AuditResult) -> str:
 
 
 def _format_finding(result: AuditResult, finding: Finding, number: int) -> list[str]:
-    frequency = format_frequency(finding, skip_if_in_detail=True)
+    frequency, impact = format_frequency(finding, skip_if_in_detail=True), format_impact(finding)
     lines = [
         finding.detail,
         "; ".join(filter(None, (frequency, format_certainty(finding)))),
-        *(f"Example: {example.words}" for example in finding.examples[:1] if example.words),
+        f"Impact: {impact}" if impact else "",
+        format_evidence(finding),
+        *(f"Example: {format_example(example)}" for example in finding.examples[:1] if example.words),
         f"What to do: {finding.remedy}" if finding.remedy else "",
         f"Reproduce: {format_command(result, finding)}",
     ]
@@ -58,17 +63,25 @@ def _format_finding(result: AuditResult, finding: Finding, number: int) -> list[
 
 
 def format_frequency(finding: Finding, skip_if_in_detail: bool = False) -> str:
-    """Return how many cases show a finding, with the 95% interval of the share.
+    """Return how many cases show a finding, with the 95% interval of the share if they are a sample.
 
     The text is empty if nothing was counted or, with `skip_if_in_detail`, if the detail of the finding says it.
     """
     if not finding.of or (skip_if_in_detail and finding.counted_in_detail):
         return ""
+    total = format_total(finding)
+    if not finding.sampled:
+        return f"{finding.cases:,} of {total}: {format_percent(finding.rate)}"
     low, high = finding.interval
     return (
-        f"{finding.cases:,} of {pluralize(finding.of, 'case')} tried: {format_percent(finding.rate)} "
+        f"{finding.cases:,} of {total} tried: {format_percent(finding.rate)} "
         f"(95% interval: {format_percent(low)} to {format_percent(high)})"
     )
+
+
+def format_total(finding: Finding) -> str:
+    """Return the number of what was counted, with its noun."""
+    return pluralize(finding.of, finding.noun, PLURALS.get(finding.noun))
 
 
 def format_certainty(finding: Finding) -> str:
@@ -77,6 +90,37 @@ def format_certainty(finding: Finding) -> str:
         return "certain: an example shows it" if finding.examples else "certain"
     name = next((name for minimum, name in CERTAINTY_NAMES if finding.sure >= minimum), "a suspicion")
     return f"{name} ({format_percent(finding.sure)})"
+
+
+def format_impact(finding: Finding) -> str:
+    """Return which rows are affected, whether the answer or only its score changes, and by how much.
+
+    The text is empty if nothing of this is known.
+
+    Examples
+    --------
+    >>> texts = {"check": "", "about": "", "title": "", "level": "fault", "sure": 1.0, "detail": "", "remedy": ""}
+    >>> format_impact(Finding(**texts, rows=200, affected_rows=12, inputs="changed", answer_changes=False, effect=0.0312))
+    '12 of 200 given rows, if they are changed; only the score changes, by 0.031 (median)'
+    """
+    parts = []
+    if finding.rows:
+        condition = ", if they are changed" if finding.inputs == "changed" else ""
+        parts.append(f"{finding.affected_rows:,} of {pluralize(finding.rows, 'given row')}{condition}")
+    elif finding.inputs == "made":
+        parts.append("only generated inputs")
+    if finding.answer_changes is not None or finding.effect is not None:
+        change = "only the score changes" if finding.answer_changes is False else "the answer changes"
+        parts.append(change + ("" if finding.effect is None else f", by {finding.effect:.2g} (median)"))
+    return "; ".join(parts)
+
+
+def format_evidence(finding: Finding) -> str:
+    """Return what other checks found about the same cause; empty if there is nothing."""
+    if not finding.evidence:
+        return ""
+    pieces = "; ".join(f"{piece.title} ({piece.check})" for piece in finding.evidence)
+    return f"Also found by {pluralize(len(finding.evidence), 'other check')}: {pieces}"
 
 
 def format_command(result: AuditResult, finding: Finding | None = None) -> str:
@@ -95,7 +139,14 @@ def format_effort(result: AuditResult) -> str:
 
 def format_state(outcome: Outcome) -> str:
     """Return the state of a check, or its number of findings."""
+    if outcome.state == "not run" and outcome.unfinished:
+        return "not tried"
     return pluralize(len(outcome.findings), "finding") if outcome.state == "found" else outcome.state
+
+
+def format_example(example: Example) -> str:
+    """Return an example in words, with the number of its row in the data."""
+    return example.words if example.row is None else f"row {example.row:,} of the data: {example.words}"
 
 
 def tabulate_example(example: Example) -> tuple[list[str], list[list[str]], str]:
@@ -118,10 +169,7 @@ def tabulate_example(example: Example) -> tuple[list[str], list[list[str]], str]
 
 def _tabulate_change(example: Example) -> tuple[list[str], list[list[str]], str]:
     changed = list(example.changed.items())
-    rows = [
-        [str(name), format_cell(example.case.get(name)), format_cell(value)]
-        for name, value in changed[:MAX_CHANGED_FEATURES]
-    ]
+    rows = [[str(name), *format_pair(example.case.get(name), value)] for name, value in changed[:MAX_CHANGED_FEATURES]]
     notes = []
     if len(changed) > MAX_CHANGED_FEATURES:
         notes.append(f"{pluralize(len(changed) - MAX_CHANGED_FEATURES, 'more changed feature')} not shown.")
@@ -131,5 +179,21 @@ def _tabulate_change(example: Example) -> tuple[list[str], list[list[str]], str]
     elif unchanged_count:
         notes.append(f"The other {unchanged_count:,} features are the same in both.")
     if example.answer is not None or example.becomes is not None:
-        rows.append(["the answer", format_cell(example.answer), format_cell(example.becomes)])
+        rows.append(["the answer", *format_pair(example.answer, example.becomes)])
     return ["feature", "before", "after"], rows, " ".join(notes)
+
+
+def format_pair(before: object, after: object) -> tuple[str, str]:
+    """Return two values as cells, numbers with as few digits as show that they differ, at least six.
+
+    Examples
+    --------
+    >>> format_pair(0.123456789, 0.223456789), format_pair(1.0000000001, 1.0000000002), format_pair(58_000, None)
+    (('0.123457', '0.223457'), ('1.0000000001', '1.0000000002'), ('58000', '–'))
+    """
+    if isinstance(before, float) and isinstance(after, float) and math.isfinite(before) and math.isfinite(after):
+        for digits in range(6, 18):
+            texts = f"{before:.{digits}g}", f"{after:.{digits}g}"
+            if texts[0] != texts[1] or before == after:
+                return texts
+    return format_cell(before), format_cell(after)

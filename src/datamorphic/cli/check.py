@@ -53,6 +53,7 @@ def check(
     store: opt.StoreUrl = None,
     trust: opt.Trust = False,
     scalar: opt.Scalar = False,
+    classes: opt.Classes = None,
     seed: opt.Seed = 0,
     as_json: opt.Json = False,
 ) -> None:
@@ -105,6 +106,7 @@ def check(
                 batch=batch,
                 store=notice.make_keep_options(request),
                 scalar=scalar,
+                classes=opt.parse_classes(classes),
                 **hints,
                 **options,
             )

@@ -51,11 +51,12 @@ VALUES: dict[str, Callable[[str], Iterable[str]]] = {
         "MT-RT MT-ART-Min MT-ART-Avg MT-ART-Max SFIDMT-ART MT-BART MT-IPART MT-RPART SFIDMT-BART FSCS-ART FSCS-EC MD-ART "
         "RRT RPART BART IPART Sobol Halton"
     ),
-    "hunted": lambda start: _add_prefix("program:", PROGRAMS, start),
+    "program_or_model": lambda start: _add_prefix("program:", PROGRAMS, start),
     "labels": _offer("auto plain hierarchy multi"),
     # without names that need quotes, which a shell does not complete
     "only": _offer(
-        "adequacy answers baseline batches borders classes invariant learning metamorphisms monotone protected repeats"
+        "adequacy answers baseline batches borders calibration classes dependence duplicates identifiers interface invariant "
+        "leaks learning memorisation metamorphisms monotone protected repeats response scores slices suggestions"
     ),
     "pool": _offer("fixed growing"),
     "refine": _offer("auto bisect score multisection"),

@@ -51,6 +51,7 @@ _OUTCOME_AT_START = re.compile(r"^(?:\d+\. )?(HOLDS|BROKEN|NOT CHECKED|FAULT|CON
 #: arguments of the public functions that are options of the commands under another name
 _OPTION_NAMES = {"kinds": "kind", "steps": "feature-step", "feature_steps": "feature-step", "orders": "order"}
 _MAPPING_ARGUMENT = re.compile(r"\b(kinds|steps|feature_steps|bounds|orders)=\{(['\"])(.+?)\2: ([^{}]*)\}")
+_CLASSES_ARGUMENT = re.compile(r"\bclasses=(?:\[([^\]]*)\])?")
 _PLAIN_ARGUMENT = re.compile(r"\b(trust|scalar|surrogate|tolerance)=(True|[\d.]*\d)")
 #: an argument that the message itself translates: "surrogate=rows (--train FILE)", "trust=True (--trust on the command line)"
 _TRANSLATED_ARGUMENT = re.compile(r"\b\w+=\w+ \((--[^()]*?)(?: on the command line)?\)")
@@ -59,6 +60,11 @@ _LISTED_COLUMN = re.compile(r"\b(?:expect=\{\"(?=invariant))?(protected|invarian
 _MONOTONE_COLUMN = re.compile(r"\bexpect=\{\"monotone\": \{\"([^\"]+)\": \"(up|down)\"\}\}")
 _PYTHON_CALL = re.compile(r"\bdm\.\w+\(")
 _TRANSLATION = re.compile(r" \(--[^()]* on the command line\)")
+
+
+def _replace_classes(match: re.Match[str]) -> str:
+    names = ",".join(name.strip().strip("'\"") for name in (match[1] or "").split(","))
+    return f"--classes {names}".rstrip()
 
 
 def to_option_words(text: str) -> str:
@@ -86,6 +92,7 @@ def to_option_words(text: str) -> str:
     if _PYTHON_CALL.search(text):
         return text  # code to copy
     text = _LISTED_COLUMN.sub(r"--\1 \2", _MONOTONE_COLUMN.sub(r"--monotone \1=\2", text))
+    text = _CLASSES_ARGUMENT.sub(_replace_classes, text)
     text = _MAPPING_ARGUMENT.sub(replace_mapping, _TRANSLATED_ARGUMENT.sub(r"\1", text))
     return _TRANSLATION.sub("", _PLAIN_ARGUMENT.sub(replace_plain, text))
 

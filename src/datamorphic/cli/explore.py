@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 PLAN_OPTIONS = ("walk_distance", "moves", "seeds", "seed", "target", "threshold", "jump", "labels", "scalar")
 RUN_OPTIONS = ("strategy", "walks", "steps", "delta", "refine", "pool", "budget", "timeout", "batch")
 HINTS_KEY = "hints"
+CLASSES_KEY = "classes"
 EXPLORE_HINTS = {"steps": "feature_steps"}  # `steps` of `dm.explore` are steps of a walk
 REQUEST_KEYS = ("model", "data", "subject", *PLAN_OPTIONS, *RUN_OPTIONS)
 
@@ -64,6 +65,7 @@ def explore(
     timeout: opt.Timeout = None,
     trust: opt.Trust = False,
     scalar: opt.Scalar = False,
+    classes: opt.Classes = None,
     batch: opt.Batch = None,
     workers: opt.Workers = None,
     engine: opt.EngineName = None,
@@ -114,6 +116,8 @@ def explore(
     }
     if hints := opt.parse_hints(kind, feature_step, bounds, order).to_dict():
         request[HINTS_KEY] = hints  # only if given: a run can only be resumed with the request it was stored with
+    if classes is not None:
+        request[CLASSES_KEY] = opt.parse_classes(classes)
     if plan:
         with redirect_user_output(), suggest_scalar(scalar):
             system, frame, options = _load_request(request, trust)
@@ -210,4 +214,6 @@ def _load_request(request: dict[str, Any], trust: bool) -> tuple[Any, Any, dict[
     system, options = load_system(request["model"], request["subject"], trust)
     frame = None if request["data"] is None else load_data(request["data"])
     options |= {EXPLORE_HINTS.get(name, name): hint for name, hint in request.get(HINTS_KEY, {}).items()}
+    if CLASSES_KEY in request:
+        options[CLASSES_KEY] = request[CLASSES_KEY]
     return system, frame, {name: request[name] for name in PLAN_OPTIONS} | options

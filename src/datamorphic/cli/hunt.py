@@ -22,7 +22,7 @@ PROGRAM_PREFIX = "program:"
 
 
 def hunt(
-    hunted: Annotated[
+    program_or_model: Annotated[
         str,
         opt.argument(
             "SYSTEM", "program:NAME, program:NAME/MUTANT or module:function; with --data a model file or module:object."
@@ -78,8 +78,8 @@ def hunt(
     except ValueError:
         raise UsageError(f"--stop-after is a number of violations, or all. Got {stop_after!r}.") from None
     with redirect_user_output():
-        system, display_name, own_relations = _load_hunted(hunted, data, trust)
-        chosen_relations = _load_relations(hunted, relations or [], own_relations)
+        system, display_name, own_relations = _load_system_to_hunt(program_or_model, data, trust)
+        chosen_relations = _load_relations(program_or_model, relations or [], own_relations)
         if selector is not None and own_relations is not None:
             shared = system.shared()  # a selector gives the same sources to all relations
             chosen_relations = [shared.get(relation.name, relation) for relation in chosen_relations]
@@ -119,7 +119,7 @@ def hunt(
         raise typer.Exit(ExitCode.INTERRUPTED)
 
 
-def _load_hunted(
+def _load_system_to_hunt(
     text: str, data: str | None, trust: bool
 ) -> tuple[Any, str | None, Mapping[str, FunctionRelation] | None]:
     """Return the system, its display name, and its own relations if it has any."""
@@ -150,7 +150,9 @@ def _load_hunted(
     return system, None, None
 
 
-def _load_relations(hunted: str, names: list[str], own_relations: Mapping[str, FunctionRelation] | None) -> list[Any]:
+def _load_relations(
+    program_or_model: str, names: list[str], own_relations: Mapping[str, FunctionRelation] | None
+) -> list[Any]:
     """Return relations by name: those of the program, or of the module of the function."""
     if not names:
         if own_relations is None:
@@ -163,7 +165,7 @@ def _load_relations(hunted: str, names: list[str], own_relations: Mapping[str, F
         if own_relations is not None and ":" not in name:
             relations.append(own_relations[name])
             continue
-        module, colon, _ = hunted.partition(":")
+        module, colon, _ = program_or_model.partition(":")
         if ":" not in name and not colon:
             raise UsageError(f"{name!r} is not understood. Write module:relation, as in my_tests:doubling.")
         relation = load_object(name if ":" in name else f"{module}:{name}")

@@ -15,6 +15,7 @@ from ..data.sets import load
 from ..errors import SystemFailed, UsageError
 from ..space.table_files import read_table
 from ..systems.files import is_model_file, is_weka_name
+from ..systems.missing_packages import build_missing_package_error
 from . import options as opt
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def load_object(text: str) -> Any:
                 f"There is no module {module_name!r} here or among the installed packages. "
                 "Run the command in the folder of the module."
             ) from None
-        raise UsageError(f"Importing {module_name!r} failed: {error}.") from error
+        raise build_missing_package_error(error, f"{module_name} needs") from error
     except (Exception, SystemExit) as error:
         raise UsageError(f"Importing {module_name!r} failed: {type(error).__name__}: {error}.") from error
     for part in attribute.split(".") if attribute else []:

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import os
 import sys
 import tempfile
@@ -79,7 +81,7 @@ def _root(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Hold the options of the command itself."""
+    """Declare the options of ``datamorphic`` itself."""
 
 
 for _panel, _commands in PANELS.items():
@@ -94,6 +96,9 @@ add_examples(app)
 def main() -> None:
     """Run the command and exit."""
     open_missing_streams()
+    atexit.register(
+        gc.freeze
+    )  # the search for garbage in models and libraries takes half a second, just before all ends
     # otherwise Hypothesis writes a folder .hypothesis wherever the command is run
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", os.path.join(tempfile.gettempdir(), "datamorphic-hypothesis"))
     if hasattr(sys.stdout, "reconfigure"):

@@ -43,6 +43,10 @@ Timeout = Annotated[float | None, option("SECONDS", "Seconds to wait for an answ
 Trust = Annotated[
     bool, flag("--trust", "Load pickles, and skops files with unknown types. Loading them can run any code.")
 ]
+Classes = Annotated[
+    str | None,
+    option("A,B,...", "The names of the classes, in the order of the scores that MODEL answers, e.g. no,yes."),
+]
 Scalar = Annotated[bool, flag("--scalar", "MODEL is a function of one case: its features by name, or one dict.")]
 
 # -- how columns are read ----------------------------------------------------------------------------------------------
@@ -146,6 +150,19 @@ def _parse_order(text: str) -> tuple[str, list[str | float]]:
         return name.strip(), [_parse_number(label, "--order", "") for label in labels]
     except UsageError:
         return name.strip(), [*labels]
+
+
+def parse_classes(text: str | None) -> list[str | float] | None:
+    """Return the value of ``--classes`` as labels; numbers if all are numbers."""
+    if text is None:
+        return None
+    labels = [label.strip() for label in text.split(",")]
+    if len(labels) < 2 or not all(labels):
+        raise UsageError(f"--classes takes the names of at least two classes, as in no,yes. Got {text!r}.")
+    try:
+        return [_parse_number(label, "--classes", "") for label in labels]
+    except UsageError:
+        return [*labels]
 
 
 def parse_pair(text: str, option: str, expected: str) -> tuple[str, str]:

@@ -44,6 +44,7 @@ REPEATED_OPTIONS = [
     "towards",
     "expect",
     "baseline",
+    "reference",
     "budget",
 ]
 RESUMABLE_STATES = ("killed", "interrupted", "failed")
@@ -53,7 +54,7 @@ MAX_CASE_FEATURES = 6  # in a row of a table
 @app.command("list")
 def list_runs(
     last: Annotated[int, opt.option("N", "Number of runs to list, the newest ones.", min=1)] = 50,
-    every: Annotated[bool, opt.flag("--all", "List all runs.")] = False,
+    list_all: Annotated[bool, opt.flag("--all", "List all runs.")] = False,
     store: opt.StoreUrl = None,
     as_json: opt.Json = False,
 ) -> None:
@@ -66,7 +67,7 @@ def list_runs(
     if not location:
         with open_required_store(store, reading=True) as run_store:
             # programs that read JSON expect all runs
-            runs = run_store.runs(last=None if every or as_json else last)
+            runs = run_store.runs(last=None if list_all or as_json else last)
             location = run_store.url
     if as_json:
         print_json([run.to_json() for run in runs])
@@ -207,7 +208,7 @@ def _validate_request(request: object, store: Store, run: int, trust: bool) -> d
 
 
 def _is_private(store: Store) -> bool:
-    """Tell whether only this user can write to a store."""
+    """Return whether only this user can write to a store."""
     if not os.path.isfile(store.url):
         return False  # a server
     status = os.stat(store.url)
@@ -367,6 +368,8 @@ def _format_repeat_command(run: Run) -> str:
     arguments = [str(request[name]) for name in argument_names if request.get(name)]
     arguments += format_options(request, *option_names, *REPEATED_OPTIONS)
     arguments += format_hint_options(request if run.verb == "test" else request.get(HINTS_KEY, {}))
+    if request.get("classes"):
+        arguments += ["--classes", ",".join(map(str, request["classes"]))]
     arguments += [f"--{name}" for name in ("trust", "scalar") if request.get(name)]
     return f"Run it again: {shlex.join(['datamorphic', run.verb, *arguments, '--seed', str(run.seed)])}"
 

@@ -13,6 +13,7 @@ from . import options as opt
 from .console import prepare_output_files, print_json, print_line, print_text, redirect_user_output, write_exports
 from .exit_codes import ExitCode
 from .load import choose_model_and_data, load_data, load_system, suggest_scalar, to_absolute_path
+from .startup import measure_startup
 from .stores import RunNotice, format_store_option, open_store
 
 NEVER = "never"
@@ -44,6 +45,14 @@ def test(
         Path | None,
         opt.option("FILE", "The border of an earlier version, written by --save-front: report where it moved."),
     ] = None,
+    tolerance: Annotated[
+        float | None,
+        opt.option("SIZE", "Do not report differences up to this size, of scores or of answers that are numbers."),
+    ] = None,
+    reference: Annotated[
+        str | None,
+        opt.option("FILE", "The training data, a CSV or Parquet file or data:NAME: report rows that are in both."),
+    ] = None,
     budget: Annotated[str, opt.option("BUDGET", 'Time or model calls to spend: "1m", "30s", "10000 runs".')] = "1m",
     only: Annotated[list[str] | None, opt.option("CHECK", "Run only this check. Repeatable.")] = None,
     fail_on: Annotated[
@@ -70,6 +79,7 @@ def test(
     store: opt.StoreUrl = None,
     trust: opt.Trust = False,
     scalar: opt.Scalar = False,
+    classes: opt.Classes = None,
     seed: opt.Seed = 0,
     as_json: opt.Json = False,
 ) -> None:
@@ -83,13 +93,15 @@ def test(
     datamorphic test model.skops loans.csv --target decision --monotone income=up --towards approve --protected gender;
     datamorphic test model.skops loans.csv --target decision --only "row order"
     """
+    start = (
+        time.monotonic() - measure_startup()
+    )  # loading the program, the model and the data counts towards the budget
     from ..audit.expectations import merge_expectations
     from ..audit.finding import LEVELS
     from ..audit.options import AuditOptions
     from ..audit.runner import run_audit
     from ..runs.engines import make_engine
 
-    start = time.monotonic()  # loading counts towards the budget
     model, data_name = choose_model_and_data(model, inputs, subject, data, target)
     if save_front is not None and only and not {"borders", "baseline"} & set(only):
         raise UsageError("--save-front saves what the check 'borders' finds. Add --only borders, or leave --only out.")
@@ -97,7 +109,7 @@ def test(
         raise UsageError(f"--fail-on is one of {', '.join(LEVELS)} or {NEVER}. Got {fail_on!r}.")
     files = {"html": html, "junit": junit, "sarif": sarif, "markdown": markdown, "pytest": pytest}
     prepare_output_files(*files.values(), save_front)
-    hints = opt.parse_hints(kind, feature_step, bounds, order)
+    hints, class_names = opt.parse_hints(kind, feature_step, bounds, order), opt.parse_classes(classes)
     request: dict[str, Any] = {
         "from_files": True,
         "model": model,
@@ -110,16 +122,20 @@ def test(
         "towards": towards,
         "expect": expect and str(expect),
         "baseline": baseline and str(baseline),
+        "tolerance": tolerance,
+        "reference": reference,
         "trust": trust,
         "budget": None if budget == "1m" else budget,
         "timeout": timeout,
         "batch": batch,
         "scalar": scalar,
+        "classes": class_names,
         **hints.to_dict(),
     }
     stored_request = request | {
         "model": to_absolute_path(model),
         "data": to_absolute_path(data_name),
+        "reference": to_absolute_path(reference),
         "seed": seed,
         "budget": budget,
     }
@@ -137,6 +153,8 @@ def test(
                     budget=budget,
                     seed=seed,
                     baseline=baseline,
+                    tolerance=tolerance,
+                    reference=None if reference is None else load_data(reference),
                     only=only or (),
                     hints=hints,
                     engine=make_engine(engine, workers),
@@ -144,6 +162,7 @@ def test(
                     batch=batch,
                     store=notice.make_keep_options(stored_request),
                     scalar=scalar,
+                    classes=class_names,
                     request=request,
                     start_time=start,
                     **options,
@@ -163,5 +182,7 @@ def test(
             if save_front is not None:
                 print_line(f"The border: {save_front}")
             notice.print_end()
+    if result.interrupted:
+        raise typer.Exit(ExitCode.INTERRUPTED)
     if fail_on != NEVER and (result.at_least(fail_on) or not result.complete):  # type: ignore[arg-type]
         raise typer.Exit(ExitCode.FINDINGS)

@@ -166,7 +166,7 @@ def reference_model(name: str, model: str, frame: pd.DataFrame) -> Any:
 
 
 def learns_from_part(model: str) -> bool:
-    """Tell whether a model learns from only nine tenths of the rows."""
+    """Return whether a model learns from only nine tenths of the rows."""
     return model.endswith("2") or model.startswith("Stack")
 
 

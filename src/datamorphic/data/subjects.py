@@ -93,7 +93,7 @@ def _is_in_triangle(x: Numbers, y: Numbers) -> Booleans:
 
 
 def _is_above_log(x: Numbers, y: Numbers) -> Booleans:
-    """Tell whether y >= log10 x; False where x <= 0, which has no logarithm."""
+    """Return whether y >= log10 x; False where x <= 0, which has no logarithm."""
     return y >= np.log10(x, out=np.full(np.shape(x), np.nan), where=x > 0)
 
 

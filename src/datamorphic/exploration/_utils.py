@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._text import format_short
+from .._text import format_percent, format_short
 from ..space import geometry
 from ..space.features import Codes
 from ..space.features import Mask as Mask
 from ..space.points import Points
 from ..space.space import Space
+
+MIN_VISIBLE_CHANGE = 1e-3  # of the range of a feature: smaller ones show in distant digits only
 
 Rows = npt.NDArray[np.intp]
 Answers = npt.NDArray[Any]
@@ -39,7 +41,8 @@ def measure_changes(space: Space, a: Codes, b: Codes) -> Codes:
 def format_changes(a: Points, b: Points, limit: int | None = None) -> list[str]:
     """Return the changes from each row of `a` to the same row of `b`, largest first, at most `limit` per row.
 
-    For example: ``['c red -> blue, x 1 -> 2.5']``.
+    For example: ``['c red -> blue, x 1 -> 2.5']``. With a limit, changes that only distant digits show are counted
+    instead of listed, unless there are no others and they are few.
     """
     sizes = measure_changes(a.space, a.codes, b.codes)
     order = np.argsort(-sizes, axis=1, kind="stable")
@@ -47,9 +50,14 @@ def format_changes(a: Points, b: Points, limit: int | None = None) -> list[str]:
     texts = []
     for row, features in enumerate(order):
         changed_features = [j for j in features.tolist() if sizes[row, j] > 0]
+        visible_features = [j for j in changed_features if limit is None or sizes[row, j] >= MIN_VISIBLE_CHANGE]
+        if limit is not None and len(changed_features) > limit and not visible_features:
+            bound = format_percent(MIN_VISIBLE_CHANGE)
+            texts.append(f"tiny changes of {len(changed_features)} features, each under {bound} of its range")
+            continue
         phrases = [
             f"{a.space.names[j]} {_format_change(before[j][row], after[j][row])}"
-            for j in changed_features[: limit or len(changed_features)]
+            for j in (visible_features or changed_features)[: limit or len(changed_features)]
         ]
         hidden_count = len(changed_features) - len(phrases)
         texts.append(", ".join(phrases) + (f" and {hidden_count} more" if hidden_count else ""))

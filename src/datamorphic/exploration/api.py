@@ -9,7 +9,7 @@ from .._typing import DataLike, EngineLike, FilePath, ModelLike, SeedLike
 from .._validation import to_generator
 from ..errors import ArgumentError
 from ..morphisms.subject import build_subject, find_system_name
-from ..runs.engines import make_engine
+from ..runs.engines import make_engine, needs_processes
 from ..runs.flow import Budget
 from ..runs.interrupts import Interrupts
 from ..runs.keep import KeepOptions, keep_run, resolve_seed
@@ -49,6 +49,7 @@ def explore(
     threshold: float | None = None,
     jump: float | None = None,
     labels: str = "auto",
+    classes: Sequence[Any] | None = None,
     timeout: float | None = None,
     batch: int | None = None,
     store: FilePath | Store | KeepOptions | None = None,
@@ -107,6 +108,8 @@ def explore(
         fronts are to be compared.
     labels : {"auto", "plain", "hierarchy", "multi"}
         How labels are compared: as plain labels, as paths such as "a/b/c", or as several labels at once.
+    classes : sequence, optional
+        The names of the classes, in the order of the probabilities, scores or codes that the system answers.
     timeout : float, optional
         The number of seconds after which a row without an answer counts as hanging.
     batch : int, optional
@@ -151,6 +154,7 @@ def explore(
         jump=jump,
         labels=labels,
         target=target,
+        classes=classes,
         hints=SpaceOptions(kinds=kinds, steps=feature_steps, bounds=bounds, orders=orders),
     )
     chosen_engine = make_engine(engine)
@@ -160,7 +164,8 @@ def explore(
     if keep is not None:
         seed = resolve_seed(seed, keep)
     rng = to_generator("seed", options.OWNER, seed)
-    wrap_options: dict[str, Any] = {"trust": trust, "scalar": scalar, "name": name}
+    wrap_options: dict[str, Any] = {"trust": trust, "scalar": scalar, "name": name, "classes": options.classes}
+    wrap_options |= {"timeout": timeout, "isolated": needs_processes(chosen_engine)}
     subject = build_subject(
         model, data, target=target, space=space, space_options=options.hints, seeds=seeds, rng=rng, **wrap_options
     )

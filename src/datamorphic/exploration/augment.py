@@ -259,14 +259,14 @@ def _explore_fold(
     front: FrontData, sut: Executor, training_rows: pd.DataFrame, rng: np.random.Generator
 ) -> tuple[Codes, list[Any]]:
     """Explore a model from some rows with the options of the front; return the border points and their labels."""
-    ground, settings = build_native_terrain(front.space), front.settings
-    moves = {name: step for name, step in ground.moves.items() if name in settings.get("moves", ground.moves)}
-    ground = replace(ground, moves=moves or ground.moves)  # the moves of a test system have other names
+    terrain, settings = build_native_terrain(front.space), front.settings
+    moves = {name: step for name, step in terrain.moves.items() if name in settings.get("moves", terrain.moves)}
+    terrain = replace(terrain, moves=moves or terrain.moves)  # the moves of a test system have other names
     border = Border(sut.labels)
     explorer = EXPLORERS.get(front.strategy, EXPLORERS["random_walk"])(
-        ground=ground,
+        terrain=terrain,
         border=border,
-        refinement=Refinement(ground, FOLD_HALVINGS, None, "bisect"),
+        refinement=Refinement(terrain, FOLD_HALVINGS, None, "bisect"),
         walks=int(settings.get("walks", front.walks)),
         walk_distance=int(settings.get("walk_distance", 20)),
     )

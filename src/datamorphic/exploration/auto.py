@@ -34,7 +34,7 @@ class AutoExplorer:
     def explore(self, pool: SeedPool, rng: np.random.Generator) -> Flow[ExplorationRecord]:
         """Make all walks in rounds and return their common record."""
         usable_explorers = [candidate for candidate in self.explorers if len(pool) >= candidate.min_pool_size]
-        record = ExplorationRecord(self.explorers[0].ground.space)
+        record = ExplorationRecord(self.explorers[0].terrain.space)
         own_records = [ExplorationRecord(record.space, notes=record.notes) for _ in usable_explorers]
         count = len(usable_explorers)
         new_cells, runs, shares = np.zeros(count), np.zeros(count), np.full(count, 1 / max(1, count))

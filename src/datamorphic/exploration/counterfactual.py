@@ -30,7 +30,7 @@ def find_flips(front: FrontData, points: Points, case: Rows, pair: Rows) -> Flow
     """Search for small changes of cases that flip their answers.
 
     `case` and `pair` are the requested changes: the number of a case, sorted, and of a pair at which to change it. The
-    first request of each case gets the smallest change that is found anywhere. The result are the codes of the changed
+    first request of each case gets the smallest change that is found anywhere. Return the codes of the changed
     cases, the answers to the cases, and the answers to the changed cases; None where no flip was found.
     """
     space, border = front.space, front.restore_border()

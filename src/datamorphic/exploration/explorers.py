@@ -59,7 +59,7 @@ class Explorer:
     Subclasses implement `_walk`: draw the start of each walk, and walk until it meets a border.
     """
 
-    ground: Terrain
+    terrain: Terrain
     border: Border
     refinement: Refinement
     walks: int = 1000  # for random target, the number of pairs of cases
@@ -72,7 +72,7 @@ class Explorer:
 
     def explore(self, pool: SeedPool, rng: np.random.Generator) -> Flow[ExplorationRecord]:
         """Make all walks and return the record; when the budget is spent, the record until then."""
-        record = ExplorationRecord(self.ground.space)
+        record = ExplorationRecord(self.terrain.space)
         if len(pool) < self.min_pool_size:
             record.add_note(f"{self.name} needs {self.min_pool_size} cases to start from; there are {len(pool)}.")
             return record
@@ -179,7 +179,7 @@ class RandomTarget(Explorer):
         y = wave.rng.integers(len(pool) - 1, size=walks)
         y += y >= x
         with wave.count_unfinished(walks):
-            yield from self._execute_seeds(wave, np.concatenate([x, y]), fresh=self.ground.continuous)
+            yield from self._execute_seeds(wave, np.concatenate([x, y]), fresh=self.terrain.continuous)
         wave.record.lost += int((np.isnan(pool.states[x]) | np.isnan(pool.states[y])).sum())
         codes = pool.points.codes
         self._add_brackets(wave.brackets, codes[x], codes[y], pool.states[x], pool.states[y], np.arange(walks))
@@ -208,8 +208,8 @@ class _StepwiseExplorer(Explorer):
             if not walk.size:
                 return
             move_numbers = self._draw_moves(rng, walks, wave.first_walk)[walk]
-            there = self.ground.move(here, move_numbers, rng)
-            moved = ~Points(self.ground.space, here).same(Points(self.ground.space, there))
+            there = self.terrain.move(here, move_numbers, rng)
+            moved = ~Points(self.terrain.space, here).same(Points(self.terrain.space, there))
             if not self.counts_standstill and not moved.all():
                 walk, here, there, state = walk[moved], here[moved], there[moved], state[moved]
                 moved = np.ones(len(walk), dtype=bool)
@@ -218,7 +218,7 @@ class _StepwiseExplorer(Explorer):
             progress = wave.progress + walks / self.walks * step / (self.walk_distance + self.refinement.steps)
             # a case that did not move has a known answer, but counts as a run
             query = Query(
-                Points(self.ground.space, there[query_rows]), progress=progress, note="walking", runs=len(walk)
+                Points(self.terrain.space, there[query_rows]), progress=progress, note="walking", runs=len(walk)
             )
             with wave.count_unfinished(len(walk)):
                 new_state[query_rows] = self.border.read((yield query))
@@ -241,7 +241,7 @@ class DirectedWalk(_StepwiseExplorer):
     counts_standstill = False
 
     def _draw_starts(self, pool: SeedPool, rng: np.random.Generator, walks: int, first: int) -> Rows:
-        moves = len(self.ground.moves)
+        moves = len(self.terrain.moves)
         if first == 0 or self._order.size != len(pool):
             self._order = rng.permutation(len(pool))
         return self._order[(np.arange(first, first + walks) // moves) % len(pool)]
@@ -249,7 +249,7 @@ class DirectedWalk(_StepwiseExplorer):
     _order: Rows = np.empty(0, dtype=np.intp)
 
     def _draw_moves(self, rng: np.random.Generator, walks: int, first: int) -> Rows:
-        return np.arange(first, first + walks) % len(self.ground.moves)
+        return np.arange(first, first + walks) % len(self.terrain.moves)
 
 
 class RandomWalk(_StepwiseExplorer):
@@ -261,7 +261,7 @@ class RandomWalk(_StepwiseExplorer):
         return rng.integers(len(pool), size=walks)
 
     def _draw_moves(self, rng: np.random.Generator, walks: int, first: int) -> Rows:
-        return rng.integers(len(self.ground.moves), size=walks)
+        return rng.integers(len(self.terrain.moves), size=walks)
 
 
 EXPLORERS: dict[str, type[Explorer]] = {

@@ -35,7 +35,7 @@ MAX_HALVINGS = 1000.0  # more would leave the range of floats
 class Narrowing:
     """Narrows the brackets of one wave, all together."""
 
-    ground: Terrain
+    terrain: Terrain
     border: Border
     brackets: Brackets
     steps: int  # the maximum number of halvings per bracket
@@ -64,10 +64,10 @@ class Narrowing:
             keyed_codes = np.column_stack([here.walk[rows], codes])
             _, first, inverse = np.unique(keyed_codes, axis=0, return_index=True, return_inverse=True)
             codes, rows = codes[first], rows[first]
-        batch = Points(self.ground.space, codes)
+        batch = Points(self.terrain.space, codes)
         self.progress += self.share / max(1, self.steps)
         self.share -= self.share / max(1, self.steps)  # so that any number of queries stays below 1
-        outputs = yield Query(batch, scores, self.progress, "narrowing", fresh=self.ground.continuous)
+        outputs = yield Query(batch, scores, self.progress, "narrowing", fresh=self.terrain.continuous)
         here.runs += np.bincount(rows, minlength=len(here))
         state, output_scores = self.border.read(outputs), outputs.scores
         if inverse is None:
@@ -93,11 +93,11 @@ class Narrowing:
         if self.delta is None or not rows.size:
             return rows
         x, y = self.brackets.x[rows], self.brackets.y[rows]
-        distance = self.ground.compute_distances(x, y)
-        if self.ground.mixed:
+        distance = self.terrain.compute_distances(x, y)
+        if self.terrain.mixed:
             # One category or integer step may have to remain. If it alone exceeds delta, the rest counts.
-            discrete_distance = geometry.discrete_distance(self.ground.space, x, y)
-            is_last_step = (geometry.unit_distance(self.ground.space, x, y) <= 1) & (discrete_distance > self.delta)
+            discrete_distance = geometry.discrete_distance(self.terrain.space, x, y)
+            is_last_step = (geometry.unit_distance(self.terrain.space, x, y) <= 1) & (discrete_distance > self.delta)
             distance = np.where(is_last_step, distance - discrete_distance, distance)
         return rows[distance > self.delta]
 
@@ -108,9 +108,9 @@ class Narrowing:
 
         With a `condition`, only as long as it holds for their ends.
         """
-        here, space = self.brackets, self.ground.space
+        here, space = self.brackets, self.terrain.space
         unnarrowed = not here.runs.any()  # all brackets have the same number of halvings left
-        always_wide = self.ground.straight and _is_always_wide(space, here.x[rows], here.y[rows], self.steps)
+        always_wide = self.terrain.straight and _is_always_wide(space, here.x[rows], here.y[rows], self.steps)
         for _ in range(self.steps):
             rows = self.find_wide_brackets(
                 rows if unnarrowed else rows[here.runs[rows] - self.extra[rows] < self.steps]
@@ -120,7 +120,7 @@ class Narrowing:
             if not rows.size:
                 return
             x, y = (here.x, here.y) if rows.size == len(here) else (here.x[rows], here.y[rows])
-            z = self.ground.compute_midpoints(x, y)
+            z = self.terrain.compute_midpoints(x, y)
             if not always_wide:
                 new = _is_new(space, x, z, y)
                 if not new.all():
@@ -137,7 +137,7 @@ class Narrowing:
 
     def multisect(self) -> Flow[None]:
         """Bisect with fewer queries: query several levels of midpoints at once, then descend among the answers."""
-        here, ground = self.brackets, self.ground
+        here, terrain = self.brackets, self.terrain
         rows = np.arange(len(here))
         halvings = 0
         while rows.size and halvings < self.steps:
@@ -145,10 +145,10 @@ class Narrowing:
             levels = min(LEVELS_PER_QUERY, self.steps - halvings)
             grid = [here.x[rows], here.y[rows]]
             for _ in range(levels):
-                middles = [ground.compute_midpoints(a, b) for a, b in pairwise(grid)]
+                middles = [terrain.compute_midpoints(a, b) for a, b in pairwise(grid)]
                 grid = [point for both in zip(grid[:-1], middles, strict=True) for point in both] + grid[-1:]
             strides = [(i, i & -i) for i in range(1, len(grid) - 1)]  # the distances of the ends of each midpoint
-            new = [_is_new(ground.space, grid[i - step], grid[i], grid[i + step]) for i, step in strides]
+            new = [_is_new(terrain.space, grid[i - step], grid[i], grid[i + step]) for i, step in strides]
             query_codes = np.concatenate([z[fresh] for z, fresh in zip(grid[1:-1], new, strict=True)])
             if not len(query_codes):
                 return
@@ -182,7 +182,7 @@ class Narrowing:
         These are brackets that scores misled, whose straight line leads through invalid cases, or that got no answer. If
         it is `doubtful` that scores help, also those whose scores turn out to be a step function.
         """
-        here, space = self.brackets, self.ground.space
+        here, space = self.brackets, self.terrain.space
         if not space.smooth:
 
             def has_discrete_difference(x: Codes, y: Codes) -> Mask:
@@ -196,7 +196,7 @@ class Narrowing:
         before = here.take(rows)
         halvings = np.minimum(self.steps - before.runs, MAX_HALVINGS)
         if self.delta is not None:
-            halvings = np.minimum(halvings, np.log2(self.ground.compute_distances(before.x, before.y) / self.delta))
+            halvings = np.minimum(halvings, np.log2(self.terrain.compute_distances(before.x, before.y) / self.delta))
         try:
             remaining = yield from self._interpolate(rows, halvings, doubtful)
             wrong_rows = (yield from self._find_uncertified(rows)) if self._wants_scores else rows[:0]
@@ -213,7 +213,7 @@ class Narrowing:
 
     def _interpolate(self, rows: Rows, halvings: Codes, doubtful: bool) -> Flow[Rows]:
         """Narrow brackets that differ only in real numbers, and return those that are left to bisection."""
-        here, space = self.brackets, self.ground.space
+        here, space = self.brackets, self.terrain.space
         target, max_cases = 2.0**-halvings, np.ceil(halvings) + 1
         width = np.ones(len(rows))  # relative to the first width
         low_scores, high_scores = yield from self._query_end_scores(rows)
@@ -230,10 +230,10 @@ class Narrowing:
             case_count += 1
             x, y = here.x[rows[live]], here.y[rows[live]]
             z = _interpolate_points(x, y, t)
-            blunt = ~_is_new(space, x, z, y)
-            if blunt.any():  # rounding gave an end of the bracket: try the midpoint
-                t[blunt] = 0.5
-                z[blunt] = _interpolate_points(x[blunt], y[blunt], t[blunt])
+            is_unchanged = ~_is_new(space, x, z, y)
+            if is_unchanged.any():  # rounding gave an end of the bracket: try the midpoint
+                t[is_unchanged] = 0.5
+                z[is_unchanged] = _interpolate_points(x[is_unchanged], y[is_unchanged], t[is_unchanged])
             new = _is_new(space, x, z, y)
             if space.keeps_constraints:
                 satisfied = space.satisfied(z)
@@ -284,7 +284,7 @@ class Narrowing:
 
     def _query_ends(self, rows: Rows, scores: bool | Literal["only"], note: str) -> Query:
         """Return a query of both ends. These cases were executed before, so they are not new runs."""
-        ends = Points(self.ground.space, np.concatenate([self.brackets.x[rows], self.brackets.y[rows]]))
+        ends = Points(self.terrain.space, np.concatenate([self.brackets.x[rows], self.brackets.y[rows]]))
         return Query(ends, scores, self.progress, note, fresh=True, runs=0)
 
     def _compute_guide_values(

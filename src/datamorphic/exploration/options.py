@@ -11,6 +11,7 @@ from .._validation import validate_choice, validate_integer, validate_positive
 from ..errors import ArgumentError
 from ..runs.flow import Budget
 from ..space.options import SpaceOptions
+from ..systems.wrap import to_classes
 from .borders import Border, Hierarchy, Jump, MultiLabel, Threshold
 from .explorers import EXPLORERS
 from .refinement import REFINEMENT_METHODS, UNLIMITED_HALVINGS
@@ -43,6 +44,7 @@ class ExploreOptions:
     jump: float | None = None
     labels: str = "auto"
     target: str | None = None
+    classes: Sequence[Any] | None = None
     hints: SpaceOptions = field(default_factory=SpaceOptions)
 
     def __post_init__(self) -> None:
@@ -63,6 +65,7 @@ class ExploreOptions:
                 "strategy='auto' runs several strategies on one pool, which cannot grow. Use pool='fixed'."
             )
         object.__setattr__(self, "budget", Budget.parse(self.budget))
+        object.__setattr__(self, "classes", to_classes(self.classes, self.OWNER))
         object.__setattr__(self, "moves", None if self.moves is None else list(self.moves))
         self.make_border()
 
@@ -116,6 +119,8 @@ class ExploreOptions:
             "target": self.target,
             "seeds": seed_count,
         }
+        if self.classes is not None:
+            request["classes"] = [to_jsonable(label) for label in self.classes]
         if self.hints:
             request["space_hints"] = to_jsonable(self.hints.to_dict())
         return request

@@ -9,9 +9,10 @@ import numpy as np
 
 from .._text import format_percent, format_short, pluralize
 from ..reporting.document import Page, Section, Table
-from ._utils import format_answers, format_changes
+from ._utils import Rows, format_answers, format_changes
 from .front import Front
 from .plot import build_scatter
+from .small_changes import find_small_changes
 from .text import collect_remarks, format_figures
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ MAX_UNUSED_FEATURES = 10  # names of features that never differ
 MAX_EXAMPLE_PAIRS = 12
 MAX_CHANGES_PER_EXAMPLE = 6
 MAX_INCIDENTS = 10
+MIN_DECIDING_SHARE = 0.5  # of the pairs; at fewer, several features together decide
 
 
 def build_front_page(front: Front) -> Page:
@@ -33,7 +35,9 @@ def build_front_page(front: Front) -> Page:
     picture = Section(heading="The border in a picture", text=explanation, picture=build_scatter(front))
     sections = [_build_overview(front), picture]
     if len(front):
-        sections += [_build_class_pairs(front), build_plausible_pairs(front), build_deciding_features(front)]
+        small_changes = build_small_changes(front)
+        sections += [_build_class_pairs(front), *([] if small_changes is None else [small_changes])]
+        sections += [build_plausible_pairs(front), build_deciding_features(front)]
     sections += [_build_quality(front), *_build_incidents(front)]
     return Page(
         title=f"Where the answers of {front.subject} change",
@@ -71,8 +75,8 @@ def _build_class_pairs(front: Front) -> Section:
     )
 
 
-def build_plausible_pairs(front: Front) -> Section:
-    """Build the section of the most plausible pairs, one border after the other, so that each border is shown."""
+def _rank_plausible_pairs(front: Front, limit: int) -> Rows:
+    """Return the numbers of the most plausible pairs, one border after the other, so that each border is shown."""
     import pandas as pd
 
     order = np.argsort(front.plausibility, kind="stable")
@@ -82,7 +86,12 @@ def build_plausible_pairs(front: Front) -> Section:
     order = order[~places.assign(kind=kinds).duplicated().to_numpy()]
     kinds = pd.Series([front.borders[row] for row in order])
     turn = kinds.groupby(kinds).cumcount()
-    chosen_rows = order[np.argsort(turn.to_numpy(), kind="stable")][:MAX_EXAMPLE_PAIRS]
+    return order[np.argsort(turn.to_numpy(), kind="stable")][:limit]
+
+
+def build_plausible_pairs(front: Front) -> Section:
+    """Build the section of the most plausible pairs, each border in turn."""
+    chosen_rows = _rank_plausible_pairs(front, MAX_EXAMPLE_PAIRS)
     changes = format_changes(front.a.take(chosen_rows), front.b.take(chosen_rows), MAX_CHANGES_PER_EXAMPLE)
     answers = (format_answers(outputs[chosen_rows]) for outputs in (front.a_output, front.b_output))
     distances = map(_format_number, front.plausibility[chosen_rows])
@@ -92,6 +101,22 @@ def build_plausible_pairs(front: Front) -> Section:
         text="The pairs nearest to a real input, one per border in turn, with the changes from one case to the "
         "other: all other features are equal. Pairs are numbered from 0, as in the file of a saved front.",
         table=Table(columns=["pair", "answer", "becomes", "when", "from a real input"], rows=rows),
+    )
+
+
+def build_small_changes(front: Front) -> Section | None:
+    """Build the section of small changes of real rows that change the answer; None if none can be confirmed."""
+    changes = find_small_changes(front, _rank_plausible_pairs(front, MAX_EXAMPLE_PAIRS))
+    if changes is None or not len(changes):
+        return None
+    texts = format_changes(changes.before, changes.after, MAX_CHANGES_PER_EXAMPLE)
+    answers = (format_answers(values) for values in (changes.answer, changes.becomes))
+    rows = [list(row) for row in zip(changes.seed_rows.tolist(), *answers, texts, strict=True)]
+    return Section(
+        heading="Small changes of real inputs that change the answer",
+        text="Real inputs next to a border, and a change of as few features as was found that leads across it. The model "
+        "confirmed each of them. Please judge whether such a change should matter. Inputs are numbered from 0.",
+        table=Table(columns=["input", "answer", "becomes", "when"], rows=rows),
     )
 
 
@@ -110,8 +135,16 @@ def build_deciding_features(front: Front) -> Section:
     columns = ["feature", *(["decides at"] if decides_known else []), "differs in", "share of the distance"]
     differs = f"The share of pairs whose two inputs differ in a feature, and its share of their distance.{unused_note}"
     if decides_known:
-        heading = f"Which features decide: {rows[0][0]} most of all"
-        text = f"A feature decides where restoring its old value alone restores the old answer. {differs}"
+        top = top_features.iloc[0]
+        meaning = "A feature decides at a pair where restoring its old value alone restores the old answer."
+        if not top["decides"]:  # every pair needs several features: a ranking would be arbitrary
+            heading = "No feature decides alone: the answer changes only where several change together"
+            rows.sort(key=lambda row: -top_features.set_index("feature")["share"][row[0]])
+        elif table["decides"].sum() < MIN_DECIDING_SHARE:  # a bound on the pairs at which any of them decides
+            heading = f"Mostly several features decide together; alone, {rows[0][0]} decides most often"
+        else:
+            heading = f"Which features decide: {rows[0][0]} most of all"
+        text = f"{meaning} {differs}"
     else:
         heading = f"In which features the two inputs differ: {rows[0][0]} most"
         text = f"{differs} Which features decide is not known: the system is not attached, or could not be queried."

@@ -106,6 +106,7 @@ def plan(
     threshold: float | None = None,
     jump: float | None = None,
     labels: str = "auto",
+    classes: Sequence[Any] | None = None,
     trust: bool = False,
     scalar: bool = False,
     name: str | None = None,
@@ -116,7 +117,7 @@ def plan(
     ----------
     model, data, steps, walk_distance, moves, seeds, seed, target, space
         As for `explore`.
-    kinds, feature_steps, bounds, orders, threshold, jump, labels, trust, scalar, name
+    kinds, feature_steps, bounds, orders, threshold, jump, labels, classes, trust, scalar, name
         As for `explore`.
     walks : int
         The number of walks to plan for.
@@ -139,10 +140,12 @@ def plan(
         jump=jump,
         labels=labels,
         target=target,
+        classes=classes,
         hints=SpaceOptions(kinds=kinds, steps=feature_steps, bounds=bounds, orders=orders),
     )
     rng = to_generator("seed", options.OWNER, seed)
     subject_options: dict[str, Any] = {"owner": options.OWNER, "trust": trust, "scalar": scalar, "name": name}
+    subject_options["classes"] = options.classes
     subject = build_subject(
         model, data, target=target, space=space, space_options=options.hints, seeds=seeds, rng=rng, **subject_options
     )

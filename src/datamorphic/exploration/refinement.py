@@ -32,7 +32,7 @@ MAX_SCORE_COST_SHARE = 0.6  # scores are used if they need at most this share of
 class Refinement:
     """The method by which brackets are narrowed, and its limits."""
 
-    ground: Terrain
+    terrain: Terrain
     steps: int  # the maximum number of halvings per bracket
     delta: float | None = None  # a bracket of at most this width is not narrowed
     method: str = "auto"  # tries scores on the first brackets, and uses them if they need fewer cases
@@ -55,14 +55,14 @@ class Refinement:
         if not len(brackets):
             return
         # Guides compute points on a straight line, which custom midpoints need not follow.
-        if self.guide is None and self.guide_factory is not None and self.ground.straight and self.ground.continuous:
+        if self.guide is None and self.guide_factory is not None and self.terrain.straight and self.terrain.continuous:
             self.guide = self.guide_factory(border)
         if self.guide is None and self.method in ("auto", "score"):
             if self.method == "score":
                 record.add_note("There are no scores to be guided by here: pairs are narrowed by halving.")
             self.method = "bisect"
         narrowing = Narrowing(
-            ground=self.ground,
+            terrain=self.terrain,
             border=border,
             brackets=brackets,
             steps=self.steps,

@@ -48,12 +48,12 @@ def run_exploration(
     `seed` is what `rng` was made from, for the settings of the front. A `session` records the run.
     """
     border = options.make_border() or InferredBorder(subject.sut.labels, numbers=subject.has_numeric_answers)
-    ground = build_terrain(subject.system, options.moves)
+    terrain = build_terrain(subject.system, options.moves)
     find_guide = partial(_find_guide, subject.sut)
-    refinement = Refinement(ground, options.halvings, options.delta, options.refine, find_guide)
+    refinement = Refinement(terrain, options.halvings, options.delta, options.refine, find_guide)
     explorers = {
         name: explorer_class(
-            ground=ground,
+            terrain=terrain,
             border=border,
             refinement=refinement,
             walks=options.walks,
@@ -64,7 +64,7 @@ def run_exploration(
         for name, explorer_class in EXPLORERS.items()
     }
     chosen_explorer: Explorer | AutoExplorer = explorers.get(options.strategy) or AutoExplorer(
-        list(explorers.values()), Archive(ground.space, subject.seeds.codes), options.walks
+        list(explorers.values()), Archive(terrain.space, subject.seeds.codes), options.walks
     )
     counter = CallCounter()
     record = drive(
@@ -82,7 +82,7 @@ def run_exploration(
     explorer = explorers["random_walk"]
     border = explorer.current_border
     settings = options.to_settings() | {
-        "moves": list(ground.moves),
+        "moves": list(terrain.moves),
         "seed": int(seed) if isinstance(seed, Integral) else None,
         "border": border.description,
         "border_kind": border.name,
@@ -114,15 +114,15 @@ def _build_front(
     counter: CallCounter,
     settings: dict[str, Any],
 ) -> Front:
-    border, ground = explorer.current_border, explorer.ground
+    border, terrain = explorer.current_border, explorer.terrain
     first_walk = 0
     for brackets, runs in zip(record.brackets, record.walk_runs, strict=True):
         if (np.diff(brackets.walk) < 0).any():  # pairs are recorded step by step: sort them by walk
             brackets.keep_rows(np.argsort(brackets.walk, kind="stable"))
         brackets.walk = brackets.walk + first_walk
         first_walk += len(runs)
-    pairs = Brackets.concat(record.brackets, len(ground.space))
-    x, y = Points(ground.space, pairs.x), Points(ground.space, pairs.y)
+    pairs = Brackets.concat(record.brackets, len(terrain.space))
+    x, y = Points(terrain.space, pairs.x), Points(terrain.space, pairs.y)
     notes = [*subject.notes, *record.notes]
     if isinstance(explorer.border, InferredBorder) and explorer.border.remark:
         notes.append(explorer.border.remark)
@@ -134,7 +134,7 @@ def _build_front(
         a_output=_simplify_dtype(border.to_answers(pairs.x_state)),
         b_output=_simplify_dtype(border.to_answers(pairs.y_state)),
         kinds=name_border_kinds(border, pairs),
-        distance=ground.distance(x, y) if len(x) else np.empty(0),
+        distance=terrain.distance(x, y) if len(x) else np.empty(0),
         part=pairs.part,
         walk=pairs.walk,
         pair_runs=pairs.runs,

@@ -33,10 +33,10 @@ class IntervalEstimate(NamedTuple):
 
 
 class ValueRange(NamedTuple):
-    """The least and the greatest of many figures, and their difference."""
+    """The minimum and the maximum of many figures, and their difference."""
 
-    least: float
-    most: float
+    minimum: float
+    maximum: float
     width: float
 
 
@@ -118,8 +118,8 @@ def p_measure(measures: FMeasures | npt.ArrayLike, n: int) -> IntervalEstimate:
         validate_integer("n", "p_measure", n, low=1, high=violated.shape[1])
         measures = f_measures(violated)
     if (too_short := measures.censored & (measures.counts < n)).any():
-        most = int(measures.counts[too_short].min())
-        reject("n", "p_measure", f"at most {most}, the number of groups of a trial without a violation", n)
+        maximum = int(measures.counts[too_short].min())
+        reject("n", "p_measure", f"at most {maximum}, the number of groups of a trial without a violation", n)
     successes = int((~measures.censored & (measures.counts <= n)).sum())
     return IntervalEstimate(successes / len(measures), *compute_wilson_interval(successes, len(measures)))
 
@@ -238,8 +238,8 @@ def _measure_boxes(unit: Numbers, boxes: int, rng: np.random.Generator) -> Numbe
 
 
 def _compute_range(values: Numbers) -> ValueRange:
-    least, most = float(values.min()), float(values.max())
-    return ValueRange(least, most, most - least)
+    minimum, maximum = float(values.min()), float(values.max())
+    return ValueRange(minimum, maximum, maximum - minimum)
 
 
 class _Moments(NamedTuple):

@@ -11,11 +11,13 @@ import numpy as np
 from .._text import format_percent, format_short, pluralize
 from ..reporting.document import Axis, Page, Scatter, Section, SectionState, Table
 from ..reporting.text import to_one_line
+from ..space.features import Categorical
+from ..space.space import Space
 from .charts import draw_f_measure_chart, draw_ratio_chart
 from .loop import MAX_GROUPS_PLOTTED
 from .measures import estimate
 from .plots import DEFAULT_SOURCES, MAX_PLANE_DIMENSIONS, draw_region_picture, name_columns, sample_violations
-from .result import ExecutedSources, Hunt
+from .result import ExecutedSources, Hunt, decode_inputs
 from .simulation import Simulation
 from .text import format_headline, format_setting
 
@@ -144,7 +146,8 @@ def _build_sources_sections(hunt: Hunt) -> list[Section]:
     names = [to_one_line(str(name)) for name in hunt.columns]
     if relation.given is not None or relation.sources != 1 or len(names) != relation.width:  # not those of a model
         names = list(name_columns(relation))
-    pictures = _build_scatters(executed, names)
+    space = hunt.space if hunt.space is not None and names == list(hunt.columns) else None
+    pictures = _build_scatters(executed, names, space)
     heading = "The sources that were executed"
     if len(pictures) == 1:
         return [Section(heading=heading, text=text, picture=pictures[0], anchor="sources")]
@@ -152,22 +155,29 @@ def _build_sources_sections(hunt: Hunt) -> list[Section]:
     return [Section(heading=heading, text=text, parts=parts, anchor="sources")]
 
 
-def _build_scatters(executed: ExecutedSources, names: Sequence[str]) -> list[Scatter]:
+def _build_scatters(executed: ExecutedSources, names: Sequence[str], space: Space | None) -> list[Scatter]:
     """Return a plot per pair of inputs; a single input is plotted over the groups."""
+    features = [None] * len(names) if space is None else space.features
+    axes = [
+        Axis(name, [format_short(value) for value in feature.values] if isinstance(feature, Categorical) else ())
+        for name, feature in zip(names, features, strict=True)
+    ]
     groups = np.where(executed.violated, "violates", "does not violate").tolist()
     columns = executed.sources.T.tolist()
     numbers = executed.number.tolist()
     notes = [
         f"group {number:.0f}: "
-        + ", ".join(f"{name} {format_short(value)}" for name, value in zip(names, row, strict=True))
-        for number, row in zip(numbers, executed.sources.tolist(), strict=True)
+        + ", ".join(
+            f"{name} {format_short(value)}" for name, value in zip(names, decode_inputs(row, space), strict=True)
+        )
+        for number, row in zip(numbers, executed.sources, strict=True)
     ]
 
     def build_scatter(title: str, x: int, y_axis: Axis, y: Sequence[float]) -> Scatter:
         return Scatter(
             title=title,
             subtitle="",
-            x_axis=Axis(names[x]),
+            x_axis=axes[x],
             y_axis=y_axis,
             x=columns[x],
             y=y,
@@ -179,7 +189,7 @@ def _build_scatters(executed: ExecutedSources, names: Sequence[str]) -> list[Sca
     if len(columns) == 1:
         return [build_scatter(f"{names[0]}, group after group", 0, Axis("number of the group"), numbers)]
     return [
-        build_scatter(f"{names[a]} and {names[b]}", a, Axis(names[b]), columns[b])
+        build_scatter(f"{names[a]} and {names[b]}", a, axes[b], columns[b])
         for a, b in combinations(range(len(columns)), 2)
     ]
 

@@ -67,7 +67,7 @@ class _CellGenerator(_PartitionGenerator):
         validate_neighbour_columns(self.name, self.layout, self.scheme != BISECTION or self.by_distance)
         self._settings = cells.CutSettings(self.scheme, self.by_distance)
         self._cell_capacity = 4 * self._capacity
-        self._memory = cells.make_cells(self.layout, self._capacity, self._cell_capacity, filed=self.by_distance)
+        self._memory = cells.make_cells(self.layout, self._capacity, self._cell_capacity, with_lookup=self.by_distance)
 
     def _grow(self, capacity: int) -> None:
         self._memory = cells.grow_cells(self._memory, capacity, self._cell_capacity)

@@ -17,6 +17,7 @@ from ..relations.box import Floats
 from ..relations.function import FunctionRelation
 from ..reporting.export import Exportable
 from ..reporting.junit import JUnitCase
+from ..space.space import Space
 from .measures import FMeasures, IntervalEstimate, e_measure, p_measure
 from .selector_base import Picks
 
@@ -40,12 +41,20 @@ class ViolatingGroup(NamedTuple):
     inputs: tuple[Floats, ...]
     outputs: tuple[Any, ...]
 
-    def format_calls(self) -> str:
-        """Return the calls with their answers, such as ``f(1) = 2, f(2) = 5``."""
+    def format_calls(self, space: Space | None = None) -> str:
+        """Return the calls with their answers, such as ``f(1) = 2, f(2) = 5``, with the values of the space if given."""
         return ", ".join(
-            f"f({', '.join(format_short(value) for value in inputs.tolist())}) = {_format_output(output)}"
+            f"f({', '.join(format_short(value) for value in decode_inputs(inputs, space))}) = {_format_output(output)}"
             for inputs, output in zip(self.inputs, self.outputs, strict=True)
         )
+
+
+def decode_inputs(inputs: Floats, space: Space | None) -> list[Any]:
+    """Return the inputs as the user's values: categories by name, whole numbers as such."""
+    if space is None or len(inputs) != len(space):
+        return inputs.tolist()
+    frame = space.decode(inputs[None])
+    return [frame.iloc[:, column].tolist()[0] for column in range(frame.shape[1])]
 
 
 def _format_output(output: object) -> str:
@@ -110,6 +119,8 @@ class Hunt(Exportable):
         The most frequent error of the function; empty if it never failed.
     interrupted : bool
         Whether the hunt was interrupted. It then holds everything up to the interruption.
+    space : Space or None
+        The space of the inputs, for models and systems.
     """
 
     _PAGE: ClassVar[str] = "hunting.page:build_page"
@@ -127,6 +138,7 @@ class Hunt(Exportable):
     failed: int = 0
     failure_message: str = ""
     interrupted: bool = False
+    space: Space | None = field(default=None, repr=False)
 
     @property
     def f_measures(self) -> npt.NDArray[np.int64]:
@@ -260,7 +272,7 @@ class Hunt(Exportable):
         }
         for i, inputs in enumerate(violation.inputs, 1):
             names = self.columns if len(inputs) == len(self.columns) else [f"{j}" for j in range(len(inputs))]
-            row |= {f"x{i}.{name}": value for name, value in zip(names, inputs.tolist(), strict=True)}
+            row |= {f"x{i}.{name}": value for name, value in zip(names, decode_inputs(inputs, self.space), strict=True)}
         for i, output in enumerate(violation.outputs, 1):
             values = np.atleast_1d(output)
             if len(values) == 1:
@@ -322,7 +334,9 @@ class Hunt(Exportable):
                     outcome="failed",
                     kind="violated",
                     message=f"{row.violated:,} of {groups} violate the relation",
-                    detail="\n".join(violation.format_calls() for violation in violations[:MAX_EXAMPLES_PER_RELATION]),
+                    detail="\n".join(
+                        violation.format_calls(self.space) for violation in violations[:MAX_EXAMPLES_PER_RELATION]
+                    ),
                 )
             elif row.holds:
                 case = JUnitCase(name=row.relation)

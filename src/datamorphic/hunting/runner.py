@@ -112,7 +112,8 @@ def _hunt_system(executor: Executor, space: Space, proposer: Proposer, options: 
 
     with Interrupts():
         _set_answerer(proposer, lambda parts: [executor.execute(Points(space, part)).values for part in parts])
-        return _run_trials(executor.name, space.names, proposer, options, run_steps)
+        hunt = _run_trials(executor.name, space.names, proposer, options, run_steps)
+    return replace(hunt, space=space)
 
 
 def _run_trials(

@@ -44,7 +44,7 @@ def format_hunt(hunt: Hunt) -> str:
     if hunt.found:
         lines.append("For example:")
         lines += [
-            f"  {hunt.relations[violation.relation].name}: {violation.format_calls()}"
+            f"  {hunt.relations[violation.relation].name}: {violation.format_calls(hunt.space)}"
             for violation in hunt.kept[:MAX_EXAMPLES]
         ]
     if len(hunt.relations) > 1 or (hunt.table[["inapplicable", "undefined"]].to_numpy() > 0).any():
@@ -66,7 +66,7 @@ def format_setting(simulation: Simulation, *, with_relations: bool = False) -> s
     """Return what was simulated: the regions and, if there are any, the relations."""
     setting = simulation.setting
     text = (
-        f"{setting.options.scenario or setting.region_kind} regions of {format_short(setting.rate)} of "
+        f"{setting.options.scenario or setting.region_kind} regions with rate {format_short(setting.rate)} in "
         f"{pluralize(len(setting.domain[0]), 'dimension')}"
     )
     if with_relations and setting.options.has_selector:

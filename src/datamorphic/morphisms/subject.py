@@ -9,17 +9,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .._text import pluralize, suggest_name
 from .._typing import DataLike, ModelLike
 from .._validation import is_number, reject, validate_integer
 from ..errors import ArgumentError, DataError, ModelError
+from ..space.dates import DateColumn, read_dates, to_day_numbers
+from ..space.inference import validate_frame
 from ..space.options import SpaceOptions
 from ..space.points import Points
 from ..space.space import Space
-from ..systems.base import Executor
+from ..systems.base import Executor, Function
 from ..systems.clustering import NearestRowClusterer, has_predictions
 from ..systems.estimator import Estimator
+from ..systems.recognition import recognise
 from ..systems.wrap import wrap
 from .stock import derive
 from .system import TestSystem, has_morphisms
@@ -52,13 +56,16 @@ def build_subject(
     seeds: DataLike | int | None = None,
     rng: np.random.Generator,
     owner: str = "explore",
+    timeout: float | None = None,
+    isolated: bool = False,
     **wrap_options: Any,
 ) -> SubjectUnderTest:
     """Return a system under test with its moves and seed cases.
 
     `model` is a test system, its class or module, or whatever `wrap` takes with `wrap_options`. `data` may be a `Space`
     to draw from. `space_options` are hints for inferring the space from data. `seeds` is a number of seed cases, or the
-    cases themselves. Messages name the public function `owner`.
+    cases themselves. Messages name the public function `owner`. Functions and models of other libraries are tried on a few
+    rows to see how they are called and what they answer: in another process if `isolated` or if there is a `timeout`.
     """
     if space is not None and not isinstance(space, Space):
         reject("space", owner, "a Space", space)
@@ -86,7 +93,13 @@ def build_subject(
             )
         points = space.sample(_validate_seed_count(seeds, owner), seed=rng, points=True)
     else:
+        if isinstance(sut, Estimator) and hasattr(data, "columns"):
+            sut.adopt_names(data.columns)
         rows = data if isinstance(data, Points) else _select_inputs(sut, data, target, space, notes)
+        if space is None and not isinstance(rows, Points) and isinstance(sut, Estimator | Function):
+            rows, sut.date_columns = _read_dates(rows, hints, notes)
+            if sut.date_columns and not (seeds is None or is_number(seeds)):
+                seeds = to_day_numbers(validate_frame(seeds), sut.date_columns)
         space = space or (rows.space if isinstance(rows, Points) else hints.infer_space(rows))
         points = _select_seeds(rows, seeds, space, rng, owner)
     if isinstance(sut, Estimator):
@@ -94,12 +107,30 @@ def build_subject(
     sut.space = space
     if not len(points):
         raise DataError("The data have no rows. Give at least one.")
+    sut, remarks = recognise(sut, points, _find_labels(data, target), timeout=timeout, isolated=isolated)
+    notes += remarks
     if invalid_count := int((~space.satisfied(points.codes)).sum()):
         notes.append(f"{pluralize(invalid_count, 'row')} of the data break the declared constraints.")
     system, numeric = derive(space, sut), _has_numeric_answers(sut)
     return SubjectUnderTest(
         name=sut.name, sut=sut, system=system, seeds=points, has_numeric_answers=numeric, notes=notes
     )
+
+
+def _read_dates(
+    frame: pd.DataFrame, hints: SpaceOptions, notes: list[str]
+) -> tuple[pd.DataFrame, tuple[DateColumn, ...]]:
+    """Return the frame with dates as numbers, unless hints declare their columns."""
+    declared = {*(hints.kinds or ()), *(hints.orders or ())}
+    frame, columns = read_dates(frame, exempt=declared)
+    notes += [column.note for column in columns]
+    return frame, tuple(columns)
+
+
+def _find_labels(data: DataLike | None, target: str | None) -> npt.NDArray[Any] | None:
+    """Return the labels of the data, if they have any."""
+    frame: Any = data
+    return None if target is None or not hasattr(data, "columns") else np.asarray(frame[target].to_numpy())
 
 
 def _build_system_subject(
@@ -141,6 +172,13 @@ def _select_inputs(
         if target is not None:
             raise ArgumentError(f"The target {target!r} names a column, but the data are not a frame. Leave it out.")
         array = np.asarray(data)
+        if array.ndim > 2:
+            shape = ", ".join(map(str, array.shape[1:]))
+            raise DataError(
+                f"The data have the shape {array.shape}: images or sequences, which cannot be varied as such yet. Give one row "
+                "of numbers per case, data.reshape(len(data), -1), and a function that restores the shape: "
+                f"lambda rows: model.predict(rows.reshape(-1, {shape}))."
+            )
         if array.ndim != 2:
             raise DataError(f"The data must be a frame or a matrix with one row per case. Got shape {array.shape}.")
         names = list(input_names) if input_names is not None else [f"x{j}" for j in range(array.shape[1])]
@@ -183,6 +221,8 @@ def _validate_seed_count(seeds: object, owner: str) -> int:
 def _has_numeric_answers(sut: Executor) -> bool:
     if not isinstance(sut, Estimator) or sut.labels is not None:
         return False
+    if getattr(sut.model, "answers_numbers", False) or getattr(sut.model, "_estimator_type", "") == "regressor":
+        return True  # a model file, or a regressor of CatBoost
     from sklearn.base import BaseEstimator, is_regressor
 
     return isinstance(sut.model, BaseEstimator) and bool(is_regressor(sut.model))

@@ -24,4 +24,4 @@ def format_tried_first(report: LawReport) -> str:
     if not counts["tried"]:
         return ""
     total = pluralize(counts["tried"], "counter-example")
-    return f"tried first: {total} of earlier checks, {counts['breaking']} still breaking, {counts['mended']} fixed"
+    return f"tried first: {total} from earlier checks, {counts['breaking']} still breaking, {counts['mended']} fixed"

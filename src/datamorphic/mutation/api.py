@@ -51,7 +51,7 @@ def mutate(
 
     Each mutant is the program with one place changed. It is imported from memory in a child process with limits of time
     and memory, so that one that hangs, crashes or needs too much memory does no harm and is reported. A mutant is killed
-    when it violates a relation on an input on which the original keeps it.
+    when it violates a relation on an input on which the original satisfies it.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def mutate(
         The module, or its file ``*.py``. It either has a function ``learners()`` that returns the learners to test by
         name, or a single class with ``fit`` and ``predict``.
     relations : "auto", str, LearnerRelation, or a sequence of these
-        The relations that count. By default all that every correct implementation keeps: those of the estimator that a
+        The relations that count. By default all that every correct implementation satisfies: those of the estimator that a
         learner says it is `like`.
     operators : "all" or sequence of str
         The mutation operators: AOR, ROR, COR, SOR, LOR, ASR, CRP, RSR.
@@ -68,7 +68,7 @@ def mutate(
     learners : callable, optional
         Makes the learners from the module, by name.
     like : estimator, optional
-        An estimator of scikit-learn whose necessary relations the learners must keep, unless they name one themselves.
+        An estimator of scikit-learn whose necessary relations the learners must satisfy, unless they name one themselves.
     data : "random", or DataFrame
         The random data of Xie et al. (2011), or rows of your own, with labels in the column `target`.
     inputs, compared : int

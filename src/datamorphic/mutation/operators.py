@@ -191,7 +191,7 @@ def _iter_replacements(node: ast.AST, context: _NodeContext) -> Iterator[Replace
 
 
 def _to_number(node: ast.AST | None) -> int | float | None:
-    """Return the number that a node stands for; None if it is no number."""
+    """Return the number that a node stands for; None if it is not a number."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         inner = _to_number(node.operand) if isinstance(node.operand, ast.Constant) else None
         return None if inner is None else -inner

@@ -47,7 +47,7 @@ class MutationPlan:
 
     program: ModuleSource
     inputs: TrainingSource
-    relations: Sequence[LearnerRelation] | None = None  # None: all that every correct implementation keeps
+    relations: Sequence[LearnerRelation] | None = None  # None: all that every correct implementation satisfies
     learners: LearnerFactory | None = None
     like: SupportsFit | None = None
     compared_inputs: int = 1000
@@ -202,7 +202,7 @@ def _count_differences(learner: SupportsFit, plan: MutationPlan, original_labels
 
 
 def _trace_lines(plan: MutationPlan, original: OriginalOutcome) -> None:
-    """Enter the executed lines, and how much they differ per relation."""
+    """Record the executed lines, and how much they differ per relation."""
     program = plan.program
     sets = [plan.inputs.draw_training(number).cases([0]) for number in range(min(TRACED_INPUTS, plan.inputs.count))]
     with load_module(program.text, program.name, program.package) as module:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..errors import DataError, TestSystemError
 from ..runs.flow import Flow, Query
-from ..space.outputs import Outputs
+from ..space.outputs import Outputs, find_rounding
 from ..space.points import Batch, Points, Rows, RowSelection
 from ..systems.base import Executor
 
@@ -72,7 +72,7 @@ class Relation:
     says : str
         The relation as a sentence.
     necessary : bool
-        Whether every correct system keeps it, so that a violation is a fault. Otherwise it is a hypothesis, and a
+        Whether every correct system satisfies it, so that a violation is a fault. Otherwise it is a hypothesis, and a
         violation shows how the system behaves.
 
     Examples
@@ -95,6 +95,7 @@ class Relation:
     needs: tuple[str, ...] = ()  # the assumptions, as sentences
     whole: bool = False  # whether it is about batches as a whole, not about single cases
     about: tuple[str, ...] = ()  # the features whose values an example must keep
+    tolerance: float = 0.0  # by which answers that are numbers, or scores, may differ beyond rounding
 
     def why_not(self, sut: Executor, inputs: Points) -> str:
         """Return why the relation does not apply to a system; empty if it applies."""
@@ -122,9 +123,10 @@ class Relation:
     def expects(self, before: npt.NDArray[Any], after: npt.NDArray[Any]) -> Any:
         """Return per group whether the answers are as expected; by default the same."""
         if before.dtype.kind == after.dtype.kind == "f":
+            rounding = max(ROUNDING_TOLERANCE, find_rounding(before), find_rounding(after))
             size = np.maximum(np.maximum(np.abs(before), np.abs(after)), np.ptp(before))
-            return np.abs(before - after) <= ROUNDING_TOLERANCE * size
-        return Outputs.of(before).same(Outputs.of(after))
+            return np.abs(before - after) <= np.maximum(rounding * size, self.tolerance)
+        return Outputs.of(before).same(Outputs.of(after), rounding=ROUNDING_TOLERANCE)
 
     def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
         """Query source and follow-up cases, and judge the answers."""

@@ -13,7 +13,8 @@ from .._validation import is_number, validate_choice
 from ..errors import ArgumentError
 from ..runs.flow import Flow
 from ..space.features import Codes
-from ..space.outputs import Outputs
+from ..space.labels import to_label_key
+from ..space.outputs import Outputs, find_rounding
 from ..space.points import Points
 from ..systems.base import Executor
 from ..systems.coerce import Labels
@@ -138,7 +139,7 @@ class Monotone(_FeatureRelation):
     def _find_label(self, labels: Labels) -> Any:
         """Return the label that `towards` means, also as text; None without one."""
         matches = [label for label in labels if label == self.towards]
-        matches += [label for label in labels if str(label) == str(self.towards)]
+        matches += [label for label in labels if to_label_key(label) == to_label_key(self.towards)]
         return matches[0] if matches else None
 
     @property
@@ -193,12 +194,15 @@ class Monotone(_FeatureRelation):
         if towards is not None:
             levels.append(np.array([value == towards for value in swept.outputs.values.tolist()], dtype=np.float64))
         grids = [np.where(swept.answered, swept.grid(self.sign * level), np.nan) for level in levels]
-        fall = np.max([_compute_falls(grid) for grid in grids], axis=0)
+        # the tolerance is about the level: an answer that leaves the class is no small fall
+        tolerances = (self.tolerance, 0.0)
+        fall = np.max([_compute_falls(*pair) for pair in zip(grids, tolerances, strict=False)], axis=0)
         later = _find_steepest_steps(fall, swept) if width > 1 else np.zeros(n, dtype=np.intp)
         # the last value before it that has a level; a value without an answer is skipped
         known_columns = ~np.isnan(grids[0]) & (np.arange(width) < later[:, None])
         earlier = np.where(known_columns, np.arange(width), 0).max(axis=1, initial=0)
-        verdicts = np.where(fall.max(axis=1, initial=-np.inf) > ROUNDING_TOLERANCE, VIOLATED, HOLDS).astype(np.int8)
+        tolerance = _find_fall_tolerance(swept.outputs)
+        verdicts = np.where(fall.max(axis=1, initial=-np.inf) > tolerance, VIOLATED, HOLDS).astype(np.int8)
         verdicts[~np.isfinite(fall).any(axis=1)] = UNDEFINED if width > 1 else INAPPLICABLE
         first, second = (earlier, later) if self.sign > 0 else (later, earlier)
         return _build_groups(swept, first, second, verdicts)
@@ -217,14 +221,23 @@ def _build_groups(swept: Sweep, source: Places, follow_up: Places, verdicts: Ver
     )
 
 
-def _compute_falls(levels: Codes) -> Codes:
-    """Return the falls of the level, from the last known value, as shares of its spread."""
+def _compute_falls(levels: Codes, tolerance: float = 0.0) -> Codes:
+    """Return the falls of the level, from the last known value, as shares of its spread.
+
+    A fall within the tolerance counts as none.
+    """
     known_levels = levels[~np.isnan(levels)]
     spread = float(np.ptp(known_levels)) if known_levels.size else 0.0
     last_known = np.where(np.isnan(levels), 0, np.arange(levels.shape[1]))
     np.maximum.accumulate(last_known, axis=1, out=last_known)
     fall = np.take_along_axis(levels, last_known, axis=1)[:, :-1] - levels[:, 1:]
+    fall = np.where((fall > 0) & (fall <= tolerance), 0.0, fall)
     return np.where(np.isnan(fall), -np.inf, fall / (spread or 1.0))
+
+
+def _find_fall_tolerance(outputs: Outputs) -> float:
+    """Return the fall, as a share of the spread, that rounding may cause in scores or numbers of this precision."""
+    return max(ROUNDING_TOLERANCE, find_rounding(outputs.values if outputs.scores is None else outputs.scores))
 
 
 def _find_steepest_steps(fall: Codes, swept: Sweep) -> Places:
@@ -232,7 +245,7 @@ def _find_steepest_steps(fall: Codes, swept: Sweep) -> Places:
     n, width = swept.shape
     rows, steps = np.repeat(np.arange(n), width - 1), np.tile(np.arange(width - 1), n)
     same = swept.answers(rows, steps).same(swept.answers(rows, steps + 1)).reshape(fall.shape)
-    turns = np.where(~same & (fall > ROUNDING_TOLERANCE), fall, -np.inf)
+    turns = np.where(~same & (fall > _find_fall_tolerance(swept.outputs)), fall, -np.inf)
     steepest = np.where(np.isfinite(turns).any(axis=1), turns.argmax(axis=1), fall.argmax(axis=1))
     return steepest + 1
 

@@ -24,7 +24,7 @@ SidesFunction = Callable[[ColumnList, ColumnList], tuple[Any, Any]]
 
 
 class Comparison(NamedTuple):
-    """Which groups keep the relation, with which margin, if that is defined."""
+    """Which groups satisfy the relation, with which margin, if that is defined."""
 
     holds: Mask
     margin: Floats
@@ -65,7 +65,7 @@ class FunctionRelation:
         The limits of follow-ups. Outside them the relation is not applicable. By default the domain is derived: exactly
         for an `Affine` change, otherwise from samples.
     uses_outputs, necessary : bool
-        Whether follow-ups depend on the outputs of the sources; whether every correct function keeps the relation.
+        Whether follow-ups depend on the outputs of the sources; whether every correct function satisfies the relation.
     tolerance, relative : float, bool
         The allowed difference of two sides; if `relative`, as a share of the greater one.
 

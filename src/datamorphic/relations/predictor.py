@@ -100,6 +100,8 @@ class _FrameRelation(_BatchRelation):
     def why_not(self, sut: Executor, inputs: Points) -> str:
         """Return why the relation does not apply: the system does not read frames."""
         if isinstance(sut, Function):
+            if sut.style == "array":
+                return "it takes arrays, so it knows columns by position"
             return "it takes one case at a time" if sut.scalar else ""
         if isinstance(sut, Estimator):
             arrays = sut.columns is None and sut.width is not None
@@ -112,7 +114,8 @@ class _FrameRelation(_BatchRelation):
 
     def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
         """Query the cases as they are, and in another frame."""
-        inputs = inputs.take(slice(0, self.MAX_CASES))
+        count = min(len(inputs), self.MAX_CASES)
+        inputs = inputs.take(np.linspace(0, len(inputs) - 1, count).astype(np.intp))  # data may be sorted by label
         frame = inputs.frame
         follow_up = Rows(self.rewrite(frame, rng))
         before = yield from self.query(Rows(frame))
@@ -168,7 +171,7 @@ class NumberTypes(_FrameRelation):
         return frame.astype(dict.fromkeys(self._find_integer_columns(frame), np.float64))
 
 
-#: the relations that every fitted model must keep, by name
+#: the relations that every fitted model must satisfy, by name
 PREDICTOR_RELATIONS: dict[str, Relation] = {
     relation.name: relation
     for relation in (Repeats(), RowOrder(), Batches(), ColumnOrder(), RowLabels(), NumberTypes())

@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 #: The state of a section, shown as a colour.
 SectionState = Literal["good", "bad", "warn", "note", "plain"]
+#: Whether readers can fold a section, and whether it starts open.
+Folding = Literal["", "open", "closed"]
 Facts = Sequence[tuple[str, str]]  # terms and their values
 
 
@@ -104,6 +106,34 @@ class Table:
     caption: str = ""
     note: str = ""
     sortable: bool = True
+    marked: Sequence[Sequence[int]] = ()  # the row and column of each cell that is highlighted
+
+
+@dataclass(frozen=True, kw_only=True)
+class Snippet:
+    """A text to be copied, such as code or CSV, with its name."""
+
+    label: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Meter:
+    """A share from 0 to 1, drawn as a bar with its text."""
+
+    label: str
+    share: float
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tile:
+    """A figure at the top of a page; `target` is the anchor of the section that it links to."""
+
+    label: str
+    value: str
+    state: SectionState = "plain"
+    target: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,6 +151,12 @@ class Section:
     parts: Sequence[Section] = ()
     anchor: str = ""  # the target of links
     drawing: Drawing | None = None
+    meters: Sequence[Meter] = ()  # figures to see at a glance, below the heading
+    beside: Sequence[Section] = ()  # pictures and tables that belong to the text, beside it on wide screens
+    snippets: Sequence[Snippet] = ()  # to be copied
+    snippets_title: str = "To be copied"
+    folding: Folding = ""
+    searchable: bool = False  # whether readers can search its parts, and select them by their badges
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,4 +169,5 @@ class Page:
     verdict: str = ""  # the main result in one line
     state: SectionState = "plain"  # of the verdict, shown as a colour
     facts: Facts = ()  # the basis of the verdict
-    contents: bool = False  # whether to start with a list of the sections
+    contents: bool = False  # whether to show a list of the sections
+    tiles: Sequence[Tile] = ()  # the main figures

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Literal
 
 from .. import __version__
 from .document import Drawing, Page, Picture, Section, Table
-from .svg import drawing_to_svg, legend_to_html, picture_to_svg
+from .svg import NARROW_PICTURE_WIDTH, PICTURE_WIDTH, drawing_to_svg, legend_to_html, picture_to_svg
 from .text import NO_VALUE_TEXT, split_blocks, write_text
 from .trim import PageLimits, PageTooLarge, PageTrimmer
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-MAX_PAGE_BYTES = 900_000
+MAX_PAGE_BYTES = 800_000
 MAX_LINKS_PER_ENTRY = 40  # of the list of contents
 _NUMBER = re.compile(r"[<>≈~]?\s*[-−+]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:[eE][-+]?\d+)?\s*(?:%|s|ms)?")
 
@@ -65,7 +65,9 @@ def _fill_template(page: Page) -> str:
         "blocks": split_blocks,
         "numeric": _find_numeric_columns,
     }
-    needs_script = _has_content(page.sections, "picture") or _has_content(page.sections, "table")
+    needs_script = page.contents or any(
+        _has_content(page.sections, content) for content in ("picture", "table", "folding", "snippets")
+    )
     script = _read_resource("report.js") if needs_script else ""
     style = _read_resource("report.css")
     if _has_content(page.sections, "drawing"):
@@ -86,13 +88,14 @@ def render_drawing(drawing: Drawing) -> str:
     return drawing_to_svg(drawing, colours + _read_resource("drawing.css")) + "\n"
 
 
-def _picture_to_html(picture: Picture) -> Markup:
+def _picture_to_html(picture: Picture, narrow: bool = False) -> Markup:
     from markupsafe import Markup
 
     title = "; ".join(filter(None, (picture.title, picture.subtitle)))
+    svg = picture_to_svg(picture, NARROW_PICTURE_WIDTH if narrow else PICTURE_WIDTH)
     return Markup(
         f'<figure class="picture"><figcaption>{html.escape(title)}</figcaption>'
-        f'<div class="drawing">{picture_to_svg(picture)}</div>{legend_to_html(picture)}</figure>'
+        f'<div class="drawing">{svg}</div>{legend_to_html(picture)}</figure>'
     )
 
 
@@ -113,9 +116,13 @@ def _find_numeric_columns(table: Table) -> list[bool]:
     ] or [False] * len(table.columns)
 
 
-def _has_content(sections: Sequence[Section], content: Literal["picture", "drawing", "table"]) -> bool:
+def _has_content(
+    sections: Sequence[Section], content: Literal["picture", "drawing", "table", "folding", "snippets"]
+) -> bool:
     """Return whether any of the sections has such content."""
-    return any(getattr(section, content) is not None or _has_content(section.parts, content) for section in sections)
+    return any(
+        getattr(section, content) or _has_content([*section.parts, *section.beside], content) for section in sections
+    )
 
 
 def _read_resource(name: str) -> str:

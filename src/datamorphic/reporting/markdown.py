@@ -86,12 +86,12 @@ def _format_section(section: Section, level: int) -> Iterator[str]:
     yield f"{'#' * min(level, 6)} {escape_markdown(badge + section.heading)}"
     yield ""
     yield from _format_text(section.text)
-    yield from _format_facts(section.facts)
+    yield from _format_facts([*((meter.label, meter.text) for meter in section.meters), *section.facts])
     if section.table is not None:
         yield from _format_report_table(section.table)
     if section.again:
         yield from (*format_code_block(section.again), "")
-    for part in section.parts:
+    for part in (*section.beside, *section.parts):
         yield from _format_section(part, level + 1)
 
 

@@ -39,6 +39,107 @@
     });
   });
 
+  // Sections: the target of a link is unfolded, everything is unfolded in print, and the list of contents folds on
+  // narrow screens.
+  function unfold(element) {
+    for (var details = element; details; details = details.parentElement) {
+      if (details.tagName === "DETAILS") { details.open = true; }
+    }
+  }
+  function showTarget() {
+    var target = location.hash && document.getElementById(location.hash.slice(1));
+    if (!target) { return; }
+    target.hidden = false;
+    unfold(target.querySelector(":scope > details") || target);
+  }
+  window.addEventListener("hashchange", showTarget);
+  showTarget();
+  var folded = [];
+  window.addEventListener("beforeprint", function () {
+    folded = Array.from(document.querySelectorAll("details:not([open])"));
+    folded.forEach(function (details) { details.open = true; });
+  });
+  window.addEventListener("afterprint", function () { folded.forEach(function (details) { details.open = false; }); });
+  var contents = document.querySelector("nav details");
+  if (contents) {
+    var wide = window.matchMedia("(min-width: 68rem)");
+    var adapt = function () { contents.open = wide.matches; };
+    wide.addEventListener("change", adapt);
+    adapt();
+  }
+
+  // Code: a button copies it.
+  function copy(text, done) {
+    function fallBack() {
+      var area = document.createElement("textarea");
+      area.value = text;
+      document.body.append(area);
+      area.select();
+      var copied = document.execCommand("copy");
+      area.remove();
+      done(copied);
+    }
+    if (!navigator.clipboard) { fallBack(); return; }
+    navigator.clipboard.writeText(text).then(function () { done(true); }, fallBack);
+  }
+  document.querySelectorAll("pre.copy").forEach(function (block) {
+    var code = block.querySelector("code");
+    var button = addButton(document.createElement("div"), ["Copy"], "", function () {
+      copy(code.textContent, function (copied) {
+        button.textContent = copied ? "Copied" : "Select the text to copy it";
+        setTimeout(function () { button.textContent = "Copy"; }, 2000);
+      });
+    });
+    button.className = "copier";
+    button.setAttribute("aria-live", "polite");
+    block.before(button);
+  });
+
+  // Findings: a field searches them, and buttons select them by level.
+  document.querySelectorAll("section.searchable").forEach(function (group) {
+    var parts = Array.from(group.querySelectorAll(":scope > section, :scope > details > section"));
+    if (parts.length < 2) { return; }
+    var tools = document.createElement("div");
+    var label = document.createElement("label");
+    var input = document.createElement("input");
+    var status = document.createElement("p");
+    var buttons = [];
+    function update() {
+      var words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+      var chosen = buttons.filter(function (button) { return button.getAttribute("aria-pressed") === "true"; })
+        .map(function (button) { return button.dataset.level; });
+      var count = 0;
+      parts.forEach(function (part) {
+        var text = part.textContent.toLowerCase();
+        var shown = words.every(function (word) { return text.includes(word); }) && (!part.dataset.badge || chosen.includes(part.dataset.badge));
+        part.hidden = !shown;
+        count += shown ? 1 : 0;
+      });
+      status.textContent = count + " of " + parts.length + " shown";
+    }
+    tools.className = "tools";
+    tools.setAttribute("role", "search");
+    input.type = "search";
+    label.append("Search", input);
+    input.addEventListener("input", update);
+    tools.append(label);
+    parts.forEach(function (part) {
+      var level = part.dataset.badge;
+      if (!level || buttons.some(function (button) { return button.dataset.level === level; })) { return; }
+      var button = addButton(tools, [level], "Show or hide findings of this level", function () {
+        button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") !== "true"));
+        update();
+      });
+      button.dataset.level = level;
+      button.setAttribute("aria-pressed", "true");
+      buttons.push(button);
+    });
+    status.setAttribute("role", "status");
+    tools.append(status);
+    parts[0].before(tools);
+    update();
+  });
+
   // Pictures: buttons, keys and the wheel with Ctrl zoom; dragging and arrow keys move; a double click shows all.
   document.querySelectorAll("figure.picture").forEach(function (figure) {
     var frame = figure.querySelector(".drawing");

@@ -20,17 +20,18 @@ from .thinning import (
 )
 
 PICTURE_WIDTH = 640
+NARROW_PICTURE_WIDTH = 400  # beside a text
 TICK_LETTER_WIDTH = 6.6  # an estimate in pixels
 MAX_VISIBLE_STEPS = 200  # of a line with bands
 TOOLTIP_LINE_CHARACTERS, MAX_TOOLTIP_LINES = 48, 8
 
 
-def picture_to_svg(picture: Picture) -> str:
+def picture_to_svg(picture: Picture, width: int = PICTURE_WIDTH) -> str:
     """Return a picture as SVG with the colours of the style sheet of the page."""
-    height, content = _draw_line(picture) if isinstance(picture, Line) else _draw_scatter(picture)
+    height, content = _draw_line(picture, width) if isinstance(picture, Line) else _draw_scatter(picture, width)
     name = html.escape(cut(picture.alt or describe_picture(picture), 1_500), quote=True)
     return (
-        f'<svg viewBox="0 0 {PICTURE_WIDTH} {height}" width="{PICTURE_WIDTH}" height="{height}" role="img" aria-label="{name}" '
+        f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" aria-label="{name}" '
         f'xmlns="http://www.w3.org/2000/svg">{content}</svg>'
     )
 
@@ -75,7 +76,7 @@ def choose_ticks(low: float, high: float, count: int = 6) -> list[float]:
 class _AxisScale:
     """Maps the values of an axis to pixels."""
 
-    def __init__(self, axis: Axis, *columns: Sequence[float]):
+    def __init__(self, axis: Axis, *columns: Sequence[float], tick_count: int = 6):
         self.axis = axis
         finite_values = [value for column in columns for value in column if math.isfinite(value)]
         if axis.names:
@@ -86,7 +87,7 @@ class _AxisScale:
             low, high = (min(finite_values), max(finite_values)) if finite_values else (0.0, 1.0)
             pad = 0.04 * (high - low) or abs(low) * 0.05 or 0.5
             self.low, self.high = low - pad, high + pad
-            self.ticks = [(value, _format_number(value)) for value in choose_ticks(self.low, self.high)]
+            self.ticks = [(value, _format_number(value)) for value in choose_ticks(self.low, self.high, tick_count)]
         self.start, self.end = 0.0, 1.0  # in pixels
 
     def __call__(self, value: float) -> float:
@@ -99,15 +100,17 @@ def _format_number(value: float) -> str:
     return f"{value:.4g}" if size >= 1e6 or 0 < size < 1e-4 else f"{value:,.6g}"
 
 
-def _draw_frame(x: _AxisScale, y: _AxisScale, height: int) -> str:
+def _draw_frame(x: _AxisScale, y: _AxisScale, width: int, height: int) -> str:
     """Place the two axes, and return their lines and labels."""
-    x_label_lines, y_label_lines = wrap_text(x.axis.label, 80), wrap_text(y.axis.label, 48)
+    x_label_lines = wrap_text(x.axis.label, 80 * width // PICTURE_WIDTH)
+    y_label_lines = wrap_text(y.axis.label, min(48, int((height - 60) / TICK_LETTER_WIDTH)))
     widest = max((len(name) for _, name in y.ticks), default=1)
-    left = min(190.0, 14 + TICK_LETTER_WIDTH * widest) + 16 * len(y_label_lines)
+    tick_width = min(0.3 * width, 14 + TICK_LETTER_WIDTH * widest)
+    left = tick_width + 16 * len(y_label_lines)
     bottom = height - 26 - 16 * len(x_label_lines)
-    x.start, x.end, y.start, y.end = left, PICTURE_WIDTH - 14, bottom, 12
+    x.start, x.end, y.start, y.end = left, width - 14, bottom, 12
     parts = []
-    tick_characters = int((PICTURE_WIDTH - 14 - left) / max(1, len(x.ticks)) / TICK_LETTER_WIDTH)
+    tick_characters = int((width - 14 - left) / max(1, len(x.ticks)) / TICK_LETTER_WIDTH)
     for value, name in x.ticks:
         at = x(value)
         text = html.escape(cut(name, max(4, tick_characters)))
@@ -116,10 +119,10 @@ def _draw_frame(x: _AxisScale, y: _AxisScale, height: int) -> str:
         )
     for value, name in y.ticks:
         at = y(value)
-        text = html.escape(name)
-        parts.append(f'<path class="grid" d="M{left:g} {at}H{PICTURE_WIDTH - 14}"/>')
+        text = html.escape(cut(name, int((tick_width - 10) / TICK_LETTER_WIDTH)))
+        parts.append(f'<path class="grid" d="M{left:g} {at}H{width - 14}"/>')
         parts.append(f'<text x="{left - 6:g}" y="{at + 4:g}" class="end">{text}</text>')
-    middle = (left + PICTURE_WIDTH - 14) / 2
+    middle = (left + width - 14) / 2
     for i, text in enumerate(x_label_lines):
         parts.append(f'<text x="{middle:.0f}" y="{bottom + 36 + 16 * i:.0f}" class="mid">{html.escape(text)}</text>')
     for i, text in enumerate(y_label_lines):
@@ -188,11 +191,11 @@ def _wrap_tooltip(text: str) -> list[str]:
     return wrap_text(text, TOOLTIP_LINE_CHARACTERS, MAX_TOOLTIP_LINES) if text else []
 
 
-def _draw_scatter(scatter: Scatter) -> tuple[int, str]:
-    height = 440
-    x = _AxisScale(scatter.x_axis, scatter.x, scatter.behind[0])
+def _draw_scatter(scatter: Scatter, width: int) -> tuple[int, str]:
+    height = 440 if width == PICTURE_WIDTH else 340
+    x = _AxisScale(scatter.x_axis, scatter.x, scatter.behind[0], tick_count=6 if width == PICTURE_WIDTH else 4)
     y = _AxisScale(scatter.y_axis, scatter.y, scatter.behind[1])
-    parts = [_draw_frame(x, y, height)]
+    parts = [_draw_frame(x, y, width, height)]
     background = [
         _Point(x(across), y(up)) for across, up in zip(*scatter.behind, strict=True) if math.isfinite(across + up)
     ]
@@ -209,15 +212,16 @@ def _draw_scatter(scatter: Scatter) -> tuple[int, str]:
         ]
         parts.append(_draw_points(points, group.hue, group.symbol, str(i)))
     if not len(scatter.groups):
-        parts.append(f'<text x="{PICTURE_WIDTH / 2:.0f}" y="200" class="mid">no border was found</text>')
+        parts.append(f'<text x="{width / 2:.0f}" y="{height / 2:.0f}" class="mid">no border was found</text>')
     return height, "".join(parts)
 
 
-def _draw_line(line: Line) -> tuple[int, str]:
-    height = 320
+def _draw_line(line: Line, width: int) -> tuple[int, str]:
+    height = 320 if width == PICTURE_WIDTH else 280
     steps = locate_steps(line)
-    x, y = _AxisScale(Axis(line.x_label), steps), _AxisScale(Axis(line.y_label), line.values)
-    parts = [_draw_frame(x, y, height)]
+    x = _AxisScale(Axis(line.x_label), steps, tick_count=6 if width == PICTURE_WIDTH else 4)
+    y = _AxisScale(Axis(line.y_label), line.values)
+    parts = [_draw_frame(x, y, width, height)]
     top, bottom = y.end, y.start
     hues = assign_hues(line)
     bands = find_bands(line)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from .._text import pluralize
-from .document import Drawing, Facts, Line, Page, Picture, Section, Shape, Table
-from .text import cut, format_cell
+from .document import Drawing, Facts, Line, Meter, Page, Picture, Section, Shape, Snippet, Table, Tile
+from .text import clean, cut, format_cell
 from .thinning import choose_tooltip_rows, thin_line, thin_scatter
 
 MARKUP_CHARACTERS = 40  # a low estimate of the markup around a piece of text
@@ -31,6 +31,7 @@ class PageLimits:
     note: int = 300  # characters of a tooltip
     parts: int = 500  # sections within a section
     drawing: int = 600_000  # characters
+    snippet: int = 40_000  # characters
 
     def halve(self, times: int) -> PageLimits:
         """Return limits that are halved so many times, but not below a minimum."""
@@ -43,7 +44,13 @@ class PageLimits:
             note=max(20, self.note >> times),
             parts=max(1, self.parts >> times),
             drawing=self.drawing >> times,
+            snippet=self.snippet >> times,
         )
+
+
+def _to_anchor(text: str) -> str:
+    """Return a text as the target of links: ASCII letters, digits and dashes."""
+    return "".join(character if character.isascii() and character.isalnum() else "-" for character in text[:60].lower())
 
 
 class PageTrimmer:
@@ -63,6 +70,7 @@ class PageTrimmer:
             sections=self._trim_sections(page.sections, "part"),
             verdict=self._cut_text(page.verdict, 400),
             facts=self._trim_facts(page.facts),
+            tiles=[self._trim_tile(tile) for tile in page.tiles],
         )
 
     def _cut_text(self, text: object, limit: int) -> str:
@@ -97,10 +105,7 @@ class PageTrimmer:
         return kept_sections
 
     def _trim_section(self, section: Section, name: str) -> Section:
-        anchor = "".join(
-            character if character.isascii() and character.isalnum() else "-"
-            for character in section.anchor[:60].lower()
-        )
+        anchor = _to_anchor(section.anchor)
         anchor = anchor if anchor and anchor not in self.anchors else name
         self.anchors.add(anchor)
         return replace(
@@ -113,9 +118,30 @@ class PageTrimmer:
             badge=self._cut_text(section.badge, 40),
             facts=self._trim_facts(section.facts),
             again=self._cut_text(section.again, 4_000),
+            meters=[self._trim_meter(meter) for meter in section.meters],
+            snippets=self._trim_snippets(section.snippets),
+            snippets_title=self._cut_text(section.snippets_title, 100),
+            beside=self._trim_sections(section.beside, f"{anchor}-beside"),
             parts=self._trim_sections(section.parts, anchor),
             anchor=anchor,
         )
+
+    def _trim_tile(self, tile: Tile) -> Tile:
+        return replace(
+            tile,
+            label=self._cut_text(tile.label, 40),
+            value=self._cut_text(tile.value, 40),
+            target=_to_anchor(tile.target),
+        )
+
+    def _trim_meter(self, meter: Meter) -> Meter:
+        return replace(meter, label=self._cut_text(meter.label, 40), text=self._cut_text(meter.text, self.limits.cell))
+
+    def _trim_snippets(self, snippets: Sequence[Snippet]) -> list[Snippet]:
+        """Return the snippets that are short enough: a part of one would be wrong."""
+        kept_snippets = [snippet for snippet in snippets if len(snippet.text) <= self.limits.snippet]
+        self._spend(sum(len(snippet.text) + MARKUP_CHARACTERS for snippet in kept_snippets))
+        return [Snippet(label=cut(snippet.label, 40), text=clean(snippet.text)) for snippet in kept_snippets]
 
     def _trim_table(self, table: Table) -> Table:
         limit = self.limits.cell
@@ -139,6 +165,7 @@ class PageTrimmer:
             table,
             columns=columns,
             rows=rows,
+            marked=[tuple(place) for place in table.marked],
             caption=self._trim_text(table.caption),
             note=self._trim_text(" ".join(remarks)),
         )

@@ -43,7 +43,7 @@ class Artifact:
 
 
 def is_in_run_folder(artifact: Artifact, folder: str) -> bool:
-    """Tell whether a file is in the folder of its run and has a valid name."""
+    """Return whether a file is in the folder of its run and has a valid name."""
     pattern = f"{FOLDER_PATTERN.pattern}/[0-9a-f]{{8}}-{NAME_PATTERN.pattern}"
     is_valid = re.fullmatch(pattern, artifact.path) and NAME_PATTERN.fullmatch(artifact.name)
     return bool(is_valid) and artifact.path.startswith(f"{folder}/") and artifact.path[26:] == artifact.name

@@ -64,7 +64,7 @@ class DaskEngine(Engine):
         self._local_system, self._blob, self._timeout = system, _pickle_system(system), timeout
         self.timed = timeout is not None  # batches sent together cannot be timed one by one
         self._token = uuid.uuid4().hex
-        self._careful = False  # whether the system has killed workers and runs in separate processes
+        self._isolated = False  # whether the system has killed workers and runs in separate processes
         self._send_lock = threading.Lock()
         self._send(None)
         return [_DaskLane(system, self) for _ in range(TASKS_PER_THREAD * threads)]
@@ -108,16 +108,16 @@ class DaskEngine(Engine):
         for _ in range(MAX_TASK_ATTEMPTS):
             system = self._remote_system
             task = self.client.submit(
-                _answer_on_worker, system, self._token, batches, scores, self._careful, self._timeout, pure=False
+                _answer_on_worker, system, self._token, batches, scores, self._isolated, self._timeout, pure=False
             )
             try:
                 return task.result()
             except distributed.scheduler.KilledWorker:
-                self._careful = True
+                self._isolated = True
                 rows = pluralize(sum(map(len, batches)), "row")
                 raise SystemDied(f"it killed every worker that was sent {rows}") from None
             except distributed.client.FutureCancelledError:
-                self._careful = True  # all workers with the system are gone, for unknown reasons
+                self._isolated = True  # all workers with the system are gone, for unknown reasons
                 self._send(system)
             except ModuleNotFoundError as error:
                 self._send(system, str(error.name))
@@ -167,10 +167,10 @@ _systems: dict[tuple[str, int, bool], Executor] = {}  # one per thread, because 
 
 
 def _answer_on_worker(
-    blob: bytes, token: str, batches: Sequence[Batch], scores: ScoreRequest, careful: bool, timeout: float | None
+    blob: bytes, token: str, batches: Sequence[Batch], scores: ScoreRequest, isolated: bool, timeout: float | None
 ) -> tuple[list[AnswerOrError], SystemTraits]:
     """Answer batches on a worker, in a separate process if the system may hang or kill its process."""
-    key = token, threading.get_ident(), careful
+    key = token, threading.get_ident(), isolated
     if key not in _systems:
         if token in _closed_tokens:
             raise SystemDied("its run has ended")
@@ -178,7 +178,7 @@ def _answer_on_worker(
         getattr(multiprocessing.current_process(), "_config", {}).pop("daemon", None)
         use_one_blas_thread()  # Dask's default
         system: Executor = pickle.loads(blob)
-        _systems[key] = IsolatedSystem(system, timeout) if careful or timeout is not None else system
+        _systems[key] = IsolatedSystem(system, timeout) if isolated or timeout is not None else system
     return answer_in_worker(batches, scores, _systems[key])
 
 

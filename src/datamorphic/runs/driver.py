@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 MAX_INCIDENT_ROWS = 1000  # stored with input and message; all are counted
+MAX_OVERTIME_SHARE = 0.2  # of a budget of time, for a query that was begun in time
+MIN_OVERTIME_SECONDS = 0.1
 
 
 @dataclass
@@ -86,8 +88,9 @@ def drive(
 ) -> Result:
     """Answer a flow until it ends, and return its result.
 
-    The number of runs in the budget is never exceeded; the time is checked between queries. When the budget is spent,
-    `OutOfBudget` is thrown into the flow, which may return what it has. Otherwise it is raised here.
+    The number of runs in the budget is never exceeded. The time is checked between queries, and in a long query that
+    no journal records, between the batches in which it is sent. When the budget is spent, `OutOfBudget` is thrown into the
+    flow, which may return what it has. Otherwise it is raised here.
 
     For one batch size, the same seed gives the same result on all engines. Models do not give bitwise equal answers in
     batches of another size.
@@ -101,13 +104,25 @@ def drive(
     def measure_seconds() -> float:
         return journal.seconds if journal is not None else time.monotonic() - started_at
 
+    def is_overdue() -> bool:
+        if limit.seconds is None or journal is not None:
+            return False
+        overtime = max(MIN_OVERTIME_SECONDS, MAX_OVERTIME_SHARE * limit.seconds)
+        return measure_seconds() > limit.seconds + overtime
+
     with (
         Interrupts() as interrupts,
         use_lanes(active_engine := make_engine(engine), executor, timeout) as lanes,
         Progress(executor.name, progress) as progress_display,
     ):
         guard = GuardedSystem(
-            executor, recheck, alive=alive, rows=batch, lanes=lanes, journal=journal, is_stopped=interrupts.is_stopped
+            executor,
+            recheck,
+            alive=alive,
+            rows=batch,
+            lanes=lanes,
+            journal=journal,
+            is_stopped=lambda: interrupts.is_stopped() or is_overdue(),
         )
         counting_system = CountingSystem(guard)
         cached_system = CachingSystem(counting_system, cache) if cache else counting_system
@@ -128,8 +143,12 @@ def drive(
                     if interrupts.is_stopped():
                         raise Interrupted("interrupted")
                     outputs = target_system.execute(query.batch, scores=query.scores)
-                except (KeyboardInterrupt, Interrupted):  # the flow may return what it has found so far
-                    tally.exhausted = tally.interrupted = True
+                except (KeyboardInterrupt, Interrupted) as error:  # the flow may return what it has found so far
+                    tally.exhausted = True
+                    if isinstance(error, Interrupted) and not interrupts.is_stopped():
+                        flow.throw(OutOfBudget(f"the budget is spent after {tally.runs:,} runs"))
+                        raise OutOfBudget(f"{flow!r} keeps querying after its budget is spent") from None
+                    tally.interrupted = True
                     if interrupts.count > 1:
                         raise
                     flow.throw(Interrupted("interrupted"))

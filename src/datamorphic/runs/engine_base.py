@@ -15,7 +15,7 @@ class Engine:
     and is used by one thread at a time. `open_lanes` is called once per run, with the system and the seconds that a
     batch may take. `close` is called when the run ends, for whatever reason.
 
-    The same seed gives the same result on all engines: what is asked is cut into pieces that do not depend on the
+    The same seed gives the same result on all engines: queries are cut into pieces that do not depend on the
     number of lanes, and lanes use no randomness.
     """
 

@@ -116,6 +116,11 @@ def make_engine(spec: EngineLike | Engine, workers: int | None = None) -> Engine
     return (ProcessEngine if kind == "processes" else ThreadEngine)(cpu_count() if number is None else number)
 
 
+def needs_processes(spec: EngineLike | Engine) -> bool:
+    """Tell whether an engine runs systems in other processes of this machine, where they may die."""
+    return isinstance(spec, ProcessEngine) or (isinstance(spec, str) and spec.startswith("processes"))
+
+
 def _make_dask_engine(spec: str | SupportsSubmit, workers: int | None) -> Engine:
     from .dask_engine import DaskEngine
 

@@ -30,17 +30,17 @@ def _read_code(error: BaseException) -> str:
 
 
 def is_busy(error: Exception) -> bool:
-    """Tell whether another process has locked the database."""
+    """Return whether another process has locked the database."""
     return _read_code(error) in ("SQLITE_BUSY", "SQLITE_LOCKED")
 
 
-def is_away(error: sa.exc.DBAPIError) -> bool:
-    """Tell whether a server was not reached, or has just been shut down."""
+def is_server_unreachable(error: sa.exc.DBAPIError) -> bool:
+    """Return whether a server was not reached, or has just been shut down."""
     return error.connection_invalidated or _is_connecting(error) or _read_code(error) in ("57P01", "57P02", "57P03")
 
 
-def is_refused(error: sa.exc.DBAPIError, url: sa.URL) -> bool:
-    """Tell whether a server that accepts connections refused this one, for example because of its password."""
+def is_connection_refused(error: sa.exc.DBAPIError, url: sa.URL) -> bool:
+    """Return whether a server that accepts connections refused this one, for example because of its password."""
     if not _is_connecting(error):
         return False
     from psycopg import pq

@@ -1,4 +1,4 @@
-"""The protocol between a strategy and whatever answers it.
+"""Flows: the protocol between a strategy and the loop that answers its queries.
 
 A flow is a generator. It yields a query, which is a batch or a `Query` with details, receives the `Outputs`, and returns
 its result. It does no I/O and counts nothing. It may catch only `OutOfBudget`, which is thrown in at a ``yield`` when the
@@ -72,17 +72,26 @@ class Budget:
         )
 
     def is_exceeded(self, runs: int, seconds: float) -> bool:
-        """Tell whether more was spent."""
+        """Return whether more was spent."""
         return (self.runs is not None and runs > self.runs) or (self.seconds is not None and seconds > self.seconds)
 
     @classmethod
-    def parse(cls, value: Budget | str | float | None) -> Budget:
-        """Return a budget from "90s", "1m", "2h", "10000 runs", a number of runs or None."""
+    def parse(cls, value: Budget | str | float | None, *, needs_unit: bool = False) -> Budget:
+        """Return a budget from "90s", "1m", "2h", "10000 runs", a number of runs or None.
+
+        With `needs_unit`, a text without a unit is refused: on a command line, 5 may mean seconds or runs.
+        """
         if value is None or isinstance(value, Budget):
             return value or cls()
         if is_number(value) and value == int(value) and value > 0:
             return cls(runs=int(value))
         if isinstance(value, str):
+            if needs_unit and re.fullmatch(r"\s*[\d_,.]+\s*", value):
+                text = value.strip()
+                raise ArgumentError(
+                    f"The budget {value!r} has no unit. Write '{text}s' for seconds, '{text}m' for minutes or '{text} runs' "
+                    "for model calls."
+                )
             runs_match = re.fullmatch(r"\s*([\d_,]*\d)\s*(?:runs?)?\s*", value)
             if runs_match and (runs := int(re.sub("[_,]", "", runs_match[1]))) > 0:
                 return cls(runs=runs)

@@ -8,17 +8,22 @@ import threading
 from types import FrameType
 from typing import Any, ClassVar
 
+from .deadline import cancel_stop, stop_soon
+
 
 class Interrupts:
     """Counts Ctrl-C during a run, in the main thread and if nobody else handles it.
 
     Nested instances share the count of the outermost one, because a run may query its system several times.
+
+    With `grace_seconds`, the block of a `TimeLimit` that still runs so long after the first Ctrl-C is ended.
     """
 
     _outermost: ClassVar[Interrupts | None] = None
 
-    def __init__(self) -> None:
+    def __init__(self, grace_seconds: float | None = None) -> None:
         self.count = 0
+        self._grace_seconds = grace_seconds
         self._previous_handler: Any = None
 
     def __enter__(self) -> Interrupts:
@@ -35,13 +40,16 @@ class Interrupts:
         self.count += 1
         if self.count > 1:
             raise KeyboardInterrupt
+        if self._grace_seconds is not None:
+            stop_soon(self._grace_seconds)
         sys.stderr.write("\nFinishing the current query. Press Ctrl-C again to stop at once.\n")
 
     def is_stopped(self) -> bool:
-        """Tell whether to send no further query."""
+        """Return whether to send no further query."""
         return self.count > 0
 
     def __exit__(self, *_: object) -> None:
         if self._previous_handler is not None:
             Interrupts._outermost = None
+            cancel_stop()
             signal.signal(signal.SIGINT, self._previous_handler)

@@ -152,13 +152,13 @@ class _JobLane:
 
     def poll(self) -> JobOutcome | None:
         """Return the outcome of the job if it is known by now."""
-        late = not self.future.done()
-        if late and time.monotonic() < self.deadline:
+        pending = not self.future.done()
+        if pending and time.monotonic() < self.deadline:
             return None
         if self._starting:
-            self._handle_start(late)
+            self._handle_start(pending)
             return None
-        if late:
+        if pending:
             return self._finish_job(JobTimeout(self._seconds or 0.0), close=True)
         if self.future.exception() is not None:  # the process has ended
             child = self._child
@@ -180,8 +180,8 @@ class _JobLane:
                 outcome = JobError(f"its value cannot be read in another process: {format_error_line(error)}")
         return self._finish_job(outcome, close=spent or self._fresh)
 
-    def _handle_start(self, late: bool) -> None:
-        if late or self.future.exception() is not None:
+    def _handle_start(self, pending: bool) -> None:
+        if pending or self.future.exception() is not None:
             self.close()
             self._failed_starts += 1  # it may have been killed from outside
             if self._failed_starts == MAX_START_ATTEMPTS:

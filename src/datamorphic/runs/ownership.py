@@ -45,7 +45,7 @@ def reject_live_run(row: Mapping[str, Any]) -> None:
 
 
 def is_alive(row: Mapping[str, Any]) -> bool:
-    """Tell whether the owner of a run is alive, by its process or its last heartbeat."""
+    """Return whether the owner of a run is alive, by its process or its last heartbeat."""
     if row["host"] == socket.gethostname():
         start_time = read_start_time(row["pid"])
         # otherwise another process has the same id

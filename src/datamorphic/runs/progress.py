@@ -1,7 +1,7 @@
 """Progress of a run on stderr.
 
 Nothing is shown in the first two seconds, or if stderr is not a terminal. Then a bar shows what is going on, how much is
-done, and an estimate of the time left.
+done, and an estimate of the time left. Long work can write lines instead where there is no terminal, as in CI.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import time
 from typing import Any, ClassVar, Self
 
 SILENT_SECONDS = 2.0  # before anything is shown
-LINE_INTERVAL_SECONDS = 10.0  # on terminals without escape codes
+LINE_INTERVAL_SECONDS = 10.0  # without a terminal, or without its escape codes
 MIN_ESTIMATE_SECONDS = 1.0  # of observation before the time left is estimated
 
 
 def is_plain_terminal() -> bool:
-    """Tell whether to avoid escape codes: $NO_COLOR is set, or the terminal is dumb."""
+    """Return whether to avoid escape codes: $NO_COLOR is set, or the terminal is dumb."""
     return bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM", "").lower() in ("dumb", "unknown")
 
 
@@ -47,51 +47,61 @@ class Progress:
 
     _active: ClassVar[Progress | None] = None
 
-    def __init__(self, name: str, wanted: bool | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        visible: bool | None = None,  # by default if stderr is a terminal
+        lines: bool = False,  # whether to write lines if it is none
+    ) -> None:
+        is_terminal = sys.stderr is not None and sys.stderr.isatty()
         self._name = name
-        self._wanted = sys.stderr is not None and sys.stderr.isatty() if wanted is None else wanted
+        self._visible = is_terminal or (lines and sys.stderr is not None) if visible is None else visible
+        self._is_plain = lines and not is_terminal
         self._started_at = time.monotonic()
         #: when the share that is done was first known, and the share
         self._first_progress: tuple[float, float] | None = None
-        self._last_line_time = -LINE_INTERVAL_SECONDS
+        self._last_line_time = self._started_at if self._is_plain else -LINE_INTERVAL_SECONDS
         self._bar: Any = None
         self._task: Any = None
 
     def __enter__(self) -> Self:
         return self
 
-    def show(self, text: str, share_done: float | None = None) -> None:
-        """Show what is going on, and the share of the work done if known."""
+    def show(self, text: str, share_done: float | None = None, max_seconds_left: float | None = None) -> None:
+        """Show what is going on, the share of the work done if known, and the time left, at most as long as given."""
         now = time.monotonic()
         if share_done is not None and self._first_progress is None:
             self._first_progress = now, share_done
-        if not self._wanted or now - self._started_at < SILENT_SECONDS or Progress._active not in (None, self):
+        if not self._visible or now - self._started_at < SILENT_SECONDS or Progress._active not in (None, self):
             return
         Progress._active = self
-        time_left = self._format_time_left(now, share_done)
+        time_left = self._format_time_left(now, share_done, max_seconds_left)
         description = f"{self._name}: {text}" if text else self._name
-        if is_plain_terminal():
+        if self._is_plain or is_plain_terminal():
             if now - self._last_line_time >= LINE_INTERVAL_SECONDS:
                 self._last_line_time = now
                 share_text = "" if share_done is None else f", {share_done:.0%} done"
                 sys.stderr.write(f"{description}{share_text}{time_left and f', {time_left}'}\n")
             return
         if self._bar is None:
-            self._bar, self._task = _make_bar(self._name, self._wanted)
+            self._bar, self._task = _make_bar(self._name, self._visible)
             self._bar.start()
         total = None if share_done is None else 1.0
         self._bar.update(
             self._task, completed=share_done or 0.0, total=total, description=description, left=time_left, refresh=True
         )
 
-    def _format_time_left(self, now: float, share_done: float | None) -> str:
+    def _format_time_left(self, now: float, share_done: float | None, max_seconds_left: float | None) -> str:
         """Return an estimate of the time left; empty if there is none yet."""
+        at_most = "" if max_seconds_left is None else f"at most {format_duration(max_seconds_left)} left"
         if share_done is None or self._first_progress is None:
-            return ""
+            return at_most
         first_time, first_share = self._first_progress
         if now - first_time < MIN_ESTIMATE_SECONDS or share_done <= first_share:
-            return ""
+            return at_most
         seconds = (now - first_time) * max(0.0, 1 - share_done) / (share_done - first_share)
+        if max_seconds_left is not None and seconds >= max_seconds_left:
+            return at_most
         return f"about {format_duration(seconds)} left"
 
     def __exit__(self, *_: object) -> None:
@@ -126,12 +136,12 @@ class TimedProgress:
         self._progress.__exit__()
 
 
-def _make_bar(name: str, wanted: bool) -> tuple[Any, Any]:
+def _make_bar(name: str, visible: bool) -> tuple[Any, Any]:
     from rich.console import Console
     from rich.progress import BarColumn, SpinnerColumn, TextColumn
     from rich.progress import Progress as Bar
 
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn())
     time_left_column = TextColumn("{task.fields[left]}", markup=False)
-    bar = Bar(*columns, time_left_column, console=Console(stderr=True, force_terminal=wanted), transient=True)
+    bar = Bar(*columns, time_left_column, console=Console(stderr=True, force_terminal=visible), transient=True)
     return bar, bar.add_task(name, total=None, left="")

@@ -333,7 +333,7 @@ class Store:
         return coerce_row(row._mapping, sql.runs)[0]
 
     def _is_possible_id(self, run: int) -> bool:
-        """Tell whether the database can hold a run of this number."""
+        """Return whether the database can hold a run of this number."""
         return 0 < run <= self.database.largest_id
 
     def _read_undamaged_run(self, connection: Connection, run: int) -> Run:

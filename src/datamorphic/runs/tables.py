@@ -20,8 +20,8 @@ from sqlalchemy.types import TypeDecorator
 from .._text import is_secret_name, redact, redact_parameter, to_jsonable
 from .._validation import import_optional
 from ..errors import StoreError
-from . import errors as trouble
-from .errors import OTHER_STORE_HINT, is_away, is_busy, is_refused, to_store_error
+from . import errors as store_errors
+from .errors import OTHER_STORE_HINT, is_busy, is_connection_refused, is_server_unreachable, to_store_error
 
 T = TypeVar("T")
 
@@ -273,7 +273,7 @@ class Database:
         return self._retry_while_busy(lambda: self._run_transaction(work, writing=False))
 
     def write(self, work: Callable[[Connection], T], run: int | None = None) -> T:
-        """Do `work` in a transaction, and repeat it while another process is in the way; `run` is for messages."""
+        """Run `work` in a transaction, and repeat it while another process locks the database; messages name `run`."""
         if self._reading:
             raise StoreError(f"The run store {self.name} is open for reading and cannot be written.")
         return self._retry_while_busy(lambda: self._run_transaction(work, writing=True), run)
@@ -283,8 +283,8 @@ class Database:
         self._engine.dispose()
 
     def _run_transaction(self, work: Callable[[Connection], T], writing: bool) -> T:
-        """Do `work` in a transaction, and wait for a server that is being restarted."""
-        deadline, refusals = time.monotonic() + trouble.MAX_SERVER_WAIT_SECONDS, 0
+        """Run `work` in a transaction, and wait for a server that is being restarted."""
+        deadline, refusals = time.monotonic() + store_errors.MAX_SERVER_WAIT_SECONDS, 0
         while True:
             sent = False
             try:
@@ -293,15 +293,15 @@ class Database:
                     sent = True  # a lost server may have committed already
                 return result
             except sa.exc.DBAPIError as error:
-                if sent or not self._reached or not is_away(error) or time.monotonic() > deadline:
+                if sent or not self._reached or not is_server_unreachable(error) or time.monotonic() > deadline:
                     raise
-                refusals += is_refused(error, self._engine.url)
+                refusals += is_connection_refused(error, self._engine.url)
                 if refusals > 1:  # at the first, it may have been starting
                     raise
             time.sleep(random.uniform(0.1, 0.5))
 
     def _retry_while_busy(self, work: Callable[[], T], run: int | None = None) -> T:
-        deadline = time.monotonic() + trouble.MAX_LOCK_WAIT_SECONDS
+        deadline = time.monotonic() + store_errors.MAX_LOCK_WAIT_SECONDS
         while True:
             try:
                 return work()

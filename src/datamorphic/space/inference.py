@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 MIN_UNAMBIGUOUS_INTEGER_VALUES = 10  # an int column with fewer distinct values may hold codes of categories
 STEPS_PER_RANGE = 20
+#: Free text: values of several words, most of which occur once. Names of categories are shorter and repeat.
+MIN_WORDS_PER_TEXT = 4
+MIN_DISTINCT_TEXTS = 20
+MIN_DISTINCT_SHARE = 0.5
+MAX_TEXTS_TO_LOOK_AT = 1_000
 FEATURE_KINDS = ("continuous", "integer", "categorical")
 
 
@@ -114,11 +119,59 @@ def _infer_kind(name: str, column: pd.Series[Any]) -> str:
     if types.is_float_dtype(dtype):
         return "continuous"
     if types.is_datetime64_any_dtype(dtype) or types.is_timedelta64_dtype(dtype) or types.is_complex_dtype(dtype):
-        raise DataError(
-            f"Column {name!r} holds {dtype} values, which have no moves and no midpoint here. "
-            "Turn it into numbers (days since a date, say) or drop it."
-        )
+        raise DataError(_describe_dates(name, dtype))
+    _reject_text_and_objects(name, column)
     return "categorical"
+
+
+def _describe_dates(name: str, dtype: object) -> str:
+    """Return why a column of dates, durations or complex numbers is no feature, and the line that makes it one."""
+    values = f"frame[{name!r}]"
+    if str(dtype).startswith("datetime"):
+        line = f"{values} = ({values} - {values}.min()).dt.days"
+        return (
+            f"Column {name!r} holds dates ({dtype}), which have no moves and no midpoint here. Turn it into numbers, such as "
+            f"days since a date: {line}. Or drop it."
+        )
+    if str(dtype).startswith("timedelta"):
+        return (
+            f"Column {name!r} holds durations ({dtype}), which have no moves and no midpoint here. Turn it into numbers: "
+            f"{values} = {values}.dt.total_seconds(). Or drop it."
+        )
+    return (
+        f"Column {name!r} holds {dtype} values, which have no moves and no midpoint here. Turn it into two columns of "
+        "numbers, or drop it."
+    )
+
+
+def _reject_text_and_objects(name: str, column: pd.Series[Any]) -> None:
+    """Raise `DataError` for free text, images and sequences: they are neither numbers nor categories."""
+    values = column.dropna()
+    if not len(values):
+        return
+    first = values.iloc[0]
+    is_unhashable = getattr(first, "__hash__", None) is None
+    if is_unhashable or isinstance(first, bytes):
+        reason = "which is not hashable and cannot be a category" if is_unhashable else "which is not a category"
+        text = " ".join(format_short(first).split())
+        raise DataError(
+            f"Column {name!r} holds a {type(first).__name__} ({text}), {reason}. Images and sequences cannot be varied as such "
+            f"yet: give one column per number, pd.DataFrame(frame[{name!r}].tolist()), and a function that puts them together "
+            "again for the model. Or drop the column."
+        )
+    if not isinstance(first, str):
+        return
+    sample = values.iloc[:MAX_TEXTS_TO_LOOK_AT]
+    if not all(isinstance(text, str) for text in sample):
+        return
+    distinct = sample.nunique()
+    words = sample.str.count(r"\S+").mean()
+    if distinct >= MIN_DISTINCT_TEXTS and distinct > MIN_DISTINCT_SHARE * len(sample) and words >= MIN_WORDS_PER_TEXT:
+        raise DataError(
+            f"Column {name!r} holds free text ({format_short(first)!r}), which cannot be varied as such yet. Drop it if the "
+            "model does not need it, or test the model behind it: compute numbers from the text (its length, an embedding) "
+            f'first. To take every text for a category, declare kinds={{"{name}": "categorical"}}.'
+        )
 
 
 def _infer_feature(

@@ -20,6 +20,11 @@ from .serialize import value_from_json, value_to_json
 if TYPE_CHECKING:
     import pyarrow as pa
 
+#: The relative difference that rounding may cause, by precision. Sums of some ten thousand terms lose about a hundred
+#: times the distance between neighbouring numbers (1e-7 in single precision) when their order changes.
+SINGLE_ROUNDING = 1e-5
+HALF_ROUNDING = 1e-2
+
 
 class Status(IntEnum):
     """The outcome of one query to the system under test."""
@@ -94,13 +99,14 @@ class Outputs:
         """Return which rows have equal labels, or failures of the same kind.
 
         Real numbers may differ by the relative tolerance `rounding`, since the last bits of a model's answer may depend
-        on the size of the batch.
+        on the size of the batch. Numbers of lower precision may differ by as much as their type rounds.
         """
         if len(self) != len(other):
             raise DataError(f"Outputs are compared row by row, and there are {len(self):,} and {len(other):,} of them.")
         both_ok = self.ok & other.ok
-        if rounding and self.values.dtype.kind == other.values.dtype.kind == "f":
-            equal = np.isclose(self.values, other.values, rtol=rounding, atol=rounding)
+        numbers = (to_real_rows(self.values), to_real_rows(other.values)) if rounding else (None, None)
+        if numbers[0] is not None and numbers[1] is not None and numbers[0].shape == numbers[1].shape:
+            equal = _find_close(numbers[0], numbers[1], rounding)
         else:
             equal = np.asarray(self.values == other.values)
         if equal.shape != both_ok.shape:  # labels of types that NumPy does not compare
@@ -166,6 +172,50 @@ class Outputs:
         messages = {i: text for i, text in enumerate(table["message"].to_pylist()) if text is not None}
         status = np.asarray(table["status"].to_numpy())
         return Outputs(values, status, np.column_stack(scores) if scores else None, messages)
+
+
+def find_rounding(values: npt.NDArray[Any]) -> float:
+    """Return the relative difference that rounding may cause between real numbers of this precision; 0 for doubles.
+
+    Doubles that all are single-precision numbers were computed in single precision and converted.
+    """
+    if values.dtype.kind != "f" or not values.size:
+        return 0.0
+    if values.dtype.itemsize <= 2:
+        return HALF_ROUNDING
+    if values.dtype.itemsize <= 4:
+        return SINGLE_ROUNDING
+    with np.errstate(over="ignore", invalid="ignore"):
+        single = values.astype(np.float32)
+        return SINGLE_ROUNDING if bool(((single == values) | np.isnan(values)).all()) else 0.0
+
+
+def to_real_rows(values: npt.NDArray[Any]) -> npt.NDArray[Any] | None:
+    """Return answers that are real numbers, or equally many of them per row, as an array; None for other answers."""
+    if values.dtype.kind == "f":
+        return values
+    if values.dtype != object or not len(values):
+        return None
+    first = values[0]
+    if not isinstance(first, tuple) or not first or not isinstance(first[0], float):
+        return None
+    if any(type(row) is not tuple or len(row) != len(first) for row in values):
+        return None
+    try:
+        rows = np.array(values.tolist())
+    except ValueError:
+        return None
+    return rows if rows.dtype.kind == "f" else None
+
+
+def _find_close(a: npt.NDArray[Any], b: npt.NDArray[Any], rounding: float) -> Mask:
+    """Return which rows of numbers are equal up to rounding."""
+    type_rounding = max(find_rounding(a), find_rounding(b))
+    relative = max(rounding, type_rounding)
+    finite = np.abs(a[np.isfinite(a)])
+    absolute = max(rounding, type_rounding * float(finite.max(initial=0.0)))
+    close = np.isclose(a, b, rtol=relative, atol=absolute)
+    return close if close.ndim == 1 else close.all(axis=1)
 
 
 def _encode_label(label: object, encode_text: Callable[[str], str]) -> str:

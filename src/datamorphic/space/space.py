@@ -1,6 +1,6 @@
 """`Space`: the inputs of a system; its `Points` and `Path`.
 
-The three classes refer to each other, hence one module.
+The three classes refer to each other, so they share one module.
 """
 
 from __future__ import annotations

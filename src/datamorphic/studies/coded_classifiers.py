@@ -11,9 +11,11 @@ from .published import published
 from .rows import DISPLAY_NAMES, Row, compute_mean, describe_part, iterate_figures, make_row
 from .workload import Scale, Workbench
 
-SUBJECTS = 10
-MACHINE = "Published: one case at a time in Java on a Xeon E3-1230 v5, 3.4 GHz. Ours: all walks in lock-step, on this machine."
-NATIVE = "Ours takes the space's own moves; the same subjects as test systems, with moves on frames, are slower."
+SUBJECT_COUNT = 10
+MACHINE_NOTE = "Published: one case at a time in Java on a Xeon E3-1230 v5, 3.4 GHz. Ours: all walks in lock-step, on this machine."
+NATIVE_MOVES_NOTE = (
+    "Ours takes the space's own moves; the same subjects as test systems, with moves on frames, are slower."
+)
 
 
 class Variant(NamedTuple):
@@ -45,35 +47,35 @@ class Variant(NamedTuple):
         return make_row(figure, table, *place, ours=ours, column=column, notes=[self.note, *notes])
 
 
-FIXED = Variant("random_walk")
-GROWING = Variant("random_walk", pool="growing")
-TARGET = Variant("random_target")
-WRITTEN = Variant("directed_walk", "as written", "Ours is the algorithm as written: a walk has twenty steps.")
-FIRST = Variant(
+FIXED_POOL = Variant("random_walk")
+GROWING_POOL = Variant("random_walk", pool="growing")
+RANDOM_TARGET = Variant("random_target")
+AS_WRITTEN = Variant("directed_walk", "as written", "Ours is the algorithm as written: a walk has twenty steps.")
+FIRST_STEP = Variant(
     "directed_walk",
     "first step only",
     "Ours are walks that can succeed at their first step only, and count twenty runs if they fail.",
     first=True,
     measures=("runs", "mutants", "cost"),
 )
-AS_TARGET = Variant("random_target", "random target", "Ours is random target, which these figures are of.")
+AS_RANDOM_TARGET = Variant("random_target", "random target", "Ours is random target, to which these figures belong.")
 
 #: the variants per table and strategy
 VARIANTS = {
-    ("001-1", "directed_walk"): (FIRST, WRITTEN),
-    ("001-2", "random_walk"): (GROWING,),
-    ("001-3", "random_walk"): (GROWING,),
-    ("001-4", "random_target"): (TARGET,),
-    ("001-5", "directed_walk"): (FIRST, WRITTEN),
-    ("001-5", "random_walk"): (GROWING,),
-    ("001-5", "random_target"): (TARGET,),
-    ("000-1", "directed_walk"): (FIRST, AS_TARGET._replace(measures=("capability",)), WRITTEN),
-    ("000-1", "random_walk"): (FIXED,),
-    ("000-1", "random_target"): (TARGET,),
-    ("000-9", "directed_walk"): (AS_TARGET, WRITTEN),
-    ("000-10", "random_walk"): (FIXED,),
-    ("000-11", "random_walk"): (FIXED,),
-    ("000-12", "random_target"): (TARGET,),
+    ("001-1", "directed_walk"): (FIRST_STEP, AS_WRITTEN),
+    ("001-2", "random_walk"): (GROWING_POOL,),
+    ("001-3", "random_walk"): (GROWING_POOL,),
+    ("001-4", "random_target"): (RANDOM_TARGET,),
+    ("001-5", "directed_walk"): (FIRST_STEP, AS_WRITTEN),
+    ("001-5", "random_walk"): (GROWING_POOL,),
+    ("001-5", "random_target"): (RANDOM_TARGET,),
+    ("000-1", "directed_walk"): (FIRST_STEP, AS_RANDOM_TARGET._replace(measures=("capability",)), AS_WRITTEN),
+    ("000-1", "random_walk"): (FIXED_POOL,),
+    ("000-1", "random_target"): (RANDOM_TARGET,),
+    ("000-9", "directed_walk"): (AS_RANDOM_TARGET, AS_WRITTEN),
+    ("000-10", "random_walk"): (FIXED_POOL,),
+    ("000-11", "random_walk"): (FIXED_POOL,),
+    ("000-12", "random_target"): (RANDOM_TARGET,),
 }
 SEEDS_VARY = ("001-3", "000-11")
 
@@ -139,7 +141,7 @@ def build_speed_table(table: str, bench: Workbench) -> list[Row]:
             for subject in subjects
             for strategy in strategies
         )
-        column, notes = DISPLAY_NAMES.get(figure.strategy, "average"), [MACHINE, NATIVE]
+        column, notes = DISPLAY_NAMES.get(figure.strategy, "average"), [MACHINE_NOTE, NATIVE_MOVES_NOTE]
         notes.append(_describe_subjects(figure, subjects))
         rows.append(make_row(figure, table, figure.subject, ours=ours, column=column, notes=notes))
     return rows
@@ -154,4 +156,4 @@ def _iterate_subjects(table: str, bench: Workbench) -> Iterator[tuple[Any, tuple
 
 
 def _describe_subjects(figure: Any, subjects: tuple[str, ...]) -> str:
-    return describe_part(subjects, SUBJECTS, "subjects") if figure.subject == "all" else ""
+    return describe_part(subjects, SUBJECT_COUNT, "subjects") if figure.subject == "all" else ""

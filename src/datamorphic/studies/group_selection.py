@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ..data.programs import programs
-from .group_simulations import INTERVAL
+from .group_simulations import INTERVAL_NOTE
 from .group_spreads import Breaking, Pairing
 from .group_trials import (
     MAX_PAIRS_PER_TRIAL,
@@ -17,29 +17,36 @@ from .group_trials import (
     limit_budget,
     limit_groups,
 )
-from .groups import MIN_REAL_TRIALS, TINY
+from .groups import MIN_REAL_TRIALS, QUICK_PROGRAMS
 from .published import published
 from .rows import Row, iterate_figures, make_row
-from .stand_in_mutants import KINDS, NONE, choose_for_relations, compute_rate, parse_relations, parse_subject
+from .stand_in_mutants import (
+    KINDS,
+    NO_STAND_IN_NOTE,
+    choose_stand_ins_for_program,
+    compute_rate,
+    parse_relations,
+    parse_subject,
+)
 from .workload import Scale, Workbench
 
-COUNTED = "MRGS-ART by the raw count, as published."
-SHARED = "All relations share the domain of the program as source domain; follow-ups go wherever that leads."
-SECONDS = "Seconds for 10,000 pairs on this machine; compiled before, if numba is there."
-PAIRS = "10,000 pairs, shared out among the relations; the mean over relations, sources and follow-ups."
+RAW_COUNT_NOTE = "MRGS-ART by the raw count, as published."
+SHARED_DOMAIN_NOTE = "All relations share the domain of the program as source domain; follow-ups may leave it."
+SECONDS_NOTE = "Seconds for 10,000 pairs on this machine; without the time to compile, if numba is installed."
+PAIRS_NOTE = "10,000 pairs, divided among the relations; the mean over relations, sources and follow-ups."
 MIN_FULL_TRIALS = 10_000  # of the full scale
 GROUP_FACTOR = 3  # violations are rarer in the domain that all relations share
-INPUTS = "Ours is of {:,} random groups, and the F-measure is 1 / rate."
-FEWER = "k = 2, 4 and 5, and the other sets of relations, at full scale only."
-OURS_SHORT = "Ours are rewritten with arrays; lines include documentation."
-IN_ALL = (
+INPUTS_NOTE = "Ours is of {:,} random groups, and the F-measure is 1 / rate."
+SMALL_SCALE_NOTE = "k = 2, 4 and 5, and the other sets of relations, at full scale only."
+PROGRAM_LENGTH_NOTE = "Ours are rewritten with arrays; lines include documentation."
+REGION_KIND_NOTE = (
     "Ours: whether any mutant has such a region with any relation, by our rule, which names up to three dimensions."
 )
-DIMENSIONS_ABOVE = "Regions in more than three dimensions are not classified."
+DIMENSIONS_NOTE = "Regions in more than three dimensions are not classified."
 
 
 def _is_in_scale(program: str, measure: str, scale: Scale) -> bool:
-    if scale.trials < MIN_REAL_TRIALS and program not in TINY:
+    if scale.trials < MIN_REAL_TRIALS and program not in QUICK_PROGRAMS:
         return False
     return scale.trials >= MIN_FULL_TRIALS or not measure.startswith("k=") or measure in ("k=1", "k=3")
 
@@ -57,23 +64,23 @@ def build_selection_table(table: str, bench: Workbench) -> list[Row]:
             continue
         if not full and figure.strategy != first[figure.subject]:
             continue
-        stand = choose_for_relations(program)[figure.subject]
+        stand_in = choose_stand_ins_for_program(program)[figure.subject]
         relations = parse_relations(figure.strategy)
-        label = f"{figure.subject}, {figure.strategy}, ours {stand.mutant}"
-        if compute_rate(program, stand.mutant, relations) == 0:
-            rows.append(make_row(figure, table, label, ours=math.nan, notes=[NONE]))
+        label = f"{figure.subject}, {figure.strategy}, ours {stand_in.mutant}"
+        if compute_rate(program, stand_in.mutant, relations) == 0:
+            rows.append(make_row(figure, table, label, ours=math.nan, notes=[NO_STAND_IN_NOTE]))
             continue
-        budget = limit_budget(bench.scale, "", most=MAX_PAIRS_PER_TRIAL)
+        budget = limit_budget(bench.scale, "", max_groups=MAX_PAIRS_PER_TRIAL)
         limits = (bench.scale.trials, budget, GROUP_FACTOR * limit_groups(bench.scale), True)
         job, base = (
-            Selecting(program, stand.mutant, relations, selector, k, *limits)
+            Selecting(program, stand_in.mutant, relations, selector, k, *limits)
             for selector, k in (("MRGS-ART", int(figure.measure[2:])), ("random", 1))
         )
-        notes = [stand.note, COUNTED, SHARED, "" if full else FEWER]
+        notes = [stand_in.note, RAW_COUNT_NOTE, SHARED_DOMAIN_NOTE, "" if full else SMALL_SCALE_NOTE]
         ours = (compute_ratio if table == "002-27" else compute_effect)(bench, job, base)
         rows.append(make_row(figure, table, label, ours=ours, notes=notes))
         if table == "002-27":
-            rows.append(Row(label, f"{figure.measure}, ±", math.nan, compute_margin(bench, job, base), INTERVAL))
+            rows.append(Row(label, f"{figure.measure}, ±", math.nan, compute_margin(bench, job, base), INTERVAL_NOTE))
         if figure.measure == "k=1":
             rows.append(Row(label, "F-measure of MT-RT", math.nan, bench.figure(base, "mean")))
     return rows
@@ -85,7 +92,7 @@ def build_selection_table(table: str, bench: Workbench) -> list[Row]:
 def build_pairing_table(table: str, bench: Workbench) -> list[Row]:
     """Build Table 29, 30 or 31: seconds, dispersion or discrepancy of pairs."""
     measure = {"002-29": "generation", "002-30": "dispersion", "002-31": "discrepancy"}[table]
-    notes = [SECONDS] if measure == "generation" else [PAIRS]
+    notes = [SECONDS_NOTE] if measure == "generation" else [PAIRS_NOTE]
     frame, rows = published(table), []
     first = frame[frame["strategy"] != ""].groupby("subject", sort=False)["strategy"].first()
     for figure in iterate_figures(frame):
@@ -119,12 +126,12 @@ def _compute_program_figure(figure: Any) -> tuple[float, list[str]]:
         case "dimensions":
             return program.dimension, []
         case "LOC":
-            return len(program.source.splitlines()), [OURS_SHORT]
+            return len(program.source.splitlines()), [PROGRAM_LENGTH_NOTE]
         case "MRs":
             return len(program.relations), []
         case "mutants":
             return len(program.mutants), []
-    notes = [IN_ALL, DIMENSIONS_ABOVE if program.dimension > 3 else ""]
+    notes = [REGION_KIND_NOTE, DIMENSIONS_NOTE if program.dimension > 3 else ""]
     return float((program.regions["kind"] == figure.measure).any()), notes
 
 
@@ -134,15 +141,15 @@ def build_region_table(table: str, bench: Workbench) -> list[Row]:
     rows = []
     for figure in iterate_figures(published(table)):
         program, _ = parse_subject(figure.subject)
-        stand = choose_for_relations(program)[figure.subject]
+        stand_in = choose_stand_ins_for_program(program)[figure.subject]
         job = Breaking(program, inputs)
-        rate = bench.figure(job, f"{stand.mutant} {figure.strategy}")
-        label = f"{figure.subject}, {figure.strategy}, ours {stand.mutant}"
+        rate = bench.figure(job, f"{stand_in.mutant} {figure.strategy}")
+        label = f"{figure.subject}, {figure.strategy}, ours {stand_in.mutant}"
         if figure.measure in KINDS:
-            ours = bench.figure(job, f"{stand.mutant} {figure.strategy} {figure.measure}")
+            ours = bench.figure(job, f"{stand_in.mutant} {figure.strategy} {figure.measure}")
         else:
             f_measure = 1 / rate if rate else math.inf
             ours = rate if figure.measure == "rate" else f_measure
-        notes = [stand.note, SHARED, INPUTS.format(inputs)]
+        notes = [stand_in.note, SHARED_DOMAIN_NOTE, INPUTS_NOTE.format(inputs)]
         rows.append(make_row(figure, table, label, ours=ours, notes=notes))
     return rows

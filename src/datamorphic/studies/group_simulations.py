@@ -31,29 +31,33 @@ from .workload import Scale, Workbench
 
 RATES = {"0.01": 0.01, "0.00": 0.005, "0.002": 0.002, "0.001": 0.001}  # as printed, and as they are
 RATE, DIMENSION, BOXES = 0.005, 2, 50
-BASE = "MT-RT"
-PROPOSED = ("MT-RPART", "SFIDMT-BART")  # by Ying (2024), not run there
-IN_PRINT = (BASE, "SFIDMT-ART", "MT-ART-Min", "MT-ART-Max", "MT-ART-Avg", "MT-BART", "MT-IPART")
-RIVALS = ("Sobol", "Halton")
-GROUP_GENERATORS = (*IN_PRINT, *PROPOSED, *RIVALS)
-ALL = (*IN_PRINT, *PROPOSED, *CLASSIC, "RRT", *RIVALS)
+RANDOM_GENERATOR = "MT-RT"
+PROPOSED_GENERATORS = ("MT-RPART", "SFIDMT-BART")  # by Ying (2024), not run there
+PUBLISHED_GENERATORS = (RANDOM_GENERATOR, "SFIDMT-ART", "MT-ART-Min", "MT-ART-Max", "MT-ART-Avg", "MT-BART", "MT-IPART")
+QUASI_RANDOM_GENERATORS = ("Sobol", "Halton")
+GROUP_GENERATORS = (*PUBLISHED_GENERATORS, *PROPOSED_GENERATORS, *QUASI_RANDOM_GENERATORS)
+ALL_GENERATORS = (*PUBLISHED_GENERATORS, *PROPOSED_GENERATORS, *CLASSIC, "RRT", *QUASI_RANDOM_GENERATORS)
 SELECTORS = ("random", "MRGS-ART", "MRGS-ART+", "MRGS-IPART", "MRGS-RPART", "MRGS-distance", "near-miss", "feedback")
 K = 3
 MAX_TRIALS = 10_000  # trials, as in print
 TRIAL_FACTOR = 2  # times the trials where single figures are compared
 MUTANTS = (("emu10", "Table 5: mutant 3"), ("branch3.1", "Table 5: mutant 4"))
 
-EXACT = "The F-ratio is to 1 / rate, which random testing needs on average."
-INTERVAL = "The 95% interval of ours is this much to either side."
-ENDED = "{:.0f}% of the trials of {} were ended after {:,} groups: its F-ratio is a lower bound."
-SAME_MUTANT = "Both mutants are known: emu = 10/epu, and |x| < 3.1 for the series."
-WIDE = (
+F_RATIO_NOTE = "The F-ratio is to 1 / rate, which random testing needs on average."
+INTERVAL_NOTE = "The 95% interval of ours is this much to either side."
+CENSORED_NOTE = "{:.0f}% of the trials of {} were ended after {:,} groups: its F-ratio is a lower bound."
+KNOWN_MUTANTS_NOTE = "Both mutants are known: emu = 10/epu, and |x| < 3.1 for the series."
+FOLLOW_UP_DOMAIN_NOTE = (
     "With x2 = 3x the follow-up domain is three times as wide as that of the sources, and MT-ART-Min keeps both in one pool:"
     " see the picture of the page for where its sources lie."
 )
-NEVER_RUN = "Ying (2024) proposes MT-RPART, SFIDMT-BART, MRGS-ART+, MRGS-IPART and MRGS-RPART, without running them."
-NOT_TOLD = "Selectors that learn are left out: simulated regions give them no feedback."
-IN_TURN = "Three relations, 1-1, 1-2 and 1-3, each violated in turn on a hundredth of the domain: the mean."
+PROPOSALS_NOTE = (
+    "Ying (2024) proposes MT-RPART, SFIDMT-BART, MRGS-ART+, MRGS-IPART and MRGS-RPART, without running them."
+)
+NO_FEEDBACK_NOTE = "Selectors that learn are left out: simulated regions give them no feedback."
+THREE_RELATIONS_NOTE = (
+    "Three relations, 1-1, 1-2 and 1-3, each violated in turn on a hundredth of the domain: the mean."
+)
 
 
 def _make_simulating_job(
@@ -75,7 +79,7 @@ def _describe_ended(bench: Workbench, job: Simulating | SelectingSimulated | Hun
     """Return a note if trials were ended without a violation."""
     ended = bench.figure(job, "censored")
     name = job.selector if isinstance(job, SelectingSimulated) else job.generator
-    return ENDED.format(ended, name, job.budget) if ended > 0 else ""
+    return CENSORED_NOTE.format(ended, name, job.budget) if ended > 0 else ""
 
 
 # -- Table 9 ---------------------------------------------------------------------------------------------------
@@ -90,8 +94,10 @@ def build_classic_table(table: str, bench: Workbench) -> list[Row]:
         trials = max(MIN_TRIALS, min(MAX_TRIALS, TRIAL_FACTOR * bench.scale.trials, fitting))
         job = Simulating(figure.strategy, "block", rate, DIMENSION, trials, limit_budget(bench.scale, figure.strategy))
         place, column = f"block, rate {rate:g}", f"{figure.strategy}, F-ratio %"
-        rows.append(make_row(figure, table, place, column=column, ours=bench.figure(job, "F-ratio %"), notes=[EXACT]))
-        rows.append(Row(place, f"{figure.strategy}, ±", math.nan, bench.figure(job, "±, points"), INTERVAL))
+        rows.append(
+            make_row(figure, table, place, column=column, ours=bench.figure(job, "F-ratio %"), notes=[F_RATIO_NOTE])
+        )
+        rows.append(Row(place, f"{figure.strategy}, ±", math.nan, bench.figure(job, "±, points"), INTERVAL_NOTE))
     return rows
 
 
@@ -99,7 +105,7 @@ def build_region_kind_table(bench: Workbench) -> list[Row]:
     """Build the table of all generators on all kinds of regions; at full scale for all rates."""
     full = bench.scale.trials >= MAX_TRIALS
     rows = []
-    for generator in ALL:
+    for generator in ALL_GENERATORS:
         for region in KINDS:
             for rate in RATES.values() if full else (RATE,):
                 job = _make_simulating_job(bench.scale, generator, region, rate, share=2 * TRIAL_FACTOR)
@@ -133,17 +139,21 @@ def build_known_mutant_table(bench: Workbench) -> list[Row]:
         jobs = {name: make_tanh_job(bench.scale, mutant, name) for name in GROUP_GENERATORS}
         label = f"{mutant} ({place.replace(': ', ', ')})"
         for name, job in jobs.items():
-            notes = (SAME_MUTANT, WIDE if name == "MT-ART-Min" else "", _describe_ended(bench, job))
-            if name != BASE:
-                ours = compute_ratio(bench, job, jobs[BASE])
+            notes = (
+                KNOWN_MUTANTS_NOTE,
+                FOLLOW_UP_DOMAIN_NOTE if name == "MT-ART-Min" else "",
+                _describe_ended(bench, job),
+            )
+            if name != RANDOM_GENERATOR:
+                ours = compute_ratio(bench, job, jobs[RANDOM_GENERATOR])
                 rows.append(Row(label, f"{name}, F-ratio %", math.nan, ours, " ".join(filter(None, notes))))
         for name, job in jobs.items():
             figure = effects.get((f"tanh mutant {number}", f"SFIDMT-ART vs {name}"))
             ours, column = compute_effect(bench, jobs["SFIDMT-ART"], job), f"SFIDMT-ART vs {name}, d"
             if figure is not None:
-                rows.append(make_row(figure, "002-5", label, column=column, ours=ours, notes=[SAME_MUTANT]))
-            elif name not in (BASE, "SFIDMT-ART"):
-                rows.append(Row(label, column, math.nan, ours, SAME_MUTANT))
+                rows.append(make_row(figure, "002-5", label, column=column, ours=ours, notes=[KNOWN_MUTANTS_NOTE]))
+            elif name not in (RANDOM_GENERATOR, "SFIDMT-ART"):
+                rows.append(Row(label, column, math.nan, ours, KNOWN_MUTANTS_NOTE))
     return rows
 
 
@@ -156,8 +166,8 @@ def make_tanh_job(scale: Scale, mutant: str, generator: str) -> Hunting:
 
 # -- what was proposed and never run, and what is new --------------------------------------------------------------
 
-MIXED = (ONE, TWO, THREE)
-REAL = (("Sin", "Sin1-Sin7"), ("sncndn", "sncndn1-sncndn5"), ("TriSquarePlus", "TriPlus1-TriPlus7"))
+MIXED_RELATIONS = (ONE, TWO, THREE)
+PROGRAM_RELATIONS = (("Sin", "Sin1-Sin7"), ("sncndn", "sncndn1-sncndn5"), ("TriSquarePlus", "TriPlus1-TriPlus7"))
 
 
 def _choose_dimensions(scale: Scale) -> tuple[int, ...]:
@@ -172,7 +182,7 @@ def build_new_generator_table(bench: Workbench) -> list[Row]:
             job = _make_simulating_job(bench.scale, name)
             if dimension != DIMENSION:
                 job = Simulating(name, "block", RATE, dimension, max(MIN_TRIALS, job.trials // 2), job.budget)
-            rows.append(_make_row(bench, job, name, f"block, {dimension}-D, F-ratio %", NEVER_RUN, EXACT))
+            rows.append(_make_row(bench, job, name, f"block, {dimension}-D, F-ratio %", PROPOSALS_NOTE, F_RATIO_NOTE))
     return rows
 
 
@@ -181,21 +191,24 @@ def build_new_selector_table(bench: Workbench) -> list[Row]:
     scale, rows = bench.scale, []
     for name in [selector for selector in SELECTORS if selector not in LEARNING]:
         for dimension in _choose_dimensions(scale):
-            jobs = [_make_selecting_job(scale, name, MIXED, violating, dimension) for violating in range(len(MIXED))]
+            jobs = [
+                _make_selecting_job(scale, name, MIXED_RELATIONS, violating, dimension)
+                for violating in range(len(MIXED_RELATIONS))
+            ]
             ours = math.fsum(bench.figure(job, "F-ratio %") for job in jobs) / len(jobs)
-            note = f"{NEVER_RUN} {IN_TURN} {NOT_TOLD}"
+            note = f"{PROPOSALS_NOTE} {THREE_RELATIONS_NOTE} {NO_FEEDBACK_NOTE}"
             rows.append(Row(name, f"block, {dimension}-D, F-ratio %", math.nan, ours, note))
-    for program, names in REAL if scale.trials >= MIN_REAL_TRIALS else REAL[:1]:
+    for program, names in PROGRAM_RELATIONS if scale.trials >= MIN_REAL_TRIALS else PROGRAM_RELATIONS[:1]:
         relations = parse_relations(names)
         mutant = _choose_moderate_mutant(program, relations)
-        budget = limit_budget(scale, "", most=MAX_PAIRS_PER_TRIAL)
+        budget = limit_budget(scale, "", max_groups=MAX_PAIRS_PER_TRIAL)
         jobs_by_name = {
             name: Selecting(program, mutant, relations, name, K, scale.trials, budget, scale.groups, False)
             for name in SELECTORS
         }
         column = f"{program} {mutant}, {names}, F-ratio %"
         rows += [
-            Row(name, column, math.nan, compute_ratio(bench, job, jobs_by_name["random"]), NEVER_RUN)
+            Row(name, column, math.nan, compute_ratio(bench, job, jobs_by_name["random"]), PROPOSALS_NOTE)
             for name, job in jobs_by_name.items()
         ]
     return rows
@@ -210,15 +223,15 @@ def _choose_moderate_mutant(program: str, relations: tuple[str, ...]) -> str:
 
 
 def _make_selecting_job(
-    scale: Scale, name: str, relations: tuple[str, ...], violating: int, dimension: int, counting: bool = False
+    scale: Scale, name: str, relations: tuple[str, ...], violating: int, dimension: int, by_raw_count: bool = False
 ) -> SelectingSimulated:
     """Return the simulation of a selector with as many groups as that of a generator."""
-    rate, budget = 2 * RATE, limit_budget(scale, "", most=MAX_PAIRS_PER_TRIAL)
+    rate, budget = 2 * RATE, limit_budget(scale, "", max_groups=MAX_PAIRS_PER_TRIAL)
     trials = limit_trials(scale, rate / len(relations))
-    return SelectingSimulated(name, relations, violating, "block", rate, dimension, K, trials, budget, counting)
+    return SelectingSimulated(name, relations, violating, "block", rate, dimension, K, trials, budget, by_raw_count)
 
 
-STARVED = (
+STARVATION_NOTE = (
     "One violated relation with one follow-up beside two with three: by the raw count, as published, those with more"
     " follow-ups are taken first; the fraction of inputs in empty cells, ours by default, is fair."
 )
@@ -228,8 +241,8 @@ def build_starvation_table(bench: Workbench) -> list[Row]:
     """Build the table that shows how the raw count starves a relation with few follow-ups."""
     rows = []
     for dimension in _choose_dimensions(bench.scale):
-        for counting, label in ((True, "raw count, as published"), (False, "fraction, by default")):
+        for by_raw_count, label in ((True, "raw count, as published"), (False, "fraction, by default")):
             more = replace(bench.scale, groups=8 * bench.scale.groups)
-            job = _make_selecting_job(more, "MRGS-ART", (ONE, THREE, THREE), 0, dimension, counting)
-            rows.append(_make_row(bench, job, label, f"block, {dimension}-D, F-ratio %", STARVED))
+            job = _make_selecting_job(more, "MRGS-ART", (ONE, THREE, THREE), 0, dimension, by_raw_count)
+            rows.append(_make_row(bench, job, label, f"block, {dimension}-D, F-ratio %", STARVATION_NOTE))
     return rows

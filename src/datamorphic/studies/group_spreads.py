@@ -27,8 +27,8 @@ def _average(measurements: list[dict[str, float]]) -> dict[str, float]:
     }
 
 
-def _label_spread(what: str, cases: str, spread: ValueRange) -> dict[str, float]:
-    return {f"{what} {cases} {end}": value for end, value in zip(("min", "max", "max-min"), spread, strict=True)}
+def _label_spread(measure: str, cases: str, spread: ValueRange) -> dict[str, float]:
+    return {f"{measure} {cases} {end}": value for end, value in zip(("min", "max", "max-min"), spread, strict=True)}
 
 
 def measure_evenness(points: Floats, box: Box, cases: str) -> dict[str, float]:
@@ -76,9 +76,9 @@ class Timing(GroupJob):
     def _compute_figures(self, seed: int) -> dict[str, float]:
         relation = find_relation(self.program, self.relation)
         generate(relation, self.generator, 100, seed)
-        began = time.perf_counter()
+        start_time = time.perf_counter()
         generate(relation, self.generator, self.groups, seed)
-        return {"generation": time.perf_counter() - began}
+        return {"generation": time.perf_counter() - start_time}
 
 
 @dataclass(frozen=True)
@@ -95,18 +95,18 @@ class Pairing(GroupJob):
         shared = programs[self.program].shared()
         selector = find_selector(self.selector)([shared[name] for name in self.relations], k=self.k, published=True)
         selector.clone(seed).propose(100)
-        began = time.perf_counter()
+        start_time = time.perf_counter()
         picks = selector.clone(seed).propose(self.pairs)
-        seconds = time.perf_counter() - began
-        lie = []
+        seconds = time.perf_counter() - start_time
+        evenness = []
         for number, relation in enumerate(selector.relations):
             sources = picks.sources[picks.relation == number]
             if len(sources) > 1:
-                lie.append(_measure_group_evenness(relation, sources))
-        figures = _average(lie)
+                evenness.append(_measure_group_evenness(relation, sources))
+        figures = _average(evenness)
         means = {
-            what: (figures[f"{what} STC max-min"] + figures[f"{what} FTC max-min"]) / 2
-            for what in ("dispersion", "discrepancy")
+            measure: (figures[f"{measure} STC max-min"] + figures[f"{measure} FTC max-min"]) / 2
+            for measure in ("dispersion", "discrepancy")
         }
         return {"generation": seconds, **means}
 

@@ -49,11 +49,11 @@ def limit_trials(scale: Scale, rate: float, generator: str = "", program: str = 
     return max(MIN_TRIALS, min(scale.trials, round(fit), *([MAX_SLOW_TRIALS] if slow else [])))
 
 
-def limit_budget(scale: Scale, generator: str, program: str = "", most: int = MAX_GROUPS_PER_TRIAL) -> int:
+def limit_budget(scale: Scale, generator: str, program: str = "", max_groups: int = MAX_GROUPS_PER_TRIAL) -> int:
     """Return the number of groups after which a trial ends."""
     if generator in SLOW:
         return min(find_generator(generator)[0].default_budget, max(100, scale.groups // 40))
-    return min(most, limit_groups(scale, program))
+    return min(max_groups, limit_groups(scale, program))
 
 
 def format_amount(scale: Scale) -> str:
@@ -88,20 +88,25 @@ def _summarize_measures(measures: FMeasures) -> dict[str, float]:
 
 
 def _find_violations(
-    function: Callable[..., Any], relations: Sequence[FunctionRelation], which: npt.NDArray[np.int64], drawn: Floats
+    function: Callable[..., Any],
+    relations: Sequence[FunctionRelation],
+    relation_numbers: npt.NDArray[np.int64],
+    drawn: Floats,
 ) -> Mask:
     """Return which groups violate their relation, with one call of the function for all of them."""
     parts = []
-    for number in np.unique(which):
-        rows, relation = np.flatnonzero(which == number), relations[number]
+    for number in np.unique(relation_numbers):
+        rows, relation = np.flatnonzero(relation_numbers == number), relations[number]
         sources = drawn[rows][:, : relation.width]
         inputs = [*relation.source_inputs(sources), *relation.follow_inputs(relation.follow(sources))]
         parts.append((rows, relation, inputs))
-    every = [batch for _, _, inputs in parts for batch in inputs]
+    all_inputs = [batch for _, _, inputs in parts for batch in inputs]
     answers = iter(
-        np.split(np.asarray(function(*np.concatenate(every).T)), np.cumsum([len(batch) for batch in every])[:-1])
+        np.split(
+            np.asarray(function(*np.concatenate(all_inputs).T)), np.cumsum([len(batch) for batch in all_inputs])[:-1]
+        )
     )
-    violated = np.zeros(len(which), dtype=bool)
+    violated = np.zeros(len(relation_numbers), dtype=bool)
     for rows, relation, inputs in parts:
         verdicts, _ = relation.judge(inputs, [next(answers) for _ in inputs])
         violated[rows] = verdicts == VIOLATED

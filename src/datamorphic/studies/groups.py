@@ -9,58 +9,71 @@ from .group_spreads import Spreading, Timing
 from .group_trials import SLOW, Hunting, compute_effect, compute_p_value, compute_ratio, limit_budget, limit_trials
 from .published import published
 from .rows import Row, iterate_figures, make_row
-from .stand_in_mutants import KINDS, NONE, RELATIONS, StandIn, choose_for_relation, find_region_kinds, parse_subject
+from .stand_in_mutants import (
+    KINDS,
+    NO_STAND_IN_NOTE,
+    RELATIONS,
+    StandIn,
+    choose_stand_ins_for_table,
+    find_region_kinds,
+    parse_subject,
+)
 from .workload import Scale, Workbench
 
-ENDED = "Where trials were ended, the effect is not computed, as published: see the share of ended trials."
-CAP = "In print trials were ended after 100,000 groups; ours of MT-ART-Max and MT-ART-Avg, which are fewer, after {:,}."
-CELLS = "Over 1,000 equal cells of the domain, to which the figures in print correspond."
-SETS = "Ours is the mean of {} of {:,} groups."
-SECONDS = "Seconds for 10,000 groups on this machine; compiled before, if numba is there."
-BY_EFFECT = "Table 11 names no kinds of regions: where MT-IPART beats MT-RT by more than 0.1, a block is taken."
-BASE = "MT-RT"
+CENSORED_NOTE = "Where trials were ended, the effect is not computed, as published: see the share of ended trials."
+BUDGET_NOTE = (
+    "In print trials were ended after 100,000 groups; ours of MT-ART-Max and MT-ART-Avg, which are fewer, after {:,}."
+)
+CELLS_NOTE = "Over 1,000 equal cells of the domain, to which the figures in print correspond."
+SETS_NOTE = "Ours is the mean of {} of {:,} groups."
+SECONDS_NOTE = "Seconds for 10,000 groups on this machine; without the time to compile, if numba is installed."
+REGION_KIND_NOTE = (
+    "Table 11 names no kinds of regions: where MT-IPART beats MT-RT by more than 0.1, a block is assumed."
+)
+RANDOM_GENERATOR = "MT-RT"
 MIN_REAL_TRIALS = 50  # trials: fewer are only a quick try
-TINY = ("Sin", "tanh")  # programs of a quick try
+QUICK_PROGRAMS = ("Sin", "tanh")  # programs of a quick try
 
 
 def choose_programs(scale: Scale) -> tuple[str, ...]:
     """Return the programs of a scale: two for a quick try."""
-    return TINY if scale.trials < MIN_REAL_TRIALS else tuple(program for program, _ in RELATIONS.values())
+    return QUICK_PROGRAMS if scale.trials < MIN_REAL_TRIALS else tuple(program for program, _ in RELATIONS.values())
 
 
-def _make_hunting_job(scale: Scale, stand: StandIn, name: str, generator: str) -> Hunting:
+def _make_hunting_job(scale: Scale, stand_in: StandIn, name: str, generator: str) -> Hunting:
     program, relation = RELATIONS[name]
-    trials, budget = limit_trials(scale, stand.rate, generator, program), limit_budget(scale, generator, program)
-    return Hunting(program, stand.mutant, relation, generator, trials, budget, stand.rate)
+    trials, budget = limit_trials(scale, stand_in.rate, generator, program), limit_budget(scale, generator, program)
+    return Hunting(program, stand_in.mutant, relation, generator, trials, budget, stand_in.rate)
 
 
 def build_effect_table(table: str, bench: Workbench) -> list[Row]:
     """Build Table 5 or 11: effect sizes between generators, with further figures of ours."""
-    stands, rows, last = choose_for_relation(table), [], ""
+    stand_ins, rows, last = choose_stand_ins_for_table(table), [], ""
     for figure in iterate_figures(published(table)):
         program, _ = parse_subject(figure.subject)
         if figure.measure in KINDS or program not in choose_programs(bench.scale):
             continue
-        stand = stands[figure.subject]
+        stand_in = stand_ins[figure.subject]
         texts = (
             figure.subject,
             find_region_kinds(table).get(figure.subject),
-            f"ours {stand.mutant if stand else 'none'}",
+            f"ours {stand_in.mutant if stand_in else 'none'}",
         )
         label = ", ".join(filter(None, texts))
         column = f"{figure.strategy}, {'d' if figure.measure == 'effect size' else 'p'}"
         if figure.subject != last:
-            rows += _build_extra_rows(bench, figure.data, label, stand, find_compared_generators(table))
+            rows += _build_extra_rows(bench, figure.data, label, stand_in, find_compared_generators(table))
             last = figure.subject
-        if stand is None:
-            rows.append(make_row(figure, table, label, column=column, ours=math.nan, notes=[NONE]))
+        if stand_in is None:
+            rows.append(make_row(figure, table, label, column=column, ours=math.nan, notes=[NO_STAND_IN_NOTE]))
             continue
         pair = [
-            _make_hunting_job(bench.scale, stand, figure.data, generator) for generator in figure.strategy.split(" vs ")
+            _make_hunting_job(bench.scale, stand_in, figure.data, generator)
+            for generator in figure.strategy.split(" vs ")
         ]
         ours = (compute_p_value if figure.measure == "p-value" else compute_effect)(bench, *pair)
-        notes = [stand.note, ENDED if table == "002-5" else BY_EFFECT]
-        notes += [CAP.format(limit_budget(bench.scale, name)) for name in SLOW if name in figure.strategy][:1]
+        notes = [stand_in.note, CENSORED_NOTE if table == "002-5" else REGION_KIND_NOTE]
+        notes += [BUDGET_NOTE.format(limit_budget(bench.scale, name)) for name in SLOW if name in figure.strategy][:1]
         rows.append(make_row(figure, table, label, column=column, ours=ours, notes=notes))
     return rows
 
@@ -72,19 +85,21 @@ def find_compared_generators(table: str) -> list[str]:
 
 
 def _build_extra_rows(
-    bench: Workbench, name: str, label: str, stand: StandIn | None, generators: list[str]
+    bench: Workbench, name: str, label: str, stand_in: StandIn | None, generators: list[str]
 ) -> list[Row]:
     """Return unpublished figures: the rate of our mutant, F-ratios to random testing, shares of censored trials."""
-    if stand is None:
+    if stand_in is None:
         return []
-    jobs = {generator: _make_hunting_job(bench.scale, stand, name, generator) for generator in generators}
+    jobs = {generator: _make_hunting_job(bench.scale, stand_in, name, generator) for generator in generators}
     rows = [
-        Row(label, "our rate, %", math.nan, 100 * stand.rate),
-        Row(label, "our trials", math.nan, jobs[BASE].trials),
+        Row(label, "our rate, %", math.nan, 100 * stand_in.rate),
+        Row(label, "our trials", math.nan, jobs[RANDOM_GENERATOR].trials),
     ]
     for generator, job in jobs.items():
-        if generator != BASE:
-            rows.append(Row(label, f"{generator}, F-ratio %", math.nan, compute_ratio(bench, job, jobs[BASE])))
+        if generator != RANDOM_GENERATOR:
+            rows.append(
+                Row(label, f"{generator}, F-ratio %", math.nan, compute_ratio(bench, job, jobs[RANDOM_GENERATOR]))
+            )
         if generator in SLOW:
             rows.append(Row(label, f"{generator}, ended %", math.nan, bench.figure(job, "censored")))
     return rows
@@ -98,8 +113,8 @@ def build_spread_table(table: str, bench: Workbench) -> list[Row]:
         if program in choose_programs(bench.scale):
             trials = count_spread_trials(bench.scale, figure.strategy)
             job = Spreading(program, relation, figure.strategy, trials, groups)
-            notes = [SETS.format(pluralize(job.trials, "set"), groups)]
-            notes += [CELLS] if figure.measure.startswith("discrepancy") else []
+            notes = [SETS_NOTE.format(pluralize(job.trials, "set"), groups)]
+            notes += [CELLS_NOTE] if figure.measure.startswith("discrepancy") else []
             ours = bench.figure(job, figure.measure)
             rows.append(make_row(figure, table, figure.subject, figure.strategy, ours=ours, notes=notes))
     return rows
@@ -119,5 +134,5 @@ def build_time_table(table: str, bench: Workbench) -> list[Row]:
             groups = 10_000 if bench.scale.trials >= MIN_REAL_TRIALS else 500
             ours = bench.figure(Timing(program, relation, figure.strategy, groups), "generation")
             column = f"{figure.strategy}, s"
-            rows.append(make_row(figure, table, figure.subject, column=column, ours=ours, notes=[SECONDS]))
+            rows.append(make_row(figure, table, figure.subject, column=column, ours=ours, notes=[SECONDS_NOTE]))
     return rows

@@ -14,10 +14,10 @@ from .published import published
 from .rows import Row, iterate_figures, make_row
 from .workload import Figures, Job, Scale, Workbench
 
-NECESSARY = "Necessary: every correct implementation satisfies it, so a violation is a fault or depends on a tie."
-DATA = "The published figures are over batches of 20 to 300 inputs with at most 20 to 50 rows, ours over the number in the heading."
-NO_K = "The publication does not state k. Tied votes show that it is not 1."
-NO_WEKA = "Weka was not found (Debian, Ubuntu: apt install weka), so its columns are left out."
+NECESSARY_NOTE = "Necessary: every correct implementation satisfies it, so a violation is a fault or depends on a tie."
+INPUTS_NOTE = "The published figures are over batches of 20 to 300 inputs with at most 20 to 50 rows, ours over the number in the heading."
+K_NOTE = "The publication does not state k. Tied votes show that it is not 1."
+NO_WEKA_NOTE = "Weka was not found (Debian, Ubuntu: apt install weka), so its columns are left out."
 _ROUNDED = "Weka rounds numbers to a precision that it takes from the data, so a shift changes the rounding."
 _COARSER = "Weka rounds numbers to a precision that it takes from the data, and it changes without some rows."
 _SCALED = "IBk scales attributes to the ranges of the training rows, which may change without some rows."
@@ -116,7 +116,7 @@ def build_rate_table(table: str, bench: Workbench) -> list[Row]:
         for figure in printed:
             if figure.subject == column.theirs:
                 ours = bench.figure(job, figure.measure)
-                notes = [*_describe_figure(column, figure, ours), NO_WEKA if missing else ""]
+                notes = [*_describe_figure(column, figure, ours), NO_WEKA_NOTE if missing else ""]
                 rows.append(make_row(figure, table, figure.measure, ours=ours, column=column.name, notes=notes))
     return rows
 
@@ -127,8 +127,8 @@ def _describe_figure(column: LearnerColumn, figure: Any, ours: float) -> list[st
     alone = column.name.endswith("1") or column.name.endswith("(1)")
     has_violations = figure.published > 0 if column.theirs == "NBC" else bool(column.weka) and ours > 0
     return [
-        DATA,
-        NO_K if alone else "",
-        NECESSARY if view.necessary else f"Not necessary: {view.reason}.",
+        INPUTS_NOTE,
+        K_NOTE if alone else "",
+        NECESSARY_NOTE if view.necessary else f"Not necessary: {view.reason}.",
         REASONS.get((column.theirs, figure.measure), "") if has_violations and not math.isnan(ours) else "",
     ]

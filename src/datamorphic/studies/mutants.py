@@ -26,25 +26,34 @@ from .workload import Figures, Job, Scale, Workbench
 
 OPERATORS = ("AOR", "ROR", "COR", "SOR", "LOR", "ASR")  # of the study; we also have CRP and RSR
 RULES = tuple(f"Rule-{ratio:g}" for ratio in MEAN_RATIOS)
-SUBJECT = {"003-6": "kNN", "003-7": "NBC", "003-8": "kNN", "003-9": "NBC"}
+SUBJECT_BY_TABLE = {"003-6": "kNN", "003-7": "NBC", "003-8": "kNN", "003-9": "NBC"}
 KILL_TABLE = {"kNN": "003-6", "NBC": "003-7"}
 LEARNERS = {"kNN": ("k = 1", "k = 3"), "NBC": ("NBC",)}  # the names in our modules
-K1 = ("MR-1.1", "MR-2.2", "MR-4.1", "MR-5.1", "MR-5.2")  # checked with k = 1, for which they are necessary
+RELATIONS_WITH_K_1 = (
+    "MR-1.1",
+    "MR-2.2",
+    "MR-4.1",
+    "MR-5.1",
+    "MR-5.2",
+)  # checked with k = 1, for which they are necessary
 MUTANTS_PER_WORKER = 10  # for fewer, starting another process takes longer than it saves
 #: published numbers of mutants that do not crash, and of those that are not equivalent
-RUNNING, DIFFERENT = {"kNN": 24, "NBC": 26}, {"kNN": 21, "NBC": 22}
+RUNNING_COUNTS, DIFFERENT_COUNTS = {"kNN": 24, "NBC": 26}, {"kNN": 21, "NBC": 22}
 
 KILLED_SHARE, MEAN_RATE = "killed, %", "mean violation, %"
-MUTANTS = (
+MUTANTS_NOTE = (
     "The published mutants are of Weka, drawn at random and not listed. Ours are of our reference learner. Shares can be "
     "compared, single mutants cannot."
 )
-DIFFER = "Ours is the share of mutants whose labels differ from the original on some input, published: of those not equivalent."
-NORMALISED = (
+DIFFERENT_LABELS_NOTE = (
+    "Ours is a share of the mutants whose labels differ from the original on some input; the published share is of the "
+    "mutants that are not equivalent."
+)
+NORMALISATION_NOTE = (
     "IBk of Weka sometimes violates this with k = 1, since it scales attributes to the ranges of the training rows. "
     "Inputs on which it does are left out."
 )
-MISSED = "The published figure also counts mutants that no relation kills as missed. The table leaves them out."
+MISSED_NOTE = "The published figure also counts mutants that no relation kills as missed. The table leaves them out."
 
 
 @dataclass(frozen=True)
@@ -134,8 +143,8 @@ def _compute_percent(values: npt.NDArray[Any]) -> float:
     return 100 * float(known.mean()) if known.size else math.nan
 
 
-def _compute_killed_percent(some: Sequence[MutantResult]) -> float:
-    return 100 * sum(result.state == KILLED for result in some) / len(some) if some else math.nan
+def _compute_killed_percent(results: Sequence[MutantResult]) -> float:
+    return 100 * sum(result.state == KILLED for result in results) / len(results) if results else math.nan
 
 
 def find_relations(subject: str) -> list[str]:
@@ -144,7 +153,7 @@ def find_relations(subject: str) -> list[str]:
 
 
 def _choose_learner(relation: str) -> str:
-    return "k = 1" if relation in K1 else "k = 3"
+    return "k = 1" if relation in RELATIONS_WITH_K_1 else "k = 3"
 
 
 def make_job(subject: str, scale: Scale) -> Mutating:
@@ -163,14 +172,18 @@ def format_amount(scale: Scale) -> str:
 
 def build_kill_table(table: str, bench: Workbench) -> list[Row]:
     """Build Table 6 or 7: share of killed mutants and mean violation rate, per relation and for all."""
-    subject = SUBJECT[table]
-    job, whole = make_job(subject, bench.scale), DIFFERENT[subject]
+    subject = SUBJECT_BY_TABLE[table]
+    job, whole = make_job(subject, bench.scale), DIFFERENT_COUNTS[subject]
     printed = iterate_figures(published(table))
     rows: list[Row] = []
     for total in (f for f in printed if f.subject == "all"):
         relation = total.measure
         place = (relation, _choose_learner(relation)) if subject == "kNN" else (relation,)
-        notes = [MUTANTS, DIFFER, NORMALISED if relation in ("MR-5.1", "MR-5.2") and subject == "kNN" else ""]
+        notes = [
+            MUTANTS_NOTE,
+            DIFFERENT_LABELS_NOTE,
+            NORMALISATION_NOTE if relation in ("MR-5.1", "MR-5.2") and subject == "kNN" else "",
+        ]
         share = make_row(
             total._replace(published=100 * total.published / whole),
             table,
@@ -194,7 +207,7 @@ def build_kill_table(table: str, bench: Workbench) -> list[Row]:
 
 def _build_overall_rows(table: str, job: Mutating, bench: Workbench) -> list[Row]:
     """Return the shares that all relations together kill."""
-    whole, running = DIFFERENT[job.subject], RUNNING[job.subject]
+    whole, running = DIFFERENT_COUNTS[job.subject], RUNNING_COUNTS[job.subject]
     verdicts = [f for f in iterate_figures(published(table)) if f.subject.startswith("v")]
     dead = len({f.subject for f in verdicts})
     rows = []
@@ -210,15 +223,23 @@ def _build_overall_rows(table: str, job: Mutating, bench: Workbench) -> list[Row
         which = "that neither crash nor hang" if base == "running" else "that differ"
         note = "" if math.isnan(count) else f"Ours is of {pluralize(int(count), 'mutant')} {which}."
         share = bench.figure(job, ours)
-        rows.append(Row(f"all, {name}", KILLED_SHARE, 100 * theirs, share, f"{MUTANTS} {DIFFER} {note}".strip()))
+        rows.append(
+            Row(
+                f"all, {name}",
+                KILLED_SHARE,
+                100 * theirs,
+                share,
+                f"{MUTANTS_NOTE} {DIFFERENT_LABELS_NOTE} {note}".strip(),
+            )
+        )
     mean = math.fsum(f.published for f in verdicts) / whole / len(find_relations(job.subject))
     rate = bench.figure(job, "rate")
-    return [*rows, Row("all, the study's relations", MEAN_RATE, mean, rate, f"{MUTANTS} {DIFFER}")]
+    return [*rows, Row("all, the study's relations", MEAN_RATE, mean, rate, f"{MUTANTS_NOTE} {DIFFERENT_LABELS_NOTE}")]
 
 
 def build_cross_validation_table(table: str, bench: Workbench) -> list[Row]:
     """Build Table 8 or 9: error rates of the original, and mutants killed by cross-validation."""
-    subject = SUBJECT[table]
+    subject = SUBJECT_BY_TABLE[table]
     job = make_job(subject, bench.scale)
     printed = iterate_figures(published(table))
     rows = [
@@ -235,12 +256,18 @@ def build_cross_validation_table(table: str, bench: Workbench) -> list[Row]:
         if figure.subject == "original"
     ]
     verdicts = [f.published for f in printed if f.measure == "killed"]
-    dead, noticed, whole = len(verdicts), sum(verdicts), DIFFERENT[subject]
+    dead, noticed, whole = len(verdicts), sum(verdicts), DIFFERENT_COUNTS[subject]
     differ = "mutants that differ"
     for row, column, theirs, ours, note in (
         ("mutants that relations kill", "missed by cross-validation, %", 1 - noticed / dead, "missed by rival", ""),
-        (differ, "killed by relations, %", dead / whole, "killed", DIFFER),
-        (differ, "killed by cross-validation, %", noticed / whole, "killed by rival", f"{DIFFER} {MISSED}"),
+        (differ, "killed by relations, %", dead / whole, "killed", DIFFERENT_LABELS_NOTE),
+        (
+            differ,
+            "killed by cross-validation, %",
+            noticed / whole,
+            "killed by rival",
+            f"{DIFFERENT_LABELS_NOTE} {MISSED_NOTE}",
+        ),
     ):
-        rows.append(Row(row, column, 100 * theirs, bench.figure(job, ours), f"{MUTANTS} {note}".strip()))
+        rows.append(Row(row, column, 100 * theirs, bench.figure(job, ours), f"{MUTANTS_NOTE} {note}".strip()))
     return rows

@@ -16,8 +16,8 @@ from ..reporting.document import Page, Section, Table
 from .result import Study
 from .text import build_grids
 
-BESIDE = ("MT-RT", "SFIDMT-ART", "MT-ART-Min")
-IN_A_PLANE = ("MT-RT", "SFIDMT-ART", "MT-ART-Min", "MT-ART-Max", "MT-IPART", "MT-RPART")
+COMPARED_GENERATORS = ("MT-RT", "SFIDMT-ART", "MT-ART-Min")
+PLANE_GENERATORS = ("MT-RT", "SFIDMT-ART", "MT-ART-Min", "MT-ART-Max", "MT-IPART", "MT-RPART")
 MAX_SOURCES = 24_000  # per picture, collected from as many trials as needed
 SAMPLE_SIZE = 50_000
 
@@ -65,7 +65,10 @@ def _build_input_domain_section(study: Study) -> Section:
         sample = sample_violations(tanh.mutants[name], relation, n=SAMPLE_SIZE)
         violating = sample.sources[sample.violated]
         where[name] = Box.of((float(violating.min()), float(violating.max())))
-    few, many = ({name: _propose_groups(name, relation, groups, study.seed) for name in BESIDE} for groups in (60, 600))
+    few, many = (
+        {name: _propose_groups(name, relation, groups, study.seed) for name in COMPARED_GENERATORS}
+        for groups in (60, 600)
+    )
     (domain,) = relation.domain
     parts = [
         Section(
@@ -109,7 +112,7 @@ def _build_simulation_section(study: Study) -> Section:
     region = draw_region("block", 0.01, square.low, square.high, np.random.default_rng(study.seed))
     sources_by_name = {
         name: make_generator(name, make_default_relation(2), seed=study.seed).propose(300).sources
-        for name in IN_A_PLANE
+        for name in PLANE_GENERATORS
     }
     return Section(
         heading="How generators spread",

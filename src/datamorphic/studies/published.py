@@ -72,7 +72,7 @@ def erratum(
 ) -> str:
     """Return what is known to be wrong with a figure, or an empty text.
 
-    What is left out is not asked about: without `walks`, misprints are named by the walks at which they occur.
+    Arguments that are left out match every figure. Without `walks`, a note on a misprint names the walks it occurs at.
 
     Examples
     --------

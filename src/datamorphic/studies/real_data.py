@@ -7,15 +7,15 @@ import statistics
 from typing import Any
 
 from ..data.learners import REFERENCE_MODELS
-from .coded_classifiers import MACHINE
+from .coded_classifiers import MACHINE_NOTE
 from .explorations import Exploration, ModelTraining
 from .published import published
 from .rows import DISPLAY_NAMES, Row, compute_mean, describe_part, iterate_figures, make_row, select_finite
 from .workload import Workbench
 
 #: directions per data set: Tables 17, 21 and 25 count directed walks per row and direction, the others per row
-WAYS = {"red_wine": 22, "mushroom": 44, "bank_churners": 38}
-MODELS = len(REFERENCE_MODELS)
+DIRECTION_COUNTS = {"red_wine": 22, "mushroom": 44, "bank_churners": 38}
+MODEL_COUNT = len(REFERENCE_MODELS)
 #: which tables hold cost and capability of a data set's models
 PAIRS_OF_TABLES = {
     "red_wine": ("000-16", "000-17"),
@@ -86,7 +86,7 @@ def _build_cell(table: str, figure: Any, bench: Workbench) -> Row | None:
         return make_row(figure, table, figure.strategy, figure.subject, kind, ours=ours, column=measure, notes=[note])
     walks = int(figure.walks)
     if figure.strategy == "directed_walk" and measure == "capability":
-        walks = round(walks / WAYS[figure.data] / 100) * 100  # Table 21 prints 4000 for 44 x 100
+        walks = round(walks / DIRECTION_COUNTS[figure.data] / 100) * 100  # Table 21 prints 4000 for 44 x 100
     if walks not in counts:
         return None
     noun = "rows, every way" if figure.strategy == "directed_walk" else "walks"
@@ -111,7 +111,7 @@ def build_overall_table(table: str, bench: Workbench, data: str = "") -> list[Ro
             for model in models
         ]
         ours = _compute_statistic(model_values, "mean" if kind == "stdev" else kind)
-        notes = [describe_part(models, MODELS, "models")]
+        notes = [describe_part(models, MODEL_COUNT, "models")]
         rows.append(make_row(figure, table, figure.data, figure.strategy, ours=ours, notes=notes))
     return rows
 
@@ -142,7 +142,7 @@ def build_speed_table(table: str, bench: Workbench) -> list[Row]:
             )
             for strategy, data, subject in used
         )
-        notes = [MACHINE]
+        notes = [MACHINE_NOTE]
         if figure.strategy == "directed_walk" and not timed and bench.scale.rows[-1] < 1000:
             notes.append(f"Ours is from {bench.scale.rows[-1]} rows, every way, instead of 1,000.")
         if len(used) < len(whole):
@@ -160,7 +160,7 @@ def build_accuracy_table(table: str, bench: Workbench) -> list[Row]:
             ours = bench.figure(ModelTraining(figure.subject, figure.data), figure.measure)
             note = ""
             if figure.measure == "seconds":
-                note = MACHINE.replace("one case at a time in Java", "in Python").split(";")[0] + "."
+                note = MACHINE_NOTE.replace("one case at a time in Java", "in Python").split(";")[0] + "."
             elif figure.measure == "test accuracy" or figure.subject.endswith("2"):
                 note = "Ours is measured in the same way."
             rows.append(make_row(figure, table, figure.data, figure.subject, ours=ours, notes=[note]))

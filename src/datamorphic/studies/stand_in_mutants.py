@@ -38,13 +38,13 @@ RELATIONS = {
 KNOWN = {("tanh", 3): "emu10", ("tanh", 4): "branch3.1"}
 RATES = {"BesselJ": "002-23", "TriSquarePlus": "002-24", "rj": "002-25", "PntLinePos": "002-26"}
 
-UNPUBLISHED = (
+STAND_IN_NOTE = (
     "The mutants were not published: ours is one of the same program with the same kind of region where there is one, and"
     " with the nearest violation rate (0.005 where none is in print)."
 )
-THE_SAME = "The same mutant as published, as far as the text says."
-OTHER_KIND = "No mutant of ours has this kind of region with this relation."
-NONE = "No mutant of ours violates this."
+SAME_MUTANT_NOTE = "The same mutant as published, as far as the text says."
+OTHER_KIND_NOTE = "No mutant of ours has this kind of region with this relation."
+NO_STAND_IN_NOTE = "No mutant of ours violates this."
 
 
 class StandIn(NamedTuple):
@@ -84,8 +84,8 @@ def parse_relations(names: str) -> tuple[str, ...]:
 def find_region_kinds(table: str) -> dict[str, str]:
     """Return the kind of region of each published mutant of a table."""
     frame = published(table)
-    set_ = frame[frame["measure"].isin(KINDS) & (frame["published"] == 1)]
-    return dict(zip(set_["subject"], set_["measure"], strict=True))
+    region_rows = frame[frame["measure"].isin(KINDS) & (frame["published"] == 1)]
+    return dict(zip(region_rows["subject"], region_rows["measure"], strict=True))
 
 
 @cache
@@ -99,11 +99,11 @@ def _load_rates(program: str) -> dict[tuple[str, str], tuple[float, str]]:
 
 
 @cache
-def choose_for_relation(table: str) -> dict[str, StandIn | None]:
+def choose_stand_ins_for_table(table: str) -> dict[str, StandIn | None]:
     """Return the stand-ins for the mutants of Table 5 or 11, each used once as long as there are others."""
     frame = published(table)
     kinds: dict[str, tuple[str, ...]] = {subject: (kind,) for subject, kind in find_region_kinds(table).items()}
-    if not kinds:  # none are in print: on points and strips all ways are alike
+    if not kinds:  # none are published: on points and strips all generators do equally well
         rows = frame[frame["strategy"] == "MT-IPART vs MT-RT"].itertuples()
         kinds = {row.subject: ("block",) if row.published > MIN_EFFECT else ("point", "strip") for row in rows}
     used: dict[str, set[str]] = {}
@@ -111,41 +111,41 @@ def choose_for_relation(table: str) -> dict[str, StandIn | None]:
     for subject, name in dict(zip(frame["subject"], frame["data"], strict=True)).items():
         program, relation = RELATIONS[name]
         used_here = used.setdefault(relation, set())
-        stand_ins[subject] = _beside(program, relation, parse_subject(subject), kinds[subject], used_here)
+        stand_ins[subject] = _choose_for_relation(program, relation, parse_subject(subject), kinds[subject], used_here)
     return stand_ins
 
 
-def _beside(
-    program: str, relation: str, place: tuple[str, int], kinds: tuple[str, ...], used: set[str]
+def _choose_for_relation(
+    program: str, relation: str, published_mutant: tuple[str, int], kinds: tuple[str, ...], used: set[str]
 ) -> StandIn | None:
-    breaking = {
-        mutant: entry for (mutant, own), entry in _load_rates(program).items() if own == relation and entry[0] > 0
+    rate_and_kind = {
+        mutant: entry for (mutant, name), entry in _load_rates(program).items() if name == relation and entry[0] > 0
     }
-    if not breaking:
+    if not rate_and_kind:
         return None
-    if place in KNOWN:
-        return StandIn(KNOWN[place], breaking[KNOWN[place]][0], THE_SAME)
+    if published_mutant in KNOWN:
+        return StandIn(KNOWN[published_mutant], rate_and_kind[KNOWN[published_mutant]][0], SAME_MUTANT_NOTE)
 
-    def far(mutant: str) -> tuple[bool, bool, float]:
-        rate, own = breaking[mutant]
-        return own not in kinds, mutant in used, abs(math.log(rate / DEFAULT_RATE))
+    def rank_mutant(mutant: str) -> tuple[bool, bool, float]:
+        rate, kind = rate_and_kind[mutant]
+        return kind not in kinds, mutant in used, abs(math.log(rate / DEFAULT_RATE))
 
-    mutant = min(breaking, key=far)
+    mutant = min(rate_and_kind, key=rank_mutant)
     used.add(mutant)
-    return StandIn(mutant, breaking[mutant][0], _note({breaking[mutant][1]}, kinds))
+    return StandIn(mutant, rate_and_kind[mutant][0], _choose_note({rate_and_kind[mutant][1]}, kinds))
 
 
-def _note(ours: set[str], theirs: tuple[str, ...]) -> str:
+def _choose_note(ours: set[str], theirs: tuple[str, ...]) -> str:
     is_other_kind = ours & set(KINDS) and not ours & set(theirs)
-    return f"{UNPUBLISHED} {OTHER_KIND}" if is_other_kind else UNPUBLISHED
+    return f"{STAND_IN_NOTE} {OTHER_KIND_NOTE}" if is_other_kind else STAND_IN_NOTE
 
 
 # -- several relations --------------------------------------------------------------------------------------
 
 
 @cache
-def choose_for_relations(program: str) -> dict[str, StandIn]:
-    """Return who stands beside the mutants of a program in Tables 23 to 28; each of ours once, if there are enough."""
+def choose_stand_ins_for_program(program: str) -> dict[str, StandIn]:
+    """Return the stand-ins for the mutants of a program in Tables 23 to 28, each used once if there are enough."""
     subjects = [name for name in published("002-27")["subject"].unique() if parse_subject(name)[0] == program]
     stand_ins: dict[str, StandIn] = {}
     for subject in subjects:
@@ -156,31 +156,31 @@ def choose_for_relations(program: str) -> dict[str, StandIn]:
 def _choose_for_sets(program: str, subject: str, used: set[str]) -> StandIn:
     frame, ours = published("002-27"), _load_rates(program)
     sets = [parse_relations(name) for name in frame.loc[frame["subject"] == subject, "strategy"].unique()]
-    everything = tuple(dict.fromkeys(name for names in sets for name in names))
+    all_relations = tuple(dict.fromkeys(name for names in sets for name in names))
     kind, theirs = find_region_kinds("002-27")[subject], {}
     if program in RATES:
         rates = published(RATES[program])
         rates = rates[(rates["subject"] == subject) & (rates["measure"] == "F-measure")]
         theirs = {row.strategy: 0.0 if math.isinf(row.published) else 1 / row.published for row in rates.itertuples()}
-    target = _mean([theirs.get(name, DEFAULT_RATE) for name in everything])
+    target = _compute_mean([theirs.get(name, DEFAULT_RATE) for name in all_relations])
 
-    def far(mutant: str) -> tuple[int, int, bool, bool, float]:
-        rates = {name: ours[mutant, name] for name in everything}
-        rate = _mean([entry[0] for entry in rates.values()])
+    def rank_mutant(mutant: str) -> tuple[int, int, bool, bool, float]:
+        rates = {name: ours[mutant, name] for name in all_relations}
+        rate = _compute_mean([entry[0] for entry in rates.values()])
         blank = sum(not any(rates[name][0] for name in names) for names in sets)
         mismatches = sum((theirs[name] > 0) != (rates[name][0] > 0) for name in theirs if name in rates)
         wrong = kind not in [entry[1] for entry in rates.values()]
         return blank, mismatches, wrong, mutant in used, abs(math.log(rate / target)) if rate else math.inf
 
-    mutant = min(dict.fromkeys(mutant for mutant, _ in ours), key=far)
-    kinds = {ours[mutant, name][1] for name in everything}
-    return StandIn(mutant, compute_rate(program, mutant, everything), _note(kinds, (kind,)))
+    mutant = min(dict.fromkeys(mutant for mutant, _ in ours), key=rank_mutant)
+    kinds = {ours[mutant, name][1] for name in all_relations}
+    return StandIn(mutant, compute_rate(program, mutant, all_relations), _choose_note(kinds, (kind,)))
 
 
 def compute_rate(program: str, mutant: str, relations: Sequence[str]) -> float:
     """Return the mean violation rate of a mutant over some relations, as it is stored."""
-    return _mean([_load_rates(program)[mutant, name][0] for name in relations])
+    return _compute_mean([_load_rates(program)[mutant, name][0] for name in relations])
 
 
-def _mean(values: Sequence[float]) -> float:
+def _compute_mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)

@@ -35,7 +35,10 @@ TABLES: dict[str, tuple[str, Callable[[str, Workbench], list[Row]]]] = {
     "000-5": ("Pairs per second, coded classifiers", coded.build_speed_table),
     "000-6": ("Pairs per second, models of real data", real_data.build_speed_table),
     "000-7": ("Seconds to find that there is no border", real_data.build_speed_table),
-    "000-9": ("Directed walk on coded classifiers (in print: random target)", coded.build_walks_table),
+    "000-9": (
+        "Directed walk on coded classifiers (the published figures are of random target)",
+        coded.build_walks_table,
+    ),
     "000-10": ("Random walk on coded classifiers, by walks", coded.build_walks_table),
     "000-11": ("Random walk on coded classifiers, by seeds", coded.build_walks_table),
     "000-12": ("Random target on coded classifiers", coded.build_walks_table),
@@ -67,8 +70,8 @@ TABLES: dict[str, tuple[str, Callable[[str, Workbench], list[Row]]]] = {
     "003-1": ("How often learners violate relations", learner_relations.build_rate_table),
     "003-6": ("Which relations kill mutants of kNN", mutants.build_kill_table),
     "003-7": ("Which relations kill mutants of naive Bayes", mutants.build_kill_table),
-    "003-8": ("What cross-validation makes of kNN and its mutants", mutants.build_cross_validation_table),
-    "003-9": ("What cross-validation makes of naive Bayes and its mutants", mutants.build_cross_validation_table),
+    "003-8": ("How cross-validation judges kNN and its mutants", mutants.build_cross_validation_table),
+    "003-9": ("How cross-validation judges naive Bayes and its mutants", mutants.build_cross_validation_table),
     "004-2": ("Data sets of the study of trees", trees.build_size_table),
     "004-3": ("Nodes and leaves of decision trees", trees.build_count_table),
     "004-4": ("Mutants of decision trees, and the rows that kill them", trees.build_count_table),
@@ -214,7 +217,7 @@ def study(name: str, scale: str = "small", seed: int = 0, progress: bool | None 
     Parameters
     ----------
     name : str
-        A table such as ``"000-12"``, or one of the groups: see `listing`.
+        A table such as ``"000-12"``, or one of the groups: see `list_studies`.
     scale : {"small", "full"}
         A minute or two, or everything as published, which may take hours. ``"tiny"`` only shows that it works.
     seed : int
@@ -236,7 +239,7 @@ def study(name: str, scale: str = "small", seed: int = 0, progress: bool | None 
     entry = STUDIES[name]
     began = time.perf_counter()
     _build_rows(entry, bench)
-    bench.work(name, progress, tell=scale == "full" and progress is not False)
+    bench.work(name, progress, print_estimate=scale == "full" and progress is not False)
     frame = pd.DataFrame(_build_rows(entry, bench), columns=list(Row._fields))
     return Study(
         name=name,

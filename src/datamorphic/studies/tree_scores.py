@@ -15,31 +15,31 @@ from .._text import pluralize
 from ..trees.boundaries import BEYOND, STEP, Offset
 from .published import published
 from .rows import Row, describe_part, iterate_figures, make_row
-from .tree_trials import CHOSEN, DRAWS, LEARNERS, SCORES, WAYS, Folding, Learning, Moving, Splitting
+from .tree_trials import CRITERIA, DRAWS, LEARNERS, SCORES, TEST_METHODS, Folding, Learning, Moving, Splitting
 from .trees import STATISTICS, describe_data_set, find_available, format_name, is_known, list_published_sets
 from .workload import Job, Scale, Workbench
 
 OFFSETS: tuple[Offset, ...] = (STEP, 0.5, BEYOND)
-SPLITS = 2  # per repetition
+SPLITS_PER_REPETITION = 2  # per repetition
 
-ORACLE = "The label of a generated row is the answer of the tree, which serves as the oracle here."
-STEPS = (
+ORACLE_NOTE = "The label of a generated row is the answer of the tree, which serves as the oracle here."
+STEPS_NOTE = (
     "Values lie one step inside the limits, as section 4.4.1 says (slightly greater or lesser), and not anywhere beyond "
     "them, as section 8 says."
 )
-SHUFFLED = "Cross-validation is stratified and shuffled, and scores are means over the folds."
-WEIGHTED = "Scores are weighted by the sizes of the classes, so recall and accuracy are the same."
-SAME_SETS = "The published value is the mean of the same data sets, computed from Table 5."
-FROM_5 = "The published value is computed from Table 5."
-UNPAIRED = "Two-sided t-test of two independent samples."
-INSIDE = (
+SHUFFLED_NOTE = "Cross-validation is stratified and shuffled, and scores are means over the folds."
+WEIGHTED_NOTE = "Scores are weighted by the sizes of the classes, so recall and accuracy are the same."
+SAME_SETS_NOTE = "The published value is the mean of the same data sets, computed from Table 5."
+FROM_TABLE_5_NOTE = "The published value is computed from Table 5."
+UNPAIRED_NOTE = "Two-sided t-test of two independent samples."
+INSIDE_FOLDS_NOTE = (
     "The tree is fitted to nine folds, and rows are chosen from these. The other rows of the nine train the 3-NN, which "
     "is also tested on the tenth fold."
 )
-INTERVAL = "Interval of the mean over data sets, from its variation over seeds."
-MEANS = "Ours is computed from the means over seeds."
-DISTANCE = "Mean distance between our value and the published one, over data sets."
-ALONE = "Seeds that, each on its own, give p < 1% and a lower score."
+INTERVAL_NOTE = "Interval of the mean over data sets, from its variation over seeds."
+MEANS_NOTE = "Ours is computed from the means over seeds."
+DISTANCE_NOTE = "Mean distance between our value and the published one, over data sets."
+SINGLE_SEEDS_NOTE = "Seeds that, each on its own, give p < 1% and a lower score."
 
 
 # -- scale and scores ---------------------------------------------------------------------
@@ -47,7 +47,7 @@ ALONE = "Seeds that, each on its own, give p < 1% and a lower score."
 
 def count_splits(scale: Scale) -> int:
     """Return the number of seeds."""
-    return SPLITS * scale.repetitions
+    return SPLITS_PER_REPETITION * scale.repetitions
 
 
 def count_fewer_splits(scale: Scale) -> int:
@@ -133,12 +133,14 @@ def build_score_table(table: str, bench: Workbench) -> list[Row]:
         if name.endswith(" p"):  # in percent, so that small p-values can be distinguished
             row = row._replace(row=f"{row.row}, %", published=100 * row.published, ours=100 * row.ours)
         rows.append(row)
-    measures = [f"{way} {score}" for way in WAYS for score in SCORES]
+    measures = [f"{way} {score}" for way in TEST_METHODS for score in SCORES]
     return [*rows, *(row for measure in measures for row in _build_further_rows(measure, tree_scores))]
 
 
 def _describe_measure(measure: str) -> list[str]:
-    return {"BVA": [ORACLE, STEPS, WEIGHTED], "CV": [SHUFFLED, WEIGHTED]}.get(measure.split()[0], [WEIGHTED])
+    return {"BVA": [ORACLE_NOTE, STEPS_NOTE, WEIGHTED_NOTE], "CV": [SHUFFLED_NOTE, WEIGHTED_NOTE]}.get(
+        measure.split()[0], [WEIGHTED_NOTE]
+    )
 
 
 def _build_further_rows(measure: str, tree_scores: TreeScores) -> list[Row]:
@@ -152,19 +154,19 @@ def _build_further_rows(measure: str, tree_scores: TreeScores) -> list[Row]:
         return Row(name, measure, published, ours, f"{notes} {note}")
 
     rows = [
-        row("mean of the same", printed, mean, SAME_SETS),
-        row("95% interval, from", math.nan, mean - half, INTERVAL),
-        row("95% interval, to", math.nan, mean + half, INTERVAL),
+        row("mean of the same", printed, mean, SAME_SETS_NOTE),
+        row("95% interval, from", math.nan, mean - half, INTERVAL_NOTE),
+        row("95% interval, to", math.nan, mean + half, INTERVAL_NOTE),
     ]
     less = count_fewer_splits(tree_scores.bench.scale)
     inside = statistics.fmean(tree_scores.ours(measure, Folding, less))
-    rows.append(row("mean inside 10-fold", math.nan, inside, INSIDE))
+    rows.append(row("mean inside 10-fold", math.nan, inside, INSIDE_FOLDS_NOTE))
     if way == "BVA":
         for offset in OFFSETS:
             values = tree_scores.ours(measure, Splitting if offset == STEP else partial(Moving, offset=offset), less)
             far = statistics.fmean(abs(a - b) for a, b in zip(values, theirs, strict=True))
-            rows.append(row(f"mean, offset {offset}", printed, statistics.fmean(values), SAME_SETS))
-            rows.append(row(f"difference, offset {offset}", math.nan, far, DISTANCE))
+            rows.append(row(f"mean, offset {offset}", printed, statistics.fmean(values), SAME_SETS_NOTE))
+            rows.append(row(f"difference, offset {offset}", math.nan, far, DISTANCE_NOTE))
     return rows
 
 
@@ -186,18 +188,20 @@ def build_wilcoxon_table(table: str, bench: Workbench) -> list[Row]:
     printed = {(f.subject, f.measure): f for f in iterate_figures(published(table))}
     rows: list[Row] = []
     for score in SCORES:
-        for first, second in (*((way, "CV") for way in CHOSEN), ("BVA", "DTC")):
+        for first, second in (*((way, "CV") for way in CRITERIA), ("BVA", "DTC")):
             pair = f"{first} {score}", f"{second} {score}"
             name = first if second == "CV" else f"{first} against {second}"
             theirs, ours = (_run_test("wilcoxon", *map(source, pair)) for source in (_find_published, tree_scores.ours))
-            note = f"{MEANS} {tree_scores.scope_note}"
+            note = f"{MEANS_NOTE} {tree_scores.scope_note}"
             for k, (letter, unit, times) in enumerate((("W", "", 1), ("p", ", %", 100))):
                 figure = printed.get((score, f"{name} {letter}"))
                 published_value = figure.published if figure is not None else theirs[k]
-                full_note = (note if figure is not None else f"{FROM_5} {note}").strip()
+                full_note = (note if figure is not None else f"{FROM_TABLE_5_NOTE} {note}").strip()
                 column = f"{name} {letter}{unit}"
                 rows.append(Row(score, column, times * published_value, times * ours[k], full_note))
-            rows.append(Row(score, f"{name} seeds, %", math.nan, _compute_lower_share(tree_scores, *pair), ALONE))
+            rows.append(
+                Row(score, f"{name} seeds, %", math.nan, _compute_lower_share(tree_scores, *pair), SINGLE_SEEDS_NOTE)
+            )
     return rows
 
 
@@ -223,23 +227,23 @@ def build_t_test_table(table: str, bench: Workbench) -> list[Row]:
         k, times, column = {"t": (0, 1, "t"), "p": (1, 100, "p, %")}[figure.measure]
         scaled_figure = figure._replace(published=times * figure.published)
         ours = times * _run_test("ttest_ind", *map(tree_scores.ours, pair))[k]
-        notes = [UNPAIRED, MEANS, tree_scores.scope_note]
+        notes = [UNPAIRED_NOTE, MEANS_NOTE, tree_scores.scope_note]
         rows.append(make_row(scaled_figure, table, figure.subject, ours=ours, column=column, notes=notes))
-        theirs, mine = (
+        theirs, paired_ours = (
             times * _run_test("ttest_rel", *map(source, pair))[k] for source in (_find_published, tree_scores.ours)
         )
-        note = f"{FROM_5} {MEANS} {tree_scores.scope_note}".strip()
-        rows.append(Row(figure.subject, f"paired {column}", theirs, mine, note))
+        note = f"{FROM_TABLE_5_NOTE} {MEANS_NOTE} {tree_scores.scope_note}".strip()
+        rows.append(Row(figure.subject, f"paired {column}", theirs, paired_ours, note))
     return rows
 
 
 # -- training on chosen rows: our own study -------------------------------------------------------------
 
-TRAINING = (
+TRAINING_NOTE = (
     "Two thirds of the rows are there to choose from, the tree that chooses is grown on them, and the accuracy is on the "
     "other third; random choices are as large."
 )
-OURS_ALONE = "No published figure: the paper only suggests it."
+UNPUBLISHED_NOTE = "No published figure: the paper only suggests it."
 
 
 def format_training_amount(scale: Scale) -> str:
@@ -257,7 +261,7 @@ def build_training_table(bench: Workbench) -> list[Row]:
             for way in ("DTC", "random DTC", "DTMT", "random DTMT", "all")
         }
         for way, values in ours.items():
-            column, note = f"{learner}, {way.replace('random', 'as many as')}", f"{TRAINING} {OURS_ALONE}"
+            column, note = f"{learner}, {way.replace('random', 'as many as')}", f"{TRAINING_NOTE} {UNPUBLISHED_NOTE}"
             names = [*map(format_name, tree_scores.names), "mean"]
             means = [*values, statistics.fmean(values)]
             rows += [Row(name, column, math.nan, value, note) for name, value in zip(names, means, strict=True)]

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SCORES = ("precision", "recall", "accuracy", "F1")
-CHOSEN = ("DTC", "BVA", "DTMT")
-WAYS = (*CHOSEN, "CV")
+CRITERIA = ("DTC", "BVA", "DTMT")
+TEST_METHODS = (*CRITERIA, "CV")
 LEARNERS = ("3-NN", "tree")
 NEIGHBOURS = 3
 FOLDS = 10
@@ -56,7 +56,7 @@ def _score_by_criteria(data: pd.DataFrame, seed: int, offset: Offset = STEP) -> 
     """Return the scores of 3-NN on rows that a tree chose, which are left out of its training."""
     tree = fit_tree(data, seed)
     covering, boundary, killing = (
-        select(tree, data, criterion, target=TARGET, seed=seed, offset=offset) for criterion in CHOSEN
+        select(tree, data, criterion, target=TARGET, seed=seed, offset=offset) for criterion in CRITERIA
     )
     # boundary rows derive from the covering rows, which the same seed chooses
     model = fit_nearest_without(data, covering.places)
@@ -86,7 +86,7 @@ class Splitting(ScoreJob):
     def _scores(self, data: pd.DataFrame, seed: int) -> dict[str, dict[str, float]]:
         inputs, labels = split_inputs_and_labels(data)
         folds = [score_model(fit_nearest_without(data, out), inputs[out], labels[out]) for _, out in _folds(data, seed)]
-        return {**_score_by_criteria(data, seed), "CV": _mean_scores(folds)}
+        return {**_score_by_criteria(data, seed), "CV": _average_scores(folds)}
 
 
 @dataclass(frozen=True)
@@ -102,10 +102,10 @@ class Moving(ScoreJob):
 
 @dataclass(frozen=True)
 class Folding(ScoreJob):
-    """The same inside cross-validation: trees and tests of nine folds, ten times."""
+    """Scores inside cross-validation: trees and tests of nine folds, ten times."""
 
     def _scores(self, data: pd.DataFrame, seed: int) -> dict[str, dict[str, float]]:
-        scores_by_way: dict[str, list[dict[str, float]]] = {way: [] for way in WAYS}
+        scores_by_way: dict[str, list[dict[str, float]]] = {way: [] for way in TEST_METHODS}
         for inside, outside in _folds(data, seed):
             nine = data.iloc[inside]
             for way, scores in _score_by_criteria(nine, seed).items():
@@ -114,7 +114,7 @@ class Folding(ScoreJob):
             scores_by_way["CV"].append(
                 score_model(fit_nearest_without(nine, covering.places), *split_inputs_and_labels(data.iloc[outside]))
             )
-        return {way: _mean_scores(fold_scores) for way, fold_scores in scores_by_way.items()}
+        return {way: _average_scores(fold_scores) for way, fold_scores in scores_by_way.items()}
 
 
 def _folds(data: pd.DataFrame, seed: int) -> list[tuple[Array, Array]]:
@@ -123,8 +123,8 @@ def _folds(data: pd.DataFrame, seed: int) -> list[tuple[Array, Array]]:
     return list(StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(data, data[TARGET]))
 
 
-def _mean_scores(some: list[dict[str, float]]) -> dict[str, float]:
-    return {score: statistics.fmean(scores[score] for scores in some) for score in SCORES}
+def _average_scores(fold_scores: list[dict[str, float]]) -> dict[str, float]:
+    return {score: statistics.fmean(scores[score] for scores in fold_scores) for score in SCORES}
 
 
 @dataclass(frozen=True)
@@ -134,14 +134,16 @@ class Learning(ScoreJob):
     def _scores(self, data: pd.DataFrame, seed: int) -> dict[str, dict[str, float]]:
         from sklearn.model_selection import train_test_split
 
-        ground, rest = train_test_split(data, test_size=1 / 3, stratify=data[TARGET], random_state=seed)
+        candidate_rows, test_rows = train_test_split(data, test_size=1 / 3, stratify=data[TARGET], random_state=seed)
         rng = np.random.default_rng(seed)
-        accuracies = {"all": self._score_trained(ground, rest, seed)}
+        accuracies = {"all": self._score_trained(candidate_rows, test_rows, seed)}
         for criterion in ("DTC", "DTMT"):
-            chosen = select(fit_tree(ground, seed), ground, criterion, target=TARGET, seed=seed)
-            accuracies[criterion] = self._score_trained(chosen.rows, rest, seed)
+            chosen = select(fit_tree(candidate_rows, seed), candidate_rows, criterion, target=TARGET, seed=seed)
+            accuracies[criterion] = self._score_trained(chosen.rows, test_rows, seed)
             draws = [
-                self._score_trained(ground.iloc[rng.choice(len(ground), len(chosen), replace=False)], rest, seed)
+                self._score_trained(
+                    candidate_rows.iloc[rng.choice(len(candidate_rows), len(chosen), replace=False)], test_rows, seed
+                )
                 for _ in range(DRAWS)
             ]
             accuracies[f"random {criterion}"] = {
@@ -149,13 +151,13 @@ class Learning(ScoreJob):
             }
         return accuracies
 
-    def _score_trained(self, some: pd.DataFrame, rest: pd.DataFrame, seed: int) -> dict[str, float]:
+    def _score_trained(self, rows: pd.DataFrame, test_rows: pd.DataFrame, seed: int) -> dict[str, float]:
         from sklearn.neighbors import KNeighborsClassifier
         from sklearn.tree import DecisionTreeClassifier
 
-        inputs, labels = split_inputs_and_labels(rest)
-        models = (KNeighborsClassifier(min(NEIGHBOURS, len(some))), DecisionTreeClassifier(random_state=seed))
+        inputs, labels = split_inputs_and_labels(test_rows)
+        models = (KNeighborsClassifier(min(NEIGHBOURS, len(rows))), DecisionTreeClassifier(random_state=seed))
         return {
-            name: float(model.fit(*split_inputs_and_labels(some)).score(inputs, labels))
+            name: float(model.fit(*split_inputs_and_labels(rows)).score(inputs, labels))
             for name, model in zip(LEARNERS, models, strict=True)
         }

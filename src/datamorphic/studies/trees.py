@@ -31,22 +31,22 @@ STATISTICS: dict[str, Callable[[list[float]], float]] = {
     "median": statistics.median,
     "std dev": statistics.stdev,
 }
-TREES = 3  # per repetition
-PLACES = 1000  # seeds of a study, so that studies with other seeds share none
+TREES_PER_REPETITION = 3  # per repetition
+SEEDS_PER_STUDY = 1000  # seeds of a study, so that studies with other seeds share none
 
-ABSENT = "cancer_prediction"
-UNAVAILABLE = "This data set is not available: its source is not stated."
-LEFT_OUT = "This data set is left out: it is not in the data folder, or this is the small scale."
-MEDIAN = "Ours is the median of the trees."
-EQUAL = "Our trees for which this row is as published: decision nodes, both kinds of mutants, live mutants."
-ORDER = (
+UNAVAILABLE_SET = "cancer_prediction"
+UNAVAILABLE_NOTE = "This data set is not available: its source is not stated."
+LEFT_OUT_NOTE = "This data set is left out: it is not in the data folder, or this is the small scale."
+MEDIAN_NOTE = "Ours is the median of the trees."
+EQUAL_NOTE = "Our trees for which this row is as published: decision nodes, both kinds of mutants, live mutants."
+ORDER_NOTE = (
     "In the publication, random means one random order of the rows for all mutants: each mutant takes the first row that "
     "kills it. If each mutant chose a row of its own, test sets would be twice as large as published."
 )
-NEIGHBOURS = (
+NEIGHBOURS_NOTE = (
     "Constants are exchanged with those of the nodes before and after, in pre-order, that test the same column."
 )
-LEAVES = "One row is generated for each leaf that the data reach. The data reach all leaves."
+LEAVES_NOTE = "One row is generated for each leaf that the data reach. The data reach all leaves."
 #: how data sets differ from those of the publication, or what our figures show about them
 PREPARED = {
     "cleveland": "Cleveland has the number of the row as a first column: 15 attributes and 99 nodes show that the "
@@ -75,15 +75,15 @@ def list_published_sets() -> tuple[str, ...]:
 
 def find_available(scale: Scale) -> list[str]:
     """Return the data sets to compute with: at the small scale, those that ship with scikit-learn."""
-    there = SHIPPED if scale.repetitions == 1 else {*available(), *OPENML}
-    return [name for name in list_published_sets() if name in there and name != ABSENT]
+    available_names = SHIPPED if scale.repetitions == 1 else {*available(), *OPENML}
+    return [name for name in list_published_sets() if name in available_names and name != UNAVAILABLE_SET]
 
 
 def describe_data_set(name: str, names: Sequence[str]) -> str:
-    """Say what there is to say about a data set, given those that are at hand."""
+    """Return a note on a data set: how it was prepared, or why it is not among the available `names`."""
     if name in names:
         return PREPARED.get(name, "")
-    return UNAVAILABLE if name == ABSENT else LEFT_OUT
+    return UNAVAILABLE_NOTE if name == UNAVAILABLE_SET else LEFT_OUT_NOTE
 
 
 def format_name(name: str) -> str:
@@ -92,8 +92,8 @@ def format_name(name: str) -> str:
 
 
 def is_known(*values: Sequence[float]) -> bool:
-    """Return whether all figures are there: before anything is measured there is nothing to test."""
-    return all(map(math.isfinite, [value for some in values for value in some]))
+    """Return whether all figures are known; before anything is measured, none is."""
+    return all(map(math.isfinite, [value for figures in values for value in figures]))
 
 
 # -- trees -------------------------------------------------------------------------------------------
@@ -112,7 +112,7 @@ class DataSetJob(Job):
         return format_name(self.data)
 
     def _derive_seed(self, seed: int, repetition: int) -> int:
-        return PLACES * seed + self.number
+        return SEEDS_PER_STUDY * seed + self.number
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def fit_tree(data: pd.DataFrame, seed: int) -> Any:
 
 def count_trees(scale: Scale) -> int:
     """Return the number of trees per data set."""
-    return TREES * scale.repetitions
+    return TREES_PER_REPETITION * scale.repetitions
 
 
 def format_amount(scale: Scale) -> str:
@@ -197,7 +197,7 @@ def build_count_table(table: str, bench: Workbench) -> list[Row]:
     names = find_available(bench.scale)
     rows = []
     for figure in iterate_figures(published(table)):
-        measure, notes = figure.measure, [MEDIAN, *_describe_measure(figure.measure)]
+        measure, notes = figure.measure, [MEDIAN_NOTE, *_describe_measure(figure.measure)]
         if figure.subject in STATISTICS:
             medians = [statistics.median(_measure_all_trees(bench, name, measure)) for name in names]
             ours = STATISTICS[figure.subject](medians) if is_known(medians) else math.nan
@@ -212,8 +212,8 @@ def build_count_table(table: str, bench: Workbench) -> list[Row]:
 
 def _describe_measure(measure: str) -> list[str]:
     if measure.endswith(("tests", "tests, %")):
-        return [ORDER]
-    return [{"Cccr": NEIGHBOURS, "BVA": LEAVES}.get(measure, "")]
+        return [ORDER_NOTE]
+    return [{"Cccr": NEIGHBOURS_NOTE, "BVA": LEAVES_NOTE}.get(measure, "")]
 
 
 def _build_equal_row(table: str, name: str, bench: Workbench) -> Row:
@@ -223,4 +223,4 @@ def _build_equal_row(table: str, name: str, bench: Workbench) -> Row:
     wanted = tuple(theirs[measure] for measure in compared)
     trees = zip(*(_measure_all_trees(bench, name, measure) for measure in compared), strict=True)
     share = 100 * statistics.fmean(figures == wanted for figures in trees)
-    return Row(format_name(name), "equal, %", math.nan, share, EQUAL if table == "004-4" else "")
+    return Row(format_name(name), "equal, %", math.nan, share, EQUAL_NOTE if table == "004-4" else "")

@@ -142,16 +142,16 @@ class Workbench:
         """Return a figure of a job; NaN until it is measured."""
         return _derive_figure(self.figures_by_job.setdefault(job, {}), measure)
 
-    def work(self, name: str, progress: bool | None = None, tell: bool = False) -> None:
+    def work(self, name: str, progress: bool | None = None, print_estimate: bool = False) -> None:
         """Measure all recorded jobs, with progress on stderr; with `tell`, print an estimate of the time first."""
         rounds = [(job, k) for job in self.figures_by_job for k in range(job.repetitions(self.scale))]
-        if tell:  # the lightest jobs of each kind come first: the estimate extrapolates from them
+        if print_estimate:  # the lightest jobs of each kind come first: the estimate extrapolates from them
             rounds.sort(key=lambda job_and_repetition: (job_and_repetition[1], job_and_repetition[0].weight))
         total = Counter[object]()
         for job, _ in rounds:
             total[job.kind] += job.weight
         rate: dict[object, float] = {}
-        done, whole, estimate_shown = 0, sum(total.values()), not tell
+        done, total_weight, estimate_shown = 0, sum(total.values()), not print_estimate
         parts: dict[Job, list[Figures]] = {}
         with Progress(name, progress) as progress_bar:
             for job, repetition in rounds:
@@ -159,7 +159,7 @@ class Workbench:
                     _print_estimate(name, sum(total[kind] * rate[kind] for kind in total))
                     estimate_shown = True
                 if job.label:
-                    progress_bar.show(job.label, done / whole)
+                    progress_bar.show(job.label, done / total_weight)
                 figures = _measure_once(job, repetition, self.seed, progress)
                 parts.setdefault(job, []).append(figures)
                 rate.setdefault(job.kind, figures["seconds"] / job.weight)

@@ -8,16 +8,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from .._typing import DataLike
+from ..space.dates import DateColumn, restore_dates
 from ..space.inference import validate_frame
 from ..space.outputs import Outputs
 from ..space.points import Batch, Points, Rows
 from .coerce import Labels, to_outputs
+from .score_rows import AnswerReading, find_reading
 from .training import TrainingBatch
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ..space.space import Space
 
 ScoreRequest = bool | Literal["only"]
+#: what a function is called with: a frame, a matrix, or one case at a time (by name or as a dict, as a row of an array, as
+#: a row of a frame)
+CallStyle = Literal["frame", "array", "case", "row", "series"]
+CASE_STYLES: tuple[CallStyle, ...] = ("case", "row", "series")
 ScoreKind = Literal["decision", "probability", "pairwise"]
 #: in the order in which systems fall back on them
 SCORE_KINDS: tuple[ScoreKind | None, ...] = ("pairwise", "decision", "probability", None)
@@ -55,6 +63,7 @@ class Executor:
     score_kind: ScoreKind | None = None
     batch_rows: int = 10_000
     far: bool = False
+    hint: str = ""  # how to wrap it, if it was tried and gave no answer
 
     def execute(self, data: DataLike, *, scores: ScoreRequest = False) -> Outputs:
         """Return the outputs of a batch, with scores if requested and available.
@@ -137,10 +146,10 @@ class RemoteSystem(Wrapper):
 
 
 class Function(Executor):
-    """A plain function of a frame or, with ``scalar=True``, of one case.
+    """A plain function of a frame or an array or, with ``scalar=True``, of one case.
 
     A scalar function whose parameters are named like features is called with them, ``f(x=1.0, n=2)``. Any other gets the
-    case as a dict.
+    case as a dict. Rows of numbers in its answer are scores if `reading` says so, or if `classes` are named.
     """
 
     def __init__(
@@ -151,21 +160,59 @@ class Function(Executor):
         scalar: bool = False,
         name: str | None = None,
         labels: Iterable[Any] | None = None,
+        classes: Iterable[Any] | None = None,
+        style: CallStyle = "frame",
+        date_columns: Sequence[DateColumn] = (),
     ) -> None:
-        self.function, self.space, self.scalar = function, space, scalar
+        self.function, self.space, self.date_columns = function, space, tuple(date_columns)
         self.name = name or str(getattr(function, "__name__", type(function).__name__))
-        self.labels = None if labels is None else tuple(labels)
-        if scalar:
-            self.batch_rows = 100  # one call per row, so small batches cost nothing extra
+        self.classes = None if classes is None else tuple(classes)
+        self.labels = self.classes if labels is None else tuple(labels)
+        self.reading: AnswerReading | None = None
+        self.style = style
+        if scalar or style in CASE_STYLES:
+            self.use_style("case" if scalar else style)
+
+    @property
+    def scalar(self) -> bool:
+        """Whether the function takes one case at a time."""
+        return self.style in CASE_STYLES
+
+    def use_style(self, style: CallStyle) -> None:
+        """Change what the function is called with."""
+        self.style = style
+        # one call per row, so small batches cost nothing extra
+        self.batch_rows = 100 if self.scalar else type(self).batch_rows
+
+    def use_reading(self, reading: AnswerReading) -> None:
+        """Read numbers in the answers as scores of classes."""
+        self.reading, self.labels, self.score_kind = reading, reading.labels, reading.kind
 
     def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
-        """Call the function with the frame, or with one case after another."""
-        frame = batch.frame
-        if not self.scalar:
-            return to_outputs(self.function(frame), len(frame), self.labels)
+        """Call the function with the batch, or with one case after another."""
+        answer = self.call(batch.frame)
+        if self.reading is None and self.classes is not None:
+            reading = find_reading(answer, self.classes)
+            if reading is not None:
+                self.use_reading(reading)
+        if self.reading is not None:
+            return self.reading.read(answer, len(batch), with_scores=bool(scores))
+        return to_outputs(answer, len(batch), self.labels, scalar=self.scalar)
+
+    def call(self, frame: pd.DataFrame) -> Any:
+        """Return what the function returns for the rows of a frame, as it is."""
+        if self.date_columns:
+            frame = restore_dates(frame, self.date_columns)
+        if self.style == "frame":
+            return self.function(frame)
+        if self.style == "array":
+            return self.function(frame.to_numpy())
+        if self.style == "row":
+            return [self.function(row) for row in frame.to_numpy()]
+        if self.style == "series":
+            return [self.function(row) for _, row in frame.iterrows()]
         call = build_case_caller(self.function, list(frame.columns))
-        answers = [call(dict(zip(frame.columns, case, strict=True))) for case in frame.itertuples(index=False)]
-        return to_outputs(answers, len(frame), self.labels, scalar=True)
+        return [call(dict(zip(frame.columns, case, strict=True))) for case in frame.itertuples(index=False)]
 
 
 def build_case_caller(function: Callable[..., Any], names: list[str]) -> Callable[[dict[str, Any]], Any]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def has_predictions(model: object) -> bool:
-    """Tell whether a model can label new points; clusterers such as DBSCAN cannot."""
+    """Return whether a model can label new points; clusterers such as DBSCAN cannot."""
     return hasattr(model, "predict") or not hasattr(model, "labels_")
 
 

@@ -1,4 +1,4 @@
-"""Conversion of whatever a system returns to `Outputs`."""
+"""Conversion of the answers that a system returns to `Outputs`."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def to_outputs(
 
 
 def _has_only_known_labels(values: npt.NDArray[Any], labels: Labels | None) -> bool:
-    """Tell quickly whether integers are all labels of a range; False means only that a closer look is needed."""
+    """Return quickly whether integers are all labels of a range; False means only that a closer look is needed."""
     if values.dtype.kind not in "iu" or labels is None or not len(values):
         return False
     low, high = _find_label_range(labels)
@@ -71,16 +71,30 @@ def _find_label_range(labels: Labels) -> tuple[int, int]:
     return 0, -1
 
 
-def _to_vector(answer: object, rows: int, scalar: bool) -> npt.NDArray[Any]:
+def to_plain_array(answer: object) -> npt.NDArray[Any]:
+    """Return what a system answered as an array of NumPy: a list, a frame, a sparse matrix or a tensor of any library."""
     if hasattr(answer, "toarray"):  # a sparse matrix, multi-label
         answer = answer.toarray()
+    if hasattr(answer, "detach") and hasattr(answer, "cpu"):  # a tensor of torch, perhaps on a GPU
+        tensor: Any = answer.detach().cpu()
+        if "bfloat16" in str(getattr(tensor, "dtype", "")):  # NumPy does not have it
+            tensor = tensor.float()
+        answer = tensor.numpy()
     if isinstance(answer, np.ma.MaskedArray):
         unmasked_values = np.asarray(answer.data, dtype=object)
         unmasked_values[np.ma.getmaskarray(answer)] = None
         answer = unmasked_values
     if isinstance(answer, list | tuple):
-        answer = _from_list(answer)
-    values = np.asarray(answer)
+        rows = [to_plain_array(row) if hasattr(row, "detach") else row for row in answer]
+        if rows and all(isinstance(row, np.ndarray) and row.shape == rows[0].shape for row in rows):
+            answer = np.stack(rows)  # one array per row, such as probabilities
+        else:
+            answer = _from_list(rows)
+    return np.asarray(answer)
+
+
+def _to_vector(answer: object, rows: int, scalar: bool) -> npt.NDArray[Any]:
+    values = to_plain_array(answer)
     if values.ndim == 0:
         raise BadAnswer(
             f"it gave a single {type(answer).__name__} for {pluralize(rows, 'row')}, not one answer per row. "

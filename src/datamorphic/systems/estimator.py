@@ -15,10 +15,13 @@ import numpy.typing as npt
 from .._text import pluralize, suggest_name
 from .._typing import SupportsPredict
 from ..errors import ModelError
+from ..space.dates import DateColumn, restore_dates
 from ..space.outputs import Outputs
 from ..space.points import Batch, Points
 from .base import Executor, Function, ScoreKind, ScoreRequest
+from .boosters import find_catboost_columns
 from .coerce import Labels, to_outputs
+from .score_rows import to_label_array
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,21 +48,24 @@ class Estimator(Executor):
         *,
         name: str | None = None,
         labels: Iterable[Any] | None = None,
+        classes: Labels | None = None,
     ) -> None:
-        self.model, self.space = model, space
+        self.model, self.space, self.classes = model, space, classes
+        self.date_columns: tuple[DateColumn, ...] = ()
         self.name = name or type(model).__name__
         if SLOW_MODELS.match(type(model).__name__):
             self.batch_rows = 1_000
         _validate_fitted(model)
         # a pipeline reads these from its first step, and raises AttributeError if that has none
         names = getattr(model, "feature_names_in_", None)
-        self.columns = None if names is None else [str(feature_name) for feature_name in names]
-        self.width: int | None = getattr(model, "n_features_in_", None)
+        self.columns = find_catboost_columns(model) if names is None else [str(feature_name) for feature_name in names]
+        self.width: int | None = getattr(model, "n_features_in_", None) or None  # CatBoost forgets it in files
         self.labels = tuple(labels) if labels is not None else _read_labels(model)
         self._scorers = _find_scorers(model, self.labels) if self.labels else {}
         self.score_kind = next(iter(self._scorers), None)
         if self.labels is not None and labels is not None and self.labels != _read_labels(model):
             self.score_kind = None  # the order of the model's scores is that of its own labels
+        self._class_names = self._name_classes(classes)
         if space is not None:
             self.check_columns(space.names)
 
@@ -71,6 +77,8 @@ class Estimator(Executor):
             if guessed_scores is not None and not np.isnan(guessed_scores).any():
                 return Outputs.of(np.asarray(self.labels)[self._pick_labels(guessed_scores)], guessed_scores)
         predictions = self.model.predict(model_input)
+        if self._class_names is not None:
+            predictions = self._class_names.rename(predictions)
         if getattr(predictions, "ndim", 1) == 2 and predictions.shape[1] > 1:
             self.labels = self.score_kind = None  # multi-label: classes_ lists single labels
         outputs = to_outputs(predictions, len(batch), self.labels)
@@ -78,14 +86,46 @@ class Estimator(Executor):
             return outputs
         return Outputs(outputs.values, outputs.status, self._compute_scores(model_input), outputs.messages)
 
+    def with_scores(self, kind: ScoreKind) -> Estimator | None:
+        """Return a copy whose scores are of one kind only; None if the model does not give them."""
+        if self.score_kind is None or kind not in self._scorers:
+            return None
+        twin = copy.copy(self)
+        twin._scorers, twin.score_kind = {kind: self._scorers[kind]}, kind
+        return twin
+
     @cached_property
     def bare(self) -> Function:
         """The model as a function that gets every frame as it is, columns in any order."""
-        return Function(self.model.predict, name=self.name, labels=self.labels)
+        function = self.model.predict if self._class_names is None else _RenamedPredict(self.model, self._class_names)
+        return Function(function, name=self.name, labels=self.labels, date_columns=self.date_columns)
+
+    def to_function(self, function: Callable[[Any], Any]) -> Function:
+        """Return a function that takes the place of ``predict``, with the same name and space."""
+        return Function(function, self.space, name=self.name, labels=self.labels, classes=self.classes)
+
+    def adopt_names(self, column_names: Iterable[str]) -> None:
+        """Use the names of the data for columns whose names lost their spaces in a model file."""
+        if self.columns is not None and getattr(self.model, "names_without_spaces", False):
+            name_by_written = {str(name).replace(" ", "_"): str(name) for name in column_names}
+            self.columns = [name_by_written.get(name, name) for name in self.columns]
+
+    def _name_classes(self, classes: Labels | None) -> ClassNames | None:
+        """Use other names for the classes of the model, in their order."""
+        own_labels = _read_labels(self.model)
+        if classes is None or own_labels is None or set(classes) == set(own_labels):
+            return None
+        if len(classes) != len(own_labels):
+            raise ModelError(
+                f"{self.name} has {pluralize(len(own_labels), 'class', 'classes')} "
+                f"({', '.join(map(repr, own_labels[:6]))}), but classes= names {len(classes)}."
+            )
+        self.labels = classes
+        return ClassNames(own_labels, classes)
 
     def _prepare_batch(self, batch: Batch) -> ModelInput:
         wants_array = self.columns is None and self.width is not None
-        if wants_array and isinstance(batch, Points) and batch.space.plain:
+        if wants_array and isinstance(batch, Points) and batch.space.plain and not self.date_columns:
             self.check_columns(batch.space.names)
             # a copy of the values, because models may write to it
             return batch.codes.copy(order="F")
@@ -94,6 +134,8 @@ class Estimator(Executor):
     def input(self, frame: pd.DataFrame) -> ModelInput:
         """Return a frame as the model expects it: columns in its order, or an array."""
         self.check_columns(tuple(frame.columns))
+        if self.date_columns:
+            frame = restore_dates(frame, self.date_columns)
         if self.columns is not None:
             return frame if list(frame.columns) == self.columns else frame[self.columns]
         return frame if self.width is None else frame.to_numpy()
@@ -130,8 +172,8 @@ class Estimator(Executor):
         if kind is None or labels is None:
             return None
         scores = np.asarray(self._scorers[kind](model_input), dtype=np.float64)
-        if scores.ndim == 1:  # one decision value for two classes: positive for the second
-            scores = np.column_stack([-scores, scores])
+        if scores.ndim == 1:  # one value for two classes: high for the second
+            scores = np.column_stack([1 - scores if kind == "probability" else -scores, scores])
         class_count = len(labels)
         if scores.shape[1] == (class_count * (class_count - 1) // 2 if kind == "pairwise" else class_count):
             return scores
@@ -141,6 +183,32 @@ class Estimator(Executor):
             return self._compute_scores(model_input)
         self.score_kind = None
         return None
+
+
+class ClassNames:
+    """Names for the classes of a model that was fitted on codes."""
+
+    def __init__(self, own_labels: Labels, names: Labels) -> None:
+        self.name_by_label = dict(zip(own_labels, names, strict=True))
+
+    def rename(self, predictions: Any) -> npt.NDArray[Any]:
+        """Return predictions with the names of their classes; what is no class stays as it is."""
+        array = np.asarray(predictions)
+        if array.ndim == 2 and array.shape[1] == 1:
+            array = array[:, 0]
+        uniques, codes = np.unique(array, return_inverse=True)
+        names = tuple(self.name_by_label.get(label, label) for label in uniques.tolist())
+        return to_label_array(names)[codes.reshape(array.shape)]
+
+
+class _RenamedPredict:
+    """The ``predict`` of a model, with names of classes."""
+
+    def __init__(self, model: SupportsPredict, class_names: ClassNames) -> None:
+        self.model, self.class_names = model, class_names
+
+    def __call__(self, rows: Any) -> npt.NDArray[Any]:
+        return self.class_names.rename(self.model.predict(rows))
 
 
 def _validate_fitted(model: SupportsPredict) -> None:

@@ -1,4 +1,4 @@
-"""Models read from files. ONNX files and most skops files are data; pickles are code and need trust."""
+"""Models read from files. ONNX files, most skops files and files of boosters are data; pickles are code and need trust."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from .._validation import import_optional
-from ..errors import ModelError, UntrustedError
+from ..errors import MissingExtra, ModelError, UntrustedError
+from .boosters import LIBRARY_BY_SUFFIX, load_booster_model
+from .missing_packages import build_missing_package_error
 from .untrusted import SKLEARN_TREE_TYPE, TRUST_HINT, validate_trees
 
 WEKA_PREFIX = "weka:"  # of the name of a learner of Weka with its options
 PICKLE_SUFFIXES = (".pkl", ".pickle", ".joblib")
-MODEL_SUFFIXES = (".skops", ".onnx", *PICKLE_SUFFIXES)
+MODEL_SUFFIXES = (".skops", ".onnx", *LIBRARY_BY_SUFFIX, *PICKLE_SUFFIXES)
 
 
 def is_model_file(text: str) -> bool:
@@ -34,7 +36,8 @@ def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> Any:
     kind = file.suffix.lower()
     if kind not in MODEL_SUFFIXES:
         raise ModelError(
-            f"{str(path)!r} is not a known kind of model file. Use .skops or .onnx, or .joblib and .pkl with trust=True."
+            f"{str(path)!r} is not a known kind of model file. Use .skops or .onnx, the own files of XGBoost (.json, .ubj), "
+            "LightGBM (.txt) and CatBoost (.cbm), or .joblib and .pkl with trust=True."
         )
     if not file.exists():
         raise ModelError(f"There is no file {str(path)!r}.")
@@ -43,7 +46,7 @@ def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> Any:
     if kind in PICKLE_SUFFIXES and not trust:
         raise UntrustedError(
             f"{file.name} is a pickle, and loading it runs any code that its author put into it. {TRUST_HINT} "
-            "ONNX files and most skops files need no trust."
+            "ONNX files, most skops files and the own files of XGBoost, LightGBM and CatBoost need no trust."
         )
     try:
         if kind == ".skops":
@@ -52,18 +55,22 @@ def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> Any:
             from .onnx import OnnxModel
 
             return OnnxModel(file)
+        if kind in LIBRARY_BY_SUFFIX:
+            return load_booster_model(file)
         import joblib
 
         return joblib.load(file)
-    except (ModelError, ImportError):
+    except (ModelError, MissingExtra):
         raise
+    except ImportError as error:
+        raise build_missing_package_error(error, f"{file.name} needs") from error
     except Exception as error:
         # a damaged file may make a reader raise anything, and the message must name the file
         raise ModelError(f"{file.name} cannot be read as a model: {type(error).__name__}: {error}") from error
 
 
 def is_weka_name(model: object) -> TypeGuard[str]:
-    """Tell whether a model is given as ``weka:`` with a name and options."""
+    """Return whether a model is given as ``weka:`` with a name and options."""
     return isinstance(model, str) and model.startswith(WEKA_PREFIX)
 
 

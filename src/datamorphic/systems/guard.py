@@ -195,7 +195,7 @@ class GuardedSystem(Wrapper):
         self._raise_if_stopped()
 
     def _count_tasks(self, pieces: int) -> int:
-        """Return the number of tasks for pieces: each worth sending, and as many for every lane."""
+        """Return the number of tasks: each large enough to be worth sending, and the same number for every lane."""
         if not self._lanes[0].far or self._seconds_per_piece is None:
             return pieces
         task_count = min(pieces, max(1, int(pieces * self._seconds_per_piece / MIN_TASK_SECONDS)))
@@ -229,13 +229,14 @@ class GuardedSystem(Wrapper):
     def _is_answering_other_pieces(
         self, batch: Batch, cuts: list[tuple[int, int]], failed_piece: int, result: SolvedPiece
     ) -> bool:
-        """Tell whether the system answers rows of other pieces; else raise. Sorted data may fail piecewise."""
+        """Return whether the system answers rows of other pieces; else raise. Sorted data may fail piecewise."""
         other_rows = _list_rows([cut for number, cut in enumerate(cuts) if number != failed_piece])
         if _is_answering_elsewhere(self._lanes[0], batch, other_rows, 16):
             return True
         self._failures += result.failures
         problem = f"{self.name} failed on all {pluralize(self._failures, 'row')} it was queried with"
-        raise SystemFailed(f"{problem}. The last error was {result.give_up_reason}. Try it on one row of your data.")
+        hint = self.inner.hint or "Try it on one row of your data."
+        raise SystemFailed(f"{problem}. The last error was {result.give_up_reason}. {hint}")
 
     def _recheck_rows(self, batch: Batch, outputs: Outputs) -> None:
         chosen_rows = np.flatnonzero(outputs.ok)
@@ -323,7 +324,7 @@ def _query_part(system: Executor, part: Batch, scores: ScoreRequest) -> AnswerOr
 
 
 def _is_answering_elsewhere(system: Executor, batch: Batch, remaining_rows: RowNumbers, sample_size: int) -> bool:
-    """Tell whether the system answers any of a few rows, spread evenly: sorted data may fail in succession."""
+    """Return whether the system answers any of a few rows, spread evenly: sorted data may fail in succession."""
     count = len(remaining_rows)
     rows = remaining_rows[np.linspace(0, count - 1, min(sample_size, count)).astype(int)].tolist()
     return any(isinstance(_query_part(system, batch.take(slice(row, row + 1)), False), Outputs) for row in rows)

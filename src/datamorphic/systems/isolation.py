@@ -118,6 +118,11 @@ def use_one_blas_thread() -> Any:
     return _find_libraries(len(sys.modules)).limit(limits=1, user_api="blas")
 
 
+def use_one_openmp_thread() -> Any:
+    """Limit OpenMP to one thread: threads that wait for each other are slow on a busy machine; return a context manager."""
+    return _find_libraries(len(sys.modules)).limit(limits=1, user_api="openmp")
+
+
 @lru_cache(maxsize=1)
 def _find_libraries(module_count: int) -> Any:
     """Return a controller of the loaded libraries; cached until modules are loaded."""

@@ -187,7 +187,7 @@ def list_fit_parameters(kind: type[Any]) -> tuple[str, ...]:
 
 
 def has_weight_parameter(learner: object) -> bool:
-    """Tell whether a learner accepts weights of rows."""
+    """Return whether a learner accepts weights of rows."""
     from sklearn.utils.validation import has_fit_parameter
 
     with suppress(Exception):  # pipelines raise various errors
@@ -196,7 +196,7 @@ def has_weight_parameter(learner: object) -> bool:
 
 
 def is_regressor(learner: object, y: Array | None = None) -> bool:
-    """Tell whether a learner is a regressor, by its type or by fractional labels."""
+    """Return whether a learner is a regressor, by its type or by fractional labels."""
     from sklearn import base
 
     if hasattr(learner, "__sklearn_tags__"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,8 @@ from ..errors import ModelError
 from ..space.outputs import Outputs
 from ..space.points import Batch
 from .base import Executor, ScoreRequest
-from .coerce import to_outputs
+from .coerce import Labels, to_outputs
+from .score_rows import AnswerReading, find_reading
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,8 +34,8 @@ _TENSOR_TYPES = {
 class OnnxModel(Executor):
     """An ONNX model with one matrix as input, or one input per column.
 
-    Its first output is the label. The usual matrix of 32-bit floats cannot distinguish inputs that differ by less than one
-    part in ten million, which limits how precisely borders are found.
+    Its first output is the label, or one score per class if `reading` says so. The usual matrix of 32-bit floats cannot
+    distinguish inputs that differ by less than one part in ten million, which limits how precisely borders are found.
     """
 
     def __init__(self, file: Path) -> None:
@@ -44,6 +46,8 @@ class OnnxModel(Executor):
             if item.type not in _TENSOR_TYPES:
                 raise ModelError(f"{file.name}: the input {item.name!r} is a {item.type}, which is not supported.")
         self.score_kind = "probability" if len(self._outputs) > 1 else None
+        self.classes: Labels | None = None
+        self.reading: AnswerReading | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         # a session cannot be pickled, but the name of its file can
@@ -62,9 +66,28 @@ class OnnxModel(Executor):
 
     def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
         """Run the session on the batch."""
-        output_names = self._outputs[: 2 if scores else 1]
+        if self.reading is None and self.classes is not None:
+            reading = find_reading(self.call(batch.frame), self.classes)
+            if reading is not None:
+                self.use_reading(reading)
+        reads_first = self.reading is not None and self.reading.form != "codes"  # scores in the first output
+        output_names = self._outputs[: 2 if scores and not reads_first else 1]
         results = self._session.run(output_names, self._feed(batch.frame))
-        return to_outputs(results[0], len(batch), self.labels, _to_probabilities(results[1]) if scores else None)
+        second_scores = _to_probabilities(results[1]) if len(results) > 1 else None
+        if self.reading is None:
+            return to_outputs(results[0], len(batch), self.labels, second_scores)
+        outputs = self.reading.read(results[0], len(batch), with_scores=bool(scores))
+        return outputs if reads_first else replace(outputs, scores=second_scores)
+
+    def call(self, frame: pd.DataFrame) -> Any:
+        """Return the first output as it is."""
+        return self._session.run(self._outputs[:1], self._feed(frame))[0]
+
+    def use_reading(self, reading: AnswerReading) -> None:
+        """Read numbers in the first output as scores or codes of classes."""
+        self.reading, self.labels = reading, reading.labels
+        if reading.form != "codes":
+            self.score_kind = reading.kind
 
     def _feed(self, frame: pd.DataFrame) -> dict[str, npt.NDArray[Any]]:
         if len(self._inputs) == 1:

@@ -94,7 +94,7 @@ def _iterate_parts(parts: list[Any], *, only_containers: bool = False) -> Iterat
 
 
 def _is_sound(tree: Tree, width: object) -> bool:
-    """Tell whether all paths of a tree end at leaves and use existing columns."""
+    """Return whether all paths of a tree end at leaves and use existing columns."""
     try:
         left, right, feature = tree.children_left, tree.children_right, tree.feature
         is_complete = len(tree.value) == len(left) == tree.node_count > 0
@@ -113,7 +113,7 @@ def _is_sound(tree: Tree, width: object) -> bool:
 
 
 def _has_matching_members(ensemble: object, members: object, is_forest: bool) -> bool:
-    """Tell whether an ensemble has members that take the columns it passes on."""
+    """Return whether an ensemble has members that take the columns it passes on."""
     from sklearn.tree import BaseDecisionTree
 
     width = getattr(ensemble, "n_features_in_", -1)

@@ -1,18 +1,24 @@
-"""`wrap`: a system under test from whatever can answer."""
+"""`wrap`: make a system under test from a model, function, file or test system."""
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, cast
 
-from .._typing import ModelLike, SupportsPredict
-from ..errors import ModelError
+from .._typing import DataLike, ModelLike, SupportsPredict
+from .._validation import reject
+from ..errors import ArgumentError, ModelError
 from .base import Executor, Function
+from .coerce import Labels
 from .estimator import Estimator
 from .files import is_weka_name, load_model
 from .guard import GuardedSystem
 from .isolation import IsolatedSystem
+from .onnx import OnnxModel
+from .recognition import PredictFunction, needs_recognition, recognise
+from .torch_module import TorchFunction, is_torch_module
 
 if TYPE_CHECKING:
     from ..space.space import Space
@@ -26,6 +32,8 @@ def wrap(
     trust: bool = False,
     name: str | None = None,
     labels: Iterable[Any] | None = None,
+    classes: Iterable[Any] | None = None,
+    data: DataLike | None = None,
     guarded: bool = False,
     timeout: float | None = None,
 ) -> Executor:
@@ -35,9 +43,9 @@ def wrap(
     ----------
     model : object
         A fitted estimator or pipeline (anything with ``predict``), a function of a frame, a function of one case
-        (``scalar=True``), the path of a model file (.skops, .onnx; .joblib and .pkl with ``trust=True``), a test system
-        with an executor, or an executor, which is returned unchanged. ``"weka:IBk -K 3"`` gives a learner, whose ``fit``
-        returns a system that predicts.
+        (``scalar=True``), a module of torch, the path of a model file (.skops, .onnx; .json and .ubj of XGBoost, .txt of
+        LightGBM, .cbm of CatBoost; .joblib and .pkl with ``trust=True``), a test system with an executor, or an executor,
+        which is returned unchanged. ``"weka:IBk -K 3"`` gives a learner, whose ``fit`` returns a system that predicts.
     space : Space, optional
         The space of its inputs. Without a space it takes frames as they are.
     scalar : bool
@@ -49,6 +57,12 @@ def wrap(
         For messages and reports.
     labels : iterable, optional
         The labels it may answer, if the model does not list them.
+    classes : sequence, optional
+        The names of its classes, in the order of the probabilities, scores or codes that it answers. The answer is then
+        the name of the class with the largest score.
+    data : DataFrame, optional
+        A few rows to try a function or a model of another library on: with a frame, an array, and case by case. What works
+        is kept. Runs try it on their own inputs.
     guarded : bool
         Whether `execute` gives failing rows a status instead of raising. Runs guard every system anyway.
     timeout : float, optional
@@ -62,18 +76,26 @@ def wrap(
     >>> sut.execute(space.points({"x": 0.7})).values.tolist()
     ['high']
     """
-    executor = _make_executor(model, space, scalar, trust, name, labels)
+    executor = _make_executor(model, space, scalar, trust, name, labels, to_classes(classes))
+    if data is not None:
+        executor, _ = recognise(executor, executor.batch(data), timeout=timeout)
     if timeout is not None:
         executor = IsolatedSystem(executor, timeout)
     return GuardedSystem(executor) if guarded or timeout is not None else executor
 
 
 def _make_executor(
-    model: ModelLike, space: Space | None, scalar: bool, trust: bool, name: str | None, labels: Iterable[Any] | None
+    model: ModelLike,
+    space: Space | None,
+    scalar: bool,
+    trust: bool,
+    name: str | None,
+    labels: Iterable[Any] | None,
+    classes: Labels | None,
 ) -> Executor:
     """Return the system without any wrapper around it."""
     if isinstance(model, Executor):
-        return model
+        return _name_classes(model, classes)
     own_system = getattr(model, "sut", None)
     if isinstance(own_system, Executor):
         return own_system
@@ -86,17 +108,47 @@ def _make_executor(
         name = name or os.path.basename(os.fspath(model))
         if isinstance(loaded_model, Executor):
             loaded_model.name, loaded_model.space = name, space
-            return loaded_model
+            return _name_classes(loaded_model, classes)
         model = loaded_model
     if isinstance(model, type):
         raise ModelError(
             f"{model.__name__} is a class, not a model. Create and fit a model: {model.__name__}().fit(X, y)."
         )
     if hasattr(model, "predict"):
-        return Estimator(cast(SupportsPredict, model), space, name=name, labels=labels)
+        estimator = Estimator(cast(SupportsPredict, model), space, name=name, labels=labels, classes=classes)
+        if classes is not None and estimator.labels is None:
+            if needs_recognition(estimator):
+                return estimator.to_function(PredictFunction(model))
+            estimator.labels = classes
+        return estimator
+    if is_torch_module(model):
+        return Function(TorchFunction(model), space, style="array", name=name, labels=labels, classes=classes)
     if callable(model):
-        return Function(model, space, scalar=scalar, name=name, labels=labels)
+        return Function(model, space, scalar=scalar, name=name, labels=labels, classes=classes)
     raise ModelError(
         f"An object of type {type(model).__name__} cannot be tested: it has no 'predict' and is not a function. "
         "Pass a fitted estimator, a function of a frame, a function of one case (scalar=True), or the path of a model file."
     )
+
+
+def to_classes(classes: Iterable[Any] | None, owner: str = "wrap") -> Labels | None:
+    """Return the names of classes as a tuple of at least two different labels, or raise `ArgumentError`."""
+    if classes is None:
+        return None
+    if isinstance(classes, str) or not isinstance(classes, Iterable):
+        reject("classes", owner, 'a sequence of labels, as in ["no", "yes"]', classes)
+    names = tuple(name.item() if hasattr(name, "item") else name for name in classes)
+    if len(names) < 2 or len(set(names)) < len(names):
+        reject("classes", owner, "at least two different labels", names)
+    return names
+
+
+def _name_classes(system: Executor, classes: Labels | None) -> Executor:
+    """Return a ready system with names of its classes."""
+    if classes is None or system.labels == classes:
+        return system
+    if isinstance(system, Function | OnnxModel) and system.reading is None:
+        system = copy.copy(system)
+        system.classes = system.labels = classes
+        return system
+    raise ArgumentError(f"The classes of {system.name} are known already. Leave out classes=.")

@@ -44,7 +44,7 @@ def assert_holds(
     scalar: bool = False,
     name: str | None = None,
 ) -> None:
-    """Raise AssertionError unless a model keeps a relation on every case.
+    """Raise AssertionError unless a model satisfies a relation on every case.
 
     The error says how often the relation is violated, shows the smallest violation, and how to reproduce it. Under pytest,
     violations are kept in pytest's cache and replayed first the next time.

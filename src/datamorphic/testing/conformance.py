@@ -29,7 +29,7 @@ from ..systems.base import Executor
 
 
 def check_executor(executor: Executor, points: Points) -> None:
-    """Assert that an executor keeps its contract on points that it can answer.
+    """Assert that an executor satisfies its contract on points that it can answer.
 
     It must return one output per row, in order, the same for parts, single rows and any order of rows. It must not change
     its input. Without rows it must return no outputs. Scores must have one column per label, if it declares them.
@@ -69,7 +69,7 @@ def check_executor(executor: Executor, points: Points) -> None:
 def check_selector(
     make: Callable[..., Selector], relations: Sequence[FunctionRelation], *, opens: bool = True, groups: int = 60
 ) -> None:
-    """Assert that a selector keeps its contract on some relations.
+    """Assert that a selector satisfies its contract on some relations.
 
     `make` returns a selector for relations, with `seed`, `k` and `candidates` as keywords. There must be at least two
     `relations`, each with one source per group. `opens` says whether each relation is chosen once before any is chosen
@@ -142,7 +142,7 @@ def _assert_same(batch: Picks | GroupBatch, other_batch: Picks | GroupBatch, mes
 def check_generator(
     make: Callable[[int], Generator], relation: FunctionRelation | Box | Any, *, groups: int = 200
 ) -> None:
-    """Assert that a generator keeps its contract.
+    """Assert that a generator satisfies its contract.
 
     `make` makes a generator from a seed, `relation` is the relation of its groups. The same seed must give the same groups,
     for any sizes of proposals, and another seed other groups. Sources must be in the domain, with the follow-ups that belong

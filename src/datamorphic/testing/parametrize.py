@@ -33,7 +33,7 @@ TEST_ARGUMENTS = ("learner", "relation")
 class RelationAssertion:
     """The relation that a test gets, to be called with a learner.
 
-    A relation that the learner need not keep is a hypothesis. If it is violated, the summary says so, and no test fails:
+    A relation that the learner need not satisfy is a hypothesis. If it is violated, the summary says so, and no test fails:
     only if `strict`, a violation fails the test.
     """
 
@@ -91,9 +91,9 @@ def parametrize_with_relations(
 ) -> Callable[[Callable[..., Any]], Any]:
     """Turn a test function into one test per learner and relation.
 
-    The function gets both as `learner` and `relation`, and ``relation(learner)`` asserts that the learner keeps the relation.
+    The function gets both as `learner` and `relation`, and ``relation(learner)`` asserts that the learner satisfies the relation.
     A function that takes neither argument has this assertion made for it. A relation that every correct implementation
-    keeps must hold. One with known violations is expected to fail, with the reason. Any other is a hypothesis, whose
+    satisfies must hold. One with known violations is expected to fail, with the reason. Any other is a hypothesis, whose
     violations appear in the summary. The smallest violation is shown, kept in pytest's cache, and replayed first the next
     time.
 

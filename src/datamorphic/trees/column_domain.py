@@ -149,14 +149,14 @@ class AllowedValues:
         mask = (rounded >= self.box.low) & (rounded <= self.box.high) & ~np.isin(rounded, list(self.box.never))
         if self.box.only is not None:
             mask &= np.isin(rounded, list(self.box.only))
-        comes_through = np.where(np.isnan(values), self.box.missing, mask)
+        passes = np.where(np.isnan(values), self.box.missing, mask)
         if self.empty:
-            return np.where(comes_through, 0.0, np.inf)
+            return np.where(passes, 0.0, np.inf)
         distances = np.ones(len(values))
         if self.choices is None and self.low <= self.high:
             mask = ~np.isnan(values)
             distances[mask] = np.maximum(self.low - values[mask], values[mask] - self.high) / self.domain.width
-        return np.where(comes_through, 0.0, distances.clip(min=np.finfo(float).tiny))
+        return np.where(passes, 0.0, distances.clip(min=np.finfo(float).tiny))
 
     def find_nearest(self, value: float) -> float:
         """Return an allowed value near a value that is not allowed."""

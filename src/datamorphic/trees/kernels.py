@@ -134,7 +134,7 @@ def _find_leaves(routes: Routes, values: Array) -> Any:
 
 @compile_kernel
 def _find_leaves_abreast(values: Array, feature: Array, limit: Array, children: Array, is_leaf: Array) -> Any:
-    """Do the same for plain decisions, several rows at once to hide the latency of memory."""
+    """Find the leaves for plain decisions, several rows at once to hide the latency of memory."""
     leaves = np.empty(len(values), dtype=np.intp)
     nodes = np.zeros(ROWS_ABREAST, dtype=np.int32)
     for start in range(0, len(values), ROWS_ABREAST):

@@ -50,11 +50,11 @@ class Preprocessing:
         column, limit = columns[finite], thresholds[finite]
         centre = self._to_data_units(column, limit)
         step = np.spacing(np.maximum(1, np.abs(limit)).astype(np.float32))  # scaled numbers are about 1
-        blur = np.abs(self._to_data_units(column, limit + 4 * step) - centre)
+        uncertainty = np.abs(self._to_data_units(column, limit + 4 * step) - centre)
         nearest, pending = centre.copy(), np.ones(len(centre), dtype=bool)
         for decimals in range(16):
             rounded = np.round(centre, decimals)
-            here = pending & (np.abs(rounded - centre) <= blur)
+            here = pending & (np.abs(rounded - centre) <= uncertainty)
             nearest[here] = rounded[here]
             pending &= ~here
         above = self.to_tree_units(column, nearest).astype(np.float32) > limit

@@ -10,15 +10,14 @@ from typing import Any
 import numpy as np
 
 from .._typing import DataLike, ModelLike
-from .._validation import import_optional
 from ..errors import ModelError
+from ..systems.boosters import LIBRARY_BY_SUFFIX, load_booster
 from .forest import Forest
 from .pipeline import get_column_names, split_pipeline
 from .tree import Tree
 
 # the reader of each library; scikit-learn is the default
 READER_MODULES = {"xgboost": "readers.xgboost", "lightgbm": "readers.lightgbm", "catboost": "readers.catboost"}
-LIBRARY_BY_SUFFIX = {".json": "xgboost", ".ubj": "xgboost", ".txt": "lightgbm", ".cbm": "catboost"}
 
 
 def forest_of(model: ModelLike, data: DataLike | None = None) -> Forest:
@@ -44,13 +43,18 @@ def forest_of(model: ModelLike, data: DataLike | None = None) -> Forest:
     if isinstance(model, Forest):
         return _validate_forest(model)
     last, preprocessing = split_pipeline(model)
-    columns, reader = get_column_names(model), READER_MODULES.get(type(last).__module__.partition(".")[0])
+    columns, reader = get_column_names(model), READER_MODULES.get(_find_library(last))
     if reader is None:
         from .readers.scikit_learn import read_forest
 
         return _validate_forest(read_forest(last, columns, preprocessing))
     read_trees_of_library = import_module(f".{reader}", __package__).read_forest
     return _validate_forest(read_trees_of_library(last, columns, preprocessing, data))
+
+
+def _find_library(model: object) -> str:
+    """Return the name of the library that made a model."""
+    return str(getattr(model, "library", type(model).__module__.partition(".")[0]))
 
 
 def _validate_forest(forest: Forest) -> Forest:
@@ -89,17 +93,4 @@ def load_trees(path: str | os.PathLike[str]) -> Any:
         from .pmml.files import read_pmml
 
         return read_pmml(file)
-    library = LIBRARY_BY_SUFFIX[kind]
-    module = import_optional(library, "boost", f"Reading a {kind} model")
-    try:
-        if library == "lightgbm":
-            return module.Booster(model_file=str(file))
-        model = module.Booster() if library == "xgboost" else module.CatBoost()
-        model.load_model(str(file))
-        return model
-    except Exception as error:  # a library may raise anything for an invalid file
-        error_lines = str(error).strip().splitlines()
-        raise ModelError(
-            f"{file.name} is not a readable model of {library}: "
-            f"{type(error).__name__}{f': {error_lines[0]}' if error_lines else ''}"
-        ) from error
+    return load_booster(file)

@@ -8,19 +8,39 @@ from .answers import ANSWERS
 from .borders import BASELINE, BORDERS
 from .classes import CLASSES
 from .declared import INVARIANT, MONOTONE, PROTECTED
+from .dependence import DEPENDENCE
 from .health import BATCHES, REPEATS
+from .identifiers import DUPLICATES, IDENTIFIERS, LEAKS
+from .interface import INTERFACE
 from .learner import LEARNING
+from .memorisation import MEMORISATION
 from .metamorphisms import METAMORPHISMS
+from .response import RESPONSE
+from .scores import CALIBRATION, SCORES
+from .slices import SLICES
+from .suggestions import SUGGESTIONS
 
-#: In the order in which they run: a check comes after the checks that it needs.
+#: In the order in which they run: cheap ones that tell much first, then what the user declared, then what takes many queries,
+#: and at last what is about the test set and the algorithm. A check comes after the checks that it needs.
 CHECKS: tuple[Check, ...] = (
     REPEATS,
     ANSWERS,
     *BATCHES,
+    DUPLICATES,
+    IDENTIFIERS,
+    SCORES,
     MONOTONE,
     INVARIANT,
     PROTECTED,
     METAMORPHISMS,
+    LEAKS,
+    INTERFACE,
+    DEPENDENCE,
+    RESPONSE,
+    SLICES,
+    CALIBRATION,
+    MEMORISATION,
+    SUGGESTIONS,
     BORDERS,
     CLASSES,
     BASELINE,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..._text import format_percent, format_short, pluralize
-from ...errors import UsageError
+from ...errors import Interrupted, OutOfBudget, UsageError
 from ...reporting.document import Section, Table
 from ...runs.flow import ask
 from ...space.outputs import Outputs
@@ -21,7 +22,7 @@ from ...trees.forest import Forest
 from ...trees.inputs import read_data
 from ...trees.read import forest_of
 from ..case_text import format_case, to_plain
-from ..check import Check, CheckBudget, CheckFindings, run_flow
+from ..check import MISSING_RESULT, Check, CheckBudget, CheckFindings, run_flow
 from ..context import CheckContext
 from ..finding import Example, Finding
 
@@ -35,7 +36,10 @@ MIN_COVERED_SHARE = 0.8  # of the leaves
 MIN_INPUTS = 20  # fewer do not allow a judgement
 MAX_LEAVES_LISTED = 8
 MAX_LEAVES_TRIED = 3  # for an example
-TIMING_ROWS = 1_000  # sent through the trees first, to estimate the time per input
+TIMING_ROWS = 100  # sent through the trees first, to estimate the time per input
+MAX_ROW_GROWTH = 10  # from one estimate to the next: the time per input is not constant
+KILLS_BUDGET_PART = 0.5  # of what is left, for counting mutants
+EXAMPLE_BUDGET_PART = 0.5  # of what is left, for an input that reaches a leaf
 
 
 def measure_adequacy(context: CheckContext, budget: CheckBudget) -> CheckFindings:
@@ -51,7 +55,7 @@ def measure_adequacy(context: CheckContext, budget: CheckBudget) -> CheckFinding
             return CheckFindings(basis=basis)
     else:
         coverage, remark = _cover_surrogate(context, budget)
-        kind = "a surrogate tree of the model"
+        kind = "a tree that imitates the model"
     leaves = pluralize(coverage.leaves, "leaf", "leaves")
     basis = f"{leaves} of {kind}, {format_percent(coverage.share)} reached by {pluralize(len(inputs), 'input')}"
     if coverage.share >= MIN_COVERED_SHARE:
@@ -70,14 +74,17 @@ def measure_adequacy(context: CheckContext, budget: CheckBudget) -> CheckFinding
         title=f"The given inputs reach {coverage.share:.0%} of the decisions of {kind}",
         level="advice",
         sure=0.8,
-        detail=f"{missed_count:,} of {leaves} are not reached by any input{remark}.",
+        detail=f"{missed_count:,} of {leaves} (ways through {kind} that end in an answer) are not reached by any input{remark}.",
         remedy="Add inputs like the example to the test set. Decisions that no input reaches are not tested.",
         cases=missed_count,
         of=coverage.leaves,
-        examples=_find_example(coverage, missing),
+        examples=_find_example(budget, coverage, missing),
         counted_in_detail=True,
+        noun="leaf",
+        sampled=False,
+        sections=(section,),
     )
-    return CheckFindings(basis=basis + remark, findings=[finding], sections=[section])
+    return CheckFindings(basis=basis + remark, findings=[finding])
 
 
 def _cover_own_trees(context: CheckContext, budget: CheckBudget) -> tuple[Coverage, str] | None:
@@ -101,13 +108,30 @@ def _cover_own_trees(context: CheckContext, budget: CheckBudget) -> tuple[Covera
             named_trees, read_data(forest, inputs.take(slice(0, rows)).frame, space=context.space)[1], columns, notes
         )
 
+    coverage, seconds = _time_coverage(cover_rows, TIMING_ROWS)
+    seconds_per_row = seconds / coverage.rows  # at first all of it is taken to grow with the inputs
+    while coverage.rows < len(inputs):
+        rows, seconds_left = MAX_ROW_GROWTH * coverage.rows, budget.remaining(0.5).seconds
+        if seconds_left is not None:
+            rows = min(rows, coverage.rows + int((seconds_left - seconds) / max(seconds_per_row, 1e-9)))
+        if rows <= coverage.rows:
+            break
+        first_rows, first_seconds = coverage.rows, seconds
+        coverage, seconds = _time_coverage(cover_rows, min(rows, len(inputs)))
+        seconds_per_row = max(0.0, seconds - first_seconds) / (coverage.rows - first_rows)
+    try:
+        with budget.limit(KILLS_BUDGET_PART):
+            return coverage, _format_kills(forest, coverage)
+    except Interrupted:
+        raise
+    except OutOfBudget:
+        return coverage, ""
+
+
+def _time_coverage(cover_rows: Callable[[int], Coverage], rows: int) -> tuple[Coverage, float]:
+    """Return the coverage by the first inputs, and the seconds that it took."""
     start_time = time.monotonic()
-    coverage = cover_rows(TIMING_ROWS)
-    elapsed, seconds_left = time.monotonic() - start_time, budget.remaining(0.7).seconds
-    row_limit = len(inputs) if seconds_left is None else int(TIMING_ROWS * seconds_left / max(elapsed, 1e-6))
-    if len(inputs) > TIMING_ROWS and row_limit > TIMING_ROWS:
-        coverage = cover_rows(min(row_limit, len(inputs)))
-    return coverage, _format_kills(forest, coverage)
+    return cover_rows(rows), time.monotonic() - start_time
 
 
 def _format_kills(forest: Forest, coverage: Coverage) -> str:
@@ -136,9 +160,7 @@ def _cover_surrogate(context: CheckContext, budget: CheckBudget) -> tuple[Covera
     )
     low, high = tree.interval
     interval = f"{low:.0%} to {high:.0%}"
-    fidelity_text = (
-        f"; the surrogate agrees with the model in {tree.fidelity:.0%} of {tree.held_out:,} cases ({interval})"
-    )
+    fidelity_text = f"; the tree agrees with the model in {tree.fidelity:.0%} of {tree.held_out:,} cases ({interval})"
     return tree.cover(context.inputs.take(slice(0, MAX_ROWS)).frame), fidelity_text
 
 
@@ -151,23 +173,28 @@ def _mix_inputs(context: CheckContext, count: int) -> Points:
     return Points(context.space, mixed[context.space.satisfied(mixed)] if context.space.keeps_constraints else mixed)
 
 
-def _find_example(coverage: Coverage, missing: pd.DataFrame) -> tuple[Example, ...]:
-    """Return an input that reaches one of the missing leaves, if one of the first can be reached."""
+def _find_example(budget: CheckBudget, coverage: Coverage, missing: pd.DataFrame) -> tuple[Example, ...]:
+    """Return an input that reaches one of the missing leaves, if one of the first can be reached in time."""
     for leaf in missing.index[:MAX_LEAVES_TRIED]:
         try:
-            row = coverage.example(int(leaf))
+            with budget.limit(EXAMPLE_BUDGET_PART):
+                row = coverage.example(int(leaf))
         except UsageError:
             continue  # no input reaches this leaf
-        case = {str(name): to_plain(value) for name, value in row.iloc[0].items()}
+        except Interrupted:
+            raise
+        except OutOfBudget:
+            break
+        case = {str(name): to_plain(row.iloc[:, column].tolist()[0]) for column, name in enumerate(row.columns)}
         return (Example(words=f"{format_case(case)}: reaches {missing.loc[leaf, 'rule']}", case=case),)
     return ()
 
 
 def _find_skip_reason(context: CheckContext) -> str:
-    if context.answers is None or context.queries is None:
-        return "the system was not queried"
     if not context.has_data:
         return "no data are given, so there is no test set to judge"
+    if context.answers is None or context.queries is None:
+        return MISSING_RESULT
     return "" if int(context.answers.ok.sum()) >= MIN_INPUTS else f"fewer than {MIN_INPUTS} inputs are given"
 
 

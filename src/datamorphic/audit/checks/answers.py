@@ -118,9 +118,11 @@ def check_answers(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     rows = context.count_affordable(budget.remaining(0.5), min(MAX_GIVEN_ROWS, len(context.inputs)))
     inputs, outputs = _query(context, budget, context.sample_inputs(rows))
     context.queries, context.answers = inputs, outputs
+    context.query_rows = context.sample_rows(rows)[: len(outputs)]
     if len(outputs) >= MIN_ROWS_TO_FAIL and not outputs.ok.any():
         rows_text = pluralize(len(outputs), "row")
-        raise SystemFailed(f"{context.subject.name} gave no answer to any of {rows_text}: {format_answer(outputs, 0)}.")
+        message = f"{context.subject.name} gave no answer to any of {rows_text}: {format_answer(outputs, 0)}."
+        raise SystemFailed(f"{message} {context.sut.hint}".strip())
     findings = (
         _find_unanswered(context, budget, inputs, outputs, "given")
         + _find_unknown_labels(inputs, outputs)
@@ -202,6 +204,10 @@ def _find_unanswered(
             of=len(outputs),
             examples=(Example(words=f"{format_case(case)}: {answer}", case=case),),
             counted_in_detail=True,
+            affected_rows=int(unanswered.size) if origin == "given" else 0,
+            rows=len(outputs) if origin == "given" else 0,
+            answer_changes=True,
+            inputs="given" if origin == "given" else "made",
         )
     ]
 
@@ -283,6 +289,10 @@ def _find_unknown_labels(points: Points, outputs: Outputs) -> list[Finding]:
             of=len(outputs),
             examples=(Example(words=f"{format_case(case)}: {format_answer(outputs, int(new[0]))}", case=case),),
             counted_in_detail=True,
+            affected_rows=int(new.size),
+            rows=len(outputs),
+            answer_changes=True,
+            inputs="given",
         )
     ]
 

@@ -6,8 +6,9 @@ from collections import Counter
 from typing import Any
 
 from ..._text import pluralize
+from ...space.labels import to_label_key
 from ..case_text import format_label
-from ..check import Check, CheckBudget, CheckFindings
+from ..check import MISSING_RESULT, Check, CheckBudget, CheckFindings
 from ..context import CheckContext
 from ..finding import Finding
 
@@ -20,20 +21,20 @@ def check_classes(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     """Compare the classes of the model and of the data with the predicted ones."""
     import pandas as pd
 
-    predicted_labels = {str(label) for label in context.label_counts}  # as text, since files may turn numbers into text
+    predicted_labels = {to_label_key(label) for label in context.label_counts}
     declared_labels = list(context.sut.labels or ())
     labels = [] if context.truth is None else context.truth.tolist()
     truth = Counter(label for label in labels if not (pd.api.types.is_scalar(label) and pd.isna(label)))
     total = sum(context.label_counts.values())
     basis = f"{pluralize(len(predicted_labels), 'class', 'classes')} in {pluralize(total, 'answer')}"
-    vocabulary = {str(label) for label in declared_labels} | predicted_labels
-    if truth and not {str(label) for label in truth} & vocabulary:
+    vocabulary = {to_label_key(label) for label in declared_labels} | predicted_labels
+    if truth and not {to_label_key(label) for label in truth} & vocabulary:
         basis += "; the labels of the data are not classes of the model, and were ignored"
         truth = Counter()
     findings = [
         _build_finding(context, label, truth, total)
-        for label in {str(value): value for value in [*declared_labels, *truth]}.values()
-        if str(label) not in predicted_labels
+        for label in {to_label_key(value): value for value in [*declared_labels, *truth]}.values()
+        if to_label_key(label) not in predicted_labels
     ]
     only_label = next(iter(context.label_counts), None)
     if (
@@ -79,7 +80,7 @@ def _build_finding(context: CheckContext, label: object, truth: Counter[Any], to
 
 def _find_skip_reason(context: CheckContext) -> str:
     if context.answers is None or context.queries is None:
-        return "the system was not queried"
+        return MISSING_RESULT
     if context.subject.has_numeric_answers or not context.label_counts:
         return "the answers are numbers"
     distinct = {row.tobytes() for row in context.queries.codes[:1000]}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -44,6 +46,10 @@ class _RelationTrial:
         smallest = self.result.smallest
         return smallest if smallest is not None and len(smallest) else self.result.groups.violations
 
+    def describe_impact(self) -> dict[str, Any]:
+        """Return how many given rows violate the relation, as fields of a finding."""
+        return {"affected_rows": self.violated, "rows": self.judged, "inputs": "changed"}
+
 
 @dataclass(kw_only=True)
 class _Trials:
@@ -54,7 +60,7 @@ class _Trials:
     omissions: list[str] = field(default_factory=list)  # relations that were not tried, with the reason
     out_of_budget: bool = False  # the reason for one of the omissions
 
-    def summarise(self, noun: str, findings: Sequence[Finding], sections: Sequence[Section] = ()) -> CheckFindings:
+    def summarise(self, noun: str, findings: Sequence[Finding]) -> CheckFindings:
         """Return what the check returns."""
         cases = sum(trial.judged for trial in self.trials)
         basis = [f"{pluralize(len(self.trials), noun)}, {pluralize(cases, 'case')}"] if self.trials else []
@@ -64,7 +70,6 @@ class _Trials:
         return CheckFindings(
             basis="; ".join([*basis, *self.omissions]),
             findings=findings,
-            sections=sections,
             conclusive=conclusive,
             skip_reason="budget spent" if self.out_of_budget else skip_reason,
         )
@@ -74,6 +79,9 @@ def _try_relation(
     context: CheckContext, budget: CheckBudget, check: str, relation: Relation, part: float
 ) -> _RelationTrial:
     """Check a relation within a part of what is left of the budget."""
+    if context.tolerance is not None:
+        relation = copy.copy(relation)
+        relation.tolerance = context.tolerance
     values = MAX_VALUES_PER_NUMBER if isinstance(relation, Monotone | Invariant) else 2
     options = {"seed": context.seed, "counter": budget.counter, **context.drive_options}
     known_cases, known_result = context.known_failures.get(check), None
@@ -129,7 +137,7 @@ def _try_relations(
 def check_monotone(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     """Check the declared directions."""
     outcome = _try_relations(context, budget, "monotone", context.expectations.build_monotone_relations())
-    findings, sections = [], []
+    findings = []
     for trial in outcome.trials:
         relation, violations = trial.result.relation, trial.result.groups.violations
         if not trial.violated:
@@ -153,10 +161,29 @@ def check_monotone(context: CheckContext, budget: CheckBudget) -> CheckFindings:
                 of=trial.judged,
                 examples=(_build_step_example(relation, trial.smallest_violation, numbers),),
                 counted_in_detail=trial.gives_interval,
+                sections=tuple(_draw_curve(context, budget, relation, trial.smallest_violation)),
+                **trial.describe_impact(),
+                answer_changes=bool(flips) or numbers,
+                effect=_measure_fall(relation, violations),
             )
         )
-        sections += _draw_curve(context, budget, relation, trial.smallest_violation)
-    return outcome.summarise("declared direction", findings, sections)
+    return outcome.summarise("declared direction", findings)
+
+
+def _measure_fall(relation: Monotone, violations: JudgedGroups) -> float | None:
+    """Return the median step in the wrong direction, of the answer or its score."""
+    before, after = (relation.compute_level(outputs) for outputs in (violations.before, violations.after))
+    steps = np.abs(after - before)
+    return float(np.median(steps[np.isfinite(steps)])) if np.isfinite(steps).any() else None
+
+
+def _measure_change(violations: JudgedGroups) -> float | None:
+    """Return the median change of answers that are numbers."""
+    before, after = violations.before, violations.after
+    both = before.ok & after.ok
+    if not both.any() or before.values.dtype.kind != "f" or after.values.dtype.kind != "f":
+        return None
+    return float(np.median(np.abs(after.values[both] - before.values[both])))
 
 
 def _build_step_example(relation: Monotone, groups: JudgedGroups, numbers: bool) -> Example:
@@ -239,6 +266,9 @@ def _build_invariant_finding(trial: _RelationTrial) -> Finding:
         of=trial.judged,
         examples=(build_example(trial.smallest_violation),),
         counted_in_detail=trial.gives_interval,
+        **trial.describe_impact(),
+        answer_changes=True,
+        effect=_measure_change(trial.result.groups.violations),
     )
 
 
@@ -247,18 +277,19 @@ def check_protected(context: CheckContext, budget: CheckBudget) -> CheckFindings
     unseen = [name for name in context.expectations.protected if name not in context.space.names]
     relations = [Invariant(name) for name in context.expectations.protected if name not in unseen]
     outcome = _try_relations(context, budget, "protected", relations, unseen)
-    findings, sections = [], []
+    findings = []
     for trial in outcome.trials:
         relation, violations = trial.result.relation, trial.result.groups.violations
         if not trial.violated:
             continue
         assert isinstance(relation, Invariant)
         name, frequency = relation.feature, ""
+        sections: tuple[Section, ...] = ()
         table = _tabulate_changes(context, budget, relation, trial.result.inputs)
         if table is not None:
             frequency = _format_most_frequent(table, name)
             text = f"Cases in which only {name} was changed, and how the answers changed."
-            sections.append(Section(heading=f"Decisions that change with {name}", text=text, table=table))
+            sections = (Section(heading=f"Decisions that change with {name}", text=text, table=table),)
         further_rows = range(min(MAX_EXAMPLES_PER_FINDING - 1, len(violations)))
         violation_groups = [trial.smallest_violation, *(violations.take(slice(row, row + 1)) for row in further_rows)]
         findings.append(
@@ -275,9 +306,13 @@ def check_protected(context: CheckContext, budget: CheckBudget) -> CheckFindings
                 of=trial.judged,
                 examples=tuple(build_example(group) for group in violation_groups if len(group)),
                 counted_in_detail=trial.gives_interval,
+                sections=sections,
+                **trial.describe_impact(),
+                answer_changes=True,
+                effect=_measure_change(violations),
             )
         )
-    return outcome.summarise("attribute", findings, sections)
+    return outcome.summarise("attribute", findings)
 
 
 def _tabulate_changes(context: CheckContext, budget: CheckBudget, relation: Invariant, inputs: Points) -> Table | None:
@@ -349,7 +384,7 @@ MONOTONE = Check(
 )
 INVARIANT = Check(
     name="invariant",
-    question="Do features matter that should not, and do the user's own relations hold?",
+    question="Does the answer depend on features that should not matter, and do the user's own relations hold?",
     weight=3,
     find_skip_reason=lambda context: (
         ""

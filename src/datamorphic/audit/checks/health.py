@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 
 import numpy as np
@@ -69,6 +70,9 @@ def _check_relation(name: str, context: CheckContext, budget: CheckBudget) -> Ch
             )
         )
         relation, limit = Batches(single_cases), min(limit, 7 * single_cases)
+    if context.tolerance is not None:
+        relation = copy.copy(relation)
+        relation.tolerance = context.tolerance
     inputs = context.sample_inputs(
         context.count_affordable(budget.remaining(0.5), limit, runs_per_case=queries_per_case, calls=queries_per_case)
     )
@@ -116,6 +120,10 @@ def _check_relation(name: str, context: CheckContext, budget: CheckBudget) -> Ch
         of=judged_cases,
         examples=(build_example(smallest, phrases=phrases),),
         counted_in_detail=True,
+        affected_rows=violating_cases,
+        rows=judged_cases,
+        answer_changes=True,
+        inputs="given",
     )
     return CheckFindings(basis=basis, findings=[finding])
 
@@ -123,7 +131,7 @@ def _check_relation(name: str, context: CheckContext, budget: CheckBudget) -> Ch
 def _build_check(name: str, question: str, weight: float) -> Check:
     def find_skip_reason(context: CheckContext) -> str:
         if name != "repeats" and context.unstable:
-            return "answers do not repeat, so that differences between queries mean nothing"
+            return "answers do not repeat, so differences between queries mean nothing"
         if name in ("row order", "batches") and getattr(context.sut, "scalar", False):
             return "the function takes one case at a time"
         return PREDICTOR_RELATIONS[name].why_not(context.sut, context.inputs)

@@ -27,8 +27,10 @@ from ...space.options import SpaceOptions
 from ...space.points import Points
 from ...space.space import Space
 from ...space.table_files import find_csv_options, read_table
+from ...systems.base import Executor, Function
 from ...systems.clustering import has_predictions
 from ...systems.files import PICKLE_SUFFIXES, is_model_file
+from ..columns import find_identifiers
 from ..python_code import format_path
 from .code import (
     format_comment,
@@ -107,12 +109,15 @@ def draft_system(
     space = Space(features, dtypes={name: inputs[name].dtype for name in inputs.columns})
     subject.sut.space = space
     rng = np.random.default_rng(0)
-    flow = try_relations(_choose_rows(space, inputs), rng, numbers=subject.has_numeric_answers)
+    identifiers = find_identifiers(space.points(inputs))
+    flow = try_relations(_choose_rows(space, inputs), rng, numbers=subject.has_numeric_answers, identifiers=identifiers)
     trial = drive(flow, subject.sut, progress=progress, recheck=0)
     if not trial.answers.ok.any():
         reason = trial.answers.messages.get(0, "it gave no reason")
         raise SystemFailed(f"{subject.name} gave no answer to any of {pluralize(len(trial.answers), 'row')}: {reason}.")
     notes = list(subject.notes)
+    if identifiers:
+        notes.append(f"Nothing is promised about {', '.join(identifiers)}, which looks like an identifier.")
     # the rows without an answer among those that the tests of the file query
     silent_by_change = {relation.change.name: relation.silent for relation in trial.relations if relation.holds}
     silent = int((~trial.answers.ok[:DEFAULT_SEED_CASES]).sum()) + sum(silent_by_change.values())
@@ -132,7 +137,7 @@ def draft_system(
         tolerance=format_literal(trial.tolerance) if trial.numbers else "",
         relations=list(_format_relations(trial.relations)),
         **_format_data_code(data_text, frame, space, file),
-        **_format_model_code(model_text, loaded_model, scalar, trust, file),
+        **_format_model_code(model_text, loaded_model, subject.sut, scalar, trust, file),
     )
     return Draft(
         text=text, module=file.stem, name=name, space=space, rows=len(frame), relations=trial.relations, notes=notes
@@ -188,6 +193,8 @@ def _build_subject(
     subject = build_subject(model, frame, rng=np.random.default_rng(0), **options)
     if isinstance(model, str) or hasattr(model, "predict"):
         return subject, False
+    if isinstance(subject.sut, Function) and subject.sut.style != "frame":
+        return subject, subject.sut.style == "case"
     sample = subject.seeds.take(slice(0, 3)).frame
     try:
         subject.sut.execute(sample)
@@ -304,14 +311,25 @@ def _format_data_code(text: str, frame: pd.DataFrame, space: Space, file: Path) 
     return {"rows": code, "rows_comment": format_comment(comment, 0)}
 
 
-def _format_model_code(text: str, loaded_model: ModelLike, scalar: bool, trust: bool, file: Path) -> dict[str, Any]:
+def _format_model_code(
+    text: str, loaded_model: ModelLike, sut: Executor, scalar: bool, trust: bool, file: Path
+) -> dict[str, Any]:
+    # what was found by trying the model is found again by trying it on the rows of the file
+    is_recognised = getattr(sut, "reading", None) is not None or getattr(sut, "style", "frame") in (
+        "array",
+        "row",
+        "series",
+    )
+    data_option = ", data=ROWS" if is_recognised else ""
     if isinstance(loaded_model, str):
         kind = Path(text).suffix.lower()
         remark = "The model under test."
         if kind in PICKLE_SUFFIXES:
             remark += " Loading a pickle runs any code in it: trust=True says that you trust its author."
         return {
-            "model": format_path(text, file.parent) + (", trust=True" if trust and kind != ".onnx" else ""),
+            "model": format_path(text, file.parent)
+            + (", trust=True" if trust and kind != ".onnx" else "")
+            + data_option,
             "model_comment": format_comment(remark, 0),
             "imported": None,
             "path": "",
@@ -323,7 +341,7 @@ def _format_model_code(text: str, loaded_model: ModelLike, scalar: bool, trust: 
     if scalar:
         remark += " It takes a single case instead of a frame: scalar=True."
     return {
-        "model": f"model{'.' + rest if rest else ''}{options}",
+        "model": f"model{'.' + rest if rest else ''}{options}{data_option}",
         "model_comment": format_comment(remark, 0),
         "imported": (module, first),
         "path": _format_import_path(module, file),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -36,11 +36,16 @@ class RowChange:
     make: Callable[[pd.DataFrame], pd.DataFrame] = field(repr=False)  # the same function; may change its argument
 
 
-def propose_changes(space: Space, influence: npt.NDArray[np.float64]) -> Iterator[RowChange]:
-    """Return changes that fit a space; `influence` is how much each feature affects the answers."""
+def propose_changes(
+    space: Space, influence: npt.NDArray[np.float64], identifiers: Collection[str] = ()
+) -> Iterator[RowChange]:
+    """Return changes that fit a space; `influence` is how much each feature affects the answers.
+
+    No change is about one of `identifiers`: what a model makes of them should not become a promise.
+    """
     used_names: set[str] = set()
     influence_of = dict(zip(space.names, influence.tolist(), strict=True))
-    varying = [feature for feature in space.features if feature.high > feature.low]
+    varying = [feature for feature in space.features if feature.high > feature.low and feature.name not in identifiers]
     most_influential = sorted(varying, key=lambda feature: -influence_of[feature.name])
     numeric = [feature for feature in most_influential if not isinstance(feature, Categorical)]
     for feature in numeric[:MAX_INCREASED_FEATURES]:

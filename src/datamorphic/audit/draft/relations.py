@@ -5,7 +5,7 @@ A relation follows a `RowChange`, which is both a function and code. So the code
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -59,10 +59,13 @@ class DraftTrial:
     relations: list[DraftRelation]  # to write, those that hold first
 
 
-def try_relations(inputs: Points, rng: np.random.Generator, *, numbers: bool = False) -> Flow[DraftTrial]:
+def try_relations(
+    inputs: Points, rng: np.random.Generator, *, numbers: bool = False, identifiers: Collection[str] = ()
+) -> Flow[DraftTrial]:
     """Query the rows and their changes, and return the relations to write.
 
     `numbers` says that the system is known to return real numbers. Otherwise this is inferred from its answers.
+    No relation is about one of `identifiers`.
     """
     before = yield Query(inputs, note="querying the rows", progress=0.0)
     border = InferredBorder(numbers=numbers)
@@ -70,7 +73,7 @@ def try_relations(inputs: Points, rng: np.random.Generator, *, numbers: bool = F
     numbers = isinstance(border.inferred_border, Threshold)
     influence = yield from _measure_influence(inputs, before, numbers, rng)
     trials = []
-    changes = list(propose_changes(inputs.space, influence))
+    changes = list(propose_changes(inputs.space, influence, identifiers))
     for number, change in enumerate(changes):
         follow_up = inputs.space.points(change.make(inputs.frame))
         done = (number + 1) / (len(changes) + 1)

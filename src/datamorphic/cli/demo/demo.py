@@ -1,4 +1,4 @@
-"""The demo: a classifier anybody can train in a second, tested in every way that applies."""
+"""The demo: a classifier that is trained in a second, and tested in every way that applies."""
 
 from __future__ import annotations
 

@@ -34,8 +34,8 @@ class CellGrid(NamedTuple):
     after: Ints  # (slots, capacity): the next input of the same cell
 
 
-def make_cells(layout: Layout, capacity: int, cell_capacity: int, filed: bool = False) -> CellGrid:
-    """Return a grid of one cell per slot; `filed` if inputs are looked up by cell."""
+def make_cells(layout: Layout, capacity: int, cell_capacity: int, with_lookup: bool = False) -> CellGrid:
+    """Return a grid of one cell per slot; `with_lookup` if inputs are looked up by cell."""
     slots = layout.slots
     return CellGrid(
         points=np.zeros((slots, capacity, layout.columns)),
@@ -46,8 +46,8 @@ def make_cells(layout: Layout, capacity: int, cell_capacity: int, filed: bool = 
         open_count=np.ones(slots, dtype=np.int64),
         open_cells=np.zeros((slots, cell_capacity), dtype=np.int32),
         open_position=np.zeros((slots, cell_capacity), dtype=np.int32),
-        head=np.full((slots, cell_capacity if filed else 0), -1, dtype=np.int64),
-        after=np.full((slots, capacity if filed else 0), -1, dtype=np.int64),
+        head=np.full((slots, cell_capacity if with_lookup else 0), -1, dtype=np.int64),
+        after=np.full((slots, capacity if with_lookup else 0), -1, dtype=np.int64),
     )
 
 
@@ -69,7 +69,7 @@ def _close_cells(layout: Layout, cells: CellGrid, scheme: int, slot: int, begin:
     dimension = layout.start[slot + 1] - first
     points, parts = cells.points[slot], cells.parts[first : first + dimension]
     open_cells, places = cells.open_cells[slot], cells.open_position[slot]
-    filed = cells.head.shape[1] > 0
+    with_lookup = cells.head.shape[1] > 0
     own_parts = np.empty(dimension, dtype=np.int64)
     # the parts before, at and after the own one along each column; -1 beyond the edge
     neighbour_parts = np.empty((dimension, 3), dtype=np.int64)
@@ -90,7 +90,7 @@ def _close_cells(layout: Layout, cells: CellGrid, scheme: int, slot: int, begin:
             if own_parts[j] + 1 == parts[j]:
                 neighbour_parts[j, 2] = 0 if scheme == WRAPPED else -1
             step[j] = 1 if scheme == BISECTION else 0
-        if filed:
+        if with_lookup:
             cells.after[slot, point] = cells.head[slot, cell]
             cells.head[slot, cell] = point
         while True:

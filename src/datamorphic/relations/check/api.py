@@ -16,7 +16,7 @@ from ..._typing import DataLike, EngineLike, FilePath, LearnerLike, ModelLike, S
 from ...errors import ArgumentError, ModelError
 from ...morphisms.subject import build_subject
 from ...runs.driver import CallCounter
-from ...runs.engines import PersistentEngine, make_engine
+from ...runs.engines import PersistentEngine, make_engine, needs_processes
 from ...runs.flow import Budget
 from ...runs.interrupts import Interrupts
 from ...runs.keep import KeepOptions, resolve_seed
@@ -69,6 +69,7 @@ def check(
     steps: Mapping[str, float] | None = None,
     bounds: Mapping[str, tuple[float | None, float | None]] | None = None,
     orders: Mapping[str, Sequence[Any]] | None = None,
+    classes: Sequence[Any] | None = None,
     trust: bool = False,
     scalar: bool = False,
     name: str | None = None,
@@ -78,7 +79,7 @@ def check(
 
     A learner (anything with ``fit`` and ``predict``) is trained on source data and on follow-up data, and its labels
     are compared. A model that cannot be trained again is queried as it is. Relations that every correct implementation
-    of the learner's algorithm keeps verify it: a violation is a fault. All others validate it: a violation shows how
+    of the learner's algorithm satisfies verify it: a violation is a fault. All others validate it: a violation shows how
     the algorithm behaves.
 
     Parameters
@@ -97,8 +98,8 @@ def check(
     engine : optional
         What computes: None, "processes:2", "dask://host:port".
     like : estimator, optional
-        An estimator of scikit-learn whose algorithm the learner implements. The learner must keep the relations that
-        this estimator must keep.
+        An estimator of scikit-learn whose algorithm the learner implements. The learner must satisfy the relations that
+        this estimator must satisfy.
     strictness : mapping, optional
         How to judge relations, by name: "class_exact", "score_exact", "class_stat", "score_stat".
     expected_failures : mapping, optional
@@ -118,7 +119,7 @@ def check(
         Whether to look for the smallest violation of each violated relation.
     store : str, path or Store, optional
         Where to store the run. Violations are stored, too, and replayed first the next time.
-    space, kinds, steps, bounds, orders, trust, scalar, name, progress
+    space, kinds, steps, bounds, orders, classes, trust, scalar, name, progress
         As for `dm.explore`; `steps` are the steps of features.
 
     Returns
@@ -151,6 +152,7 @@ def check(
         shrink=shrink,
         space=space,
         space_options=SpaceOptions(kinds=kinds, steps=steps, bounds=bounds, orders=orders),
+        classes=classes,
         trust=trust,
         scalar=scalar,
         name=name,
@@ -194,7 +196,10 @@ def run_check(
             rng=np.random.default_rng(seed),
             owner="check",
             scalar=options.scalar,
+            classes=options.classes,
             name=model_name,
+            timeout=options.timeout,
+            isolated=needs_processes(options.engine),
         )
         model_session = ModelSession(subject=subject, relations=model_relations, seed=seed, drive_options=drive_options)
     subject_name = model_name or (

@@ -40,7 +40,7 @@ class LearnerSession:
     inputs: TrainingSource
     drive_options: Mapping[str, Any] = field(default_factory=dict)  # engine, timeout, batch, progress
     counter: CallCounter = field(default_factory=CallCounter)  # the cost so far
-    like: Any = None  # the estimator whose necessary relations the learner must keep, if not its own
+    like: Any = None  # the estimator whose necessary relations the learner must satisfy, if not its own
 
     def __post_init__(self) -> None:
         self.subject = LearnerSubject(self.learner, self.like)

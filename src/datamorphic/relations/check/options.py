@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..._typing import EngineLike, SupportsFit
 from ..._validation import reject, validate_choice, validate_integer, validate_positive
 from ...runs.flow import Budget
 from ...space.options import SpaceOptions
 from ...space.space import Space
+from ...systems.wrap import to_classes
 from ..learner.necessity import STRICTNESS, is_known_learner
 from ..learner.sampling import MAX_TRAINING_ROWS
 from ..registry import RelationsLike
@@ -35,6 +37,7 @@ class CheckOptions:
     shrink: bool = True
     space: Space | None = None
     space_options: SpaceOptions = field(default_factory=SpaceOptions)
+    classes: Sequence[Any] | None = None
     trust: bool = False
     scalar: bool = False
     name: str | None = None
@@ -55,6 +58,7 @@ class CheckOptions:
                 reject(argument, "check", "a mapping from names of relations", overrides)
         for strictness in (self.strictness or {}).values():
             validate_choice("strictness", "check", strictness, STRICTNESS)
+        object.__setattr__(self, "classes", to_classes(self.classes, "check"))
         self.space_options.validate_alone("check", self.space)
         Budget.parse(self.budget)
 

@@ -31,7 +31,7 @@ PURPOSES = {
     "validation": "these relations are hypotheses, and a violation shows how the algorithm behaves",
 }
 MAX_VIOLATIONS_IN_DOCUMENT = 1_000
-MODEL_REASONS = {True: "every model must keep it, or you declared it", False: "a hypothesis"}  # by `necessary`
+MODEL_REASONS = {True: "every model must satisfy it, or you declared it", False: "a hypothesis"}  # by `necessary`
 RemainingBudget = Callable[[], Budget | None]
 
 
@@ -45,7 +45,7 @@ class RelationResult:
 
     relation: str
     says: str
-    necessary: bool  # whether every correct implementation keeps it
+    necessary: bool  # whether every correct implementation satisfies it
     strictness: str  # how it was judged
     reason: str  # why it is necessary or not
     about: str  # "learner" if it was trained again, "model" if a fitted model was queried as it is
@@ -167,7 +167,7 @@ class CheckReport(Exportable):
     runs: int = 0  # labelled cases
     calls: int = 0  # of the model
     seconds: float = 0.0
-    known: bool = True  # whether the table says which relations the learner must keep
+    known: bool = True  # whether the table says which relations the learner must satisfy
     complete: bool = True  # whether the check ended before its budget was spent
     notes: Sequence[str] = ()  # remarks about how the check was made
     examples: Mapping[str, LearnerViolation | ModelViolation] = field(

@@ -37,7 +37,7 @@ class LearnerViolation:
 
     relation: str
     says: str
-    necessary: bool  # whether every correct implementation of the learner keeps it
+    necessary: bool  # whether every correct implementation of the learner satisfies it
     reason: str
     source: Training
     follow_up: Training

@@ -1,6 +1,6 @@
-"""Which relations a learner must keep, how strictly, and why.
+"""Which relations a learner must satisfy, how strictly, and why.
 
-A relation that a learner must keep is *necessary*: a violation is a fault of the implementation. Any other relation is
+A relation that a learner must satisfy is *necessary*: a violation is a fault of the implementation. Any other relation is
 a hypothesis, and a violation shows how the algorithm behaves. In doubt, a relation is not necessary.
 """
 
@@ -46,7 +46,7 @@ _COLUMN_RELATIONS = ("MR-1.2", *CONSTANT_RELATIONS, *INFORMATIVE_RELATIONS, "MR-
 
 
 def find_stance(relation: str, learner: object, data: Training | None = None) -> Stance:
-    """Return whether a learner must keep a relation, how strictly, and why.
+    """Return whether a learner must satisfy a relation, how strictly, and why.
 
     The table has the learners of scikit-learn, alone or as the last step of a `Pipeline`. Your own implementation of one of
     these algorithms says so with an attribute `like`: the estimator of scikit-learn whose algorithm it implements.

@@ -21,14 +21,14 @@ from .necessity import STRICTNESS
 
 @dataclass(frozen=True, eq=False)
 class LearnerSubject:
-    """A learner, and the estimator whose necessary relations it must keep."""
+    """A learner, and the estimator whose necessary relations it must satisfy."""
 
     learner: Any
     like: Any = None
 
     @property
     def reference_learner(self) -> Any:
-        """The learner whose necessary relations it must keep."""
+        """The learner whose necessary relations it must satisfy."""
         return self.learner if self.like is None else self.like
 
     @cached_property
@@ -93,11 +93,11 @@ class LearnerVerdicts:
     fit_failures: dict[int, str] = field(default_factory=dict)
 
     def add_failure(self, row: int, text: str) -> None:
-        """Enter the error of a fit as the message of a case."""
+        """Record the error of a fit as the message of a case."""
         self.messages[row] = self.fit_failures[row] = text
 
     def set_aside(self, rows: Iterable[int], text: str, verdict: int = INAPPLICABLE) -> None:
-        """Enter why cases are not judged."""
+        """Record why cases are not judged."""
         for row in rows:
             self.verdicts[row], self.messages[int(row)] = verdict, text
 

@@ -47,7 +47,7 @@ def check_relation(
 
     Cases for which the learner raises are UNDEFINED. Violations that disappear in most slightly perturbed copies of the
     data depend on a tie. They are set aside as INAPPLICABLE, unless ``judging.ties`` is "count". So are violations on data
-    on which the learner need not keep the relation, although by its `stance` it must on most data.
+    on which the learner need not satisfy the relation, although by its `stance` it must on most data.
     """
     check = _LearnerCheck(relation, subject, judging)
     result = yield from check.judge(data, numbers, source_outputs, done)
@@ -165,7 +165,7 @@ class _LearnerCheck:
         return groups
 
     def compare(self, result: LearnerVerdicts, groups: list[tuple[int, Places]], after: Outputs) -> None:
-        """Enter the answers to the follow-ups, and judge them."""
+        """Record the answers to the follow-ups, and judge them."""
         sizes = np.array([len(training) for training in result.follow_ups])
         starts = np.cumsum(sizes) - sizes
         rows = np.concatenate([case_rows for _, case_rows in groups])
@@ -209,10 +209,10 @@ class _LearnerCheck:
         ]
         recheck = yield from self.judge(TrainingBatch(copies), set_numbers * PERTURBED_COPIES)
         case_keys = zip(recheck.data.training_index.tolist(), recheck.data.case_index.tolist(), strict=True)
-        held = dict(zip(case_keys, recheck.verdicts == HOLDS, strict=True))
+        holds_by_case = dict(zip(case_keys, recheck.verdicts == HOLDS, strict=True))
         for row in result.violations:
             k, case = np.searchsorted(sets, result.data.training_index[row]), result.data.case_index[row]
-            hold_count = sum(held[copy * len(sets) + k, case] for copy in range(PERTURBED_COPIES))
+            hold_count = sum(holds_by_case[copy * len(sets) + k, case] for copy in range(PERTURBED_COPIES))
             if 2 * hold_count > PERTURBED_COPIES:
                 result.tied[row] = True
                 result.set_aside([row], TIE_REASON)

@@ -1,4 +1,4 @@
-"""Stances: whether a learner must keep a relation, how strictly, and why."""
+"""Stances: whether a learner must satisfy a relation, how strictly, and why."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STRICTNESS: tuple[Strictness, ...] = get_args(Strictness)
 
 @dataclass(frozen=True)
 class Stance:
-    """Whether every correct learner of a kind keeps a relation, and why.
+    """Whether every correct learner of a kind satisfies a relation, and why.
 
     Strictness is "class_exact" (labels), "score_exact" (scores, too), "class_stat" and "score_stat" (labels or scores have
     the same distribution over many trainings), or "expected_failure" (violations are known).
@@ -34,7 +34,7 @@ class Stance:
 
 
 def must_hold(reason: str, strictness: Strictness = "class_exact") -> Stance:
-    """Return the stance of a relation that every correct implementation keeps."""
+    """Return the stance of a relation that every correct implementation satisfies."""
     return Stance(True, strictness, reason)
 
 

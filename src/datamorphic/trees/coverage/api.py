@@ -70,7 +70,7 @@ def cover(
         For "DTMT": see `dm.select`.
     surrogate : bool or DataFrame
         Whether to fit a tree to the answers of a model without trees, and to cover that tree. The result reports how
-        often both agree. Best pass rows to fit it to other than `data`, for example the training data. With a space, the
+        often both agree. Preferably pass the rows to fit it to, other than `data`: for example the training data. With a space, the
         model also answers random inputs.
     progress : bool, optional
         Whether to show progress on stderr; by default if stderr is a terminal.

@@ -61,12 +61,12 @@ def build_mutation_page(score: MutationScore) -> Page:
 def build_selection_page(selection: Selection) -> Page:
     """Build the page of a selected test set."""
     complete, sections, facts = _describe_result(selection.leaves, selection.mutation, selection.criterion)
-    minimality = {True: " No smaller set does.", False: " A smaller set may do.", None: ""}[selection.smallest]
+    minimality = {True: " No smaller set suffices.", False: " A smaller set may suffice.", None: ""}[selection.smallest]
     limits = [_build_limits_section(selection)] if selection.limits else []
     return Page(
         title=f"A test set for {_format_owner(selection.leaves.inputs)}",
-        lead=f"{SELECTION_TEXTS[selection.criterion]}{minimality} No choice of rows can do what none of them does: the tree "
-        "below shows what all the data cover.",
+        lead=f"{SELECTION_TEXTS[selection.criterion]}{minimality} No choice covers more than all the data: "
+        "the tree below shows what they cover.",
         sections=[_build_rows_section(selection), *limits, *sections],
         verdict=selection.headline(),
         state="good" if complete else "warn",
@@ -237,7 +237,7 @@ def _build_live_mutants_section(score: MutationScore) -> Section:
         reason = reasons.get(mutant.killable, mutant.why)
         rows.append([str(mutant.Index), *tree, mutant.change, mutant.where, reason, example])
     tree_column = ["tree"] if has_many_trees else []
-    columns = ["mutant", *tree_column, "change", "for rows with", "why it lives", "a row that kills it"]
+    columns = ["mutant", *tree_column, "change", "for rows with", "why it survives", "a row that kills it"]
     count = len(score.live)
     text = "Each of them answers like the tree for every possible input, so no test can tell them apart."
     if score.unmet:

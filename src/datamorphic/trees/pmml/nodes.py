@@ -1,4 +1,4 @@
-"""Read the nodes of a PMML tree: their predicates, binary splits, and the way of missing values."""
+"""Read the nodes of a PMML tree: their predicates, binary splits, and where missing values go."""
 
 from __future__ import annotations
 

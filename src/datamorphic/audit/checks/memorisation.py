@@ -1,0 +1,448 @@
+"""Check whether the model has learned rows by heart: answers that hold at a given row only, and learned label noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..._stats import compute_wilson_interval
+from ..._text import format_percent, pluralize
+from ...errors import Interrupted, OutOfBudget
+from ...exploration._utils import format_value
+from ...runs.flow import ask
+from ...space.features import Categorical
+from ...space.outputs import Outputs
+from ...space.points import Points
+from ...space.space import Space
+from ..case_text import extract_case, format_answer, format_case, format_share, to_plain_answer
+from ..check import Check, CheckBudget, CheckFindings, run_flow
+from ..context import CheckContext
+from ..finding import Example, Finding
+from ..labels import align_labels
+from ..reference_model import ReferenceModel
+
+MAX_ROWS = 200
+MAX_CLASSES = 100  # with more, any change may change the answer: vectors, texts
+MIN_ROWS = 20  # fewer do not allow a judgement
+MAX_CHANGED_COLUMNS = 6  # each is changed alone
+HAIR = 1e-6  # of the spread of a real number: no measurement is that exact
+MAX_FINE_STEP = 1e-3  # of the spread: the answer should hardly ever change within it
+MAX_STEP = 0.05  # of the spread: a larger step is another case, not the same one measured again
+MIN_NUMBER_VALUES = 10  # a column with fewer different whole numbers may hold codes
+MIN_ANSWER_JUMP = 0.25  # of the standard deviation of numeric answers, to count as another answer
+MIN_CHANGED_SHARE = 0.8  # of the changes of a row, each of one column, that change its answer
+MIN_HELD_SHARE = 0.01  # of the rows, at the lower end of the interval: thresholds of trees touch fewer rows by chance
+MIN_ISOLATED_ROWS = 5
+MIN_ACCURACY_DROP = 0.05  # from the rows to their copies, if they are known by heart
+
+NEIGHBOURS = 5
+MAX_SIMILAR_NEIGHBOURS = 1  # of the nearest rows have the label of a row that they contradict
+MAX_LABEL_PROBABILITY = 0.25  # that the reference model gives to such a label
+MIN_CONTRADICTED_ROWS = 20
+MIN_LEARNED_SHARE = 0.5  # at the lower end of the interval: a model that has not seen the label follows the neighbours
+MAX_PROBED_ROWS = 60
+PROBES_PER_ROW = 2  # towards the nearest rows with another label
+PROBE_POSITION = 0.75  # of the way
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Neighbourhood:
+    """Given rows, and copies of them with one column changed by very little."""
+
+    rows: npt.NDArray[np.intp]  # the positions of the rows among the inputs
+    sources: npt.NDArray[np.intp]  # for each copy, the number of its row
+    columns: npt.NDArray[np.intp]  # for each copy, the column that was changed
+    points: Points  # the copies
+    steps: dict[int, float]  # by column
+    is_fine: bool  # whether all steps are tiny
+
+
+def check_memorisation(context: CheckContext, budget: CheckBudget) -> CheckFindings:
+    """Change given rows by a hair's breadth, and look for labels that the neighbours contradict."""
+    basis, findings = [], []
+    neighbourhood = _build_neighbourhood(context, budget)
+    if neighbourhood is not None:
+        isolated = _find_isolated_rows(context, budget, neighbourhood)
+        basis.append(f"{pluralize(len(neighbourhood.rows), 'row')} changed by very little")
+        if isolated is not None:
+            return CheckFindings(basis=basis[0], findings=[isolated])  # noise that is learned would be the same thing
+    skip_reason = ""
+    try:
+        noise = _find_learned_noise(context, budget)
+        if noise is not None:
+            noise_basis, noise_findings = noise
+            basis.append(noise_basis)
+            findings += noise_findings
+    except Interrupted:
+        raise
+    except OutOfBudget:
+        if not basis:
+            raise
+        skip_reason = "budget spent"
+    if not basis:
+        return CheckFindings(
+            basis="no column can be changed by very little, and too few labels contradict their neighbours",
+            conclusive=False,
+            skip_reason="inapplicable",
+        )
+    return CheckFindings(basis="; ".join(basis), findings=findings, skip_reason="budget spent" if skip_reason else "")
+
+
+# -- a hair's breadth --------------------------------------------------------------------------------------------------
+
+
+def _find_steps(inputs: Points) -> tuple[dict[int, float], bool]:
+    """Return small steps of the columns that can be changed by little, and whether all are tiny.
+
+    A real number is moved by a millionth of its spread, a whole number by 1. Only tiny steps are returned if at least two
+    columns have them, because a whole number may be another case.
+    """
+    steps: dict[int, float] = {}
+    relative_steps: dict[int, float] = {}
+    for column, feature in enumerate(inputs.space.features):
+        values = inputs.codes[:, column]
+        values = values[~np.isnan(values)]
+        if feature.kind == "categorical" or not len(values):
+            continue
+        distinct = np.unique(values)
+        spread = float(np.subtract(*np.quantile(values, [0.95, 0.05]))) or float(np.ptp(values))
+        if len(distinct) < MIN_NUMBER_VALUES or spread <= 0:
+            continue
+        is_whole = feature.kind == "integer" or bool((distinct == np.round(distinct)).all())
+        step = 1.0 if is_whole else HAIR * spread
+        if step <= MAX_STEP * spread:
+            steps[column], relative_steps[column] = step, step / spread
+    fine = {column for column, step in relative_steps.items() if step <= MAX_FINE_STEP}
+    is_fine = len(fine) >= 2
+    columns = sorted(fine if is_fine else steps, key=lambda column: (relative_steps[column], column))
+    return {column: steps[column] for column in columns[:MAX_CHANGED_COLUMNS]}, is_fine
+
+
+def _build_neighbourhood(context: CheckContext, budget: CheckBudget) -> _Neighbourhood | None:
+    """Return given rows with copies that differ by very little; None if no two columns allow it."""
+    steps, is_fine = _find_steps(context.inputs)
+    if len(steps) < 2 or len(context.inputs) < MIN_ROWS:
+        return None
+    directions = (1, -1) if len(steps) <= MAX_CHANGED_COLUMNS // 2 else (1,)
+    limit = context.count_affordable(
+        budget.remaining(0.5), MAX_ROWS, runs_per_case=1 + len(steps) * len(directions), calls=2
+    )
+    if limit < MIN_ROWS:
+        raise OutOfBudget("The budget does not allow enough rows.")
+    rows = context.sample_rows(limit)
+    space: Space = context.space
+    parts, sources, columns = [], [], []
+    rng = np.random.default_rng([context.seed, 23])
+    codes = context.inputs.codes[rows]
+    for column, step in steps.items():
+        feature = space.features[column]
+        first = np.where(rng.random(len(rows)) < 0.5, step, -step)
+        for direction in directions:
+            changed = codes.copy()
+            values = codes[:, column] + direction * first
+            # At a bound, step to the other side.
+            outside = (values > feature.high) | (values < feature.low)
+            changed[:, column] = np.where(outside, codes[:, column] - direction * first, values)
+            parts.append(changed)
+            sources.append(np.arange(len(rows)))
+            columns.append(np.full(len(rows), column))
+    all_codes, all_sources, all_columns = np.concatenate(parts), np.concatenate(sources), np.concatenate(columns)
+    valid = ~np.isnan(all_codes[np.arange(len(all_codes)), all_columns])
+    if space.keeps_constraints:
+        valid &= space.satisfied(all_codes)
+    return _Neighbourhood(
+        rows=rows,
+        sources=all_sources[valid],
+        columns=all_columns[valid],
+        points=Points(space, all_codes[valid]),
+        steps=steps,
+        is_fine=is_fine,
+    )
+
+
+def _find_isolated_rows(context: CheckContext, budget: CheckBudget, near: _Neighbourhood) -> Finding | None:
+    """Return a finding if the answers to many rows change as soon as anything changes."""
+    own_points = context.inputs.take(near.rows)
+    both = run_flow(context, budget, ask(Points.concat([own_points, near.points])))
+    own, copies = both.take(slice(0, len(near.rows))), both.take(slice(len(near.rows), len(both)))
+    if not context.has_numeric_answers and 2 * _count_different(own) > len(own):
+        return None  # vectors or texts rather than classes: any change may change them
+    judged = own.ok[near.sources] & copies.ok
+    changed = judged & _differ(own.take(near.sources), copies, context.has_numeric_answers, own)
+    judged_counts = np.bincount(near.sources[judged], minlength=len(near.rows))
+    changed_counts = np.bincount(near.sources[changed], minlength=len(near.rows))
+    usable = judged_counts >= 2
+    isolated = usable & (changed_counts >= MIN_CHANGED_SHARE * judged_counts)
+    count, total = int(isolated.sum()), int(usable.sum())
+    if count < MIN_ISOLATED_ROWS or compute_wilson_interval(count, total)[0] < MIN_HELD_SHARE:
+        return None
+    if not near.is_fine and not _are_unusual_answers_isolated(own, isolated, usable, context.has_numeric_answers):
+        return None  # whole numbers move by a whole step: a few rows may well change with it
+    row = int(np.flatnonzero(isolated)[0])
+    copy = int(np.flatnonzero(changed & (near.sources == row))[0])
+    accuracies = _measure_accuracies(context, near, own, copies, judged)
+    title = "It knows given rows by heart: the answer holds only at the row itself"
+    remedy = (
+        "Look for a table of known rows (a dictionary, a join on all columns, a cache of answers) between the data and "
+        "the model, and remove it. Test on rows that the model has never seen: on these rows it looks better than it is."
+    )
+    accuracy_text = ""
+    if accuracies is not None:
+        accuracy_text = (
+            f" It agrees with the label for {format_percent(accuracies[0])} of the rows, and for "
+            f"{format_percent(accuracies[1])} of their changed copies."
+        )
+        if accuracies[0] < accuracies[1] + MIN_ACCURACY_DROP:
+            title = "Some answers change as soon as any value changes by a hair's breadth"
+            remedy = (
+                "Look for exact comparisons, hashes, rounding or random numbers that depend on the row. Nobody can rely on an "
+                "answer that depends on the last digits of its inputs."
+            )
+    return Finding(
+        check="memorisation",
+        about="rows",
+        title=title,
+        level="concern",
+        sure=0.95,
+        detail=f"{format_share(count, total, 'row')} get another answer as soon as any single value changes by very little "
+        f"({_format_steps(context.space, near)}).{accuracy_text}",
+        remedy=remedy,
+        cases=count,
+        of=total,
+        noun="row",
+        affected_rows=count,
+        rows=total,
+        answer_changes=True,
+        inputs="changed",
+        examples=(_build_change_example(own_points, own, row, near, copies, copy),),
+        counted_in_detail=True,
+    )
+
+
+def _count_different(outputs: Outputs) -> int:
+    import pandas as pd
+
+    return len(pd.unique(outputs.to_objects()))
+
+
+def _differ(before: Outputs, after: Outputs, numeric: bool, own: Outputs) -> npt.NDArray[np.bool_]:
+    if not numeric:
+        return ~before.same(after)
+    own_values = own.values[own.ok].astype(np.float64)
+    jump = MIN_ANSWER_JUMP * float(own_values.std()) if len(own_values) else 0.0
+    differences = np.abs(before.values.astype(np.float64) - after.values.astype(np.float64))
+    return np.asarray(differences > jump)
+
+
+def _are_unusual_answers_isolated(
+    own: Outputs, isolated: npt.NDArray[np.bool_], usable: npt.NDArray[np.bool_], numeric: bool
+) -> bool:
+    """Tell whether most rows with an answer other than the most frequent one are isolated, as in a table of rows."""
+    import pandas as pd
+
+    candidates = usable & own.ok
+    if not numeric and candidates.any():
+        codes = pd.factorize(own.to_objects())[0]
+        candidates &= codes != np.bincount(codes[candidates]).argmax()
+    count, total = int((isolated & candidates).sum()), int(candidates.sum())
+    return total > 0 and compute_wilson_interval(count, total)[0] > 0.5
+
+
+def _format_steps(space: Space, near: _Neighbourhood) -> str:
+    names = [space.names[column] for column in near.steps]
+    text = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+    return f"{text} by {'a millionth of the spread' if near.is_fine else 'one unit or less'}"
+
+
+def _measure_accuracies(
+    context: CheckContext, near: _Neighbourhood, own: Outputs, copies: Outputs, judged: npt.NDArray[np.bool_]
+) -> tuple[float, float] | None:
+    """Return how often answers agree with the labels, at the rows and beside them; None if there are no labels."""
+    if context.truth is None or context.has_numeric_answers:
+        return None
+    labels = context.truth[near.rows]
+    shares = []
+    for outputs, sources, use in ((own, np.arange(len(near.rows)), own.ok), (copies, near.sources, judged)):
+        texts = align_labels(labels[sources[use]], outputs.values[use], tuple(context.sut.labels or ()))
+        if texts is None:
+            return None
+        shares.append(float((texts[0] == texts[1]).mean()))
+    return shares[0], shares[1]
+
+
+def _build_change_example(
+    points: Points, own: Outputs, row: int, near: _Neighbourhood, copies: Outputs, copy: int
+) -> Example:
+    name = points.space.names[int(near.columns[copy])]
+    case, follow_up = extract_case(points, row), extract_case(near.points, copy)
+    before, after = format_answer(own, row), format_answer(copies, copy)
+    words = f"{name} from {format_value(case[name])} to {follow_up[name]!r}: {before} becomes {after}"
+    return Example(
+        words=words,
+        case=case,
+        answer=to_plain_answer(own, row),
+        changed={name: follow_up[name]},
+        becomes=to_plain_answer(copies, copy),
+        row=int(near.rows[row]),
+    )
+
+
+# -- learned label noise -----------------------------------------------------------------------------------------------
+
+
+def _find_learned_noise(context: CheckContext, budget: CheckBudget) -> tuple[str, list[Finding]] | None:
+    """Return what was judged, and a finding if labels that everything around contradicts were learned.
+
+    None is returned if the data do not allow a judgement.
+    """
+    if context.truth is None or context.answers is None or context.query_rows is None or context.has_numeric_answers:
+        return None
+    reference = context.fit_reference_model(budget.remaining())
+    if reference is None:
+        return None
+    positions = np.full(len(context.inputs), -1, dtype=np.intp)
+    positions[context.query_rows] = np.arange(len(context.query_rows))
+    answered = positions[reference.rows]
+    usable = (answered >= 0) & context.answers.ok[answered]
+    neighbours = _find_neighbours(context.inputs.take(reference.rows))
+    similar = (reference.labels[neighbours] == reference.labels[:, None]).sum(axis=1)
+    contradicted = usable & (reference.label_probabilities <= MAX_LABEL_PROBABILITY)
+    contradicted &= similar <= MAX_SIMILAR_NEIGHBOURS
+    total = int(contradicted.sum())
+    if total < MIN_CONTRADICTED_ROWS:
+        return None
+    chosen = np.flatnonzero(contradicted)
+    rows = reference.rows[chosen]
+    texts = align_labels(context.truth[rows], context.answers.values[answered[chosen]], tuple(context.sut.labels or ()))
+    if texts is None:
+        return None
+    learned = texts[0] == texts[1]
+    basis = f"{pluralize(total, 'label')} that their neighbours contradict"
+    count = int(learned.sum())
+    if compute_wilson_interval(count, total)[0] <= MIN_LEARNED_SHARE:
+        return basis, []
+    probe_count, flip_count = _count_flips(context, budget, reference, chosen[learned], neighbours)
+    if not probe_count or compute_wilson_interval(flip_count, probe_count)[0] <= MIN_LEARNED_SHARE:
+        return basis, []
+    all_rows = int(usable.sum())
+    row = int(rows[learned][0])
+    case = extract_case(context.inputs.take([row]), 0)
+    answer = int(answered[chosen[learned][0]])
+    return basis, [
+        Finding(
+            check="memorisation",
+            about="labels",
+            title="It has learned exceptions by heart: labels that the rows around them contradict",
+            level="advice",
+            sure=0.9,
+            detail=f"{pluralize(total, 'row')} of {all_rows:,} have a label that their {NEIGHBOURS} nearest rows and a quick model "
+            f"fitted without them contradict. The model repeats that label for {format_share(count, total, 'such row')}. A little "
+            f"further, before the next row with another label, the answer has flipped back for {flip_count:,} of "
+            f"{pluralize(probe_count, 'row')} tried. So it looks better on these rows than it is on new ones.",
+            remedy="Judge the model by rows that it was not fitted to. Look at the labels of rows like the example: some may be "
+            "wrong. To learn less by heart, regularise: more neighbours, larger leaves, less depth, early stopping.",
+            cases=count,
+            of=total,
+            noun="row",
+            affected_rows=count,
+            rows=all_rows,
+            inputs="given",
+            examples=(
+                Example(
+                    words=f"{format_case(case)}: {format_answer(context.answers, answer)}, although "
+                    f"{NEIGHBOURS - int(similar[chosen[learned][0]])} of the {NEIGHBOURS} nearest rows have another label",
+                    case=case,
+                    answer=to_plain_answer(context.answers, answer),
+                    row=row if context.has_data else None,
+                ),
+            ),
+            counted_in_detail=True,
+        )
+    ]
+
+
+def _find_neighbours(points: Points) -> npt.NDArray[np.intp]:
+    """Return the positions of the nearest rows of each row: numbers by their spread, categories as equal or not."""
+    from sklearn.neighbors import NearestNeighbors
+
+    parts = []
+    for column, feature in enumerate(points.space.features):
+        codes = points.codes[:, column]
+        known = ~np.isnan(codes)
+        if not known.any():
+            continue
+        if isinstance(feature, Categorical):
+            values = np.unique(codes[known])
+            parts.append((codes[:, None] == values) / np.sqrt(2.0))
+        else:
+            spread = float(codes[known].std())
+            filled = np.where(known, codes, np.median(codes[known]))
+            parts.append((filled / spread if spread > 0 else 0 * filled)[:, None])
+    matrix = np.column_stack(parts) if parts else np.zeros((len(points), 1))
+    search = NearestNeighbors(n_neighbors=NEIGHBOURS).fit(matrix)
+    return np.asarray(search.kneighbors(return_distance=False), dtype=np.intp)  # without the row itself
+
+
+def _count_flips(
+    context: CheckContext,
+    budget: CheckBudget,
+    reference: ReferenceModel,
+    learned: npt.NDArray[np.intp],
+    neighbours: npt.NDArray[np.intp],
+) -> tuple[int, int]:
+    """Return how many rows were tried, and for how many the answer flips before the nearest rows with another label."""
+    limit = context.count_affordable(budget.remaining(0.5), MAX_PROBED_ROWS, runs_per_case=1 + PROBES_PER_ROW)
+    learned = learned[:limit]
+    # The nearest rows with another label: a row that its neighbours contradict has enough of them.
+    contrary = reference.labels[neighbours[learned]] != reference.labels[learned][:, None]
+    order = np.argsort(~contrary, axis=1, kind="stable")[:, :PROBES_PER_ROW]
+    targets = np.take_along_axis(neighbours[learned], order, axis=1)
+    starts = context.inputs.codes[reference.rows[learned]]
+    probes = [
+        _move_towards(context.space, starts, context.inputs.codes[reference.rows[targets[:, i]]])
+        for i in range(PROBES_PER_ROW)
+    ]
+    points = Points(context.space, np.concatenate([starts, *probes]))
+    outputs = run_flow(context, budget, ask(points))
+    own = outputs.take(slice(0, len(learned)))
+    flips = np.zeros(len(learned), dtype=bool)
+    for i in range(PROBES_PER_ROW):
+        probe = outputs.take(slice((i + 1) * len(learned), (i + 2) * len(learned)))
+        flips |= own.ok & probe.ok & ~own.same(probe)
+    return int(own.ok.sum()), int(flips.sum())
+
+
+def _move_towards(
+    space: Space, starts: npt.NDArray[np.float64], targets: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """Return points most of the way from the starts to the targets; whole numbers stay whole, categories are those of the targets."""
+    codes = starts + PROBE_POSITION * (targets - starts)
+    codes = np.where(np.isnan(codes), targets, codes)
+    for column, feature in enumerate(space.features):
+        if feature.kind == "integer":
+            codes[:, column] = np.round(codes[:, column])
+        elif feature.kind == "categorical":
+            codes[:, column] = targets[:, column]
+    return codes
+
+
+def _find_skip_reason(context: CheckContext) -> str:
+    if not context.has_data:
+        return "no data were given"
+    if not context.has_numeric_answers and len(context.label_counts) > MAX_CLASSES:
+        return "the answers are neither numbers nor a few classes"
+    if context.unstable:
+        return "answers do not repeat, so that differences between rows mean nothing"
+    return ""
+
+
+MEMORISATION = Check(
+    name="memorisation",
+    question="Has it learned rows by heart?",
+    weight=1.5,
+    find_skip_reason=_find_skip_reason,
+    run=check_memorisation,
+    needs=("answers",),
+)

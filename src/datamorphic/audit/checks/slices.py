@@ -1,0 +1,448 @@
+"""Check whether the model is worse for a group of rows that one or two features describe."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from ..._stats import compute_wilson_interval
+from ..._text import format_percent, format_short, pluralize
+from ...reporting.document import Section, Table
+from ...space.features import Categorical
+from ...space.points import Points
+from ..case_text import extract_case, format_answer, format_case, format_label, format_share, to_plain, to_plain_answer
+from ..check import MISSING_RESULT, Check, CheckBudget, CheckFindings
+from ..context import CheckContext
+from ..finding import Example, Finding
+from ..labels import align_labels
+from ..reference_model import MIN_REFERENCE_ROWS, ReferenceModel
+
+Mask = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
+
+FEW_ROWS = 500  # groups of less than a tenth of as many rows are not seen
+MIN_GROUP_ROWS = 20  # in each half of the rows
+MIN_GROUP_SHARE = 0.01  # of each half
+MAX_CONDITIONS = 600  # beyond it, only the first of each feature are combined
+THRESHOLDS_PER_NUMBER = 9  # deciles
+MAX_VALUES_AS_CATEGORIES = 6  # a number with at most as many values is described by "is" as well
+MAX_CATEGORIES = 30
+MAX_TESTED_GROUPS = 4  # per way of ranking them, on the half that was not used to find them
+MAX_PAIR_SHARE = 0.95  # of the rows of either condition that satisfy both
+PAIR_PENALTY = 1.0  # standard errors by which two conditions must be clearer than one
+SIGNIFICANCE = 0.01  # of all tests together
+MIN_DIFFERENCE = 0.05  # of the error rates inside and outside, at the lower end of the interval
+MIN_NUMERIC_RATIO = 1.5  # of the mean errors of numbers inside and outside, for advice
+MIN_NUMERIC_ERROR = 0.01  # of the standard deviation of the labels: smaller errors do not matter
+MAX_REFERENCE_RATIO = 2 / 3  # of the reference model's errors to the model's, where the data allow better
+MAX_DEFECTS = 3
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _LabelledRows:
+    """Rows with label, answer and the prediction of the reference model."""
+
+    points: Points
+    rows: npt.NDArray[np.intp]  # their positions among the inputs
+    answer_rows: npt.NDArray[np.intp]  # their positions among the answers
+    errors: Floats  # of the model: 0 or 1 for classes, absolute differences for numbers
+    reference_errors: Floats
+    labels: npt.NDArray[np.object_]
+    numbers: Floats  # the labels of the data if they are numbers, 0 for classes
+    numeric: bool
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Condition:
+    """A condition on one feature."""
+
+    feature: int
+    text: str
+    inside: Mask
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Group:
+    """Rows that one or two conditions describe, and how much worse they are in the half that was not used to find them."""
+
+    conditions: tuple[_Condition, ...]
+    inside: Mask
+    p_value: float = 1.0  # of errors that are not larger than elsewhere; corrected for the number of tests
+    excess_p_value: float = 1.0  # the same of the errors beyond those of the reference model
+
+    @property
+    def text(self) -> str:
+        return " and ".join(condition.text for condition in self.conditions)
+
+
+def check_slices(context: CheckContext, budget: CheckBudget) -> CheckFindings:
+    """Look for groups in one half of the rows, and test them on the other half."""
+    reference = context.fit_reference_model(budget.remaining())
+    data = None if reference is None else _collect_rows(context, reference)
+    if data is None:
+        reason = f"fewer than {MIN_REFERENCE_ROWS} rows have an answer and a label that can be compared"
+        return CheckFindings(basis=reason, conclusive=False, skip_reason="inapplicable")
+    first_half = np.random.default_rng([context.seed, 31]).permutation(len(data.rows)) < len(data.rows) // 2
+    conditions = _build_conditions(data.points)
+    excess = data.errors - data.reference_errors
+    groups, looked_at = _find_groups(conditions, data.errors, first_half)
+    excess_groups, looked_at_again = _find_groups(conditions, excess, first_half)
+    groups = _test_groups([*excess_groups, *groups], data, ~first_half)
+    basis = (
+        f"{pluralize(max(looked_at, looked_at_again), 'group')} looked at on {pluralize(int(first_half.sum()), 'row')}, "
+        f"{len(groups)} tested on {len(data.rows) - int(first_half.sum()):,} others"
+    )
+    findings: list[Finding] = []
+    used = np.zeros(len(data.rows), dtype=bool)
+    for group in sorted(groups, key=lambda group: (group.excess_p_value, group.p_value)):
+        finding = _judge_group(context, group, data, ~first_half, used)
+        if finding is not None and finding.level == "concern" and len(findings) < MAX_DEFECTS:
+            findings.append(finding)
+            used |= group.inside
+    if not findings:  # hard groups exist in all data: the clearest suffices, and none beside a defect
+        hard = (
+            _judge_group(context, group, data, ~first_half, used) for group in sorted(groups, key=lambda g: g.p_value)
+        )
+        findings = [finding for finding in hard if finding is not None][:1]
+    if findings:
+        findings[0] = replace(findings[0], sections=(_build_section(groups, data, ~first_half),))
+    elif len(data.rows) < min(FEW_ROWS, len(context.inputs) // 2):
+        return CheckFindings(basis=f"{basis}; there was no time for more", conclusive=False, skip_reason="budget spent")
+    return CheckFindings(basis=basis, findings=findings)
+
+
+def _collect_rows(context: CheckContext, reference: ReferenceModel) -> _LabelledRows | None:
+    """Return the rows that have an answer, a label and a reference prediction; None if they are too few."""
+    assert context.answers is not None
+    assert context.query_rows is not None
+    assert context.truth is not None
+    positions = np.full(len(context.inputs), -1, dtype=np.intp)
+    positions[context.query_rows] = np.arange(len(context.query_rows))
+    answer_rows = positions[reference.rows]
+    usable = (answer_rows >= 0) & context.answers.ok[answer_rows]
+    rows, answer_rows = reference.rows[usable], answer_rows[usable]
+    if len(rows) < MIN_REFERENCE_ROWS:
+        return None
+    values, labels = context.answers.values[answer_rows], context.truth[rows]
+    numbers = np.zeros(len(rows))
+    if reference.classes:
+        texts = align_labels(labels, values, tuple(context.sut.labels or ()))
+        if texts is None:
+            return None
+        errors = (texts[0] != texts[1]).astype(np.float64)
+    else:
+        try:
+            errors = np.abs(values.astype(np.float64) - reference.labels[usable])
+        except (TypeError, ValueError):
+            return None
+        numbers = reference.labels[usable]
+    return _LabelledRows(
+        points=context.inputs.take(rows),
+        rows=rows,
+        answer_rows=answer_rows,
+        errors=errors,
+        reference_errors=reference.errors[usable],
+        labels=labels,
+        numbers=numbers,
+        numeric=not reference.classes,
+    )
+
+
+# -- the groups --------------------------------------------------------------------------------------------------------
+
+
+def _build_conditions(points: Points) -> list[_Condition]:
+    """Return the conditions on single features: categories, values, thresholds, and missing values."""
+    by_feature: list[list[_Condition]] = []
+    for column, feature in enumerate(points.space.features):
+        codes, name = points.codes[:, column], feature.name
+        missing = np.isnan(codes)
+        masks: list[tuple[str, Mask]] = [(f"{name} is missing", missing)]
+        values, counts = np.unique(codes[~missing], return_counts=True)
+        if isinstance(feature, Categorical):
+            frequent = values[np.argsort(-counts, kind="stable")[:MAX_CATEGORIES]]
+            masks += [(f"{name} is {format_label(feature.values[int(code)])}", codes == code) for code in frequent]
+        else:
+            if len(values) <= MAX_VALUES_AS_CATEGORIES:
+                masks += [(f"{name} is {format_short(float(value))}", codes == value) for value in values]
+            for threshold in _choose_thresholds(codes[~missing], feature.kind == "integer"):
+                text = format_short(float(threshold))
+                masks += [(f"{name} ≤ {text}", codes <= threshold), (f"{name} > {text}", codes > threshold)]
+        by_feature.append(
+            [
+                _Condition(feature=column, text=text, inside=inside)
+                for text, inside in masks
+                if inside.sum() >= 2 * MIN_GROUP_ROWS and not inside.all()
+            ]
+        )
+    limit = max(2, MAX_CONDITIONS // max(1, len(by_feature)))
+    total = sum(map(len, by_feature))
+    return [condition for part in by_feature for condition in (part[:limit] if total > MAX_CONDITIONS else part)][
+        :MAX_CONDITIONS
+    ]
+
+
+def _choose_thresholds(values: Floats, is_integer: bool) -> list[float]:
+    """Return deciles with at most three digits, from the middle outwards."""
+    if not len(values):
+        return []
+    shares = np.linspace(0, 1, THRESHOLDS_PER_NUMBER + 2)[1:-1]
+    shares = shares[np.argsort(np.abs(shares - 0.5), kind="stable")]
+    quantiles = np.quantile(values, shares, method="lower")
+    rounded = [float(q) if is_integer else float(f"{q:.3g}") for q in quantiles.tolist()]
+    return [threshold for threshold in dict.fromkeys(rounded) if threshold < values.max()]
+
+
+def _find_groups(conditions: Sequence[_Condition], errors: Floats, half: Mask) -> tuple[list[_Group], int]:
+    """Return the groups with the clearest errors in one half, and how many were looked at.
+
+    Each group is sought among the rows that are in none of the groups before it.
+    """
+    groups: list[_Group] = []
+    looked_at, remaining = 0, half.copy()
+    while conditions and len(groups) < MAX_TESTED_GROUPS:
+        clearness = _measure_clearness(conditions, errors, remaining)
+        looked_at = looked_at or int(np.isfinite(clearness).sum())
+        first, second = divmod(int(clearness.argmax()), len(conditions))
+        if clearness[first, second] <= 0:
+            break
+        chosen = (conditions[first],) if first == second else (conditions[first], conditions[second])
+        inside = np.logical_and.reduce([condition.inside for condition in chosen])
+        groups.append(_Group(conditions=chosen, inside=inside))
+        remaining &= ~inside
+    return groups, looked_at
+
+
+def _measure_clearness(conditions: Sequence[_Condition], errors: Floats, rows: Mask) -> Floats:
+    """Return by how many standard errors each pair of conditions (on the diagonal: one) has larger errors than all rows."""
+    inside = np.column_stack([condition.inside[rows] for condition in conditions]).astype(np.float32)
+    values = errors[rows]
+    clearness = np.full((len(conditions), len(conditions)), -np.inf)
+    if not len(values) or values.std() == 0:
+        return clearness
+    counts = (inside.T @ inside).astype(np.float64)
+    sums = (inside.T @ (inside * (values - values.mean())[:, None].astype(np.float32))).astype(np.float64)
+    least = max(MIN_GROUP_ROWS, MIN_GROUP_SHARE * len(values))
+    sizes = np.diag(counts)
+    is_pair = ~np.eye(len(conditions), dtype=bool)
+    allowed = np.triu((counts >= least) & (counts <= len(values) - least))
+    # Two conditions must leave out enough rows of each, or they are one.
+    allowed &= ~is_pair | (counts <= MAX_PAIR_SHARE * np.minimum(sizes[:, None], sizes[None, :]))
+    group_sizes = counts[allowed]
+    deviations = values.std() * np.sqrt(group_sizes * (1 - group_sizes / len(values)))
+    clearness[allowed] = sums[allowed] / deviations - PAIR_PENALTY * is_pair[allowed]
+    return clearness
+
+
+def _test_groups(groups: Sequence[_Group], data: _LabelledRows, half: Mask) -> list[_Group]:
+    """Return the groups with p-values from a half, corrected for the number of tests (Bonferroni)."""
+    tests = max(1, 2 * len(groups))
+    return [
+        _Group(
+            conditions=group.conditions,
+            inside=group.inside,
+            p_value=min(1.0, tests * _compare_inside(data, half & group.inside, half & ~group.inside)),
+            excess_p_value=min(1.0, tests * _compare_excess(data, half & group.inside, half & ~group.inside)),
+        )
+        for group in groups
+    ]
+
+
+def _compare_inside(data: _LabelledRows, inside: Mask, outside: Mask) -> float:
+    """Return the p-value of errors that are not larger inside than outside."""
+    from scipy.stats import fisher_exact, mannwhitneyu
+
+    if min(inside.sum(), outside.sum()) < MIN_GROUP_ROWS:
+        return 1.0
+    if data.numeric:
+        return float(mannwhitneyu(data.errors[inside], data.errors[outside], alternative="greater").pvalue)
+    table = [[int((data.errors[part] == wrong).sum()) for wrong in (1, 0)] for part in (inside, outside)]
+    return float(fisher_exact(table, alternative="greater")[1])
+
+
+def _compare_excess(data: _LabelledRows, inside: Mask, outside: Mask) -> float:
+    """Return the p-value of errors beyond the reference model's that are not larger inside than outside.
+
+    The comparison with the rows outside is fair to models that were fitted to the rows, and to poor ones.
+    """
+    from scipy.stats import mannwhitneyu
+
+    excess = data.errors - data.reference_errors
+    if min(inside.sum(), outside.sum()) < MIN_GROUP_ROWS:
+        return 1.0
+    return float(mannwhitneyu(excess[inside], excess[outside], alternative="greater").pvalue)
+
+
+# -- the findings ------------------------------------------------------------------------------------------------------
+
+
+def _judge_group(context: CheckContext, group: _Group, data: _LabelledRows, half: Mask, used: Mask) -> Finding | None:
+    """Return a finding if a group is significantly and noticeably worse, beyond groups that are reported already."""
+    inside, outside = half & group.inside, half & ~group.inside
+    if group.p_value > SIGNIFICANCE:
+        return None
+    new = inside & ~used
+    if 2 * new.sum() < inside.sum() or (used.any() and _compare_inside(data, new, outside & ~used) > SIGNIFICANCE):
+        return None
+    judge = _judge_numbers if data.numeric else _judge_classes
+    return judge(context, group, data, inside, outside)
+
+
+def _judge_classes(
+    context: CheckContext, group: _Group, data: _LabelledRows, inside: Mask, outside: Mask
+) -> Finding | None:
+    wrong, total = int(data.errors[inside].sum()), int(inside.sum())
+    wrong_outside, total_outside = int(data.errors[outside].sum()), int(outside.sum())
+    reference_wrong = int(data.reference_errors[inside].sum())
+    low, high = _compute_difference_interval(wrong, total, wrong_outside, total_outside)
+    if low < MIN_DIFFERENCE:
+        return None
+    # It is more often wrong than right there, and the data allow better.
+    is_defect = (
+        group.excess_p_value <= SIGNIFICANCE and wrong > total / 2 and reference_wrong <= MAX_REFERENCE_RATIO * wrong
+    )
+    title = f"It is {'mostly wrong' if is_defect else 'wrong more often'} where {group.text}"
+    detail = (
+        f"There {format_share(wrong, total, 'row')} get an answer other than their label, elsewhere "
+        f"{format_percent(wrong_outside / total_outside)}: {100 * (wrong / total - wrong_outside / total_outside):.3g} points more "
+        f"({100 * low:.3g} to {100 * high:.3g}). A quick model fitted to other rows is wrong for "
+        f"{format_percent(reference_wrong / total)} there. The group was found on half of the rows and tested on these."
+    )
+    return _build_finding(context, group, data, inside, title, detail, is_defect, wrong, total)
+
+
+def _judge_numbers(
+    context: CheckContext, group: _Group, data: _LabelledRows, inside: Mask, outside: Mask
+) -> Finding | None:
+    errors, errors_outside = data.errors[inside], data.errors[outside]
+    mean, mean_outside = float(errors.mean()), float(errors_outside.mean())
+    reference_mean = float(data.reference_errors[inside].mean())
+    margin = 1.96 * math.sqrt(errors.var() / len(errors) + errors_outside.var() / len(errors_outside))
+    if mean - margin < max(MIN_NUMERIC_RATIO * mean_outside, MIN_NUMERIC_ERROR * float(data.numbers.std())):
+        return None
+    # The median of the labels of the group is an answer that needs no model.
+    constant_mean = float(np.abs(data.numbers[inside] - np.median(data.numbers[inside])).mean())
+    is_defect = (
+        group.excess_p_value <= SIGNIFICANCE
+        and mean - margin > constant_mean
+        and reference_mean <= MAX_REFERENCE_RATIO * mean
+    )
+    large = int((errors > np.quantile(data.errors, 0.9)).sum())
+    title = f"Its errors are {'far ' if is_defect else ''}larger where {group.text}"
+    detail = (
+        f"The mean error there is {mean:.3g}, elsewhere {mean_outside:.3g}: {mean - mean_outside:.3g} more "
+        f"({mean - mean_outside - margin:.3g} to {mean - mean_outside + margin:.3g}). {format_share(large, len(errors), 'row')} have "
+        f"one of the largest tenth of all errors. A quick model fitted to other rows has a mean error of {reference_mean:.3g} "
+        "there. The group was found on half of the rows and tested on these."
+    )
+    return _build_finding(context, group, data, inside, title, detail, is_defect, large, len(errors))
+
+
+def _build_finding(
+    context: CheckContext,
+    group: _Group,
+    data: _LabelledRows,
+    inside: Mask,
+    title: str,
+    detail: str,
+    is_defect: bool,
+    count: int,
+    total: int,
+) -> Finding:
+    assert context.answers is not None
+    # The row that the model gets wrong and the reference model right.
+    row = int(np.flatnonzero(inside)[(data.errors - data.reference_errors)[inside].argmax()])
+    case, answer_row = extract_case(data.points, row), int(data.answer_rows[row])
+    features = ", ".join(dict.fromkeys(data.points.space.names[condition.feature] for condition in group.conditions))
+    if is_defect:
+        remedy = (
+            "The data allow better here. Look at how rows of this group are treated on the way to the model and after it "
+            "(encoding, units, joins, rules), and compare their labels with the answers. Then train with more of them."
+        )
+    else:
+        remedy = (
+            "Tell users of the model that its answers are less reliable for this group, or send such rows to a person. More "
+            "rows of the group, or features that tell them apart, may help."
+        )
+    return Finding(
+        check="slices",
+        about=features,
+        title=title,
+        level="concern" if is_defect else "advice",
+        sure=0.95,
+        detail=detail,
+        remedy=remedy,
+        cases=count,
+        of=total,
+        noun="row",
+        affected_rows=count,
+        rows=total,
+        answer_changes=True,
+        inputs="given",
+        examples=(
+            Example(
+                words=f"{format_case(case)}: {format_answer(context.answers, answer_row)}, although its label is "
+                f"{format_label(to_plain(data.labels[row]))}",
+                case=case,
+                answer=to_plain_answer(context.answers, answer_row),
+                row=int(data.rows[row]),
+            ),
+        ),
+        counted_in_detail=True,
+    )
+
+
+def _compute_difference_interval(count: int, total: int, other_count: int, other_total: int) -> tuple[float, float]:
+    """Return the 95% interval of the difference of two proportions (Newcombe 1998, method 10)."""
+    share, other_share = count / total, other_count / other_total
+    low, high = compute_wilson_interval(count, total)
+    other_low, other_high = compute_wilson_interval(other_count, other_total)
+    difference = share - other_share
+    return (
+        difference - math.hypot(share - low, other_high - other_share),
+        difference + math.hypot(high - share, other_share - other_low),
+    )
+
+
+def _build_section(groups: Sequence[_Group], data: _LabelledRows, half: Mask) -> Section:
+    rows = []
+    for group in sorted(groups, key=lambda group: group.p_value):
+        inside, outside = half & group.inside, half & ~group.inside
+        means = [
+            float(errors[part].mean()) if part.any() else 0.0
+            for errors, part in ((data.errors, inside), (data.errors, outside), (data.reference_errors, inside))
+        ]
+        cells = [f"{mean:.3g}" if data.numeric else format_percent(mean) for mean in means]
+        rows.append([group.text, f"{int(inside.sum()):,}", *cells, f"{group.p_value:.2g}"])
+    return Section(
+        heading="Groups in which it seemed to be worse",
+        text="They were found on one half of the rows. The table shows the other half. The chance is that of such a difference "
+        "if the group were like the rest, corrected for the number of groups tested.",
+        table=Table(
+            columns=["where", "rows", "error there", "error elsewhere", "reference model there", "chance"],
+            rows=rows,
+            sortable=False,
+        ),
+    )
+
+
+def _find_skip_reason(context: CheckContext) -> str:
+    if context.truth is None:
+        return "the data have no labels: target="
+    if context.answers is None or context.query_rows is None:
+        return MISSING_RESULT
+    return ""
+
+
+SLICES = Check(
+    name="slices",
+    question="Is it worse for a group of rows?",
+    weight=3,
+    find_skip_reason=_find_skip_reason,
+    run=check_slices,
+    needs=("answers",),
+)

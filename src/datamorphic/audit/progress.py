@@ -1,0 +1,58 @@
+"""Show how far an audit is, and how long it may still take."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Self
+
+from ..runs.progress import Progress
+from .check import Check, CheckObserver
+from .context import BudgetClock
+
+TICK_SECONDS = 0.5
+MAX_RUNNING_SHARE = 0.95  # of a check that has used its share and still runs
+
+
+class AuditProgress(CheckObserver):
+    """A bar, or without a terminal a line every ten seconds, that moves while a check runs.
+
+    The share that is done is that of the checks, by their weights. The time that is left is at most that of the budget.
+    """
+
+    def __init__(self, name: str, clock: BudgetClock, visible: bool | None = None) -> None:
+        self._progress = Progress(name, visible, lines=True)
+        self._clock = clock
+        self._check = ""
+        self._done = self._part = 0.0
+        self._begin_time = time.monotonic()
+        self._share_seconds: float | None = None
+        self._stop_event = threading.Event()
+        self._thread = threading.Thread(target=self._tick, daemon=True)
+
+    def begin(self, check: Check, done: float, part: float) -> None:
+        """Show the check that begins."""
+        total_left = self._clock.share(1.0).seconds
+        self._share_seconds = None if total_left is None or done >= 1 else total_left * part / (1 - done)
+        self._begin_time = time.monotonic()
+        self._check, self._done, self._part = check.name, done, part
+
+    def _tick(self) -> None:
+        while not self._stop_event.wait(TICK_SECONDS):
+            self._show()
+
+    def _show(self) -> None:
+        done = self._done
+        if self._share_seconds:
+            elapsed_share = (time.monotonic() - self._begin_time) / self._share_seconds
+            done += self._part * min(elapsed_share, MAX_RUNNING_SHARE)
+        self._progress.show(self._check, min(done, 1.0), max_seconds_left=self._clock.share(1.0).seconds)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop_event.set()
+        self._thread.join()
+        self._progress.__exit__()

@@ -1,0 +1,131 @@
+"""A quick model of the labelled data, to tell "the model is wrong here" from "this is hard to predict"."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import OutOfBudget
+from ..space.points import Points
+from ..systems.isolation import use_one_openmp_thread
+from .labels import find_missing_labels, to_label_texts
+
+MAX_REFERENCE_ROWS = 3_000  # take about a second
+MIN_REFERENCE_ROWS = 50  # fewer do not train a model
+MAX_REFERENCE_CLASSES = 24
+FOLDS = 5
+TREES_PER_FOLD = 60  # of all classes together, except that each class gets at least 8
+MIN_ROUNDS = 8
+MAX_NATIVE_CATEGORIES = 60  # a feature with more is treated as a number: its code
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ReferenceModel:
+    """What a quick model predicts for rows that it was not fitted to (cross-validation)."""
+
+    rows: npt.NDArray[np.intp]  # the positions of the rows among the inputs, ascending
+    classes: tuple[str, ...]  # as `to_label_texts` formats them, in the order of the codes; empty for numbers
+    labels: npt.NDArray[np.float64]  # of the data: codes of classes, or numbers
+    predictions: npt.NDArray[np.float64]  # for each row by a model fitted without it: codes of classes, or numbers
+    probabilities: npt.NDArray[np.float64] | None  # rows by classes; None for numbers
+
+    @property
+    def errors(self) -> npt.NDArray[np.float64]:
+        """The error of each prediction: 0 or 1 for classes, the absolute difference for numbers."""
+        if self.classes:
+            return (self.predictions != self.labels).astype(np.float64)
+        return np.abs(self.predictions - self.labels)
+
+    @property
+    def label_probabilities(self) -> npt.NDArray[np.float64]:
+        """The probability that it gives to the label of each row; for classes only."""
+        assert self.probabilities is not None
+        return np.asarray(self.probabilities[np.arange(len(self.rows)), self.labels.astype(np.intp)])
+
+
+def fit_reference_model(
+    inputs: Points,
+    labels: npt.NDArray[np.generic],
+    rows: npt.NDArray[np.intp],
+    *,
+    numeric: bool,
+    seed: int,
+    seconds: float | None = None,
+) -> ReferenceModel | None:
+    """Fit histogram boosting to labelled rows, and predict each of them by a model that has not seen it.
+
+    None is returned if there are too few rows with labels, one class or too many, or if numbers are expected and the
+    labels are none. `OutOfBudget` is raised if it takes more than `seconds`, which are looked at after each fold.
+    """
+    rows = np.sort(rows)
+    rows = rows[~find_missing_labels(labels[rows])]
+    if len(rows) < MIN_REFERENCE_ROWS:
+        return None
+    if numeric:
+        try:
+            targets, classes = labels[rows].astype(np.float64), []
+        except (TypeError, ValueError):
+            return None
+        if not np.isfinite(targets).all():
+            return None
+    else:
+        class_names, codes = np.unique(to_label_texts(labels[rows]).astype(str), return_inverse=True)
+        targets, classes = codes.astype(np.float64), class_names.tolist()
+        if not 2 <= len(classes) <= MAX_REFERENCE_CLASSES:
+            return None
+    predictions, probabilities = _cross_validate(inputs.take(rows), targets, len(classes), seed, seconds)
+    return ReferenceModel(
+        rows=rows, classes=tuple(classes), labels=targets, predictions=predictions, probabilities=probabilities
+    )
+
+
+def _cross_validate(
+    inputs: Points, targets: npt.NDArray[np.float64], class_count: int, seed: int, seconds: float | None
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64] | None]:
+    """Return the predictions for each row, and probabilities of classes, by models fitted without the row."""
+    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+    order = np.random.default_rng([seed, 17]).permutation(len(targets))
+    # Sorted by target, every fifth row belongs to the same fold, so that all folds have the same share of each class.
+    order = order[np.argsort(targets[order], kind="stable")]
+    folds = np.empty(len(targets), dtype=np.intp)
+    folds[order] = np.arange(len(targets)) % FOLDS
+    trees_per_round = class_count if class_count > 2 else 1
+    rounds = max(MIN_ROUNDS, TREES_PER_FOLD // trees_per_round)
+    options = {
+        "max_iter": rounds,
+        "learning_rate": min(0.3, 0.1 * TREES_PER_FOLD / rounds),
+        "max_leaf_nodes": 15,
+        "min_samples_leaf": 10,
+        "max_bins": 100,
+        "early_stopping": False,
+        "random_state": seed,
+        "categorical_features": [
+            feature.kind == "categorical" and feature.high < MAX_NATIVE_CATEGORIES for feature in inputs.space.features
+        ],
+    }
+    predictions = np.empty(len(targets))
+    probabilities = np.zeros((len(targets), class_count)) if class_count else None
+    start_time = time.monotonic()
+    with use_one_openmp_thread():
+        for fold in range(FOLDS):
+            if seconds is not None and time.monotonic() - start_time > seconds:
+                raise OutOfBudget("The budget was spent while the reference model was fitted.")
+            test_rows = folds == fold
+            train_codes, train_targets = inputs.codes[~test_rows], targets[~test_rows]
+            if probabilities is None:
+                regressor = HistGradientBoostingRegressor(**options).fit(train_codes, train_targets)
+                predictions[test_rows] = regressor.predict(inputs.codes[test_rows])
+                continue
+            present = np.unique(train_targets).astype(np.intp)
+            if len(present) == 1:
+                probabilities[test_rows, present[0]] = 1.0
+                continue
+            classifier = HistGradientBoostingClassifier(**options).fit(train_codes, train_targets)
+            probabilities[np.ix_(test_rows, present)] = classifier.predict_proba(inputs.codes[test_rows])
+    if probabilities is not None:
+        predictions = probabilities.argmax(axis=1).astype(np.float64)
+    return predictions, probabilities

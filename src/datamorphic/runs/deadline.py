@@ -1,0 +1,129 @@
+"""Limits on the time of work that looks at no clock of its own, such as the fit of a learner.
+
+Where a limit can look at the clock itself, it should: the signal used here ends the work at any place. It works in the main
+thread of systems with `SIGALRM`, and between two steps of Python code. Elsewhere a limit does nothing.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from types import FrameType, TracebackType
+from typing import Any, ClassVar, Self
+
+from ..errors import OutOfBudget
+
+REPEAT_SECONDS = 0.2  # after which the signal comes again, in case somebody caught everything
+MIN_TIMER_SECONDS = 0.001  # 0 would switch the timer off
+
+
+class DeadlinePassed(BaseException):
+    """Ends the work inside a `TimeLimit`.
+
+    It is not an `Exception`, since models and their guards catch those.
+    """
+
+    def __init__(self, limit: TimeLimit) -> None:
+        super().__init__("the time is up")
+        self.limit = limit
+
+
+class TimeLimit:
+    """Ends the block that it guards after some seconds, and raises `OutOfBudget` there.
+
+    Limits can be nested. None means no limit, but Ctrl-C can still end the block: see `stop_soon`.
+
+    Examples
+    --------
+    >>> with TimeLimit(0.05):
+    ...     while True:
+    ...         pass
+    Traceback (most recent call last):
+    ...
+    datamorphic.errors.OutOfBudget: the time is up
+    """
+
+    _active: ClassVar[list[TimeLimit]] = []  # the outermost first
+    _stop_time: ClassVar[float] = float("inf")  # when Ctrl-C ends the block
+    _previous_handler: ClassVar[Any] = None
+
+    def __init__(self, seconds: float | None) -> None:
+        self._seconds = seconds
+        self._end_time = float("inf")
+        self._armed = False
+        self.passed = False  # whether it ended the block
+
+    def __enter__(self) -> Self:
+        if not _is_usable():
+            return self
+        if self._seconds is not None:
+            self._end_time = time.monotonic() + self._seconds
+        if not TimeLimit._active:
+            TimeLimit._previous_handler = signal.signal(signal.SIGALRM, _handle_alarm)
+        TimeLimit._active.append(self)
+        self._armed = True
+        _schedule()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._armed:
+            self._armed = False
+            TimeLimit._active.remove(self)
+            if TimeLimit._active:
+                _schedule()
+            else:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                signal.signal(signal.SIGALRM, TimeLimit._previous_handler)
+        if isinstance(error, DeadlinePassed) and error.limit is self:
+            self.passed = True
+            raise OutOfBudget("the time is up") from None
+
+
+def stop_soon(seconds: float) -> None:
+    """Raise `KeyboardInterrupt` in the block of a `TimeLimit` after some seconds; for handlers of Ctrl-C."""
+    TimeLimit._stop_time = time.monotonic() + seconds
+    if TimeLimit._active:
+        _schedule()
+
+
+def cancel_stop() -> None:
+    """Forget `stop_soon`."""
+    TimeLimit._stop_time = float("inf")
+
+
+def _is_usable() -> bool:
+    """Return whether this is the main thread, and nobody else uses the signal."""
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        return False
+    return bool(TimeLimit._active) or signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
+
+
+def _schedule() -> None:
+    """Set the timer to the first end."""
+    first_end = min([TimeLimit._stop_time, *(limit._end_time for limit in TimeLimit._active)])
+    if first_end == float("inf"):
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    else:
+        signal.setitimer(signal.ITIMER_REAL, max(MIN_TIMER_SECONDS, first_end - time.monotonic()), REPEAT_SECONDS)
+
+
+def _handle_alarm(number: int, frame: FrameType | None) -> None:
+    if _is_importing(frame):
+        return  # half-imported modules may be unusable afterwards; the signal comes again
+    now = time.monotonic()
+    if TimeLimit._stop_time <= now and TimeLimit._active:
+        raise KeyboardInterrupt
+    for limit in TimeLimit._active:
+        if limit._end_time <= now:
+            raise DeadlinePassed(limit)
+
+
+def _is_importing(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False

@@ -1,0 +1,62 @@
+"""Comparison of labels that come from different places: files, models, options."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .features import Mask
+
+TRUTH_WORDS = {"True": "1", "true": "1", "False": "0", "false": "0"}
+
+
+def to_label_key(label: object) -> str:
+    """Return the text by which a label is compared with labels from elsewhere.
+
+    Files turn numbers into text, a missing value turns integers into floats, and a model may answer True for the
+    label 1. None of these makes it another label.
+
+    Examples
+    --------
+    >>> [to_label_key(label) for label in (True, 1, 1.0, "1", "True", np.float32(0.5), "yes")]
+    ['1', '1', '1', '1', '1', '0.5', 'yes']
+    """
+    if isinstance(label, np.generic):
+        label = label.item()
+    if isinstance(label, bool):
+        return str(int(label))
+    if isinstance(label, numbers.Real):
+        number = float(label)
+        return str(int(number)) if number.is_integer() else str(number)
+    text = str(label)
+    return TRUTH_WORDS.get(text, text)
+
+
+def to_label_keys(labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the keys of a column of labels as an object array; None for a missing label."""
+    import pandas as pd
+
+    keys = np.empty(len(labels), dtype=object)
+    if any(isinstance(label, tuple) for label in labels[:1]):  # several labels at once
+        keys[:] = [str(label) for label in labels.tolist()]
+        return keys
+    codes, uniques = pd.factorize(labels)
+    unique_keys = np.array([*(to_label_key(label) for label in uniques.tolist()), None], dtype=object)
+    keys[:] = unique_keys[codes]  # factorize gives missing values -1: the last
+    return keys
+
+
+def find_agreement(answers: npt.NDArray[Any], labels: npt.NDArray[Any]) -> Mask:
+    """Return which answers mean the same as the labels of the data; a missing label agrees with nothing.
+
+    Examples
+    --------
+    >>> find_agreement(np.array([True, False, True]), np.array([1, 0, 0])).tolist()
+    [True, True, False]
+    """
+    answer_keys, label_keys = to_label_keys(np.asarray(answers)), to_label_keys(np.asarray(labels))
+    missing = np.array([key is None for key in label_keys], dtype=bool)
+    return np.asarray((answer_keys == label_keys) & ~missing, dtype=bool)

@@ -1,0 +1,138 @@
+"""Models of XGBoost, LightGBM and CatBoost in their own files, which hold numbers and no code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._validation import import_optional
+from ..errors import ModelError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LIBRARY_BY_SUFFIX = {".json": "xgboost", ".ubj": "xgboost", ".txt": "lightgbm", ".cbm": "catboost"}
+CATBOOST_CLASS_LOSSES = ("Logloss", "CrossEntropy", "MultiClass", "MultiClassOneVsAll")
+
+
+def load_booster(file: Path) -> Any:
+    """Return the model of the library itself in a file: a ``Booster``, or a ``CatBoost``."""
+    library = LIBRARY_BY_SUFFIX[file.suffix.lower()]
+    module = import_booster_library(file)
+    try:
+        if library == "lightgbm":
+            return module.Booster(model_file=str(file))
+        model = module.Booster() if library == "xgboost" else module.CatBoost()
+        model.load_model(str(file))
+        return model
+    except Exception as error:  # a library may raise anything for an invalid file
+        raise _build_unreadable_error(file, library, error) from error
+
+
+def load_booster_model(file: Path) -> Any:
+    """Return the model in a file as a classifier or a regressor with the conventions of scikit-learn."""
+    library = LIBRARY_BY_SUFFIX[file.suffix.lower()]
+    booster = load_booster(file)
+    module = import_booster_library(file)
+    try:
+        if library == "xgboost":
+            return _build_xgboost_model(module, booster, file)
+        if library == "lightgbm":
+            return LightGBMBooster(booster)
+        return _build_catboost_model(module, booster, file)
+    except Exception as error:
+        raise _build_unreadable_error(file, library, error) from error
+
+
+def import_booster_library(file: Path) -> ModuleType:
+    """Return the library that reads a file, or raise `MissingExtra`."""
+    kind = file.suffix.lower()
+    return import_optional(LIBRARY_BY_SUFFIX[kind], "boost", f"Reading a {kind} model")
+
+
+def _build_unreadable_error(file: Path, library: str, error: Exception) -> ModelError:
+    lines = str(error).strip().splitlines()
+    return ModelError(
+        f"{file.name} is not a readable model of {library}: {type(error).__name__}{f': {lines[0]}' if lines else ''}"
+    )
+
+
+def _build_xgboost_model(module: ModuleType, booster: Any, file: Path) -> Any:
+    objective = str(json.loads(booster.save_config())["learner"]["objective"]["name"])
+    classifies = objective.startswith(("binary:", "multi:"))
+    model = module.XGBClassifier() if classifies else module.XGBRegressor()
+    model.load_model(str(file))
+    return model
+
+
+def _build_catboost_model(module: ModuleType, booster: Any, file: Path) -> Any:
+    loss = str(booster.get_all_params().get("loss_function", "")).partition(":")[0]
+    model = module.CatBoostClassifier() if loss in CATBOOST_CLASS_LOSSES else module.CatBoostRegressor()
+    model.load_model(str(file))
+    return model
+
+
+def find_catboost_columns(model: object) -> list[str] | None:
+    """Return the columns of a model of CatBoost, which knows them by another name than scikit-learn's; None without names."""
+    if type(model).__module__.partition(".")[0] != "catboost":
+        return None
+    names = [str(name) for name in getattr(model, "feature_names_", None) or ()]
+    return None if names == [str(place) for place in range(len(names))] else names
+
+
+class LightGBMBooster:
+    """A ``Booster`` of LightGBM with the conventions of scikit-learn.
+
+    The file has neither the names of classes, which are numbered, nor the spaces in names of columns, which are
+    underscores.
+    """
+
+    library = "lightgbm"  # whose trees it holds
+    names_without_spaces = True
+
+    def __init__(self, booster: Any) -> None:
+        self.booster_ = booster
+        self.n_features_in_ = int(booster.num_feature())
+        names = [str(name) for name in booster.feature_name()]
+        if names != [f"Column_{place}" for place in range(len(names))]:  # the names of columns of an array
+            self.feature_names_in_ = np.array(names, dtype=object)
+        objective = _read_objective(booster)
+        class_count = max(2, int(booster.num_model_per_iteration()))
+        if objective in ("binary", "multiclass", "multiclassova", "cross_entropy"):
+            self.classes_ = np.arange(class_count)
+            self.predict_proba = self._compute_probabilities
+        self.answers_numbers = not hasattr(self, "classes_")
+
+    def predict(self, rows: pd.DataFrame | npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return labels, or numbers for a regressor."""
+        if self.answers_numbers:
+            return np.asarray(self.booster_.predict(self._prepare(rows)))
+        return np.asarray(self.classes_[self._compute_probabilities(rows).argmax(axis=1)])
+
+    def _compute_probabilities(self, rows: pd.DataFrame | npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+        scores = np.asarray(self.booster_.predict(self._prepare(rows)), dtype=np.float64)
+        return scores if scores.ndim == 2 else np.column_stack([1 - scores, scores])
+
+    def _prepare(self, rows: pd.DataFrame | npt.NDArray[Any]) -> Any:
+        """Return a frame with its columns in order, and with text as categories, which is how LightGBM knows it."""
+        import pandas as pd
+
+        if not isinstance(rows, pd.DataFrame):
+            return rows
+        if hasattr(self, "feature_names_in_"):
+            name_by_written = {str(name).replace(" ", "_"): name for name in rows.columns}
+            rows = rows[[name_by_written.get(name, name) for name in self.feature_names_in_]]
+        texts = list(rows.select_dtypes(include=["object", "string"]).columns)
+        return rows.astype(dict.fromkeys(texts, "category")) if texts else rows
+
+
+def _read_objective(booster: Any) -> str:
+    for line in booster.model_to_string(num_iteration=1).splitlines():
+        if line.startswith("objective="):
+            return str(line.removeprefix("objective=").split(" ")[0])
+    return ""

@@ -1,0 +1,138 @@
+"""The check "dependence": features that decide alone or not at all, and categories that are treated alike."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+import datamorphic as dm
+
+
+def loans(rows: int = 500, seed: int = 0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    income, debt = rng.normal(0, 1, rows), rng.normal(0, 1, rows)
+    home = rng.choice(["own", "rent", "free"], rows)
+    level = 1.5 * income - debt + np.select([home == "own", home == "rent"], [3.0, -3.0], 0.0)
+    return pd.DataFrame(
+        {
+            "income": income,
+            "debt": debt,
+            "home": home,
+            "target": np.where(level + rng.normal(0, 0.5, rows) > 0, "yes", "no"),
+        }
+    )
+
+
+DATA = loans()
+FEATURES = DATA.drop(columns="target")
+
+
+def fit(data=DATA):
+    encoder = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["home"]), remainder="passthrough")
+    return make_pipeline(encoder, LogisticRegression()).fit(data.drop(columns="target"), data["target"])
+
+
+def run(model, data=DATA, **options):
+    options = {"target": "target", "only": "dependence", "budget": "20s", "progress": False} | options
+    outcome = next(item for item in dm.test(model, data, **options).outcomes if item.check == "dependence")
+    assert outcome.state != "broke", outcome.why
+    return outcome
+
+
+def test_a_good_model_is_left_alone_and_its_effects_are_tabulated():
+    outcome = run(fit())
+    assert (outcome.state, outcome.findings) == ("passed", ())
+    rows = {row[0]: row for row in outcome.sections[0].table.rows}
+    assert (rows["income"][3], rows["debt"][3], rows["home"][3]) == ("up", "down", "")
+
+
+def test_an_encoder_that_knows_no_category_is_a_concern_if_the_labels_depend_on_them():
+    model = fit(DATA.assign(home=DATA["home"].str.upper()))
+    (finding,) = run(model).findings
+    assert finding.level == "concern"
+    assert finding.title == "All categories of home are treated alike, and the labels are not alike"
+    assert "real rows with 'rent' that are answered yes" in finding.detail or "'own'" in finding.detail
+    assert finding.examples[0].answer == finding.examples[0].becomes
+    (finding,) = run(model, FEATURES, target=None).findings
+    assert (finding.level, finding.title) == ("advice", "All categories of home are treated alike")
+
+
+def test_a_category_that_says_nothing_new_is_advice():
+    data = DATA.assign(copy=np.where(DATA["home"] == "own", "a", "b"))
+    model = fit()
+    outcome = run(lambda frame: model.predict(frame[["income", "debt", "home"]]), data)
+    (finding,) = outcome.findings
+    assert (finding.level, finding.title) == ("advice", "All categories of copy are treated alike")
+    assert "it does go with the labels" in finding.detail
+
+
+def test_a_lost_feature_is_advice_that_names_it():
+    model = fit()
+    (finding,) = run(lambda frame: model.predict(frame.assign(income=0.0))).findings
+    assert (finding.level, finding.about) == ("advice", "income")
+    assert finding.title == "income has no effect on any answer"
+    assert "go with the labels" in finding.detail
+
+
+def test_one_feature_that_decides_alone_is_advice_beside_those_that_do_not():
+    findings = run(lambda frame: np.where(frame["income"] > 0.2, "yes", "no")).findings
+    assert [finding.title for finding in findings if finding.about == "income"] == [
+        "income alone decides nearly every answer"
+    ]
+    assert all(finding.level == "advice" for finding in findings if "home" not in finding.title)
+    example = findings[0].examples[0]
+    assert list(example.changed) == ["income"]
+    assert example.answer != example.becomes
+
+
+def test_numbers_are_handled_like_labels():
+    data = FEATURES.assign(target=3.0 * FEATURES["income"])
+    findings = run(lambda frame: 3.0 * frame["income"].to_numpy(), data).findings
+    assert {finding.title for finding in findings} >= {"income alone decides nearly every answer"}
+    assert all(finding.level == "advice" for finding in findings)
+
+
+def test_categories_with_equal_scores_are_advice():
+    data = DATA.assign(home=DATA["home"].replace("free", "rent"))
+    model = fit(data)
+
+    class Merged:
+        classes_ = model.classes_
+
+        def predict(self, frame):
+            return model.predict(frame.assign(home=frame["home"].replace("free", "rent")))
+
+        def predict_proba(self, frame):
+            return model.predict_proba(frame.assign(home=frame["home"].replace("free", "rent")))
+
+    (finding,) = run(Merged()).findings
+    assert (finding.level, finding.title) == ("advice", "Some categories are treated exactly alike: home")
+    assert "home: 'free', 'rent'" in finding.detail
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        DATA[["income", "target"]],
+        DATA.assign(target="yes"),
+        DATA.assign(home=None, extra=1.0).drop(columns="home"),
+        DATA.assign(income=DATA["income"].where(DATA.index % 3 > 0)),
+        DATA.head(12),
+    ],
+)
+def test_odd_data_do_not_break_it(data):
+    run(lambda frame: np.where(frame["income"] > 0, "yes", "no"), data)
+    run(lambda frame: np.array(["yes"] * len(frame)), data)
+
+
+def test_it_says_why_it_does_not_apply_or_was_not_finished():
+    outcome = run(fit(), DATA.head(1))
+    assert (outcome.state, outcome.why) == ("not run", "too few rows are given")
+    outcome = run(fit(), budget="100 runs")
+    assert outcome.state == "not run"
+    assert outcome.unfinished

@@ -1,0 +1,149 @@
+"""The check "memorisation": tables of rows, learned label noise, good models, and data that allow no judgement."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import datamorphic as dm
+
+
+def make_data(rows=400, seed=0, whole=False, noise=0.0):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.normal(size=(rows, 3)), columns=["x", "y", "z"])
+    if whole:
+        frame = (40 * frame).round().astype(int)
+    positive = frame["x"] + frame["y"] > 0
+    positive ^= rng.random(rows) < noise
+    return frame.assign(target=np.where(positive, "yes", "no"))
+
+
+def make_table(data, usual):
+    """Return a function that knows the rows of the data, and gives one answer to all others."""
+    names = list(data.columns.drop("target"))
+    table = {tuple(row): label for *row, label in data[[*names, "target"]].itertuples(index=False)}
+    return lambda frame: np.array([table.get(tuple(row), usual) for row in frame[names].itertuples(index=False)])
+
+
+def audit(model, data, target="target", **options):
+    return dm.test(model, data, target=target, only="memorisation", progress=False, **options)
+
+
+def outcome(result):
+    return next(item for item in result.outcomes if item.check == "memorisation")
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["real numbers", "whole numbers"])
+def test_a_table_of_rows(whole):
+    data = make_data(whole=whole)
+    (finding,) = outcome(audit(make_table(data, "no"), data)).findings
+    assert finding.level == "concern"
+    assert "by heart" in finding.title
+    assert 0.3 < finding.rate < 0.7
+    example = finding.examples[0]
+    assert (example.answer, example.becomes) == ("yes", "no")
+    assert len(example.changed) == 1
+    assert "agrees with the label for 100% of the rows" in finding.detail
+    unlabelled = audit(make_table(data, "no"), data.drop(columns="target"), target=None)
+    assert outcome(unlabelled).findings[0].level == "concern"
+
+
+def test_answers_that_depend_on_the_last_digits():
+    data = make_data()
+    result = outcome(audit(lambda f: np.where(f.sum(axis=1) * 1e9 % 10 < 5, "yes", "no"), data, seed=3))
+    assert not result.findings or "hair's breadth" in result.findings[0].title
+
+    def predict(frame):
+        known = frame.isin(data.drop(columns="target").to_numpy().ravel()).all(axis=1)
+        return np.where((frame["x"] > 0) ^ known, "yes", "no")
+
+    (finding,) = outcome(audit(predict, data.assign(target=np.where(data["y"] > 0, "yes", "no")))).findings
+    assert (finding.level, finding.about) == ("concern", "rows")
+    assert "hair's breadth" in finding.title
+
+
+def test_vectors_are_not_judged():
+    data = make_data()
+    result = audit(lambda f: np.column_stack([f["x"], 1 - f["x"]]), data.drop(columns="target"), target=None)
+    assert not outcome(result).findings
+
+
+def test_a_table_of_numbers():
+    data = make_data()
+    data["target"] = 3 * data["x"] + data["y"]
+    (finding,) = outcome(audit(make_table(data, 0.0), data)).findings
+    assert finding.level == "concern"
+
+
+@pytest.mark.parametrize(
+    "model", [DecisionTreeClassifier(random_state=0), KNeighborsClassifier(1)], ids=["tree", "1-NN"]
+)
+def test_label_noise_learned_by_heart(model):
+    data = make_data(rows=800, noise=0.2)
+    fitted = model.fit(data.drop(columns="target"), data["target"])
+    (finding,) = outcome(audit(fitted, data)).findings
+    assert finding.level == "advice"
+    assert "by heart" in finding.title
+    assert finding.rate > 0.9
+    assert "nearest rows have another label" in finding.examples[0].words
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["real numbers", "whole numbers"])
+@pytest.mark.parametrize(
+    "model",
+    [LogisticRegression(), DecisionTreeClassifier(max_depth=4, random_state=0), KNeighborsClassifier(15)],
+    ids=lambda model: type(model).__name__,
+)
+def test_good_models(model, whole):
+    data = make_data(noise=0.2, whole=whole)
+    result = outcome(audit(model.fit(data.drop(columns="target"), data["target"]), data))
+    assert result.state == "passed", result.findings
+
+
+@pytest.mark.parametrize(
+    "model",
+    [LinearRegression(), DecisionTreeRegressor(), RandomForestRegressor(20)],
+    ids=lambda model: type(model).__name__,
+)
+def test_good_models_of_numbers(model):
+    data = make_data(whole=True)
+    data["target"] = data["x"] + 0.3 * data["y"]
+    result = outcome(audit(model.fit(data.drop(columns="target"), data["target"]), data))
+    assert result.state == "passed"
+
+
+def test_numbers_that_are_codes_are_not_changed():
+    rng = np.random.default_rng(0)
+    codes = pd.DataFrame({name: rng.integers(0, 4, 300).astype(float) for name in "abc"})
+    data = codes.assign(target=np.where(codes["a"] == 2, "yes", "no"))
+    result = audit(lambda frame: np.where(frame["a"] == 2, "yes", "no"), data)
+    assert outcome(result).state == "not run"
+    assert outcome(result).skip_reason == "inapplicable"
+
+
+@pytest.mark.parametrize("rows", [1, 5])
+def test_few_rows_allow_no_judgement(rows):
+    data = make_data().head(rows)
+    assert outcome(audit(make_table(data, "no"), data)).state == "not run"
+
+
+def test_missing_values_and_labels():
+    data = make_data(rows=300)
+    data.loc[:40, "z"] = np.nan
+    data.loc[100:120, "target"] = None
+    table = make_table(data.fillna({"z": -9.0}), "no")
+    result = outcome(audit(lambda frame: table(frame.fillna({"z": -9.0})), data))
+    assert result.state == "found"
+    assert outcome(audit(make_table(data, "no"), data.assign(target="no"))).state == "found"
+
+
+def test_a_small_budget_is_not_a_pass():
+    data = make_data()
+    result = audit(make_table(data, "no"), data, budget="20 runs")
+    assert outcome(result).state == "not run"
+    assert outcome(result).unfinished

@@ -1,0 +1,94 @@
+"""The check that suggests what to declare."""
+
+from __future__ import annotations
+
+import tomllib
+
+import numpy as np
+import pandas as pd
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import datamorphic as dm
+from datamorphic.audit.expectations import parse_expectations
+
+ROWS = 400
+NAMES = ["income", "debt", "Age"]
+
+
+def make_data(seed=0):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {"income": rng.normal(size=ROWS), "debt": rng.normal(size=ROWS), "Age": rng.integers(18, 80, ROWS)}
+    )
+    chance = 1 / (1 + np.exp(-2 * frame["income"] + 2 * frame["debt"] - (frame["Age"] - 50) / 15))
+    return frame.assign(label=np.where(rng.random(ROWS) < chance, "yes", "no"))
+
+
+DATA = make_data()
+MODEL = make_pipeline(StandardScaler(), LogisticRegression()).fit(DATA[NAMES], DATA["label"])
+
+
+def run(model, data=DATA, **options):
+    result = dm.test(model, data, **({"target": "label"} | options), only="suggestions", progress=False)
+    return next(outcome for outcome in result.outcomes if outcome.check == "suggestions")
+
+
+def test_columns_that_look_protected_and_directions_are_offered():
+    protected, directions = run(MODEL).findings
+    assert {protected.level, directions.level} == {"advice"}
+    assert "Age" in protected.title
+    assert 'protected=["Age"]' in protected.remedy
+    assert "--protected Age" in protected.remedy
+    assert "--monotone income=up --monotone debt=down" in directions.remedy or (
+        "--monotone debt=down --monotone income=up" in directions.remedy
+    )
+
+
+def test_the_lines_can_be_used_as_they_are():
+    rows = run(MODEL).sections[0].table.rows
+    assert len(rows) == 3
+    for column, _, option, python, toml in rows:
+        arguments = eval(f"dict({python})")
+        expectations = parse_expectations(arguments.get("expect"), arguments.get("protected", ()))
+        assert expectations == parse_expectations(tomllib.loads(toml))
+        assert column in (*expectations.protected, *expectations.monotone)
+        assert column in option
+
+
+def test_what_is_declared_is_not_offered_again():
+    outcome = run(MODEL, protected=["Age"], expect={"monotone": {"income": "up", "debt": "down"}, "towards": "yes"})
+    assert (outcome.state, outcome.sections) == ("passed", ())
+
+
+def test_columns_that_the_model_ignores_are_only_mentioned():
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(DATA[["income", "debt"]], DATA["label"])
+    outcome = run(lambda frame: model.predict(frame[["income", "debt"]]))
+    assert not any("Age" in finding.about for finding in outcome.findings)
+    assert "Age" in outcome.why
+
+
+def test_directions_of_numbers_and_identifiers():
+    data = DATA.assign(label=DATA["income"] - DATA["debt"], row_id=range(ROWS)).drop(columns="Age")
+    names = ["income", "debt", "row_id"]
+    outcome = run(LinearRegression().fit(data[names], data["label"]), data)
+    assert {row[0] for row in outcome.sections[0].table.rows} == set(names)
+    assert [row[2] for row in outcome.sections[0].table.rows if row[0] == "row_id"] == ["--invariant row_id"]
+
+
+def test_a_response_that_turns_is_not_offered():
+    def predict(frame):
+        return np.where(np.abs(frame["income"]) < 0.7, "yes", "no")
+
+    data = DATA.assign(label=predict(DATA))
+    assert run(predict, data[["income", "debt", "label"]]).findings == ()
+
+
+def test_small_and_odd_data():
+    data = DATA[NAMES]
+    assert run(MODEL, data, target=None).state == "found"
+    assert run(MODEL, data.head(1), target=None).state in ("passed", "found")
+    assert run(MODEL, DATA.head(5)).state in ("passed", "found")
+    assert run(MODEL, DATA.assign(label="yes")).state == "found"
+    assert run(MODEL, budget="10 runs").state == "not run"

@@ -1,0 +1,104 @@
+"""Findings are ranked by impact, and several findings of one cause are one finding."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import pytest
+
+from datamorphic.audit.finding import Finding, Outcome
+from datamorphic.audit.ranking import rank_findings
+from datamorphic.audit.result import AuditResult
+
+PLAIN = Finding(check="x", about="", title="plain", level="concern", sure=1.0, detail="", remedy="")
+
+
+def make(**fields):
+    return dataclasses.replace(PLAIN, **fields)
+
+
+def rank(*findings):
+    return [finding.title for finding in rank_findings(findings)]
+
+
+def make_result(*findings, **fields):
+    checks = dict.fromkeys(finding.check for finding in findings)
+    outcomes = tuple(
+        Outcome(check=check, asks="", state="found", findings=tuple(item for item in findings if item.check == check))
+        for check in checks
+    )
+    settings = {"subject": "m", "kind": "", "data": "", "seed": 0, "budget": "", "seconds": 0.0, "calls": 0}
+    return AuditResult(outcomes=outcomes, **settings | fields)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"level": "fault", "answer_changes": False}, {"level": "concern", "answer_changes": True}),
+        ({"answer_changes": True, "rows": 100, "affected_rows": 1}, {"answer_changes": False, "cases": 9, "of": 10}),
+        ({"inputs": "given"}, {"inputs": "made"}),
+        ({"inputs": "changed"}, {"inputs": "made"}),
+        ({"inputs": "given", "rows": 100, "affected_rows": 1}, {"inputs": "made", "cases": 90, "of": 100}),
+        ({"sure": 1.0}, {"sure": 0.6, "cases": 5, "of": 5}),
+        ({"rows": 100, "affected_rows": 50}, {"rows": 1_000, "affected_rows": 51}),
+        ({"effect": -2.0}, {"effect": 0.1}),
+        ({"cases": 5, "of": 10}, {"cases": 1, "of": 10}),
+    ],
+)
+def test_the_greater_impact_comes_first(first, second):
+    pair = make(title="first", **first), make(title="second", **second)
+    assert rank(*pair) == rank(*reversed(pair)) == ["first", "second"]
+
+
+def test_what_several_checks_found_is_one_finding():
+    findings = [
+        make(check="dependence", about="id", title="id decides"),
+        make(check="identifiers", about="id", title="id is a number of the row", level="fault"),
+        make(check="leaks", about="id", title="id predicts the label"),
+        make(check="dependence", about="age", title="age decides", level="advice"),
+        make(check="monotone", about="id", title="id has a direction"),
+    ]
+    merged = rank_findings(findings)
+    assert [finding.title for finding in merged] == ["id is a number of the row", "id has a direction", "age decides"]
+    assert {piece.check for piece in merged[0].evidence} == {"dependence", "leaks"}
+
+
+def test_two_findings_of_one_check_stay_apart():
+    findings = [make(check="response", about="age", title=f"a cut at {value}") for value in (20, 30)]
+    findings.append(make(check="monotone", about="age", title="a fall"))
+    merged = rank_findings(findings)
+    assert len(merged) == 2
+    assert sum(len(finding.evidence) for finding in merged) == 1
+
+
+def test_queries_have_one_cause_and_a_cause_can_be_named():
+    assert len(rank_findings([make(check="batches"), make(check="row order")])) == 1
+    assert len(rank_findings([make(check="a", about="x"), make(check="b", about="x")])) == 2
+    assert len(rank_findings([make(check="a", cause="unit of x"), make(check="b", cause="unit of x")])) == 1
+
+
+def test_reports_show_the_evidence_and_json_keeps_every_finding():
+    findings = [
+        make(check="identifiers", about="id", title="id is a number of the row", level="fault"),
+        make(check="leaks", about="id", title="id predicts the label"),
+    ]
+    result = make_result(*findings)
+    assert result.headline == "1 fault found by 2 checks"
+    assert len(result.findings) == 1
+    assert len(result.single_findings) == 2
+    for text in (result.describe(), result.to_markdown(), result.to_html(), result.to_sarif()):
+        assert "id predicts the label" in text
+    again = AuditResult.from_json(result.to_json())
+    assert again == result
+    assert again.findings[0].evidence == result.findings[0].evidence
+
+
+def test_json_of_earlier_versions_is_read():
+    document = json.loads(make_result(make(check="leaks", about="id")).to_json())
+    for name in ("cause", "affected_rows", "rows", "answer_changes", "effect", "inputs", "evidence"):
+        del document["outcomes"][0]["findings"][0][name]
+    del document["interrupted"]
+    result = AuditResult.from_json(json.dumps(document))
+    assert result.findings[0].about == "id"
+    assert not result.interrupted

@@ -1,0 +1,113 @@
+"""Limits on the time of work that looks at no clock."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from contextlib import suppress
+
+import pytest
+
+from datamorphic.errors import OutOfBudget
+from datamorphic.runs.deadline import DeadlinePassed, TimeLimit, cancel_stop, stop_soon
+
+pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer signal")
+
+
+def work(seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        time.sleep(0.01)
+
+
+def test_work_that_takes_too_long_is_ended():
+    limit, start = TimeLimit(0.1), time.monotonic()
+    with pytest.raises(OutOfBudget), limit:
+        work(5)
+    assert limit.passed
+    assert time.monotonic() - start < 2
+    assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
+
+
+def test_work_in_time_is_not_disturbed():
+    limit = TimeLimit(5)
+    with limit:
+        work(0.01)
+    assert not limit.passed
+    assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
+
+
+def test_catching_all_exceptions_does_not_help():
+    def stubborn():
+        try:
+            work(5)
+        except Exception:
+            pytest.fail("a guard must not see it")
+
+    def very_stubborn():
+        for _ in range(2):
+            with suppress(BaseException):
+                work(5)
+        work(5)
+
+    for function in (stubborn, very_stubborn):
+        start = time.monotonic()
+        with pytest.raises(OutOfBudget), TimeLimit(0.05):
+            function()
+        assert time.monotonic() - start < 3
+
+
+def test_the_limit_that_passes_first_counts():
+    outer, inner = TimeLimit(5), TimeLimit(0.05)
+    with outer:
+        with pytest.raises(OutOfBudget), inner:
+            work(5)
+        work(0.02)
+    assert (outer.passed, inner.passed) == (False, True)
+    outer, inner = TimeLimit(0.05), TimeLimit(5)
+    with pytest.raises(OutOfBudget), outer, inner:
+        work(5)
+    assert (outer.passed, inner.passed) == (True, False)
+
+
+def test_other_errors_pass_through():
+    with pytest.raises(KeyError), TimeLimit(5):
+        raise KeyError("x")
+    with pytest.raises(DeadlinePassed), TimeLimit(5):
+        raise DeadlinePassed(TimeLimit(1))
+
+
+def test_ctrl_c_ends_a_block_without_a_limit():
+    try:
+        start = time.monotonic()
+        stop_soon(0.05)
+        with pytest.raises(KeyboardInterrupt), TimeLimit(None):
+            work(5)
+        assert time.monotonic() - start < 2
+        work(0.3)  # outside of a block nothing is ended
+    finally:
+        cancel_stop()
+    with TimeLimit(None):
+        work(0.1)
+
+
+def test_limits_do_nothing_in_other_threads_and_beside_other_users_of_the_signal():
+    outcomes = []
+
+    def try_limit():
+        limit = TimeLimit(0.01)
+        with limit:
+            work(0.05)
+        outcomes.append(limit.passed)
+
+    thread = threading.Thread(target=try_limit)
+    thread.start()
+    thread.join()
+    previous = signal.signal(signal.SIGALRM, lambda *_: None)
+    try:
+        try_limit()
+    finally:
+        signal.signal(signal.SIGALRM, previous)
+    assert outcomes == [False, False]
