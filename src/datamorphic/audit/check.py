@@ -21,7 +21,7 @@ from .context import CheckContext
 from .finding import UNFINISHED_REASONS, Finding, Outcome, OutcomeState, SkipReason
 
 MAX_DOUBTFUL_CERTAINTY = 0.6  # of findings about a system whose answers depend on how it is queried
-RETRY_BUDGET_SHARE = 0.5  # of what is left, for each check whose first share was too small
+RETRY_REASONS: tuple[SkipReason, ...] = ("share too small", "budget spent")
 MAX_OVERTIME_SHARE = 0.25  # of the share of a check that looks at the clock, to finish what it has begun
 MIN_OVERTIME_SECONDS = 0.25
 #: What `Check.find_skip_reason` returns if the result of a check that it needs is missing.
@@ -138,7 +138,14 @@ def run_checks(
         for observer in observers:
             observer.begin(check, done, part * (1 - done))
         max_share = 1.0 if check.name in requested_names else check.max_share
-        outcome = outcomes[check.name] = _run_check(context, check, part, max_share, outcomes)
+        earlier = outcomes.get(check.name)
+        if earlier is not None and context.clock.budget.seconds:
+            max_share = max(0.0, max_share - earlier.seconds / context.clock.budget.seconds)
+        outcome = _run_check(context, check, part, max_share, outcomes)
+        if earlier is not None:
+            better = outcome if outcome.state != "not run" else earlier
+            outcome = replace(better, seconds=earlier.seconds + outcome.seconds, calls=earlier.calls + outcome.calls)
+        outcomes[check.name] = outcome
         for observer in observers:
             observer.end(outcome)
         return outcome.skip_reason != "interrupted" and not is_stopped()
@@ -159,14 +166,13 @@ def run_checks(
         if outcomes[check.name].state != "not run":
             done_weight += check.weight
     # Spend what is left on checks whose share was too small, and on checks that need them.
-    retried_checks: set[str] = set()
-    for check in selected_checks:
-        outcome = outcomes.get(check.name)
-        if not running or outcome is None or outcome.state != "not run":
-            continue
-        if outcome.skip_reason == "share too small" or retried_checks & set(check.needs):
-            running = run_one(check, RETRY_BUDGET_SHARE, done_weight / (done_weight + check.weight))
-            retried_checks.add(check.name)
+    unfinished_checks = [check for check in selected_checks if _is_worth_a_retry(outcomes.get(check.name))]
+    while running and unfinished_checks and not context.clock.spent:
+        check = unfinished_checks.pop(0)
+        later_weight = sum(later.weight for later in unfinished_checks)
+        running = run_one(
+            check, check.weight / (check.weight + later_weight), done_weight / (done_weight + check.weight)
+        )
     for check in checks:
         if check.name not in outcomes:
             reason: SkipReason = "interrupted" if check in selected_checks else "not requested"
@@ -174,6 +180,11 @@ def run_checks(
                 check=check.name, asks=check.question, state="not run", why=reason, skip_reason=reason
             )
     return [outcomes[check.name] for check in checks]
+
+
+def _is_worth_a_retry(outcome: Outcome | None) -> bool:
+    """Tell whether a check found nothing for lack of time."""
+    return outcome is not None and outcome.state == "not run" and outcome.skip_reason in RETRY_REASONS
 
 
 def _is_skipped(context: CheckContext, check: Check) -> bool:

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 #: After the first Ctrl-C, the running check may end by itself. Then it is ended, so that the report is written within two
 #: seconds.
 INTERRUPT_GRACE_SECONDS = 0.7
+TRIAL_BUDGET_SHARE = 0.3  # to try on a few rows how a function is called
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +67,7 @@ def run_audit(model: ModelLike, data: DataLike | None, options: AuditOptions) ->
     """Run all checks that apply to a model, and return the result."""
     clock = BudgetClock(options.parsed_budget, options.start_time)
     loaded = _load(model, data, options)
-    subject, notes = _build_subject(loaded, data, options)
+    subject, notes = _build_subject(loaded, data, options, clock)
     if loaded.fitted_on_given_data:
         kind = type(loaded.original).__name__
         notes.insert(0, f"The {kind} was not fitted. It was fitted to the data before the test.")
@@ -189,7 +190,7 @@ def _load(model: ModelLike, data: DataLike | None, options: AuditOptions) -> _Lo
 
 
 def _build_subject(
-    loaded: _LoadedModel, data: DataLike | None, options: AuditOptions
+    loaded: _LoadedModel, data: DataLike | None, options: AuditOptions, clock: BudgetClock
 ) -> tuple[SubjectUnderTest, list[str]]:
     """Return the system with its space and inputs, and warnings about the data as notes for the report."""
     notes = []
@@ -208,6 +209,7 @@ def _build_subject(
             name=loaded.name,
             timeout=options.timeout,
             isolated=needs_processes(options.engine),
+            trial_seconds=clock.share(TRIAL_BUDGET_SHARE).seconds,
         )
     for warning in caught_warnings:
         if issubclass(warning.category, AmbiguousData):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,8 @@ import numpy.typing as npt
 from .._text import pluralize, suggest_name
 from .._typing import DataLike, ModelLike
 from .._validation import is_number, reject, validate_integer
-from ..errors import ArgumentError, DataError, ModelError
+from ..errors import ArgumentError, DataError, ModelError, OutOfBudget
+from ..runs.deadline import TimeLimit
 from ..space.dates import DateColumn, read_dates, to_day_numbers
 from ..space.inference import validate_frame
 from ..space.options import SpaceOptions
@@ -58,6 +60,7 @@ def build_subject(
     owner: str = "explore",
     timeout: float | None = None,
     isolated: bool = False,
+    trial_seconds: float | None = None,
     **wrap_options: Any,
 ) -> SubjectUnderTest:
     """Return a system under test with its moves and seed cases.
@@ -65,7 +68,8 @@ def build_subject(
     `model` is a test system, its class or module, or whatever `wrap` takes with `wrap_options`. `data` may be a `Space`
     to draw from. `space_options` are hints for inferring the space from data. `seeds` is a number of seed cases, or the
     cases themselves. Messages name the public function `owner`. Functions and models of other libraries are tried on a few
-    rows to see how they are called and what they answer: in another process if `isolated` or if there is a `timeout`.
+    rows to see how they are called and what they answer: in another process if `isolated` or if there is a `timeout`, and
+    for `trial_seconds` at most.
     """
     if space is not None and not isinstance(space, Space):
         reject("space", owner, "a Space", space)
@@ -107,8 +111,9 @@ def build_subject(
     sut.space = space
     if not len(points):
         raise DataError("The data have no rows. Give at least one.")
-    sut, remarks = recognise(sut, points, _find_labels(data, target), timeout=timeout, isolated=isolated)
-    notes += remarks
+    with suppress(OutOfBudget), TimeLimit(trial_seconds):
+        sut, remarks = recognise(sut, points, _find_labels(data, target), timeout=timeout, isolated=isolated)
+        notes += remarks
     if invalid_count := int((~space.satisfied(points.codes)).sum()):
         notes.append(f"{pluralize(invalid_count, 'row')} of the data break the declared constraints.")
     system, numeric = derive(space, sut), _has_numeric_answers(sut)
