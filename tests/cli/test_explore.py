@@ -130,11 +130,19 @@ def test_a_function_of_one_case(run):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["explore", "test"])
-@pytest.mark.parametrize(("rule", "hinted"), [("one", True), ("whole", True), ("broken", False)])
-def test_scalar_is_suggested_for_a_function_of_one_case(run, command, rule, hinted):
+@pytest.mark.parametrize("rule", ["one", "whole"])
+def test_functions_of_one_case_are_recognised(run, command, rule):
     result = CliRunner().invoke(app, [command, f"talking_rules:{rule}", "data.csv", "--store", "none"])
+    assert result.exit_code == 0, result.output
+    assert f"{rule} takes one case at a time, which was found by trying it." in result.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["explore", "test"])
+def test_a_function_that_answers_nothing_is_to_be_wrapped(run, command):
+    result = CliRunner().invoke(app, [command, "talking_rules:broken", "data.csv", "--store", "none"])
     assert result.exit_code == 3, result.output
-    assert ("add --scalar" in result.stderr) == hinted
+    assert "def predict(frame)" in result.stderr
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from ..runs.interrupts import Interrupts
 from . import options as opt
 from .console import prepare_output_files, print_json, print_line, print_text, redirect_user_output
 from .exit_codes import ExitCode
-from .load import choose_model_and_data, load_data, load_system, suggest_scalar, to_absolute_path
+from .load import choose_model_and_data, load_data, load_system, to_absolute_path
 from .stores import RunNotice, format_store_option, open_store
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def explore(
     if classes is not None:
         request[CLASSES_KEY] = opt.parse_classes(classes)
     if plan:
-        with redirect_user_output(), suggest_scalar(scalar):
+        with redirect_user_output():
             system, frame, options = _load_request(request, trust)
             estimate = plan_exploration(system, frame, walks, steps=20 if steps is None else steps, **options)
         if as_json:
@@ -174,7 +174,7 @@ def run_exploration(
     notice = RunNotice(store, store_option)
     keep = notice.make_keep_options(request, resume)
     run_options = {name: request[name] for name in RUN_OPTIONS}
-    with redirect_user_output(), notice, Interrupts(), suggest_scalar(request["scalar"]):
+    with redirect_user_output(), notice, Interrupts():
         system, frame, options = _load_request(request, trust)
         front = find_front(system, frame, **(run_options | options), engine=engine, store=keep)
         difference = None if baseline is None else baseline.diff(front)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import importlib
 import os
-import re
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from .._text import suggest_name
 from ..data.sets import load
-from ..errors import SystemFailed, UsageError
+from ..errors import UsageError
 from ..space.table_files import read_table
 from ..systems.files import is_model_file, is_weka_name
 from ..systems.missing_packages import build_missing_package_error
@@ -20,9 +17,6 @@ from . import options as opt
 
 if TYPE_CHECKING:
     import pandas as pd
-
-#: errors that functions of one case raise when they get a frame
-_SCALAR_FUNCTION_ERROR = re.compile(r"missing \d+ required|truth value of a (DataFrame|Series) is ambiguous")
 
 
 def load_object(text: str) -> Any:
@@ -125,14 +119,3 @@ def load_rows(inputs: str | None, data: str | None) -> pd.DataFrame:
     if inputs is None and data is None:
         raise UsageError("Say which rows: a CSV or Parquet file, or data:NAME.")
     return load_data(str(choose_model_and_data(None, inputs, None, data, None)[1]))
-
-
-@contextmanager
-def suggest_scalar(scalar: bool) -> Iterator[None]:
-    """Add ``--scalar`` to the message if the system failed as functions of one case do when they get a frame."""
-    try:
-        yield
-    except SystemFailed as error:
-        if scalar or not _SCALAR_FUNCTION_ERROR.search(str(error)):
-            raise
-        raise SystemFailed(f"{error} If it is a function of one case, add --scalar.") from error

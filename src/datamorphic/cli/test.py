@@ -12,7 +12,7 @@ from ..errors import UsageError
 from . import options as opt
 from .console import prepare_output_files, print_json, print_line, print_text, redirect_user_output, write_exports
 from .exit_codes import ExitCode
-from .load import choose_model_and_data, load_data, load_system, suggest_scalar, to_absolute_path
+from .load import choose_model_and_data, load_data, load_system, to_absolute_path
 from .startup import measure_startup
 from .stores import RunNotice, format_store_option, open_store
 
@@ -141,7 +141,7 @@ def test(
     }
     with open_store(store) as run_store:
         notice = RunNotice(run_store, format_store_option(store), resumable=False)
-        with redirect_user_output(), notice, suggest_scalar(scalar):
+        with redirect_user_output(), notice:
             system, options = load_system(model, subject, trust)
             result = run_audit(
                 system,

@@ -28,7 +28,8 @@ from .onnx import OnnxModel
 from .score_rows import find_reading
 
 PROBE_ROWS = 5  # few, because they may be slow; enough to tell probabilities, whose rows sum to 1, from other scores
-FUNCTION_STYLES: tuple[CallStyle, ...] = ("frame", "array", "case", "row", "series")
+CASE_STYLES: tuple[CallStyle, ...] = ("case", "row", "series")
+FUNCTION_STYLES: tuple[CallStyle, ...] = ("frame", "array", *CASE_STYLES)
 PREDICT_STYLES: tuple[CallStyle, ...] = ("frame", "array")
 WRAP_HINT = (
     "It was tried with a frame, with an array and case by case. Wrap it in a function of a frame that returns one answer "
@@ -103,6 +104,8 @@ def recognise(
                 raise build_missing_package_error(answer, f"{system.name} needs") from answer
             if isinstance(answer, ModelError):
                 raise answer
+            if isinstance(answer, Outputs) and style in CASE_STYLES and _repeats_scores(answer):
+                break  # it returns the same numbers whatever it gets: a faulty function of a frame
             if isinstance(answer, Outputs) and (style == first_style or answer.ok.all()):
                 return _use_answer(system, candidate, style, answer, truth)
     if len(styles) > 1:
@@ -150,6 +153,12 @@ def _answers_one(probe: Executor, sample: Batch) -> bool:
     """Tell whether a system that failed on a batch answers its first row."""
     answer: AnswerOrError = probe.answers([sample.take(slice(0, 1))], False)[0]
     return isinstance(answer, Outputs)
+
+
+def _repeats_scores(answer: Outputs) -> bool:
+    """Tell whether several cases got the same row of numbers."""
+    scores = answer.scores
+    return scores is not None and len(scores) > 1 and bool((scores == scores[0]).all())
 
 
 def _use_answer(

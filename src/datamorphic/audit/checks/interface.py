@@ -55,7 +55,7 @@ RESPONSE_TEXTS: dict[Response, str] = {
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _Trial:
+class _FormTrial:
     """Rows in another form, and what the system made of them."""
 
     change: str  # as a row of the table
@@ -149,7 +149,7 @@ class _Interviewer:
             becomes=to_plain_answer(outputs, place),
         )
 
-    def try_form(self, change: str, form: str, rewrite: Callable[[pd.DataFrame], pd.DataFrame]) -> _Trial:
+    def try_form(self, change: str, form: str, rewrite: Callable[[pd.DataFrame], pd.DataFrame]) -> _FormTrial:
         """Query all rows in another form: first a few of them, since the system may refuse it."""
         rows = np.arange(len(self.frame))
         for part in (rows[:TRIAL_ROWS], rows):
@@ -157,7 +157,7 @@ class _Interviewer:
             failed = np.flatnonzero(~outputs.ok)
             if failed.size:
                 place = int(failed[0])
-                return _Trial(
+                return _FormTrial(
                     change=change,
                     rows=len(part),
                     failed=len(failed),
@@ -168,9 +168,9 @@ class _Interviewer:
         example = None
         if changes.size:
             example = self.build_example(int(changes[0]), outputs, int(changes[0]), form, {})
-        return _Trial(change=change, rows=len(rows), changed=len(changes), example=example)
+        return _FormTrial(change=change, rows=len(rows), changed=len(changes), example=example)
 
-    def try_values(self, change: str, values: Sequence[tuple[str, Any]], answered_text: str) -> _Trial | None:
+    def try_values(self, change: str, values: Sequence[tuple[str, Any]], answered_text: str) -> _FormTrial | None:
         """Query one row for each column and value; a first row stays as it is, so that no row is alone."""
         if not values:
             return None
@@ -178,7 +178,7 @@ class _Interviewer:
         limit = MAX_COLUMNS_IF_REFUSED if trial.failed else MAX_COLUMNS
         return trial if len(values) == 1 else self._try_values(change, values[:limit], answered_text)
 
-    def _try_values(self, change: str, values: Sequence[tuple[str, Any]], answered_text: str) -> _Trial:
+    def _try_values(self, change: str, values: Sequence[tuple[str, Any]], answered_text: str) -> _FormTrial:
         rows = np.arange(len(values) + 1) % len(self.frame)
         frame = self.frame.iloc[rows].reset_index(drop=True)
         for name in dict.fromkeys(name for name, _ in values):
@@ -197,7 +197,7 @@ class _Interviewer:
             message = _format_failure(outputs, place)
             form = f"with {name} {format_short(value)}"
             example = self.build_example(int(rows[place]), outputs, place, form, {name: to_plain(value)})
-        return _Trial(
+        return _FormTrial(
             change=change,
             rows=len(values),
             failed=len(failed),
@@ -208,14 +208,14 @@ class _Interviewer:
             answered_text=answered_text,
         )
 
-    def try_single_rows(self) -> tuple[_Trial, bool]:
+    def try_single_rows(self) -> tuple[_FormTrial, bool]:
         """Query some rows alone; the second value tells whether the failure is one of single rows only."""
         outputs = [self.ask(self.frame.iloc[row : row + 1]) for row in range(min(SINGLE_ROWS, len(self.frame)))]
         answers = Outputs.concat(outputs)
         rows = np.arange(len(answers))
         failed, changes = np.flatnonzero(~answers.ok), np.flatnonzero(self.find_changes(answers, rows))
         place = int((failed if failed.size else changes if changes.size else rows)[0])
-        trial = _Trial(
+        trial = _FormTrial(
             change="a single row",
             rows=len(rows),
             failed=len(failed),
@@ -231,7 +231,7 @@ def check_interface(context: CheckContext, budget: CheckBudget) -> CheckFindings
     interviewer = _Interviewer(context=context, budget=budget, system=_choose_system(context))
     if not len(interviewer.frame):
         return CheckFindings(basis="no row has an answer", conclusive=False, skip_reason="inapplicable")
-    trials: list[_Trial] = []
+    trials: list[_FormTrial] = []
     findings: list[Finding] = []
     unfinished = ""
     for attempt in (
@@ -274,7 +274,7 @@ def check_interface(context: CheckContext, budget: CheckBudget) -> CheckFindings
 
 # -- forms -------------------------------------------------------------------------------------------------------------
 
-_Result = list[tuple[_Trial, Finding | None]]
+_Result = list[tuple[_FormTrial, Finding | None]]
 
 
 def _try_single_rows(interviewer: _Interviewer) -> _Result:
@@ -398,7 +398,7 @@ def _try_absent(interviewer: _Interviewer) -> _Result:
     if not _reads_names(context) or len(context.space) < 2:
         return []
     names = measure_influence(context, interviewer.budget).rank()
-    results: list[_Trial] = []
+    results: list[_FormTrial] = []
     for name in names[:MAX_ABSENT_COLUMNS]:
         trial = interviewer.try_form(f"without the column {name}", f"without {name}", partial(_drop_column, name=name))
         results.append(trial)
@@ -454,7 +454,7 @@ def _try_types(interviewer: _Interviewer) -> _Result:
     return results
 
 
-def _build_type_finding(trial: _Trial, form: str, noun: str) -> Finding | None:
+def _build_type_finding(trial: _FormTrial, form: str, noun: str) -> Finding | None:
     if not trial.is_misread:
         return None
     return _build_finding(
@@ -508,7 +508,7 @@ def _try_empty(interviewer: _Interviewer) -> _Result:
         raise
     except (Exception, SystemExit) as error:
         message = format_error_line(error)
-    return [(_Trial(change="a frame without rows", rows=1, failed=int(bool(message)), message=message), None)]
+    return [(_FormTrial(change="a frame without rows", rows=1, failed=int(bool(message)), message=message), None)]
 
 
 # -- helpers -----------------------------------------------------------------------------------------------------------
@@ -529,7 +529,7 @@ def _reads_names(context: CheckContext) -> bool:
 
 
 def _build_finding(
-    trial: _Trial, *, about: str, title: str, level: Literal["fault", "concern", "advice"], detail: str, remedy: str
+    trial: _FormTrial, *, about: str, title: str, level: Literal["fault", "concern", "advice"], detail: str, remedy: str
 ) -> Finding:
     return Finding(
         check="interface",

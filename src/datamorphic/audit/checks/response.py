@@ -145,7 +145,7 @@ class _Cut:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _Trial:
+class _CutTrial:
     """Real rows on one side of a cut, answered as they are and with the value just on the other side."""
 
     cut: _Cut
@@ -379,7 +379,7 @@ def _is_sharp(step: _Step, jumps: Mask) -> bool:
 
 def _try_cuts(
     context: CheckContext, budget: CheckBudget, responses: Responses, cuts: Sequence[_Cut], truth: Numbers
-) -> list[_Trial]:
+) -> list[_CutTrial]:
     """Answer the real rows beside every cut with the value just on the other side of it, too."""
     row_numbers, answers = get_real_answers(context, budget, responses, MAX_REAL_ROWS)
     own_answers = np.full(len(context.inputs), np.nan)
@@ -418,7 +418,7 @@ def _try_cuts(
         start += len(rows)
         known = ~np.isnan(own) & ~np.isnan(moved_answers)
         trials.append(
-            _Trial(
+            _CutTrial(
                 cut=cut,
                 side=side,
                 end=end,
@@ -433,13 +433,13 @@ def _try_cuts(
     return trials
 
 
-def _judge_trials(responses: Responses, trials: Sequence[_Trial]) -> list[_Trial]:
+def _judge_trials(responses: Responses, trials: Sequence[_CutTrial]) -> list[_CutTrial]:
     """Return the trials in which the labels speak against the cut, at most one per feature and region."""
     min_gain = MIN_NUMBER_GAIN if responses.numeric else MIN_GAIN
     refuted_trials = [
         trial for trial in trials if trial.gain >= min_gain and trial.p_value < SIGNIFICANCE / max(len(trials), 1)
     ]
-    best: dict[str, _Trial] = {}
+    best: dict[str, _CutTrial] = {}
     for trial in refuted_trials:
         other = best.get(trial.cut.feature)
         if other is None or trial.p_value < other.p_value:
@@ -760,7 +760,7 @@ REMEDY = (
 )
 
 
-def _build_cut_finding(context: CheckContext, responses: Responses, trial: _Trial) -> tuple[Finding, Section]:
+def _build_cut_finding(context: CheckContext, responses: Responses, trial: _CutTrial) -> tuple[Finding, Section]:
     """Return a finding about a cut, or an island between two, that the labels speak against."""
     cut, feature = trial.cut, trial.cut.feature
     jumps, of = int(cut.jumps.sum()), len(cut.jumps)

@@ -43,7 +43,7 @@ MAX_DEFECTS = 3
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _LabelledRows:
+class _JudgedRows:
     """Rows with label, answer and the prediction of the reference model."""
 
     points: Points
@@ -115,7 +115,7 @@ def check_slices(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     return CheckFindings(basis=basis, findings=findings)
 
 
-def _collect_rows(context: CheckContext, reference: ReferenceModel) -> _LabelledRows | None:
+def _collect_rows(context: CheckContext, reference: ReferenceModel) -> _JudgedRows | None:
     """Return the rows that have an answer, a label and a reference prediction; None if they are too few."""
     assert context.answers is not None
     assert context.query_rows is not None
@@ -140,7 +140,7 @@ def _collect_rows(context: CheckContext, reference: ReferenceModel) -> _Labelled
         except (TypeError, ValueError):
             return None
         numbers = reference.labels[usable]
-    return _LabelledRows(
+    return _JudgedRows(
         points=context.inputs.take(rows),
         rows=rows,
         answer_rows=answer_rows,
@@ -238,7 +238,7 @@ def _measure_clearness(conditions: Sequence[_Condition], errors: Floats, rows: M
     return clearness
 
 
-def _test_groups(groups: Sequence[_Group], data: _LabelledRows, half: Mask) -> list[_Group]:
+def _test_groups(groups: Sequence[_Group], data: _JudgedRows, half: Mask) -> list[_Group]:
     """Return the groups with p-values from a half, corrected for the number of tests (Bonferroni)."""
     tests = max(1, 2 * len(groups))
     return [
@@ -252,7 +252,7 @@ def _test_groups(groups: Sequence[_Group], data: _LabelledRows, half: Mask) -> l
     ]
 
 
-def _compare_inside(data: _LabelledRows, inside: Mask, outside: Mask) -> float:
+def _compare_inside(data: _JudgedRows, inside: Mask, outside: Mask) -> float:
     """Return the p-value of errors that are not larger inside than outside."""
     from scipy.stats import fisher_exact, mannwhitneyu
 
@@ -264,7 +264,7 @@ def _compare_inside(data: _LabelledRows, inside: Mask, outside: Mask) -> float:
     return float(fisher_exact(table, alternative="greater")[1])
 
 
-def _compare_excess(data: _LabelledRows, inside: Mask, outside: Mask) -> float:
+def _compare_excess(data: _JudgedRows, inside: Mask, outside: Mask) -> float:
     """Return the p-value of errors beyond the reference model's that are not larger inside than outside.
 
     The comparison with the rows outside is fair to models that were fitted to the rows, and to poor ones.
@@ -280,7 +280,7 @@ def _compare_excess(data: _LabelledRows, inside: Mask, outside: Mask) -> float:
 # -- the findings ------------------------------------------------------------------------------------------------------
 
 
-def _judge_group(context: CheckContext, group: _Group, data: _LabelledRows, half: Mask, used: Mask) -> Finding | None:
+def _judge_group(context: CheckContext, group: _Group, data: _JudgedRows, half: Mask, used: Mask) -> Finding | None:
     """Return a finding if a group is significantly and noticeably worse, beyond groups that are reported already."""
     inside, outside = half & group.inside, half & ~group.inside
     if group.p_value > SIGNIFICANCE:
@@ -293,7 +293,7 @@ def _judge_group(context: CheckContext, group: _Group, data: _LabelledRows, half
 
 
 def _judge_classes(
-    context: CheckContext, group: _Group, data: _LabelledRows, inside: Mask, outside: Mask
+    context: CheckContext, group: _Group, data: _JudgedRows, inside: Mask, outside: Mask
 ) -> Finding | None:
     wrong, total = int(data.errors[inside].sum()), int(inside.sum())
     wrong_outside, total_outside = int(data.errors[outside].sum()), int(outside.sum())
@@ -316,7 +316,7 @@ def _judge_classes(
 
 
 def _judge_numbers(
-    context: CheckContext, group: _Group, data: _LabelledRows, inside: Mask, outside: Mask
+    context: CheckContext, group: _Group, data: _JudgedRows, inside: Mask, outside: Mask
 ) -> Finding | None:
     errors, errors_outside = data.errors[inside], data.errors[outside]
     mean, mean_outside = float(errors.mean()), float(errors_outside.mean())
@@ -345,7 +345,7 @@ def _judge_numbers(
 def _build_finding(
     context: CheckContext,
     group: _Group,
-    data: _LabelledRows,
+    data: _JudgedRows,
     inside: Mask,
     title: str,
     detail: str,
@@ -408,7 +408,7 @@ def _compute_difference_interval(count: int, total: int, other_count: int, other
     )
 
 
-def _build_section(groups: Sequence[_Group], data: _LabelledRows, half: Mask) -> Section:
+def _build_section(groups: Sequence[_Group], data: _JudgedRows, half: Mask) -> Section:
     rows = []
     for group in sorted(groups, key=lambda group: group.p_value):
         inside, outside = half & group.inside, half & ~group.inside
