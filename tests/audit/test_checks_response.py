@@ -10,7 +10,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 import datamorphic as dm
-from datamorphic.audit.checks.response import compare_answers, find_shortest_number
+from datamorphic.audit.checks.response.cuts import find_shortest_number
+from datamorphic.audit.checks.response.trials import compare_answers
 from datamorphic.audit.result import AuditResult
 
 

@@ -15,7 +15,7 @@ from .interface import INTERFACE
 from .learner import LEARNING
 from .memorisation import MEMORISATION
 from .metamorphisms import METAMORPHISMS
-from .response import RESPONSE
+from .response.check import RESPONSE
 from .scores import CALIBRATION, SCORES
 from .slices import SLICES
 from .suggestions import SUGGESTIONS

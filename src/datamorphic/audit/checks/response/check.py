@@ -1,0 +1,84 @@
+"""The check "response"."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...._text import pluralize
+from ....errors import Interrupted, OutOfBudget
+from ....reporting.document import Section
+from ...check import Check, CheckBudget, CheckFindings
+from ...context import CheckContext
+from ...finding import Finding
+from ...responses import encode_truth, measure_responses
+from .cuts import find_cuts
+from .findings import build_cut_finding, build_reversal_finding, build_value_finding
+from .reversals import find_reversals, find_unit_factor
+from .single_values import SIGNIFICANCE_OF_VALUE, find_single_values, judge_single_value
+from .trials import MIN_ROWS_TO_JUDGE, judge_trials, try_cuts
+
+
+def check_response(context: CheckContext, budget: CheckBudget) -> CheckFindings:
+    """Look for shared cuts, islands and single values along every number."""
+    responses = measure_responses(context, budget)
+    numbers = [response for response in responses if response.kind != "categorical"]
+    truth = encode_truth(context, responses)
+    findings: list[Finding] = []
+    basis = f"{pluralize(len(responses.inputs), 'row')} along {pluralize(len(numbers), 'number')}"
+
+    def add(finding_and_section: tuple[Finding, Section]) -> None:
+        finding, section = finding_and_section
+        findings.append(replace(finding, sections=(section,)))  # its picture stands beside its text
+
+    out_of_budget = not responses.complete
+    try:
+        cuts = find_cuts(context, budget, responses)
+        trials = [] if truth is None or not cuts else try_cuts(context, budget, responses, cuts, truth)
+        refuted_trials = judge_trials(responses, trials)
+        for trial in refuted_trials:
+            add(build_cut_finding(context, responses, trial))
+        known_features = {trial.cut.feature for trial in refuted_trials}
+        for reversal in find_reversals(cuts):
+            if reversal.cut.feature in known_features:
+                continue
+            factor = find_unit_factor(context, budget, responses, reversal)
+            supported = any(
+                trial.cut is reversal.cut and trial.p_value_against < SIGNIFICANCE_OF_VALUE for trial in trials
+            )
+            if factor is not None or not supported:
+                add(build_reversal_finding(context, responses, replace(reversal, factor=factor)))
+                known_features.add(reversal.cut.feature)
+        for single in find_single_values(context, budget, responses):
+            level, evidence = judge_single_value(context, budget, responses, single, truth)
+            if level is not None:
+                add(build_value_finding(context, responses, single, level, evidence))
+    except Interrupted:
+        raise
+    except OutOfBudget:
+        out_of_budget = True
+        basis += "; there was no time for more"
+    return CheckFindings(
+        basis=basis,
+        findings=findings,
+        conclusive=not out_of_budget or bool(findings),
+        skip_reason="budget spent" if out_of_budget else "",
+    )
+
+
+def _find_skip_reason(context: CheckContext) -> str:
+    if not context.has_data:
+        return "no real rows are given"
+    if all(feature.kind == "categorical" for feature in context.space.features):
+        return "no feature is a number"
+    if len(context.inputs) < MIN_ROWS_TO_JUDGE:
+        return "too few rows are given"
+    return "the same case gets different answers" if context.unstable else ""
+
+
+RESPONSE = Check(
+    name="response",
+    question="Does the answer jump at a value without support in the data?",
+    weight=4,
+    find_skip_reason=_find_skip_reason,
+    run=check_response,
+)

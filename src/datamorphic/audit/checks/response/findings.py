@@ -1,0 +1,284 @@
+"""Build findings about cuts, reversals and single values, with their texts, examples and pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...._text import format_percent, format_short, pluralize
+from ....reporting.document import Line, Section, Table
+from ....space.points import Points
+from ...case_text import extract_case, format_share
+from ...context import CheckContext
+from ...finding import Example, Finding, Level
+from ...responses import Numbers, Response, Responses
+from .cuts import Cut, choose_label
+from .reversals import Reversal
+from .single_values import SingleValue
+from .trials import CutTrial
+
+REMEDY = (
+    "Look for a rule, a limit or a change of units at this value in the code before and after the model, and in how the "
+    "training data were made. If it is meant, document it and declare it as a promise."
+)
+
+
+def build_cut_finding(context: CheckContext, responses: Responses, trial: CutTrial) -> tuple[Finding, Section]:
+    """Return a finding about a cut, or an island between two, that the labels speak against."""
+    cut, feature = trial.cut, trial.cut.feature
+    jumps, of = int(cut.jumps.sum()), len(cut.jumps)
+    place = _format_number(cut.place)
+    beside = cut.values_beside[0 if trial.side == "above" else 1]
+    if trial.end is not None:
+        ends = sorted([cut.place, trial.end.place])
+        region = f"between {_format_number(ends[0])} and {_format_number(ends[1])}"
+        title = f"The answer changes {region} of {feature} for {format_percent(jumps / of)} of the rows, and the labels do not"
+    else:
+        region = f"{trial.side} {place}"
+        title = (
+            f"The answer jumps at {feature} {place} for {format_percent(jumps / of)} of the rows, and the labels do not"
+        )
+    if responses.numeric:
+        comparison = (
+            f"the answers would be closer to the labels for {trial.helps} and further away for {trial.hurts} if "
+            f"{feature} were {_format_number(beside)}, just beside the cut"
+        )
+    else:
+        right, right_moved = int((trial.own == trial.truth).sum()), int((trial.moved_answers == trial.truth).sum())
+        comparison = (
+            f"{right} are answered as labelled; {right_moved} would be if {feature} were {_format_number(beside)}, just "
+            "beside the cut"
+        )
+    nearest = "" if len(trial.rows) == trial.rows_in_region else f" Of the {len(trial.rows)} nearest to it,"
+    detail = (
+        f"{format_share(jumps, of, 'row')} jump when only {feature} passes {place}. "
+        f"{pluralize(trial.rows_in_region, 'real row')} have {feature} {region}:{nearest.lower()} {comparison}."
+    )
+    helped_rows = np.flatnonzero((trial.own != trial.truth) & (trial.moved_answers == trial.truth))
+    first = int(helped_rows[0]) if len(helped_rows) else 0
+    example = _build_example(
+        context,
+        responses,
+        context.inputs.take(trial.rows[first : first + 1]),
+        cut.response.column,
+        beside,
+        (float(trial.own[first]), float(trial.moved_answers[first])),
+        row=int(trial.rows[first]),
+    )
+    finding = Finding(
+        check="response",
+        about=feature,
+        title=title,
+        level="concern",
+        sure=0.95,
+        detail=detail,
+        remedy=REMEDY,
+        cases=trial.changes,
+        of=len(trial.rows),
+        examples=(example,),
+        affected_rows=round(trial.changes / max(len(trial.rows), 1) * trial.rows_in_region),
+        rows=len(context.inputs),
+        answer_changes=True,
+        effect=trial.gain,
+        inputs="given",
+    )
+    return finding, _draw_cut(responses, cut)
+
+
+def _draw_cut(responses: Responses, cut: Cut) -> Section:
+    extra = [(cut.low, cut.before, cut.before_levels), (cut.high, cut.after, cut.after_levels)]
+    return _draw_response(
+        responses, cut.response, choose_label(cut), extra, f"It jumps at {_format_number(cut.place)}."
+    )
+
+
+def build_reversal_finding(context: CheckContext, responses: Responses, reversal: Reversal) -> tuple[Finding, Section]:
+    """Return a finding about a smooth response that jumps back."""
+    cut, feature = reversal.cut, reversal.cut.feature
+    place, jumps, of = _format_number(cut.place), int(cut.jumps.sum()), len(cut.jumps)
+    label = _format_label(responses, reversal.label)
+    detail = (
+        f"{format_share(jumps, of, 'row')} jump when only {feature} passes {place}: the score of {label} "
+        f"{'falls' if reversal.jump < 0 else 'rises'} by {abs(reversal.jump):.2f} on average, although it "
+        f"{'rises' if reversal.trend > 0 else 'falls'} smoothly with {feature} everywhere else. The answer itself changes "
+        f"for {cut.changed} of them."
+    )
+    title = f"The answer jumps back at {feature} {place} for {format_percent(jumps / of)} of the rows"
+    if reversal.factor is not None:
+        unit = (
+            f"divided by {_format_number(reversal.factor)}"
+            if reversal.factor > 1
+            else f"multiplied by {_format_number(1 / reversal.factor)}"
+        )
+        title = f"Above {place}, {feature} is read as if it were {unit}"
+        detail += f" Above it, the scores are those of the value {unit}."
+    changed = np.flatnonzero(np.abs(cut.before - cut.after) > 0)
+    row = int(changed[0]) if len(changed) else 0
+    codes = responses.inputs.codes[row : row + 1].copy()
+    codes[0, cut.response.column] = cut.low
+    example = _build_example(
+        context,
+        responses,
+        Points(context.space, codes),
+        cut.response.column,
+        cut.high,
+        (float(cut.before[row]), float(cut.after[row])),
+    )
+    finding = Finding(
+        check="response",
+        about=feature,
+        title=title,
+        level="concern",
+        sure=0.95 if reversal.factor is not None else 0.8,
+        detail=detail,
+        remedy=REMEDY,
+        cases=cut.changed,
+        of=of,
+        examples=(example,),
+        answer_changes=cut.changed > 0,
+        effect=reversal.jump,
+        inputs="changed",
+    )
+    return finding, _draw_cut(responses, cut)
+
+
+def build_value_finding(
+    context: CheckContext, responses: Responses, single: SingleValue, level: Level, evidence: str
+) -> tuple[Finding, Section]:
+    """Return a finding about a single value."""
+    feature, value = single.feature, _format_number(single.value)
+    count, of = int(single.alone.sum()), len(single.alone)
+    lower, upper = (_format_number(neighbour) for neighbour in single.neighbours)
+    row = int(np.flatnonzero(single.alone)[0])
+    codes = responses.inputs.codes[row : row + 1].copy()
+    codes[0, single.response.column] = single.neighbours[1]
+    example = _build_example(
+        context,
+        responses,
+        Points(context.space, codes),
+        single.response.column,
+        single.value,
+        (float(single.answers[row, 2]), float(single.answers[row, 1])),
+    )
+    finding = Finding(
+        check="response",
+        about=feature,
+        title=f"The value {value} of {feature} is answered unlike the values around it",
+        level=level,
+        sure=0.9,
+        detail=f"{format_share(count, of, 'row')} get one answer at {lower} and at {upper}, and another one at {value}. "
+        f"{evidence}",
+        remedy=f"If {value} stands for a missing value, pass a missing value and impute it, or add a column that says "
+        "that it is missing. If not, look for a special case in the code around the model.",
+        cases=count,
+        of=of,
+        examples=(example,),
+        counted_in_detail=True,
+        affected_rows=len(single.data_rows),
+        rows=len(context.inputs),
+        answer_changes=True,
+        inputs="given" if len(single.data_rows) else "changed",
+    )
+    own = single.answers[single.alone, 1]
+    label = 0 if responses.numeric else int(np.bincount(own.astype(int)).argmax())
+    table = Table(
+        columns=[feature, "mean answer" if responses.numeric else f"share answered {_format_label(responses, label)}"],
+        rows=[
+            [
+                _format_number(place),
+                f"{np.nanmean(single.answers[:, i]):.4g}"
+                if responses.numeric
+                else format_percent(float(np.mean(single.answers[:, i] == label))),
+            ]
+            for i, place in enumerate((single.neighbours[0], single.value, single.neighbours[1]))
+        ],
+        sortable=False,
+    )
+    text = f"{pluralize(of, 'real row')}, each with these values of {feature} and its own values of everything else."
+    return finding, Section(heading=f"The answer around {feature} {value}", text=text, table=table)
+
+
+def _format_number(value: float) -> str:
+    return f"{int(value):,}" if float(value).is_integer() and abs(value) < 1e15 else format_short(value)
+
+
+def _format_label(responses: Responses, code: float) -> str:
+    if responses.numeric:
+        return format_short(float(code))
+    labels = responses.codes.labels
+    return labels[int(code)] if not np.isnan(code) and int(code) < len(labels) else "no answer"
+
+
+def _build_example(
+    context: CheckContext,
+    responses: Responses,
+    points: Points,
+    column: int,
+    value: float,
+    answers: tuple[float, float],
+    row: int | None = None,
+) -> Example:
+    """Return one row as it is, and with another value of one feature."""
+    name = context.space.names[column]
+    codes = points.codes[:1].copy()
+    codes[0, column] = value
+    case, changed_case = extract_case(points, 0), extract_case(Points(points.space, codes), 0)
+    before, after = (_format_label(responses, answer) for answer in answers)
+    return Example(
+        words=f"{name} from {format_short(case[name])} to {format_short(changed_case[name])}: {before} becomes {after}",
+        case=case,
+        answer=before,
+        changed={name: changed_case[name]},
+        becomes=after,
+        row=row,
+    )
+
+
+def _draw_response(
+    responses: Responses,
+    response: Response,
+    label: int,
+    extra: Sequence[tuple[float, Numbers, Numbers | None]],
+    note: str,
+) -> Section:
+    """Return a picture of the mean answer along a feature, with the values beside a cut added."""
+    values: list[float] = [*response.values.tolist(), *(value for value, _, _ in extra)]
+    columns: list[Numbers] = [*response.answers.T, *(answers for _, answers, _ in extra)]
+    means: list[float] = []
+    for column, answers in enumerate(columns):
+        levels = None
+        if response.levels is not None and column < len(response.values):
+            levels = response.levels[:, column, label]
+        elif column >= len(response.values) and extra[column - len(response.values)][2] is not None:
+            levels = extra[column - len(response.values)][2][:, label]  # type: ignore[index]
+        if response.numeric:
+            levels = answers
+        means.append(float(np.nanmean(levels)) if levels is not None else float(np.nanmean(answers == label)))
+    order = np.argsort(values, kind="stable").tolist()
+    bands = []
+    for place in order:
+        known = columns[place][~np.isnan(columns[place])]
+        usual = "" if response.numeric or not len(known) else np.bincount(known.astype(int)).argmax()
+        bands.append("" if usual == "" else _format_label(responses, float(usual)))
+    if response.numeric:
+        quantity = "mean answer"
+    elif response.levels is not None:
+        quantity = f"mean score of {_format_label(responses, label)}"
+    else:
+        quantity = f"share answered {_format_label(responses, label)}"
+    return Section(
+        heading=f"The answer along {response.feature}",
+        text=f"The {quantity} over {pluralize(len(responses.inputs), 'real row')}, each with all these values of "
+        f"{response.feature} and its own values of everything else. {note}",
+        picture=Line(
+            title=f"{quantity} along {response.feature}",
+            subtitle=note,
+            x_label=response.feature,
+            y_label=quantity,
+            values=[means[place] for place in order],
+            bands=bands,
+            notes=[f"{response.feature} {_format_number(values[place])}" for place in order],
+            steps=[values[place] for place in order],
+        ),
+    )
