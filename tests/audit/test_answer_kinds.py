@@ -62,6 +62,21 @@ def test_boolean_answers_agree_with_0_and_1(data, model):
     assert f"{100 * share:.3g}%" in note
 
 
+@pytest.mark.parametrize(
+    ("answer", "numeric"),
+    [
+        (lambda frame: (frame["income"] > 0).astype(np.float64), False),  # classes as floats
+        (lambda frame: frame["income"].to_numpy(), True),
+        (lambda frame: np.round(100 * frame["income"].to_numpy()), True),  # too many for classes
+        (lambda frame: np.where(frame["income"] > 0, "yes", "no"), False),
+    ],
+)
+def test_floats_are_numbers_unless_they_are_a_few_whole_ones(data, answer, numeric):
+    result = dm.test(answer, data[["income", "debt"]], budget="5s", only=["answers", "classes"])
+    whys = {outcome.check: outcome.why for outcome in result.outcomes}
+    assert (whys["classes"] == "the answers are numbers") is numeric
+
+
 def test_labels_in_other_words_are_not_compared(data, model):
     result = dm.test(model, data, target="target", classes=["no", "yes"], budget="5s", only=["answers", "classes"])
     assert not result.findings

@@ -77,6 +77,24 @@ def test_directions_of_numbers_and_identifiers():
     assert [row[2] for row in outcome.sections[0].table.rows if row[0] == "row_id"] == ["--invariant row_id"]
 
 
+def test_directions_cost_no_model_calls_of_their_own():
+    calls = []
+    for data, target in ((DATA, "label"), (DATA[NAMES], None)):  # without labels, no direction is looked for
+        result = dm.test(MODEL, data, target=target, only=["dependence", "suggestions"], progress=False)
+        calls.append({outcome.check: outcome.calls for outcome in result.outcomes}["suggestions"])
+    assert calls[0] == calls[1] > 0
+
+
+def test_directions_of_answers_without_scores():
+    class Answers:
+        classes_ = MODEL.classes_
+
+        def predict(self, frame):
+            return MODEL.predict(frame)
+
+    assert "--monotone income=up" in run(Answers()).findings[-1].remedy
+
+
 def test_a_response_that_turns_is_not_offered():
     def predict(frame):
         return np.where(np.abs(frame["income"]) < 0.7, "yes", "no")

@@ -37,6 +37,8 @@ SLOW_CALL_SECONDS = 0.3  # ends the measurement of the pace
 REFERENCE_SECONDS = 1.5  # with less left, no reference model is fitted
 PACE_ROWS = (1, 1, 3, 24, 192, 512)  # of the calls that measure the pace; the first is not counted
 MAX_PACE_BUDGET_SHARE = 0.1  # of the whole budget, for the next of these calls
+MAX_ROWS_TO_JUDGE = 1_000  # whose answers tell whether they are numbers or classes
+MAX_CLASSES_AS_FLOATS = 20  # more different whole floats are numbers
 MAX_BATCH_SECONDS = 0.5  # for a batch, since the clock is looked at between batches
 
 
@@ -110,6 +112,7 @@ class CheckContext:
     seed: int = 0
     drive_options: dict[str, Any] = field(default_factory=dict)  # engine, timeout, batch
     pace: Pace = field(default_factory=Pace)
+    first_answers: Outputs | None = None  # from the measurement of the pace
     queries: Points | None = None  # of the check "answers"
     query_rows: npt.NDArray[np.intp] | None = None  # the positions of these queries among the inputs
     answers: Outputs | None = None  # to these queries
@@ -144,10 +147,22 @@ class CheckContext:
 
     @property
     def has_numeric_answers(self) -> bool:
-        """Whether the answers are numbers rather than classes, as far as it is known."""
+        """Whether the answers are numbers rather than classes, as far as it is known.
+
+        A system that does not say so is judged by its answers: floats are numbers, unless they are a few whole ones. A
+        function may well return the classes 0 and 1 as floats.
+        """
         if self.subject.has_numeric_answers:
             return True
-        return self.sut.labels is None and self.answers is not None and self.answers.values.dtype.kind == "f"
+        outputs = self.first_answers if self.answers is None else self.answers
+        if self.sut.labels is not None or outputs is None:
+            return False
+        outputs = outputs.take(slice(0, MAX_ROWS_TO_JUDGE))
+        values = outputs.values[outputs.ok]
+        if values.dtype.kind != "f":
+            return False
+        values = values[np.isfinite(values)]
+        return bool((values % 1 != 0).any()) or len(np.unique(values)) > MAX_CLASSES_AS_FLOATS
 
     def sample_rows(self, limit: int) -> npt.NDArray[np.intp]:
         """Return the positions of the inputs that `sample_inputs` returns."""
@@ -181,17 +196,11 @@ class CheckContext:
             self._reference_models.append(model)
         return self._reference_models[0]
 
-    def has_number_answers(self, outputs: Outputs) -> bool:
-        """Tell whether answers are real numbers rather than labels."""
-        if self.subject.has_numeric_answers:
-            return True
-        return self.sut.labels is None and outputs.values.dtype.kind == "f"
-
     def count_labels(self, outputs: Outputs) -> None:
         """Add the labels of some answers to the counts."""
-        ok = outputs.ok
-        if self.subject.has_numeric_answers or (self.sut.labels is None and outputs.values.dtype.kind == "f"):
+        if self.has_numeric_answers:
             return  # numbers are not classes
+        ok = outputs.ok
         try:
             values, counts = np.unique(outputs.values[ok], return_counts=True)
             pairs = zip(values.tolist(), counts.tolist(), strict=True)
@@ -210,7 +219,7 @@ class CheckContext:
             start_time = time.monotonic()
             points = self.sample_inputs(rows)
             counter = CallCounter()
-            drive(ask(points, fresh=True), self.sut, tally=counter, **self.build_quiet_options())
+            self.first_answers = drive(ask(points, fresh=True), self.sut, tally=counter, **self.build_quiet_options())
             self.clock.runs += counter.runs
             seconds_by_rows[len(points)] = time.monotonic() - start_time
             slow = round_ > 1 and seconds_by_rows[len(points)] > SLOW_CALL_SECONDS

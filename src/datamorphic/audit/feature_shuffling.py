@@ -43,7 +43,7 @@ def measure_influence(context: CheckContext, budget: CheckBudget) -> Influence:
         points_by_feature.append(Points(context.space, codes))
     answers = run_flow(context, budget, ask(inputs, scores=True, note="influence"))
     outputs = run_flow(context, budget, ask(Points.concat(points_by_feature), scores=True, note="influence"))
-    numbers = context.has_number_answers(answers)
+    numbers = context.has_numeric_answers
     shuffled, changed, score_changed, tried = {}, {}, {}, {}
     for column, (name, points) in enumerate(zip(names, points_by_feature, strict=True)):
         column_outputs = outputs.take(slice(column * rows, (column + 1) * rows))

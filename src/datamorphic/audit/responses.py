@@ -99,6 +99,11 @@ class Direction:
     of: int  # rows that move at all
     size: float  # the median difference between the ends: of the number, or of the score between 0 and 1
 
+    @property
+    def way(self) -> str:
+        """The direction as expectations name it."""
+        return "up" if self.sign > 0 else "down"
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Response:
@@ -180,9 +185,9 @@ class Response:
     def find_direction(self, label: int | None = None, towards: Any = None) -> Direction | None:
         """Return the direction in which nearly all rows move along a number, or None.
 
-        Labels without scores give none, since an answer that never changes does not move.
+        Without scores, it is the direction in which the answer changes to the label; at least half of the rows must move.
         """
-        if self.kind == "categorical" or len(self.values) < 3 or (not self.numeric and self.levels is None):
+        if self.kind == "categorical" or len(self.values) < 3:
             return None
         curve = self.get_curve(label)
         tolerance = RELATIVE_ROUNDING * max(_measure_spread(curve), 1e-9)
@@ -341,7 +346,7 @@ def find_values(context: CheckContext, column: int, quantiles: int = FINE_QUANTI
 
 
 def _measure(context: CheckContext, budget: CheckBudget) -> Responses:
-    wants_scores = context.sut.score_kind is not None and not context.subject.has_numeric_answers
+    wants_scores = context.sut.score_kind is not None and not context.has_numeric_answers
     values, rows = _choose_values(context, budget, SCORE_COST if wants_scores else 1.0)
     all_row_numbers = context.sample_rows(min(MAX_ROWS, len(context.inputs)))
     # The first rows show how fast the system really is, and how many more the budget allows.
@@ -371,7 +376,7 @@ def _measure(context: CheckContext, budget: CheckBudget) -> Responses:
                 column: Outputs.concat([outputs, more_by_column[column]])
                 for column, outputs in outputs_by_column.items()
             }
-    codes = AnswerCodes(_has_numbers(context, own_outputs), context.sut.labels)
+    codes = AnswerCodes(context.has_numeric_answers, context.sut.labels)
     responses = Responses(
         inputs=inputs,
         row_numbers=all_row_numbers[: len(inputs)],
@@ -438,16 +443,6 @@ def _sweep_features(inputs: Points, values: Sequence[Codes], scores: bool) -> Fl
             outputs_by_column[c] = outputs.take(slice(start, end))
         group = []
     return own_outputs, outputs_by_column
-
-
-def _has_numbers(context: CheckContext, outputs: Outputs) -> bool:
-    """Tell whether answers are numbers rather than labels."""
-    if context.subject.has_numeric_answers:
-        return True
-    values = outputs.values[outputs.ok]
-    if context.sut.labels is not None or values.dtype.kind != "f":
-        return False
-    return bool(len(values)) and not bool((values % 1 == 0).all())
 
 
 def compute_levels(scores: Numbers, kind: Literal["decision", "probability", "pairwise"] | None) -> Numbers | None:

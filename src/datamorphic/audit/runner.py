@@ -292,11 +292,9 @@ def _describe_accuracy(context: CheckContext) -> list[str]:
     if context.truth is None or context.answers is None or len(context.answers) != len(context.truth):
         return []
     ok = context.answers.ok
-    if context.subject.has_numeric_answers or not ok.any():
+    if context.has_numeric_answers or not ok.any():
         return []
     answers = context.answers.values[ok]
-    if context.sut.labels is None and answers.dtype.kind == "f" and (answers != np.rint(answers)).any():
-        return []  # numbers are not labels
     truth = context.truth[ok]
     known_keys = set(to_label_keys(answers)) | {to_label_key(label) for label in context.sut.labels or ()}
     if not set(to_label_keys(truth)) & known_keys:

@@ -154,7 +154,7 @@ def _cover_surrogate(context: CheckContext, budget: CheckBudget) -> tuple[Covera
     tree = fit_surrogate(
         Outputs.concat([answers, outputs]).to_objects(),
         Points.concat([queries, mixed]),
-        numbers=context.subject.has_numeric_answers,
+        numbers=context.has_numeric_answers,
         seed=context.seed,
         max_leaves=min(MAX_SURROGATE_LEAVES, max(2, len(queries) // 10)),
     )

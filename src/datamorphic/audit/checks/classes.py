@@ -81,7 +81,7 @@ def _build_finding(context: CheckContext, label: object, truth: Counter[Any], to
 def _find_skip_reason(context: CheckContext) -> str:
     if context.answers is None or context.queries is None:
         return MISSING_RESULT
-    if context.subject.has_numeric_answers or not context.label_counts:
+    if context.has_numeric_answers or not context.label_counts:
         return "the answers are numbers"
     distinct = {row.tobytes() for row in context.queries.codes[:1000]}
     return "" if len(distinct) >= MIN_DISTINCT_INPUTS else "too few distinct inputs are given"

@@ -143,7 +143,7 @@ def check_monotone(context: CheckContext, budget: CheckBudget) -> CheckFindings:
         if not trial.violated:
             continue
         assert isinstance(relation, Monotone)
-        numbers = context.subject.has_numeric_answers
+        numbers = context.has_numeric_answers
         flips = int((~violations.before.same(violations.after)).sum())
         flip_text = "" if numbers else f" In {flips:,} of them the answer itself changes."
         findings.append(
@@ -212,7 +212,7 @@ def _draw_curve(context: CheckContext, budget: CheckBudget, relation: Monotone, 
     known_columns = np.flatnonzero(swept.answered[0])
     level = relation.compute_level(swept.outputs)[known_columns]
     points = swept.points(np.zeros(len(known_columns), dtype=np.intp), known_columns)
-    if context.subject.has_numeric_answers:
+    if context.has_numeric_answers:
         quantity, labels = "answer", ["answer"] * len(known_columns)
     else:
         quantity, labels = "score", [format_answer(swept.outputs, int(column)) for column in known_columns]

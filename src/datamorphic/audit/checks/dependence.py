@@ -380,7 +380,7 @@ def _tabulate_effects(responses: Responses) -> Section:
     body = []
     for response in ranked:
         direction = directions.get(response.feature)
-        way = "" if direction is None else ("up" if direction.sign > 0 else "down")
+        way = "" if direction is None else direction.way
         below, above = response.find_flat_ends()
         flat = [f"below {format_short(below)}"] if below is not None else []
         flat += [f"above {format_short(above)}"] if above is not None else []

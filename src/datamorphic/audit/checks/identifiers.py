@@ -207,7 +207,7 @@ def _select_labelled_rows(context: CheckContext) -> _LabelledRows | None:
     truth = context.truth[order]
     order = order[~np.asarray(pd.isna(truth), dtype=bool)][:MAX_LABELLED_ROWS]
     truth, codes = context.truth[order], context.inputs.codes[order]
-    numbers = context.answers is not None and context.has_number_answers(context.answers)
+    numbers = context.has_numeric_answers
     if numbers:
         labels = pd.to_numeric(pd.Series(truth), errors="coerce").to_numpy(dtype=np.float64)
         if np.isnan(labels).any() or len(labels) < MIN_LABELLED_ROWS or labels.std() == 0:
@@ -409,7 +409,7 @@ def _hash_rows(frame: pd.DataFrame, reference: pd.DataFrame) -> tuple[npt.NDArra
 def _compare_accuracy(context: CheckContext, repeated: Mask) -> str:
     """Return how often the answers agree with the labels, for repeated rows and for the others."""
     answers, truth = context.answers, context.truth
-    if answers is None or truth is None or len(answers) != len(truth) or context.has_number_answers(answers):
+    if answers is None or truth is None or len(answers) != len(truth) or context.has_numeric_answers:
         return ""
     if context.queries is not context.inputs or repeated.all():
         return ""

@@ -115,7 +115,7 @@ class _Interviewer:
         self.answers = self.ask(self.frame)
         answered = self.answers.ok
         self.frame, self.answers = self.frame[answered].reset_index(drop=True), self.answers.take(answered)
-        self.numbers = context.has_number_answers(self.answers)
+        self.numbers = context.has_numeric_answers
 
     def ask(self, frame: pd.DataFrame) -> Outputs:
         """Query the system with a frame as it is."""

@@ -393,7 +393,7 @@ def _compare_decisions(context: CheckContext, inputs: Points, outputs: Outputs) 
 
 
 def _find_score_skip_reason(context: CheckContext) -> str:
-    if context.subject.has_numeric_answers:
+    if context.has_numeric_answers:
         return "the answers are numbers"
     if context.unstable:
         return "answers do not repeat, so that a comparison with scores means nothing"

@@ -13,26 +13,19 @@ import numpy.typing as npt
 
 from ..._text import pluralize
 from ...errors import Interrupted, OutOfBudget
-from ...relations.feature import Monotone
-from ...relations.sweep import sweep
 from ...reporting.document import Section, Table
-from ...space.features import Categorical
 from ..case_text import format_share
-from ..check import Check, CheckBudget, CheckFindings, run_flow
+from ..check import Check, CheckBudget, CheckFindings
 from ..columns import find_identifiers, find_protected_columns
 from ..context import CheckContext
 from ..feature_shuffling import measure_influence
 from ..finding import Finding
 from ..influence import Influence
+from ..responses import Direction, measure_responses
 
-MAX_SWEPT_FEATURES = 6  # the most influential numbers
-MAX_SWEPT_ROWS = 40
-VALUES_PER_SWEEP = 9
-MIN_SWEPT_ROWS = 10
-MIN_ROWS_ONE_WAY = 0.95  # of the swept rows: a direction must hold for nearly all to be worth declaring
-MIN_ROWS_MOVED = 0.5  # of the swept rows: otherwise a direction holds because nothing happens
+MAX_DIRECTIONS = 6
+MIN_LABELLED_ROWS = 10
 SIGNIFICANCE = 0.001  # of the correlation between feature and label, divided by the number of features
-RANDOM_STREAM = 174
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,17 +55,16 @@ def suggest_declarations(context: CheckContext, budget: CheckBudget) -> CheckFin
         suggestions += [_suggest_protected(name, protected_roles[name]) for name in used]
     identifiers = find_identifiers(context.inputs)
     suggestions += [_suggest_invariant(name, role.role) for name, role in identifiers.items() if name not in declared]
-    directions: dict[str, str] = {}
+    directions: list[Direction] = []
     try:
-        directions = _find_directions(context, budget, influence, {*declared, *identifiers, *protected_roles})
+        directions = _find_directions(context, budget, {*declared, *identifiers, *protected_roles})
     except Interrupted:
         raise
     except OutOfBudget:
         remarks.append("there was no time to look for directions")
-    towards = _find_towards(context)
     if directions:
-        findings.append(_build_direction_finding(context, directions, towards))
-        suggestions += [_suggest_direction(name, direction) for name, direction in directions.items()]
+        findings.append(_build_direction_finding(directions))
+        suggestions += [_suggest_direction(direction) for direction in directions]
     basis = f"{pluralize(len(suggestions), 'suggestion')} from {pluralize(len(context.space), 'feature')}"
     section = Section(
         heading="What to declare",
@@ -137,67 +129,30 @@ def _suggest_invariant(name: str, role: str) -> _Suggestion:
 # -- directions --------------------------------------------------------------------------------------------------------
 
 
-def _find_directions(
-    context: CheckContext, budget: CheckBudget, influence: Influence, excluded: set[str]
-) -> dict[str, str]:
-    """Return the features along which the answer moves one way for nearly all rows, as the labels do."""
-    level = _find_label_level(context, context.has_number_answers(influence.answers))
+def _find_directions(context: CheckContext, budget: CheckBudget, excluded: set[str]) -> list[Direction]:
+    """Return the directions in which the answer moves for nearly all rows, as the labels do, the strongest first."""
+    level = _find_label_level(context)
     if level is None:
-        return {}
-    candidates = []
-    for name in influence.rank():
-        feature = context.space[name]
-        if isinstance(feature, Categorical) or name in excluded or not influence.is_used(name):
-            continue
-        relation = Monotone(name, "up").fitted_to(context.sut, context.inputs)
-        if not relation.why_not(context.sut, context.inputs):
-            sign = _find_label_direction(context, name, level)
-            candidates += [(relation, sign)] if sign else []
-    candidates = candidates[:MAX_SWEPT_FEATURES]
-    if not candidates:
-        return {}
-    rows = context.count_affordable(
-        budget.remaining(0.5),
-        min(MAX_SWEPT_ROWS, len(context.inputs)),
-        runs_per_case=2 * len(candidates) * (VALUES_PER_SWEEP + 1),
-        calls=2 * len(candidates),
-    )
-    if rows < MIN_SWEPT_ROWS:
-        raise OutOfBudget("The budget does not allow enough rows.")
-    rng = np.random.default_rng([context.seed, RANDOM_STREAM])
-    inputs = context.inputs.take(rng.permutation(len(context.inputs))[:rows])
-    directions = {}
-    for relation, sign in candidates:
-        codes = context.inputs.codes[:, context.space.position(relation.feature)]
-        values = np.unique(np.nanquantile(codes, np.linspace(0.02, 0.98, VALUES_PER_SWEEP), method="nearest"))
-        swept = run_flow(context, budget, sweep(inputs, relation.feature, values, scores=True, note="directions"))
-        heights = np.where(swept.answered, swept.grid(relation.compute_level(swept.outputs)), np.nan)
-        if len(heights) and _moves_one_way(sign * heights):
-            directions[relation.feature] = "up" if sign > 0 else "down"
-    return directions
+        return []
+    directions = [
+        direction
+        for direction in measure_responses(context, budget).find_directions()
+        if direction.feature not in excluded
+        and direction.sign == _find_label_direction(context, direction.feature, level)
+    ]
+    return directions[:MAX_DIRECTIONS]
 
 
-def _moves_one_way(heights: npt.NDArray[np.float64]) -> bool:
-    """Tell whether nearly all rows of a matrix never fall, and enough of them rise."""
-    spread = float(np.nanmax(heights) - np.nanmin(heights)) if np.isfinite(heights).any() else 0.0
-    if not spread:
-        return False
-    steps = np.diff(heights, axis=1)
-    never_falls = (np.nan_to_num(steps) >= -1e-6 * spread).all(axis=1)
-    rises = (np.nan_to_num(steps) > 1e-6 * spread).any(axis=1)
-    return bool(never_falls.mean() >= MIN_ROWS_ONE_WAY and rises.mean() >= MIN_ROWS_MOVED)
-
-
-def _find_label_level(context: CheckContext, numbers: bool) -> npt.NDArray[np.float64] | None:
+def _find_label_level(context: CheckContext) -> npt.NDArray[np.float64] | None:
     """Return the labels as numbers that the answers should rise with; None if there are none."""
     import pandas as pd
 
     truth, labels = context.truth, context.sut.labels
     if truth is None:
         return None
-    if numbers:
+    if context.has_numeric_answers:
         level = pd.to_numeric(pd.Series(truth, dtype=object), errors="coerce").to_numpy(dtype=np.float64)
-        return level if np.isfinite(level).sum() >= MIN_SWEPT_ROWS else None
+        return level if np.isfinite(level).sum() >= MIN_LABELLED_ROWS else None
     if labels is None or len(labels) != 2:
         return None
     return np.array([str(label) == str(labels[1]) for label in truth.tolist()], dtype=np.float64)
@@ -209,43 +164,53 @@ def _find_label_direction(context: CheckContext, name: str, level: npt.NDArray[n
 
     values = context.inputs.codes[:, context.space.position(name)]
     known = np.isfinite(values) & np.isfinite(level)
-    if known.sum() < MIN_SWEPT_ROWS or np.ptp(values[known]) == 0 or np.ptp(level[known]) == 0:
+    if known.sum() < MIN_LABELLED_ROWS or np.ptp(values[known]) == 0 or np.ptp(level[known]) == 0:
         return 0
     result: Any = spearmanr(values[known], level[known])
     return int(np.sign(result.statistic)) if result.pvalue < SIGNIFICANCE / len(context.space) else 0
 
 
-def _find_towards(context: CheckContext) -> Any:
-    labels = context.sut.labels
-    return labels[1] if labels is not None and len(labels) == 2 else None
-
-
-def _build_direction_finding(context: CheckContext, directions: dict[str, str], towards: Any) -> Finding:
-    effect = "raises the answer" if towards is None else f"makes {towards} more likely"
-    opposite = "lowers the answer" if towards is None else f"makes {towards} less likely"
-    sentences = [f"more {name} {effect if direction == 'up' else opposite}" for name, direction in directions.items()]
-    options = _join_options(_suggest_direction(*item).option for item in directions.items())
+def _build_direction_finding(directions: Sequence[Direction]) -> Finding:
+    ways = {direction.feature: direction.way for direction in directions}
+    sentences = [f"more {direction.feature} {_format_effect(direction)}" for direction in directions]
+    options = _join_options(_suggest_direction(direction).option for direction in directions)
+    weakest = min(directions, key=lambda direction: direction.rows / direction.of)
     return Finding(
         check="suggestions",
-        about=", ".join(directions),
-        title=f"Directions that could be declared: {', '.join(f'{name} {way}' for name, way in directions.items())}",
+        about=", ".join(ways),
+        title=f"Directions that could be declared: {', '.join(f'{name} {way}' for name, way in ways.items())}",
         level="advice",
         sure=0.7,
-        detail=f"In the data and in the model, {', '.join(sentences)}: for at least {MIN_ROWS_ONE_WAY:.0%} of the rows tried, "
-        "whatever the other features.",
+        detail=f"In the data and in the model, {', '.join(sentences)}. {'Each' if len(ways) > 1 else 'This'} holds for at least "
+        f"{weakest.rows:,} of {pluralize(weakest.of, 'real row')}, whatever the other features.",
         remedy="If one of them must hold by law, physics or common sense, declare it, so that the next version of the model is "
-        f'held to it: {options} on the command line, expect={{"monotone": {json.dumps(directions, ensure_ascii=False)}}} in '
-        f"Python, monotone = {_format_toml_table(directions)} in the file of expectations.",
+        f'held to it: {options} on the command line, expect={{"monotone": {json.dumps(ways, ensure_ascii=False)}}} in '
+        f"Python, monotone = {_format_toml_table(ways)} in the file of expectations.",
+        cases=weakest.rows,
+        of=weakest.of,
+        noun="row",
+        counted_in_detail=True,
+        affected_rows=weakest.rows,
+        rows=weakest.of,
+        effect=max(direction.size for direction in directions),
+        inputs="changed",
     )
 
 
-def _suggest_direction(name: str, direction: str) -> _Suggestion:
+def _format_effect(direction: Direction) -> str:
+    if direction.towards is None:
+        return "raises the answer" if direction.sign > 0 else "lowers the answer"
+    return f"makes {direction.towards} {'more' if direction.sign > 0 else 'less'} likely"
+
+
+def _suggest_direction(direction: Direction) -> _Suggestion:
+    name, way = direction.feature, direction.way
     return _Suggestion(
         column=name,
-        reason=f"the answer goes {direction} with it, in the data and in the model",
-        option=f"--monotone {shlex.quote(f'{name}={direction}')}",
-        python=f'expect={{"monotone": {json.dumps({name: direction}, ensure_ascii=False)}}}',
-        toml=f"monotone = {_format_toml_table({name: direction})}",
+        reason=f"more of it {_format_effect(direction)}, in the data and in the model",
+        option=f"--monotone {shlex.quote(f'{name}={way}')}",
+        python=f'expect={{"monotone": {json.dumps({name: way}, ensure_ascii=False)}}}',
+        toml=f"monotone = {_format_toml_table({name: way})}",
     )
 
 
