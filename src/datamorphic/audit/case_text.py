@@ -85,10 +85,10 @@ def build_example(groups: JudgedGroups, phrases: tuple[str, str] = ("", "and the
     )
 
 
-def format_share(count: int, total: int, noun: str = "case") -> str:
+def format_share(count: int, total: int, noun: str = "case", plural: str | None = None) -> str:
     """Return a count with its share and 95% interval: ``3 of 150 cases (2%, 0.683% to 5.71%)``."""
     share, low, high = map(format_percent, (count / max(total, 1), *compute_wilson_interval(count, total)))
-    return f"{count:,} of {pluralize(total, noun)} ({share}, {low} to {high})"
+    return f"{count:,} of {pluralize(total, noun, plural)} ({share}, {low} to {high})"
 
 
 def format_label(value: object) -> str:

@@ -162,7 +162,7 @@ class CheckContext:
         if values.dtype.kind != "f":
             return False
         values = values[np.isfinite(values)]
-        return bool((values % 1 != 0).any()) or len(np.unique(values)) > MAX_CLASSES_AS_FLOATS
+        return bool((values % 1 != 0).any()) or not 2 <= len(np.unique(values)) <= MAX_CLASSES_AS_FLOATS
 
     def sample_rows(self, limit: int) -> npt.NDArray[np.intp]:
         """Return the positions of the inputs that `sample_inputs` returns."""

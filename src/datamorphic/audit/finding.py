@@ -60,6 +60,7 @@ class Finding:
     sampled: bool = True  # whether what was counted is a sample, so that the rate has an interval
     sections: tuple[Section, ...] = ()  # pictures and tables that show the finding, beside its text
     cause: str = ""  # findings of several checks with the same cause are one finding; see `ranking`
+    columns: tuple[str, ...] = ()  # the features concerned, if `about` is not the only one
     affected_rows: int = 0  # given rows that show the finding, as they are or with a change
     rows: int = 0  # given rows that were tried; 0 if unknown
     answer_changes: bool | None = None  # False if only scores change; None if unknown

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +34,28 @@ class Influence:
     def compute_share(self, feature: str) -> float:
         """Return the share of the rows tried whose answer changed with a feature."""
         return self.count_changed(feature) / max(self.tried[feature], 1)
+
+    def describe_impact(self, feature: str) -> dict[str, Any]:
+        """Return how many given rows a feature affects and how, as fields of a finding."""
+        changed, tried = self.count_changed(feature), self.tried[feature]
+        return {
+            "cases": changed,
+            "of": tried,
+            "noun": "row",
+            "affected_rows": changed,
+            "rows": tried,
+            "answer_changes": changed > 0,
+            "effect": self.measure_effect(feature),
+            "inputs": "changed",
+        }
+
+    def measure_effect(self, feature: str) -> float | None:
+        """Return the median change of the answers that change with a feature; None for labels and without any change."""
+        rows = self.changed[feature]
+        before, after = self.answers.values, self.shuffled[feature][1].values
+        if not rows.any() or before.dtype.kind != "f" or after.dtype.kind != "f":
+            return None
+        return float(np.median(np.abs(after[rows] - before[rows])))
 
     def is_used(self, feature: str) -> bool:
         """Tell whether an answer or a score changed with a feature."""

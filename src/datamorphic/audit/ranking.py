@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 
 from .finding import Finding
 
-#: Checks that find the same defect in different ways, by the kind of defect. Their findings about the same feature have
+#: Checks that find the same defect in different ways, by the kind of defect. Their findings about a common feature have
 #: the same cause.
 CHECKS_BY_DEFECT: dict[str, tuple[str, ...]] = {
     "relies on a feature": ("identifiers", "leaks", "dependence", "invariant", "protected", "suggestions"),
@@ -37,24 +37,35 @@ def rank_findings(findings: Iterable[Finding]) -> list[Finding]:
     ('id is an identifier', ['dependence'])
     """
     groups: list[list[Finding]] = []
-    groups_by_cause: dict[Hashable, list[list[Finding]]] = {}
+    groups_by_defect: dict[str, list[list[Finding]]] = {}
     for finding in sorted(findings, key=lambda finding: finding.rank):
-        cause = find_cause(finding)
-        same_cause = groups_by_cause.setdefault(cause, []) if cause else []
-        group = next((group for group in same_cause if all(other.check != finding.check for other in group)), None)
+        same_defect = groups_by_defect.setdefault(find_defect(finding), [])
+        group = next((group for group in same_defect if _has_same_cause(finding, group)), None)
         if group is None:
             group = []
             groups.append(group)
-            same_cause.append(group)
+            same_defect.append(group)
         group.append(finding)
     return [replace(first, evidence=(*first.evidence, *others)) if others else first for first, *others in groups]
 
 
-def find_cause(finding: Finding) -> Hashable:
-    """Return what findings of different checks have in common if they have the same cause; empty if nothing does."""
-    if finding.cause:
-        return finding.cause
-    defect = DEFECT_BY_CHECK.get(finding.check, "")
-    if defect in DEFECTS_WITH_ONE_CAUSE:
-        return (defect, "")
-    return (defect, finding.about) if defect and finding.about else ""
+def find_defect(finding: Finding) -> str:
+    """Return the kind of defect: the named cause, or that of the check; empty if it is none that several checks find."""
+    return finding.cause or DEFECT_BY_CHECK.get(finding.check, "")
+
+
+def _has_same_cause(finding: Finding, group: list[Finding]) -> bool:
+    """Tell whether a finding has the cause of a group with the same kind of defect.
+
+    Unless the cause is named, it is about a feature that the first finding of the group is about, too.
+    """
+    defect = find_defect(finding)
+    if not defect or any(other.check == finding.check for other in group):
+        return False
+    if finding.cause or defect in DEFECTS_WITH_ONE_CAUSE:
+        return True
+    return bool(_get_columns(finding) & _get_columns(group[0]))
+
+
+def _get_columns(finding: Finding) -> set[str]:
+    return set(finding.columns or filter(None, [finding.about]))

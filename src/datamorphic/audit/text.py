@@ -101,7 +101,7 @@ def format_impact(finding: Finding) -> str:
     --------
     >>> texts = {"check": "", "about": "", "title": "", "level": "fault", "sure": 1.0, "detail": "", "remedy": ""}
     >>> format_impact(Finding(**texts, rows=200, affected_rows=12, inputs="changed", answer_changes=False, effect=0.0312))
-    '12 of 200 given rows, if they are changed; only the score changes, by 0.031 (median)'
+    '12 of 200 given rows, if they are changed; only the score changes, typically by 0.031'
     """
     parts = []
     if finding.rows:
@@ -111,7 +111,7 @@ def format_impact(finding: Finding) -> str:
         parts.append("only generated inputs")
     if finding.answer_changes is not None or finding.effect is not None:
         change = "only the score changes" if finding.answer_changes is False else "the answer changes"
-        parts.append(change + ("" if finding.effect is None else f", by {finding.effect:.2g} (median)"))
+        parts.append(change + ("" if finding.effect is None else f", typically by {finding.effect:.2g}"))
     return "; ".join(parts)
 
 

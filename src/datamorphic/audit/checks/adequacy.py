@@ -71,11 +71,12 @@ def measure_adequacy(context: CheckContext, budget: CheckBudget) -> CheckFinding
     finding = Finding(
         check="adequacy",
         about="",
-        title=f"The given inputs reach {coverage.share:.0%} of the decisions of {kind}",
+        title=f"The given rows test only {coverage.share:.0%} of the decisions of {kind}",
         level="advice",
         sure=0.8,
-        detail=f"{missed_count:,} of {leaves} (ways through {kind} that end in an answer) are not reached by any input{remark}.",
-        remedy="Add inputs like the example to the test set. Decisions that no input reaches are not tested.",
+        detail=f"{missed_count:,} of {leaves} (ways through {kind} that end in an answer) are not reached by any given "
+        f"row{remark}.",
+        remedy="Add rows like the example to the test set. Decisions that no row reaches are not tested.",
         cases=missed_count,
         of=coverage.leaves,
         examples=_find_example(budget, coverage, missing),
@@ -140,7 +141,8 @@ def _format_kills(forest: Forest, coverage: Coverage) -> str:
         return ""
     score = measure_kills(forest, coverage, progress=False)
     killed = int(score.killed.sum())
-    return f"; they kill {killed:,} of {pluralize(len(score.counts), 'mutant')} of it ({format_percent(score.score)})"
+    mutants = pluralize(len(score.counts), "small error")
+    return f"; of {mutants} planted in it one by one, they would reveal {killed:,} ({format_percent(score.score)})"
 
 
 def _cover_surrogate(context: CheckContext, budget: CheckBudget) -> tuple[Coverage, str]:
@@ -160,7 +162,7 @@ def _cover_surrogate(context: CheckContext, budget: CheckBudget) -> tuple[Covera
     )
     low, high = tree.interval
     interval = f"{low:.0%} to {high:.0%}"
-    fidelity_text = f"; the tree agrees with the model in {tree.fidelity:.0%} of {tree.held_out:,} cases ({interval})"
+    fidelity_text = f"; the tree agrees with the model for {tree.fidelity:.0%} of other rows ({interval})"
     return tree.cover(context.inputs.take(slice(0, MAX_ROWS)).frame), fidelity_text
 
 

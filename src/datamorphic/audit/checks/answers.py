@@ -19,7 +19,7 @@ from ...space.features import Categorical
 from ...space.outputs import Outputs, Status
 from ...space.points import Points
 from ...trees.read import read_trees
-from ...trees.rules import format_rule
+from ...trees.rules import find_box, format_rule
 from ..case_text import extract_case, format_answer, format_case, format_share
 from ..check import Check, CheckBudget, CheckFindings
 from ..context import CheckContext
@@ -35,26 +35,28 @@ MIN_REGION_INPUTS = 5
 MIN_PRECISION_AND_RECALL = 0.8  # of the conditions that describe a region
 MIN_ROWS_TO_FAIL = 5  # if none of as many rows is answered, the audit ends
 STATUS_NAMES = {
-    Status.ERROR: "an exception",
+    Status.ERROR: "an error is raised",
     Status.TIMEOUT: "no answer in time",
     Status.DIED: "its process ended",
-    Status.MISSING: "NaN or None",
-    Status.MALFORMED: "an invalid answer",
+    Status.MISSING: "NaN or None is returned",
+    Status.MALFORMED: "the answer is invalid",
 }
 
 
 #: Where inputs come from, as findings name it in `about`.
 Origin = Literal["given", "made", "known"]
 TITLES: dict[Origin, str] = {
-    "given": "It gives no answer to {inputs}",
-    "made": "It gives no answer in a part of the input space",
+    "given": "It gives no answer to some given rows",
+    "made": "It gives no answer to some possible inputs",
     "known": "It still gives no answer to inputs that it failed on before",
 }
-ORIGIN_TEXTS: dict[Origin, str] = {
-    "given": "that were given",
-    "made": "that were generated",
-    "known": "that it failed on before",
+REGION_TITLES: dict[Origin, str] = {
+    "given": "It gives no answer where {region}",
+    "made": "It gives no answer to possible inputs where {region}",
+    "known": "It still gives no answer where {region}",
 }
+NOUNS: dict[Origin, str] = {"given": "given row", "made": "generated input", "known": "input that failed before"}
+NOUN_PLURALS: dict[Origin, str] = {"known": "inputs that failed before"}
 
 
 class Answers(Relation):
@@ -133,7 +135,9 @@ def check_answers(context: CheckContext, budget: CheckBudget) -> CheckFindings:
         probes, probe_outputs = _query(
             context, budget, make_probes(context, context.count_affordable(budget.remaining(0.7), MAX_PROBES))
         )
-        findings += _find_unanswered(context, budget, probes, probe_outputs, "made")
+        for finding in _find_unanswered(context, budget, probes, probe_outputs, "made"):
+            if not any(_is_same_fault(finding, other) for other in findings):
+                findings.append(finding)
         basis += f" and {pluralize(len(probe_outputs), 'generated one')}, at the bounds of the space and inside it"
         if "answers" in context.known_failures:
             failures, failure_outputs = _query(context, budget, context.known_failures["answers"])
@@ -185,23 +189,27 @@ def _find_unanswered(
         raise
     except OutOfBudget:
         pass  # the first case serves as the example
-    region = describe_region(points, ~outputs.ok)
+    region, columns = find_region(points, ~outputs.ok)
     statuses, counts = np.unique(outputs.status[unanswered], return_counts=True)
     status_counts = {Status(status): int(count) for status, count in zip(statuses.tolist(), counts, strict=True)}
-    reasons = ", ".join(f"{STATUS_NAMES[status]} ({count:,})" for status, count in status_counts.items())
+    reasons = " or ".join(STATUS_NAMES[status] for status in status_counts)
+    if len(status_counts) > 1:
+        reasons = ", ".join(f"{STATUS_NAMES[status]} ({count:,})" for status, count in status_counts.items())
+    share = format_share(unanswered.size, len(outputs), NOUNS[origin], NOUN_PLURALS.get(origin))
     return [
         Finding(
             check="answers",
             about=origin,
-            title=TITLES[origin].format(inputs=pluralize(unanswered.size, "given input")),
+            title=REGION_TITLES[origin].format(region=region) if region else TITLES[origin],
             level="fault",
             sure=1.0,
-            detail=f"{format_share(unanswered.size, len(outputs), 'input')} {ORIGIN_TEXTS[origin]}: {reasons}."
-            + (f" They lie in the region {region}." if region else ""),
-            remedy="Reject such inputs before they reach the model, or add training data there. If they cannot occur, "
-            "declare the bounds of the features: bounds={...}, or space=.",
+            detail=f"{share} get no answer: {reasons}." + (f" Nearly all of them have {region}." if region else ""),
+            remedy="Find out why by the example, and fix the code that fails. If such inputs need no answer, reject them with a "
+            "message before they reach the model. If they cannot occur, declare the bounds of the features: bounds={...}, or "
+            "space=.",
             cases=int(unanswered.size),
             of=len(outputs),
+            columns=columns,
             examples=(Example(words=f"{format_case(case)}: {answer}", case=case),),
             counted_in_detail=True,
             affected_rows=int(unanswered.size) if origin == "given" else 0,
@@ -212,22 +220,31 @@ def _find_unanswered(
     ]
 
 
-def describe_region(points: Points, inside: npt.NDArray[np.bool_]) -> str:
-    """Return one or two conditions that separate the inputs `inside` from the others.
+def _is_same_fault(finding: Finding, other: Finding) -> bool:
+    """Tell whether a finding about generated inputs says the same as one about given rows."""
+    if other.about != "given":
+        return False
+    if finding.columns and other.columns:
+        return bool(set(finding.columns) & set(other.columns))
+    return finding.columns == other.columns
 
-    The text is empty if no such conditions reach the required precision and recall.
+
+def find_region(points: Points, inside: npt.NDArray[np.bool_]) -> tuple[str, tuple[str, ...]]:
+    """Return one or two conditions that separate the inputs `inside` from the others, and their features.
+
+    Both are empty if no such conditions reach the required precision and recall.
 
     Examples
     --------
     >>> import datamorphic as dm
     >>> points = dm.Space([dm.Continuous("x", 0, 1), dm.Continuous("y", 0, 1)]).sample(2000, points=True)
-    >>> describe_region(points, (points.codes > 0.75).all(axis=1))
-    'y > 0.75 and x > 0.75'
+    >>> find_region(points, (points.codes > 0.75).all(axis=1))
+    ('y > 0.75 and x > 0.75', ('y', 'x'))
     """
     from sklearn.tree import DecisionTreeClassifier
 
     if inside.sum() < MIN_REGION_INPUTS or inside.all():
-        return ""
+        return "", ()
     rows = np.arange(len(points))
     if len(rows) > MAX_REGION_ROWS:
         rows = np.sort(np.random.default_rng(0).permutation(len(rows))[:MAX_REGION_ROWS])
@@ -243,14 +260,15 @@ def describe_region(points: Points, inside: npt.NDArray[np.bool_]) -> str:
         ):
             break
     else:
-        return ""
+        return "", ()
     features = points.space.features
     categories = {feature.name: feature.values for feature in features if isinstance(feature, Categorical)}
     tree = read_trees(model)[0].with_names(points.space.names)
     # The thresholds are estimates: more digits would mean nothing.
     thresholds = np.array([float(f"{threshold:.3g}") for threshold in tree.threshold.tolist()])
     missing = {name for column, name in enumerate(points.space.names) if np.isnan(codes[:, column]).any()}
-    return format_rule(replace(tree, threshold=thresholds), leaf, missing=missing, categories=categories)
+    columns = tuple(tree.names[column] for column in find_box(tree, leaf))
+    return format_rule(replace(tree, threshold=thresholds), leaf, missing=missing, categories=categories), columns
 
 
 def _find_batch_failures(context: CheckContext) -> list[Finding]:
@@ -283,7 +301,7 @@ def _find_unknown_labels(points: Points, outputs: Outputs) -> list[Finding]:
             title=f"It predicts labels that it does not declare: {', '.join(labels[:3])}",
             level="concern",
             sure=1.0,
-            detail=f"{format_share(new.size, len(outputs))} got a label that is not one of the model's classes.",
+            detail=f"{format_share(new.size, len(outputs), 'given row')} get a label that is not one of the model's classes.",
             remedy="Check how the model's output is turned into labels, and the list of classes it declares.",
             cases=int(new.size),
             of=len(outputs),

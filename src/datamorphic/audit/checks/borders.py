@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..._text import pluralize
+from ..._text import format_percent, pluralize
 from ...errors import Interrupted, OutOfBudget
 from ...exploration.diff.diff import Difference
-from ...exploration.diff.text import format_difference, format_first_cases, format_outcome
+from ...exploration.diff.text import format_difference, format_first_cases
 from ...exploration.front import Front
 from ...exploration.options import ExploreOptions
 from ...exploration.page import build_deciding_features, build_plausible_pairs, build_small_changes
@@ -145,30 +145,39 @@ def compare_with_baseline(context: CheckContext, budget: CheckBudget) -> CheckFi
     changed_pairs = int((change.judged["status"] != "kept").sum()) if len(change.judged) else 0
     changed_rows, undecided_rows = _count_changed_rows(context, budget, change)
     only_made_inputs = change.rows_asked > 0 and changed_rows == undecided_rows
-    if not only_made_inputs:
-        title = "The border has moved since the baseline"
-        row_text = ""
+    share = format_share(changed_rows, change.rows_asked, "given row")
+    detail = f"{share} get another answer than from the baseline."
+    if not change.rows_asked:
+        title = "The answers have changed since the baseline, between the given rows"
+        detail = f"{format_share(changed_pairs, len(change.judged), 'place')} where the answer changed have moved or are new."
+    elif not only_made_inputs:
+        title = "Given rows get another answer than from the baseline"
+    elif undecided_rows:
+        title = "The answers have changed since the baseline, only where the model is undecided"
+        detail += " The model is undecided about nearly all of them: its two best scores hardly differ."
     else:
-        title = "The border has moved since the baseline, but no decision about a given input depends on it"
-        row_text = f" None of {pluralize(change.rows_asked, 'given input')} is answered differently."
-    if only_made_inputs and undecided_rows:
-        title = "The border has moved since the baseline, only where the model is undecided"
-        row_text = (
-            f" {format_share(undecided_rows, change.rows_asked, 'given input')} are answered differently, and the model is "
-            "undecided about nearly all of them: its two best scores hardly differ."
+        title = "The answers have changed since the baseline, but to no given row"
+        detail = f"None of {pluralize(change.rows_asked, 'given row')} gets another answer than from the baseline."
+    if change.rows_asked and len(change.judged):
+        detail += (
+            f" Of the places between them where the answer changed, {format_percent(change.kept)} are where they were."
         )
+    section = Section(heading="The border between the answers, old and new", text=format_difference(change))
     finding = Finding(
         check="baseline",
         about="",
         title=title,
         level="advice" if only_made_inputs else "concern",
         sure=1.0 if was_queried or change.rows_asked else 0.9,
-        detail=" ".join(f"{line.rstrip('.')}." for line in format_outcome(change)) + row_text,
-        remedy="If the change is intended, save this border as the new baseline (--save-front). If not, start with the "
+        detail=detail,
+        remedy="If the change is intended, save this version as the new baseline (--save-front). If not, start with the "
         "examples: they changed most and are closest to real inputs.",
-        cases=changed_pairs,
-        of=len(change.judged),
+        cases=changed_rows if change.rows_asked else changed_pairs,
+        of=change.rows_asked or len(change.judged),
+        noun="row" if change.rows_asked else "place",
         examples=tuple(examples),
+        counted_in_detail=True,
+        sections=(section,),
         affected_rows=changed_rows,
         rows=change.rows_asked,
         answer_changes=bool(changed_rows) if change.rows_asked else None,
@@ -226,7 +235,7 @@ BORDERS = Check(
 )
 BASELINE = Check(
     name="baseline",
-    question="Has the border moved since the baseline?",
+    question="Have answers changed since the baseline?",
     weight=4,
     find_skip_reason=_find_skip_reason,
     run=compare_with_baseline,

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..._text import pluralize
 from ...space.labels import to_label_key
-from ..case_text import format_label
+from ..case_text import format_label, format_share
 from ..check import MISSING_RESULT, Check, CheckBudget, CheckFindings
 from ..context import CheckContext
 from ..finding import Finding
@@ -50,10 +50,15 @@ def check_classes(context: CheckContext, budget: CheckBudget) -> CheckFindings:
                 title=f"Every input gets the same answer: {format_label(only_label)}",
                 level="concern",
                 sure=0.9,
-                detail=f"{pluralize(total, 'answer')} to given and generated inputs are all the same.",
-                remedy="Give inputs of all classes. If these are, the model has learned nothing from them.",
+                detail=f"All of {pluralize(total, 'answer')} to given and generated inputs are the same.",
+                remedy="Give rows of all classes. If these are, the model has learned nothing from them.",
                 cases=total,
                 of=total,
+                noun="answer",
+                counted_in_detail=True,
+                affected_rows=int(context.answers.ok.sum()),
+                rows=len(context.answers),
+                inputs="given",
             )
         )
     return CheckFindings(basis=basis, findings=findings)
@@ -64,17 +69,26 @@ def _build_finding(context: CheckContext, label: object, truth: Counter[Any], to
     rare = 0 < count < max(RARE_LABEL_COUNT, RARE_LABEL_SHARE * truth.total())
     presence = "The model declares it"
     if count:
-        presence = f"{count:,} of {truth.total():,} labels of the data are {format_label(label)}"
-    borders = "" if context.front is None else ", the borders"
+        share = format_share(count, truth.total(), "row")
+        presence = f"{share} are labelled {format_label(label)}"
     return Finding(
         check="classes",
         about=str(label),
         title=f"The class {format_label(label)} is never predicted",
         level="advice" if rare else "concern",
         sure=0.95 if count else 0.8,
-        detail=f"{presence}, but does not occur among {pluralize(total, 'answer')} (given inputs, the bounds of the space{borders}).",
+        detail=f"{presence}, but {'it is ' if count else 'is '}never the answer to given or generated inputs "
+        f"({pluralize(total, 'answer')}).",
         remedy="Check whether the class is too rare, or lost in processing (label encoding, a threshold, weights). If it "
         "cannot be separated from the others, document this for users of the model.",
+        cases=count,
+        of=truth.total() if count else 0,
+        noun="row",
+        counted_in_detail=True,
+        affected_rows=count,
+        rows=truth.total() if count else 0,
+        answer_changes=True,
+        inputs="given" if count else "",
     )
 
 

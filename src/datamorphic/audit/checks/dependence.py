@@ -229,7 +229,12 @@ def _build_category_finding(context: CheckContext, responses: Responses, respons
         "lower case, spaces, codes instead of names), and check that the column reaches the model.",
         cases=count,
         of=count,
+        noun="row",
         examples=(_build_example(context, responses, response),),
+        counted_in_detail=True,
+        affected_rows=count,
+        rows=count,
+        inputs="changed",
     )
 
 
@@ -266,7 +271,12 @@ def _build_inert_finding(
         "categories. If not, leave it out: a model with fewer inputs is easier to keep right.",
         cases=count,
         of=count,
+        noun="row",
         examples=(_build_example(context, responses, inert[0]),),
+        counted_in_detail=True,
+        affected_rows=count,
+        rows=count,
+        inputs="changed",
     )
 
 
@@ -303,6 +313,13 @@ def _find_like_categories(context: CheckContext, responses: Responses) -> list[F
             detail=f"They get the same scores in all of {pluralize(len(responses.inputs), 'real row')}: {'; '.join(groups[:8])}.",
             remedy="If they should matter, check the spelling that the encoder knows, and whether there were enough rows of "
             "each to learn from. If not, merge them.",
+            cases=len(responses.inputs),
+            of=len(responses.inputs),
+            noun="row",
+            counted_in_detail=True,
+            affected_rows=len(responses.inputs),
+            rows=len(responses.inputs),
+            inputs="changed",
         )
     ]
 
@@ -351,12 +368,15 @@ def _find_decisive_feature(context: CheckContext, budget: CheckBudget, responses
             title=f"{name} alone decides nearly every answer",
             level="advice",
             sure=0.9,
-            detail=f"Of pairs of real rows with different answers, one row got the value of {name} of the other, and nothing "
-            f"else: {format_share(count, total, 'pair')} then have the answer of the other row.",
+            detail=f"{format_share(count, total, 'row')} get the answer of another row if only {name} is that of the other row. "
+            "Rows with different answers were tried.",
             remedy=f"Check that {name} is known when the model is used and does not stand for the label (a leak). If it is "
             "meant, a simple rule may do; if not, look at how the other features are scaled and whether they reach the model.",
             cases=count,
             of=total,
+            noun="row",
+            affected_rows=count,
+            rows=total,
             examples=(
                 Example(
                     words=f"{name} from {format_short(case[name])} to {format_short(changed[name])}: {before} becomes {after}",

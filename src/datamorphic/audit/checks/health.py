@@ -22,7 +22,7 @@ MAX_BATCH_ROWS = 200
 FINDING_TEXTS: dict[str, tuple[Level, str, str]] = {
     "repeats": (
         "fault",
-        "The same case gets different answers",
+        "The same case gets different answers when it is queried again",
         "Fix the seeds of everything random in prediction (dropout, sampling, Monte Carlo), and do not change the state "
         "of the model in a call. Until then, all other results here partly depend on chance.",
     ),
@@ -114,10 +114,11 @@ def _check_relation(name: str, context: CheckContext, budget: CheckBudget) -> Ch
         title=title,
         level=level,
         sure=1.0,
-        detail=f"Expected: {relation.says}. {format_share(violating_cases, judged_cases)} violate it.",
+        detail=f"Expected: {relation.says}. That is not so for {format_share(violating_cases, judged_cases, 'row')}.",
         remedy=remedy,
         cases=violating_cases,
         of=judged_cases,
+        noun="row",
         examples=(build_example(smallest, phrases=phrases),),
         counted_in_detail=True,
         affected_rows=violating_cases,

@@ -70,12 +70,12 @@ def check_identifiers(context: CheckContext, budget: CheckBudget) -> CheckFindin
         if not influence.is_used(name) or not tried or name in context.expectations.invariant:
             continue  # what is declared invariant is checked as such
         decides = changed >= 2 and changed >= MIN_DECIDED_SHARE * tried
-        share = format_share(changed, tried, "row")
         title = f"{name} decides, although it looks like an identifier"
-        effect = f"{share} get another answer if only {name} is that of another row."
         if not decides:
             title = f"The model uses {name}, which looks like an identifier"
-            effect += " Its scores change as well." if not changed else ""
+        effect = f"{format_share(changed, tried, 'row')} get another answer if only {name} is that of another row."
+        if not changed:
+            effect = f"No answer of {pluralize(tried, 'row')} changes with {name}, but scores do."
         findings.append(
             Finding(
                 check="identifiers",
@@ -83,14 +83,13 @@ def check_identifiers(context: CheckContext, budget: CheckBudget) -> CheckFindin
                 title=title,
                 level="concern" if decides else "advice",
                 sure=0.9,
-                detail=f"{name} is {role.role} ({pluralize(len(context.inputs), 'row')}). {effect} An identifier says nothing "
-                "about new cases: what the model has learned from it holds for these rows only.",
+                detail=f"{name} is {role.role}. {effect} An identifier says nothing about new cases: what the model has "
+                "learned from it holds for these rows only.",
                 remedy=f"Remove {name} from the inputs of the model, and train it again. Measure its quality after that: the "
                 f"figures so far may owe much to {name}. If {name} is a measurement, ignore this.",
-                cases=changed,
-                of=tried,
                 examples=_build_shuffle_examples(influence, name),
                 counted_in_detail=True,
+                **influence.describe_impact(name),
             )
         )
     names = f": {', '.join(roles)}" if roles else ""
@@ -315,17 +314,16 @@ def _build_leak_finding(
         title=f"{name} alone {strength}: it may be the label in disguise",
         level="concern" if concern else "advice",
         sure=0.8 if concern else 0.6,
-        detail=f"From {name} alone a small tree {strength} ({pluralize(len(rows.labels), 'row')}, cross-validated"
-        f"{'' if rows.numbers else ', averaged over the classes'}); {pluralize(other_count, 'other feature')} together reach "
+        detail=f"From {name} alone a small tree {strength} of rows that it has not seen"
+        f"{'' if rows.numbers else ', averaged over the classes'}; {pluralize(other_count, 'other feature')} together reach "
         f"{format_percent(1 - other_error)}. {format_share(changed, tried, 'row')} get another answer if only {name} is that "
         f"of another row{', more than for any other feature' if leans else ''}.",
         remedy=f"Find out when {name} is recorded. If it is known only after the outcome, or is derived from it, remove it and "
         "train again: the model will not have it, or not in this form, when it must decide. If it is known before, nothing is "
         "wrong.",
-        cases=changed,
-        of=tried,
         examples=_build_shuffle_examples(influence, name),
         counted_in_detail=True,
+        **influence.describe_impact(name),
     )
 
 
@@ -370,7 +368,7 @@ def check_duplicates(context: CheckContext, budget: CheckBudget) -> CheckFinding
     finding = Finding(
         check="duplicates",
         about="",
-        title=f"{count:,} of {pluralize(total, 'row')} of the test data are also rows of the training data",
+        title="Rows of the test data are also rows of the training data",
         level="concern",
         sure=0.95,
         detail=f"{format_share(count, total, 'row')} equal a training row in every input. Within the training data, "
@@ -380,6 +378,10 @@ def check_duplicates(context: CheckContext, budget: CheckBudget) -> CheckFinding
         "keep all rows of one person, device or day on one side.",
         cases=count,
         of=total,
+        noun="row",
+        affected_rows=count,
+        rows=total,
+        inputs="given",
         examples=(
             Example(
                 words=f"row {row:,} of the test data equals row {training_row:,} of the training data: {format_case(case)}",

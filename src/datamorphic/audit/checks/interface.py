@@ -25,7 +25,7 @@ from ..case_text import format_answer, format_case, format_share, to_plain, to_p
 from ..check import Check, CheckBudget, CheckFindings
 from ..context import CheckContext
 from ..feature_shuffling import measure_influence
-from ..finding import Example, Finding
+from ..finding import Example, Finding, Level
 from ..influence import find_material_changes
 
 if TYPE_CHECKING:
@@ -282,11 +282,11 @@ def _try_single_rows(interviewer: _Interviewer) -> _Result:
     if not has_batches or not (trial.failed or trial.changed):
         return [(trial, None)]
     if trial.failed:
-        title, detail = (
-            "It fails on a single row",
-            f"{trial.failed} of {pluralize(trial.rows, 'row')} get no answer alone",
+        title = "It gives no answer to a single row"
+        detail = (
+            f"{trial.failed} of {pluralize(trial.rows, 'row')} get no answer alone, but do in a batch of several rows. The "
+            f"message: {trial.message}"
         )
-        detail += f", but do in a batch of {len(interviewer.frame)}. The message: {trial.message}"
     else:
         title = "A single row gets another answer than in a batch"
         detail = f"{trial.changed} of {pluralize(trial.rows, 'row')} get another answer alone than in a batch"
@@ -298,6 +298,7 @@ def _try_single_rows(interviewer: _Interviewer) -> _Result:
         detail=f"{detail}.",
         remedy="Return one answer per row whatever their number: look for squeeze(), item() or ravel() on the answers, and for "
         "statistics of the batch. Most services send rows one by one.",
+        cause="depends on the query",
     )
     return [(trial, finding)]
 
@@ -319,10 +320,11 @@ def _try_categories(interviewer: _Interviewer) -> _Result:
     finding = _build_finding(
         trial,
         about=_list_names(trial.columns),
-        title=f"It fails on a category that it has not seen: {_list_names(trial.columns)}",
+        columns=trial.columns,
+        title=f"It gives no answer to a category that the data do not have: {_list_names(trial.columns)}",
         level="concern",
-        detail=f"A new category raises an error in {len(trial.columns)} of {pluralize(trial.rows, 'column')} of categories "
-        f"tried. The message: {trial.message}.",
+        detail=f"In {trial.failed} of {pluralize(trial.rows, 'column')} of categories, a row with a new category gets no answer. "
+        f"The message: {trial.message}.",
         remedy="Decide what a new category means: OneHotEncoder(handle_unknown='ignore' or 'infrequent_if_exist'), "
         "OrdinalEncoder(handle_unknown='use_encoded_value', unknown_value=-1), or a check before the model that says which "
         "categories it takes. New shops, products and spellings appear all the time.",
@@ -353,12 +355,12 @@ def _try_beyond(interviewer: _Interviewer) -> _Result:
         if low > 0:
             zero.append((feature.name, _to_number(0.0, whole)))
     results: _Result = []
-    for name, values, level, where in (
-        ("values above the data, by their range", above, "concern", "above"),
-        ("values below the data, by their range", below, "concern", "below"),
-        ("zero, where the data are above zero", zero, "advice", "at zero, below"),
+    for name, values, level, where, noun in (
+        ("values above the data, by their range", above, "concern", "values above", "a value above the largest one"),
+        ("values below the data, by their range", below, "concern", "values below", "a value below the smallest one"),
+        ("zero, where the data are above zero", zero, "advice", "a zero below", "a zero below the smallest value"),
         # An error for a negative amount may well be intended.
-        ("negative values, where the data have none", negative, "", ""),
+        ("negative values, where the data have none", negative, "", "", ""),
     ):
         trial = interviewer.try_values(name, values, "answers")
         if trial is None:
@@ -368,10 +370,11 @@ def _try_beyond(interviewer: _Interviewer) -> _Result:
             finding = _build_finding(
                 trial,
                 about=_list_names(trial.columns),
-                title=f"It fails on values {where} the data: {_list_names(trial.columns)}",
+                columns=trial.columns,
+                title=f"It gives no answer to {where} those in the data: {_list_names(trial.columns)}",
                 level="concern" if level == "concern" else "advice",
-                detail=f"{pluralize(len(trial.columns), 'column')} of {len(values)} tried: a value {where} the largest and "
-                f"smallest of the data raises an error. The message: {trial.message}.",
+                detail=f"In {trial.failed} of {pluralize(trial.rows, 'column')} of numbers, a row with {noun} of the data gets no "
+                f"answer. The message: {trial.message}.",
                 remedy="New data go beyond old data sooner or later: give outer bins open ends, and clip or transform so that "
                 "every number has a result. If such values cannot occur, declare the bounds: bounds={...}.",
             )
@@ -415,7 +418,7 @@ def _try_absent(interviewer: _Interviewer) -> _Result:
             title=f"It answers without a column that it needs, and differently: {absent}",
             level="concern",
             detail=f"Without {worst_name}, {format_share(worst.changed, worst.rows, 'row')} get another answer, and no error "
-            f"says that a column is absent. Tried without {pluralize(len(results), 'column')} in turn.",
+            "says that a column is absent.",
             remedy="Refuse data without a column that the model needs: compare the names of the columns with those of the "
             "training data before predicting. Filling an absent column with a constant hides a broken feed.",
         )
@@ -529,8 +532,18 @@ def _reads_names(context: CheckContext) -> bool:
 
 
 def _build_finding(
-    trial: _FormTrial, *, about: str, title: str, level: Literal["fault", "concern", "advice"], detail: str, remedy: str
+    trial: _FormTrial,
+    *,
+    about: str,
+    title: str,
+    level: Level,
+    detail: str,
+    remedy: str,
+    columns: Sequence[str] = (),
+    cause: str = "",
 ) -> Finding:
+    """Return a finding about rows in another form or, with `columns`, about one row for each column."""
+    count = trial.failed or trial.changed
     return Finding(
         check="interface",
         about=about,
@@ -539,10 +552,18 @@ def _build_finding(
         sure=1.0,
         detail=detail,
         remedy=remedy,
-        cases=trial.failed or trial.changed,
+        cases=count,
         of=trial.rows,
+        noun="column" if columns else "row",
+        sampled=not columns,
         examples=() if trial.example is None else (trial.example,),
         counted_in_detail=True,
+        cause=cause,
+        columns=tuple(columns),
+        affected_rows=0 if columns else count,
+        rows=0 if columns else trial.rows,
+        answer_changes=True,
+        inputs="changed",
     )
 
 

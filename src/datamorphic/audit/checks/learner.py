@@ -96,12 +96,12 @@ def _check_relations(context: CheckContext, budget: CheckBudget, data: Training)
         body.append([name, relation.says, _format_necessity(view), f"{judged:,}", f"{violated:,}", note])
         if violated and view.necessary:
             findings.append(_build_finding(name, relation.says, view.reason, result, violated, judged))
-    table = Table(columns=["relation", "expectation", "for this learner", "cases", "violated", "reason"], rows=body)
+    table = Table(columns=["relation", "expectation", "for this learner", "rows", "violated", "reason"], rows=body)
     section = Section(
-        heading="Relations of the learner",
+        heading="What training should keep",
         text=f"The learner was trained on {pluralize(len(data.x), 'row')} and on the same rows changed in a known way. "
-        f"The table says whether it labels {pluralize(len(data.t), 'case')} as expected. Violating a relation that is "
-        "necessary for the algorithm is a fault. The other relations show how the learner behaves.",
+        f"The table says whether it then answers {pluralize(len(data.t), 'other row')} as expected. An expectation that is "
+        "necessary for the algorithm and not met is a fault. The others show how the learner behaves.",
         table=table,
     )
     if untried_names and not tried_count:
@@ -142,16 +142,23 @@ def _build_finding(name: str, says: str, reason: str, result: LearnerVerdicts, v
     return Finding(
         check="learning",
         about=name,
-        title=f"The learner violates a relation of its algorithm: {says}",
+        title=f"Training does not keep what its algorithm promises: {says}",
         level="fault",
         sure=0.9,
-        detail=f"{name}: {format_share(violated, judged)} violate it. It is necessary because {reason}.",
+        detail=f"The learner was trained twice: on some of the data, and on the same rows changed in this way. "
+        f"{format_share(violated, judged, 'row')} did not get the answer that is expected after the change. It must hold because "
+        f"{reason} (the relation {name} in the table).",
         remedy="Check the implementation of the learner, and preprocessing that depends on what should not matter. If "
         "something random has no seed, fix that first.",
         cases=violated,
         of=judged,
+        noun="row",
         examples=(Example(words=text, case=case, answer=before, becomes=after),),
         counted_in_detail=True,
+        affected_rows=violated,
+        rows=judged,
+        answer_changes=True,
+        inputs="given",
     )
 
 
@@ -165,7 +172,7 @@ def _find_skip_reason(context: CheckContext) -> str:
 
 LEARNING = Check(
     name="learning",
-    question="Does the learner satisfy the relations of its algorithm?",
+    question="Does training keep what its algorithm promises?",
     weight=4,
     find_skip_reason=_find_skip_reason,
     run=check_learner,

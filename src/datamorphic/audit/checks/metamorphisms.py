@@ -58,6 +58,7 @@ def check_metamorphisms(context: CheckContext, budget: CheckBudget) -> CheckFind
             of=count.judged,
             examples=(count.example,) if count.example is not None else (),
             counted_in_detail=True,
+            inputs="changed",
         )
         for name, count in counts.items()
         if count.violated

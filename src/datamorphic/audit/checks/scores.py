@@ -143,8 +143,13 @@ def _build_failure_finding(inputs: Points, outputs: Outputs) -> Finding:
         remedy="Fix or remove the function: programs that see it will call it.",
         cases=1,
         of=1,
+        noun="row",
         examples=(Example(words=f"{format_case(case)}: {answer}", case=case, row=0),),
         counted_in_detail=True,
+        affected_rows=1,
+        rows=1,
+        answer_changes=False,
+        inputs="given",
     )
 
 
@@ -162,6 +167,10 @@ def _judge_probabilities(context: CheckContext, inputs: Points, outputs: Outputs
                 detail=f"The model declares {pluralize(len(labels), 'class', 'classes')}, and the table of probabilities has "
                 "another number of columns.",
                 remedy="Return one column per class, in the order of classes_.",
+                affected_rows=len(outputs),
+                rows=len(outputs),
+                answer_changes=False,
+                inputs="given",
             )
         ]
     invalid = _find_invalid_probabilities(inputs, outputs, scores, labels, name)
@@ -500,7 +509,7 @@ def _build_calibration_finding(
         and not only_zero_and_one
     )
     worst = int((np.abs(calibration.said - calibration.right) * calibration.counts).argmax())
-    said, share, count = calibration.said[worst], calibration.right[worst], int(calibration.counts[worst])
+    said, share = calibration.said[worst], calibration.right[worst]
     direction = "too sure" if gap > 0 else "not sure enough"
     return Finding(
         check="calibration",
@@ -508,11 +517,11 @@ def _build_calibration_finding(
         title=f"The probabilities are {'far ' if is_extreme else ''}{direction}: they are not calibrated",
         level="concern" if is_extreme else "advice",
         sure=0.95,
-        detail=f"On average it gives its most probable class {format_percent(float(sure.mean()))}, and that class is right for "
-        f"{format_share(int(right.sum()), len(right), 'row')}: a difference of {100 * gap:.3g} points ({100 * (gap - margin):.3g} "
-        f"to {100 * (gap + margin):.3g}). For example, of {pluralize(count, 'row')} with about {format_percent(said)}, "
-        f"{format_percent(share)} are right. The probabilities of a quick model that has not seen the rows are off by "
-        f"{100 * reference_error:.2g} points, these by {100 * calibration.error:.3g}.",
+        detail=f"On average it says that it is {format_percent(float(sure.mean()))} sure, {'but' if gap > 0 else 'and only'} "
+        f"{format_share(int((~right).sum()), len(right), 'row')} are answered wrongly: it is {direction} by {100 * abs(gap):.3g} "
+        f"points ({100 * (abs(gap) - margin):.3g} to {100 * (abs(gap) + margin):.3g}). For example, where it is about "
+        f"{format_percent(said)} sure, {format_percent(share)} are right. The probabilities of a quick model that has not "
+        f"seen the rows are off by {100 * reference_error:.2g} points, these by {100 * calibration.error:.3g}.",
         remedy="Calibrate the model on rows that it was not fitted to (CalibratedClassifierCV with FrozenEstimator). Until then, "
         "use its answers, and not its probabilities, for thresholds, costs and risks.",
         cases=int((~right).sum()),
@@ -522,7 +531,7 @@ def _build_calibration_finding(
         affected_rows=int((~right).sum()),
         rows=len(right),
         answer_changes=False,
-        effect=gap,
+        effect=abs(gap),
         inputs="given",
         sections=(_build_calibration_section(calibration),),
     )

@@ -379,6 +379,7 @@ def _build_finding(
         cases=count,
         of=total,
         noun="row",
+        columns=tuple(dict.fromkeys(data.points.space.names[condition.feature] for condition in group.conditions)),
         affected_rows=count,
         rows=total,
         answer_changes=True,

@@ -100,9 +100,8 @@ def _build_protected_finding(names: Sequence[str], roles: dict[str, str], influe
         remedy=f"Decide for each whether decisions may depend on it. If not, declare it, and the check “protected” counts the "
         f"decisions that do: {_join_options(_suggest_protected(name, '').option for name in names)} on the command line, "
         f"protected={_format_list(names)} in Python, protected = {_format_list(names)} in the file of expectations.",
-        cases=influence.count_changed(strongest),
-        of=influence.tried[strongest],
         counted_in_detail=True,
+        **influence.describe_impact(strongest),
     )
 
 

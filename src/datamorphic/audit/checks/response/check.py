@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from ...._text import pluralize
 from ....errors import Interrupted, OutOfBudget
-from ....reporting.document import Section
 from ...check import Check, CheckBudget, CheckFindings
 from ...context import CheckContext
 from ...finding import Finding
@@ -25,18 +24,13 @@ def check_response(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     truth = encode_truth(context, responses)
     findings: list[Finding] = []
     basis = f"{pluralize(len(responses.inputs), 'row')} along {pluralize(len(numbers), 'number')}"
-
-    def add(finding_and_section: tuple[Finding, Section]) -> None:
-        finding, section = finding_and_section
-        findings.append(replace(finding, sections=(section,)))  # its picture stands beside its text
-
     out_of_budget = not responses.complete
     try:
         cuts = find_cuts(context, budget, responses)
         trials = [] if truth is None or not cuts else try_cuts(context, budget, responses, cuts, truth)
         refuted_trials = judge_trials(responses, trials)
         for trial in refuted_trials:
-            add(build_cut_finding(context, responses, trial))
+            findings.append(build_cut_finding(context, responses, trial))
         known_features = {trial.cut.feature for trial in refuted_trials}
         for reversal in find_reversals(cuts):
             if reversal.cut.feature in known_features:
@@ -46,12 +40,12 @@ def check_response(context: CheckContext, budget: CheckBudget) -> CheckFindings:
                 trial.cut is reversal.cut and trial.p_value_against < SIGNIFICANCE_OF_VALUE for trial in trials
             )
             if factor is not None or not supported:
-                add(build_reversal_finding(context, responses, replace(reversal, factor=factor)))
+                findings.append(build_reversal_finding(context, responses, replace(reversal, factor=factor)))
                 known_features.add(reversal.cut.feature)
         for single in find_single_values(context, budget, responses):
             level, evidence = judge_single_value(context, budget, responses, single, truth)
             if level is not None:
-                add(build_value_finding(context, responses, single, level, evidence))
+                findings.append(build_value_finding(context, responses, single, level, evidence))
     except Interrupted:
         raise
     except OutOfBudget:

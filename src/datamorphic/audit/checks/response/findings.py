@@ -20,41 +20,33 @@ from .trials import CutTrial
 
 REMEDY = (
     "Look for a rule, a limit or a change of units at this value in the code before and after the model, and in how the "
-    "training data were made. If it is meant, document it and declare it as a promise."
+    "training data were made. If it is meant, document it for everyone who uses the answers."
 )
 
 
-def build_cut_finding(context: CheckContext, responses: Responses, trial: CutTrial) -> tuple[Finding, Section]:
+def build_cut_finding(context: CheckContext, responses: Responses, trial: CutTrial) -> Finding:
     """Return a finding about a cut, or an island between two, that the labels speak against."""
     cut, feature = trial.cut, trial.cut.feature
-    jumps, of = int(cut.jumps.sum()), len(cut.jumps)
-    place = _format_number(cut.place)
     beside = cut.values_beside[0 if trial.side == "above" else 1]
     if trial.end is not None:
         ends = sorted([cut.place, trial.end.place])
         region = f"between {_format_number(ends[0])} and {_format_number(ends[1])}"
-        title = f"The answer changes {region} of {feature} for {format_percent(jumps / of)} of the rows, and the labels do not"
+        title = f"The answer changes {region} of {feature}, and the labels do not"
     else:
-        region = f"{trial.side} {place}"
-        title = (
-            f"The answer jumps at {feature} {place} for {format_percent(jumps / of)} of the rows, and the labels do not"
-        )
+        region = f"{trial.side} {_format_number(cut.place)}"
+        title = f"The answer jumps at {feature} {_format_number(cut.place)}, and the labels do not"
+    changes = np.abs(trial.own - trial.moved_answers)
+    count, of = int((changes > cut.response.rounding).sum()), len(trial.rows)
+    nearest = "" if of == trial.rows_in_region else ", the nearest to it,"
     if responses.numeric:
-        comparison = (
-            f"the answers would be closer to the labels for {trial.helps} and further away for {trial.hurts} if "
-            f"{feature} were {_format_number(beside)}, just beside the cut"
-        )
+        errors = [float(np.abs(answers - trial.truth).mean()) for answers in (trial.own, trial.moved_answers)]
+        comparison = f"The mean error of these rows is {errors[0]:.3g}, and would be {errors[1]:.3g}"
     else:
-        right, right_moved = int((trial.own == trial.truth).sum()), int((trial.moved_answers == trial.truth).sum())
+        shares = [float((answers == trial.truth).mean()) for answers in (trial.own, trial.moved_answers)]
         comparison = (
-            f"{right} are answered as labelled; {right_moved} would be if {feature} were {_format_number(beside)}, just "
-            "beside the cut"
+            f"{format_percent(shares[0])} of these rows are answered as they are labelled, and "
+            f"{format_percent(shares[1])} would be"
         )
-    nearest = "" if len(trial.rows) == trial.rows_in_region else f" Of the {len(trial.rows)} nearest to it,"
-    detail = (
-        f"{format_share(jumps, of, 'row')} jump when only {feature} passes {place}. "
-        f"{pluralize(trial.rows_in_region, 'real row')} have {feature} {region}:{nearest.lower()} {comparison}."
-    )
     helped_rows = np.flatnonzero((trial.own != trial.truth) & (trial.moved_answers == trial.truth))
     first = int(helped_rows[0]) if len(helped_rows) else 0
     example = _build_example(
@@ -66,24 +58,27 @@ def build_cut_finding(context: CheckContext, responses: Responses, trial: CutTri
         (float(trial.own[first]), float(trial.moved_answers[first])),
         row=int(trial.rows[first]),
     )
-    finding = Finding(
+    return Finding(
         check="response",
         about=feature,
         title=title,
         level="concern",
         sure=0.95,
-        detail=detail,
+        detail=f"{format_share(count, of, 'row')} with {feature} {region}{nearest} get another answer if only {feature} is "
+        f"{_format_number(beside)} instead. {comparison} with that value.",
         remedy=REMEDY,
-        cases=trial.changes,
-        of=len(trial.rows),
+        cases=count,
+        of=of,
+        noun="row",
         examples=(example,),
-        affected_rows=round(trial.changes / max(len(trial.rows), 1) * trial.rows_in_region),
-        rows=len(context.inputs),
+        counted_in_detail=True,
+        sections=(_draw_cut(responses, cut),),
+        affected_rows=count,
+        rows=of,
         answer_changes=True,
-        effect=trial.gain,
+        effect=float(np.median(changes)) if responses.numeric else None,
         inputs="given",
     )
-    return finding, _draw_cut(responses, cut)
 
 
 def _draw_cut(responses: Responses, cut: Cut) -> Section:
@@ -93,18 +88,18 @@ def _draw_cut(responses: Responses, cut: Cut) -> Section:
     )
 
 
-def build_reversal_finding(context: CheckContext, responses: Responses, reversal: Reversal) -> tuple[Finding, Section]:
+def build_reversal_finding(context: CheckContext, responses: Responses, reversal: Reversal) -> Finding:
     """Return a finding about a smooth response that jumps back."""
     cut, feature = reversal.cut, reversal.cut.feature
-    place, jumps, of = _format_number(cut.place), int(cut.jumps.sum()), len(cut.jumps)
-    label = _format_label(responses, reversal.label)
+    place, of = _format_number(cut.place), len(cut.jumps)
+    count = cut.changed or int(cut.jumps.sum())
+    fall, rise = ("falls", "rises") if reversal.jump < 0 else ("rises", "falls")
     detail = (
-        f"{format_share(jumps, of, 'row')} jump when only {feature} passes {place}: the score of {label} "
-        f"{'falls' if reversal.jump < 0 else 'rises'} by {abs(reversal.jump):.2f} on average, although it "
-        f"{'rises' if reversal.trend > 0 else 'falls'} smoothly with {feature} everywhere else. The answer itself changes "
-        f"for {cut.changed} of them."
+        f"{format_share(count, of, 'row')} get {'another answer' if cut.changed else 'a far different score'} when only "
+        f"{feature} passes {place}: the score of {_format_label(responses, reversal.label)} {fall} there by "
+        f"{abs(reversal.jump):.2f} on average, although it {rise} smoothly with {feature} everywhere else."
     )
-    title = f"The answer jumps back at {feature} {place} for {format_percent(jumps / of)} of the rows"
+    title = f"The answer jumps back at {feature} {place}, against its own trend"
     if reversal.factor is not None:
         unit = (
             f"divided by {_format_number(reversal.factor)}"
@@ -125,7 +120,7 @@ def build_reversal_finding(context: CheckContext, responses: Responses, reversal
         cut.high,
         (float(cut.before[row]), float(cut.after[row])),
     )
-    finding = Finding(
+    return Finding(
         check="response",
         about=feature,
         title=title,
@@ -133,19 +128,23 @@ def build_reversal_finding(context: CheckContext, responses: Responses, reversal
         sure=0.95 if reversal.factor is not None else 0.8,
         detail=detail,
         remedy=REMEDY,
-        cases=cut.changed,
+        cases=count,
         of=of,
+        noun="row",
         examples=(example,),
+        counted_in_detail=True,
+        sections=(_draw_cut(responses, cut),),
+        affected_rows=count,
+        rows=of,
         answer_changes=cut.changed > 0,
-        effect=reversal.jump,
+        effect=None if cut.changed else abs(reversal.jump),
         inputs="changed",
     )
-    return finding, _draw_cut(responses, cut)
 
 
 def build_value_finding(
     context: CheckContext, responses: Responses, single: SingleValue, level: Level, evidence: str
-) -> tuple[Finding, Section]:
+) -> Finding:
     """Return a finding about a single value."""
     feature, value = single.feature, _format_number(single.value)
     count, of = int(single.alone.sum()), len(single.alone)
@@ -161,25 +160,34 @@ def build_value_finding(
         single.value,
         (float(single.answers[row, 2]), float(single.answers[row, 1])),
     )
-    finding = Finding(
+    changes = np.abs(single.answers[:, 1] - single.answers[:, 2])[single.alone]
+    return Finding(
         check="response",
         about=feature,
         title=f"The value {value} of {feature} is answered unlike the values around it",
         level=level,
         sure=0.9,
-        detail=f"{format_share(count, of, 'row')} get one answer at {lower} and at {upper}, and another one at {value}. "
-        f"{evidence}",
+        detail=f"{format_share(count, of, 'row')} get one answer if only {feature} is {lower} or {upper}, and another one if it "
+        f"is {value}. {evidence}",
         remedy=f"If {value} stands for a missing value, pass a missing value and impute it, or add a column that says "
         "that it is missing. If not, look for a special case in the code around the model.",
         cases=count,
         of=of,
+        noun="row",
         examples=(example,),
         counted_in_detail=True,
-        affected_rows=len(single.data_rows),
-        rows=len(context.inputs),
+        sections=(_tabulate_value(responses, single),),
+        affected_rows=count,
+        rows=of,
         answer_changes=True,
-        inputs="given" if len(single.data_rows) else "changed",
+        effect=float(np.median(changes)) if responses.numeric else None,
+        inputs="changed",
     )
+
+
+def _tabulate_value(responses: Responses, single: SingleValue) -> Section:
+    """Return a table of the answers at a single value and at its neighbours."""
+    feature = single.feature
     own = single.answers[single.alone, 1]
     label = 0 if responses.numeric else int(np.bincount(own.astype(int)).argmax())
     table = Table(
@@ -195,8 +203,12 @@ def build_value_finding(
         ],
         sortable=False,
     )
-    text = f"{pluralize(of, 'real row')}, each with these values of {feature} and its own values of everything else."
-    return finding, Section(heading=f"The answer around {feature} {value}", text=text, table=table)
+    rows = pluralize(len(single.answers), "real row")
+    return Section(
+        heading=f"The answer around {feature} {_format_number(single.value)}",
+        text=f"{rows}, each with these values of {feature} and its own values of everything else.",
+        table=table,
+    )
 
 
 def _format_number(value: float) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ...._text import format_short, pluralize
+from ...._text import format_percent, format_short, pluralize
 from ....errors import OutOfBudget
 from ....space.features import Codes, Mask
 from ....space.points import Points
@@ -154,7 +154,7 @@ def judge_single_value(
         )
     known = rows if truth is None else rows[~np.isnan(truth[rows])]
     if truth is None or len(known) < MIN_LEARNABLE_ROWS:
-        return "advice", f"{pluralize(len(rows), 'row')} of the data have it, without labels to compare with."
+        return "advice", f"{pluralize(len(rows), 'row')} of the data have this value, without labels to compare with."
     points = context.inputs.take(known[:MAX_ROWS_PER_SIDE])
     codes = points.codes.copy()
     codes[:, single.response.column] = single.neighbours[1]
@@ -165,12 +165,14 @@ def judge_single_value(
     )
     if gain < (MIN_NUMBER_GAIN if responses.numeric else MIN_GAIN) or p_value >= SIGNIFICANCE_OF_VALUE:
         return None, ""
-    text = f"{pluralize(len(rows), 'row')} of the data have it, and the labels speak against it"
-    if not responses.numeric:
-        labels = truth[known[:MAX_ROWS_PER_SIDE]]
-        right, right_moved = int((own == labels).sum()), int((moved_answers == labels).sum())
-        text += (
-            f": {right} of {len(points)} are answered as labelled, and {right_moved} with the value "
-            f"{format_short(single.neighbours[1])} instead"
+    labels = truth[known[:MAX_ROWS_PER_SIDE]]
+    instead = f"with {format_short(single.neighbours[1])} instead"
+    if responses.numeric:
+        errors = [float(np.abs(answers - labels).mean()) for answers in (own, moved_answers)]
+        text = f"the mean error of those that have it is {errors[0]:.3g}, and would be {errors[1]:.3g} {instead}"
+    else:
+        shares = [format_percent(float((answers == labels).mean())) for answers in (own, moved_answers)]
+        text = (
+            f"of those that have it, {shares[0]} are answered as they are labelled, and {shares[1]} would be {instead}"
         )
-    return "concern", f"{text}."
+    return "concern", f"Rows of the data have this value, and the labels speak against it: {text}."

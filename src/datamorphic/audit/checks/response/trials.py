@@ -59,11 +59,6 @@ class CutTrial:
         ):
             object.__setattr__(self, name, value)
 
-    @property
-    def changes(self) -> int:
-        """How many of the rows get another answer on the other side of the cut."""
-        return int((self.own != self.moved_answers).sum())
-
 
 def compare_answers(
     own: Numbers, moved_answers: Numbers, truth: Numbers, *, numeric: bool
