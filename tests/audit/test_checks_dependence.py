@@ -6,9 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
+from sklearn.tree import DecisionTreeClassifier
 
 import datamorphic as dm
 
@@ -136,3 +138,52 @@ def test_it_says_why_it_does_not_apply_or_was_not_finished():
     outcome = run(fit(), budget="100 runs")
     assert outcome.state == "not run"
     assert outcome.unfinished
+
+
+def patients(rows: int = 800, seed: int = 0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    sugar, weight = rng.uniform(60, 240, rows), rng.normal(75, 12, rows)
+    ill = rng.random(rows) < 1 / (1 + np.exp(-(sugar - 170) / 25 - (weight - 75) / 8))
+    return pd.DataFrame({"sugar": sugar, "weight": weight, "target": np.where(ill, "ill", "well")})
+
+
+class Clipped:
+    """A model that sees no value of `sugar` above a limit."""
+
+    def __init__(self, model, limit):
+        self.model, self.limit, self.classes_ = model, limit, model.classes_
+
+    def predict(self, frame):
+        return self.model.predict(frame.assign(sugar=frame["sugar"].clip(upper=self.limit)))
+
+    def predict_proba(self, frame):
+        return self.model.predict_proba(frame.assign(sugar=frame["sugar"].clip(upper=self.limit)))
+
+
+def test_values_that_cannot_be_told_apart_are_advice_if_the_labels_differ_there():
+    data = patients()
+    model = Clipped(LogisticRegression().fit(data[["sugar", "weight"]], data["target"]), 150)
+    (finding,) = run(model, data).findings
+    assert (finding.level, finding.about) == ("advice", "sugar")
+    assert finding.title.startswith("The model cannot tell values of sugar above 15")
+    assert (finding.affected_rows, finding.rows) == (finding.cases, 800)
+    assert run(model, data.drop(columns="target"), target=None).findings == ()  # without labels it may be meant
+    level = data.assign(target=np.where(data["sugar"] > 150, "ill", data["target"]))  # the labels level off, too
+    assert run(model, level).findings == ()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LogisticRegression(),
+        DecisionTreeClassifier(max_depth=1),
+        DecisionTreeClassifier(max_depth=5),
+        RandomForestClassifier(30, random_state=0),
+        HistGradientBoostingClassifier(max_iter=20),
+    ],
+    ids=str,
+)
+def test_good_models_are_flat_at_their_ends_without_advice(model):
+    data = patients()
+    outcome = run(model.fit(data[["sugar", "weight"]], data["target"]), data)
+    assert not [finding.title for finding in outcome.findings if "cannot tell" in finding.title]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -179,3 +181,17 @@ def test_systems_without_data_are_not_tried():
 def test_too_small_a_budget_is_not_a_pass():
     outcome = run(MODEL, budget="40 runs")
     assert outcome.unfinished
+
+
+def test_what_the_model_prints_about_provoked_errors_is_not_shown(capfd):
+    def predict(frame):
+        if list(frame.columns) != NAMES:
+            os.write(2, b"[Fatal] a column is absent\n")  # as libraries in C do
+            raise ValueError("a column is absent")
+        os.write(1, b"[Info] an answer\n")
+        return MODEL.predict(frame)
+
+    assert run(predict).state == "passed"
+    out, err = capfd.readouterr()
+    assert "[Info]" in out
+    assert "[Fatal]" not in err

@@ -102,3 +102,20 @@ def test_json_of_earlier_versions_is_read():
     result = AuditResult.from_json(json.dumps(document))
     assert result.findings[0].about == "id"
     assert not result.interrupted
+
+
+def test_findings_about_a_common_column_have_one_cause():
+    region = make(check="answers", about="given", columns=("age",), title="no answer where age > 60", level="fault")
+    beyond = make(check="interface", about="age, income", columns=("age", "income"), title="no answer above the data")
+    other = make(check="interface", about="colour", columns=("colour",), title="no answer to a new category")
+    merged = rank_findings([beyond, other, region])
+    assert [finding.title for finding in merged] == ["no answer where age > 60", "no answer to a new category"]
+    assert [piece.title for piece in merged[0].evidence] == ["no answer above the data"]
+    group = make(check="slices", about="age, income", columns=("age", "income"))
+    assert len(rank_findings([group, make(check="response", about="income")])) == 1
+    assert len(rank_findings([group, make(check="response", about="debt")])) == 2
+
+
+def test_a_cause_can_be_that_of_a_group_of_checks():
+    alone = make(check="interface", about="single row", cause="depends on the query")
+    assert len(rank_findings([alone, make(check="batches")])) == 1

@@ -53,7 +53,7 @@ def test(
     without labels). They answer these questions: Does the model answer every input? Does the answer depend on repetition,
     order or batches? What happens to data in another form? Does an identifier or a disguised label decide? What could be
     declared? Is every class predicted? Where are the borders, and have they moved? Do the declared expectations
-    hold? Does the learner satisfy the relations of its algorithm? Do the data reach all decisions? Checks that do not
+    hold? Does training keep what its algorithm promises? Do the data reach all decisions? Checks that do not
     apply are listed with the reason.
 
     Parameters

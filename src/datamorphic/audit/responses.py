@@ -155,6 +155,14 @@ class Response:
         """Rows by steps from one value to the next: whether the answer changes."""
         return np.abs(np.diff(self.answers, axis=1)) > self.rounding
 
+    @cached_property
+    def score_steps(self) -> Mask:
+        """Rows by steps from one value to the next: whether the score changes or, without scores, the answer."""
+        if self.scores is None:
+            return self.steps
+        moves = np.abs(np.diff(self.scores, axis=1)) > RELATIVE_ROUNDING * _measure_spread(self.scores)
+        return np.asarray(moves.any(axis=2))
+
     def get_curve(self, label: int | None = None) -> Numbers:
         """Return rows by values: the number, or the score of a label, or whether it is the answer if there are no scores."""
         if self.numeric or label is None:
@@ -167,13 +175,7 @@ class Response:
         """Return the values of a number below and above which no score changes for any row; None for none."""
         if self.kind == "categorical" or len(self.values) < 3:
             return None, None
-        if self.scores is not None:
-            moves = (np.abs(np.diff(self.scores, axis=1)) > RELATIVE_ROUNDING * _measure_spread(self.scores)).any(
-                axis=2
-            )
-        else:
-            moves = self.steps
-        moving_steps = np.flatnonzero(moves.any(axis=0))
+        moving_steps = np.flatnonzero(self.score_steps.any(axis=0))
         if not len(moving_steps):
             return None, None
         first, last = int(moving_steps[0]), int(moving_steps[-1]) + 1

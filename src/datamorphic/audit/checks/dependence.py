@@ -11,8 +11,9 @@ from ..._stats import compute_wilson_interval
 from ..._text import format_percent, format_short, pluralize
 from ...errors import Interrupted, OutOfBudget
 from ...reporting.document import Section, Table
+from ...space.features import Mask
 from ...space.points import Points
-from ..case_text import extract_case, format_share
+from ..case_text import extract_case, format_case, format_share
 from ..check import Check, CheckBudget, CheckFindings
 from ..context import CheckContext
 from ..finding import Example, Finding
@@ -33,6 +34,11 @@ MIN_WRONG_SHARE = (
 MIN_RESIDUAL = 0.5  # of the mean error of a category, in standard deviations of the labels
 MIN_LEVEL_SHARE = 0.01  # of the rows that have a category, to say that it is treated like another one
 SEED = 732  # of the draw of pairs
+MIN_SATURATED_SHARE = 0.25  # of the real rows, with values beyond which nothing changes
+MIN_MOVING_STEPS = (
+    0.5  # of the steps before these values, that change the score of a typical row: a single tree has fewer
+)
+MAX_SATURATED_FEATURES = 2
 
 
 def check_dependence(context: CheckContext, budget: CheckBudget) -> CheckFindings:
@@ -48,6 +54,7 @@ def check_dependence(context: CheckContext, budget: CheckBudget) -> CheckFinding
         limit = 0 if findings else MAX_SINGLE_FINDINGS
         findings += _find_inert_features(context, budget, responses, truth, limit)
         findings += _find_like_categories(context, responses)
+        findings += _find_saturated_features(context, responses, truth)
     except Interrupted:
         raise
     except OutOfBudget:
@@ -322,6 +329,70 @@ def _find_like_categories(context: CheckContext, responses: Responses) -> list[F
             inputs="changed",
         )
     ]
+
+
+# -- saturation --------------------------------------------------------------------------------------
+
+
+def _find_saturated_features(context: CheckContext, responses: Responses, truth: Numbers | None) -> list[Finding]:
+    """Return advice about numbers whose values the model cannot tell apart where many real rows lie.
+
+    That alone is no defect: trees are flat beyond their outermost thresholds, and effects do level off. It is advice if the
+    labels go on changing with the number in a large share of the rows, and if the response moves in most steps elsewhere. Then
+    something on the way probably cuts the number off. A single tree moves in few steps, so it is left alone.
+    """
+    if truth is None or (responses.own_scores is None and not responses.numeric):
+        return []
+    findings: list[tuple[float, Finding]] = []
+    for response in responses:
+        own_values = context.inputs.codes[:, response.column]
+        below, above = response.find_flat_ends()
+        for place, side in ((below, "below"), (above, "above")):
+            if place is None:
+                continue
+            inside = own_values <= place if side == "below" else own_values >= place
+            if inside.mean() < MIN_SATURATED_SHARE or not _moves_elsewhere(response, place, side):
+                continue
+            association = measure_association(context, response, np.where(inside, truth, np.nan), responses.numeric)
+            if association >= MIN_ASSOCIATION:
+                finding = _build_saturation_finding(
+                    context, response, inside, f"{side} {format_short(place)}", association
+                )
+                findings.append((-association, finding))
+    return [finding for _, finding in sorted(findings, key=lambda item: item[0])[:MAX_SATURATED_FEATURES]]
+
+
+def _moves_elsewhere(response: Response, place: float, side: str) -> bool:
+    """Tell whether the score of a typical row changes in most steps on the other side of a value."""
+    steps = response.values[:-1] >= place if side == "below" else response.values[1:] <= place
+    return bool(steps.any()) and float(np.median(response.score_steps[:, steps].mean(axis=1))) >= MIN_MOVING_STEPS
+
+
+def _build_saturation_finding(
+    context: CheckContext, response: Response, inside: Mask, region: str, association: float
+) -> Finding:
+    name, count, total = response.feature, int(inside.sum()), len(inside)
+    row = int(np.flatnonzero(inside)[0])
+    case = extract_case(context.inputs.take([row]), 0)
+    return Finding(
+        check="dependence",
+        about=name,
+        title=f"The model cannot tell values of {name} {region} apart, although the labels differ there",
+        level="advice",
+        sure=0.7,
+        detail=f"{format_share(count, total, 'row')} have {name} {region}, where no answer and no score changes with it. Their "
+        f"labels do go with it (association {association:.2f} of 1).",
+        remedy=f"Look for a limit of {name} on the way to the model: clipping, a last bin that is too wide, a cap where the data "
+        "are collected. If other columns say the same there, or the limit is meant, nothing is wrong.",
+        cases=count,
+        of=total,
+        noun="row",
+        counted_in_detail=True,
+        examples=(Example(words=format_case(case), case=case, row=row),),
+        affected_rows=count,
+        rows=total,
+        inputs="given",
+    )
 
 
 # -- one feature decides -----------------------------------------------------------------------------

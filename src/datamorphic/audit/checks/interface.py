@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,6 +22,7 @@ from ...space.outputs import Outputs
 from ...space.points import Rows
 from ...systems.base import Executor, Function
 from ...systems.estimator import Estimator
+from ...systems.native_output import hold_output
 from ..case_text import format_answer, format_case, format_share, to_plain, to_plain_answer
 from ..check import Check, CheckBudget, CheckFindings
 from ..context import CheckContext
@@ -118,16 +120,25 @@ class _Interviewer:
         self.numbers = context.has_numeric_answers
 
     def ask(self, frame: pd.DataFrame) -> Outputs:
-        """Query the system with a frame as it is."""
+        """Query the system with a frame as it is.
+
+        Errors are provoked here on purpose and reported in a table. What the system prints or warns about them would only
+        disturb the user.
+        """
         counter = CallCounter()
         try:
-            return drive(
-                ask(Rows(frame), note="interface", fresh=True),
-                self.system,
-                tally=counter,
-                budget=self.budget.remaining(),
-                **self.context.build_quiet_options(),
-            )
+            with hold_output() as held, warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                outputs = drive(
+                    ask(Rows(frame), note="interface", fresh=True),
+                    self.system,
+                    tally=counter,
+                    budget=self.budget.remaining(),
+                    **self.context.build_quiet_options(),
+                )
+                if not outputs.ok.all():
+                    held.drop()
+            return outputs
         finally:
             self.budget.add(counter)
 
@@ -504,13 +515,16 @@ def _try_empty(interviewer: _Interviewer) -> _Result:
         or interviewer.context.drive_options.get("timeout") is not None
     ):
         return []
-    try:
-        answers = system.function(interviewer.frame.iloc[:0])
-        message = "" if len(answers) == 0 else f"it gave {pluralize(len(answers), 'answer')} for no row"
-    except (KeyboardInterrupt, Interrupted):
-        raise
-    except (Exception, SystemExit) as error:
-        message = format_error_line(error)
+    with hold_output() as held, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            answers = system.function(interviewer.frame.iloc[:0])
+            message = "" if len(answers) == 0 else f"it gave {pluralize(len(answers), 'answer')} for no row"
+        except (KeyboardInterrupt, Interrupted):
+            raise
+        except (Exception, SystemExit) as error:
+            message = format_error_line(error)
+            held.drop()
     return [(_FormTrial(change="a frame without rows", rows=1, failed=int(bool(message)), message=message), None)]
 
 
