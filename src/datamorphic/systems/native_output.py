@@ -38,7 +38,7 @@ def hold_output() -> Iterator[HeldOutput]:
         try:
             for descriptor in DESCRIPTORS:
                 with suppress(OSError):  # a process may have no stdout, or no place for a file
-                    file = stack.enter_context(tempfile.TemporaryFile())
+                    file: IO[bytes] = stack.enter_context(tempfile.TemporaryFile())
                     copy = os.dup(descriptor)
                     stack.callback(os.close, copy)
                     files[descriptor] = copy, file
