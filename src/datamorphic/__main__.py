@@ -1,4 +1,4 @@
-"""The command ``python -m datamorphic``."""
+"""The command ``datamorphic``, also as ``python -m datamorphic``."""
 
 import sys
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
 def explore(
     model: ModelLike,
     data: DataLike | None = None,
-    strategy: str = "random_walk",
+    strategy: str = "auto",
     walks: int = 1000,
     steps: int | None = None,
     walk_distance: int = 20,

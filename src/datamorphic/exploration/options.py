@@ -29,7 +29,7 @@ class ExploreOptions:
 
     OWNER: ClassVar[str] = "explore"
 
-    strategy: str = "random_walk"
+    strategy: str = "auto"
     walks: int = 1000
     steps: int | None = None
     walk_distance: int = 20
@@ -62,7 +62,8 @@ class ExploreOptions:
             validate_integer("batch", self.OWNER, self.batch, 1)
         if self.strategy == "auto" and self.pool == "growing":
             raise ArgumentError(
-                "strategy='auto' runs several strategies on one pool, which cannot grow. Use pool='fixed'."
+                "strategy='auto' runs several strategies on one pool, which cannot grow. Name one strategy, or use "
+                "pool='fixed'."
             )
         object.__setattr__(self, "budget", Budget.parse(self.budget))
         object.__setattr__(self, "classes", to_classes(self.classes, self.OWNER))
