@@ -17,6 +17,7 @@ from ..morphisms.subject import build_subject
 from ..relations.base import Relation
 from ..relations.function import FunctionRelation
 from ..runs.driver import CallCounter, drive
+from ..runs.engines import needs_processes
 from ..runs.interrupts import Interrupts
 from ..runs.progress import Progress
 from ..space.points import Points
@@ -53,7 +54,16 @@ def run_hunt(
         _reject_system_options(sut, engine=options.engine, timeout=options.timeout, target=target)
     known_space: Space | None = None
     if is_system:
-        subject = build_subject(sut, data, target=target, space=space, seeds=1, rng=np.random.default_rng(0))
+        subject = build_subject(
+            sut,
+            data,
+            target=target,
+            space=space,
+            seeds=1,
+            rng=np.random.default_rng(0),
+            timeout=options.timeout,
+            isolated=needs_processes(options.engine),
+        )
         known_space = subject.seeds.space
     resolved_relations = _resolve_relations(sut, relations, known_space, options.selector is not None)
     proposer = _make_proposer(resolved_relations, options, is_system)

@@ -104,8 +104,8 @@ def recognise(
                 raise build_missing_package_error(answer, f"{system.name} needs") from answer
             if isinstance(answer, ModelError):
                 raise answer
-            if isinstance(answer, Outputs) and style in CASE_STYLES and _repeats_scores(answer):
-                break  # it returns the same numbers whatever it gets: a faulty function of a frame
+            if isinstance(answer, Outputs) and style in CASE_STYLES and _repeats_list(answer):
+                break  # it returns the same values whatever it gets: a faulty function of a frame
             if isinstance(answer, Outputs) and (style == first_style or answer.ok.all()):
                 return _use_answer(system, candidate, style, answer, truth)
     if len(styles) > 1:
@@ -155,10 +155,10 @@ def _answers_one(probe: Executor, sample: Batch) -> bool:
     return isinstance(answer, Outputs)
 
 
-def _repeats_scores(answer: Outputs) -> bool:
-    """Tell whether several cases got the same row of numbers."""
-    scores = answer.scores
-    return scores is not None and len(scores) > 1 and bool((scores == scores[0]).all())
+def _repeats_list(answer: Outputs) -> bool:
+    """Tell whether several cases got the same list of values."""
+    lists = answer.values.tolist() if answer.scores is None else answer.scores.tolist()
+    return len(lists) > 1 and isinstance(lists[0], list | tuple) and all(item == lists[0] for item in lists)
 
 
 def _use_answer(

@@ -104,7 +104,7 @@ def assert_holds(
         start_seed = settings.seed if seed is None else validate_integer("seed", "assert_holds", seed)
         case_count = settings.cases if cases is None else validate_integer("cases", "assert_holds", cases, 1)
         memory = Memory(settings, store, find_system_name(model, name))
-        subject_options: dict[str, Any] = {"owner": "assert_holds", "trust": trust, "scalar": scalar, "name": name}
+        subject_options: dict[str, Any] = {"trust": trust, "scalar": scalar, "name": name, "timeout": timeout}
         limits: dict[str, Any] = {"seed": start_seed, "budget": budget or settings.budget}
         subject = None
         with stop_on_interrupt():
@@ -117,7 +117,14 @@ def assert_holds(
                 else:
                     rng = np.random.default_rng(start_seed)
                     subject = subject or build_subject(
-                        model, data, target=target, space=space, seeds=case_count, rng=rng, **subject_options
+                        model,
+                        data,
+                        target=target,
+                        space=space,
+                        seeds=case_count,
+                        rng=rng,
+                        owner="assert_holds",
+                        **subject_options,
                     )
                     outcome = check_model_relation(single_relation, subject, memory, timeout=timeout, **limits)
                 outcomes.append(outcome)
