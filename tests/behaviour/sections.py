@@ -164,16 +164,21 @@ def front_numbers(front: Any) -> dict[str, Any]:
     }
 
 
+def walk(*arguments: Any, strategy: str = "random_walk", **options: Any) -> dm.Front:
+    """Explore with random walks unless the section names another strategy."""
+    return dm.explore(*arguments, strategy=strategy, progress=False, **options)
+
+
 def explore_subject(name: str, **options: Any) -> dict[str, Any]:
     options = {"walks": 200, "seeds": 60, **options}
-    return front_numbers(dm.explore(dm.subjects[name], progress=False, **options))
+    return front_numbers(walk(dm.subjects[name], **options))
 
 
 def explore_model(model: str, data: str, rows: int | None = None, **options: Any) -> dict[str, Any]:
     frame = load_numbers(data, rows)
     options = {"walks": 150, **options}
     fitted = fit(MODELS[model](), frame)
-    return front_numbers(dm.explore(fitted, frame, target="target", progress=False, **options))
+    return front_numbers(walk(fitted, frame, target="target", **options))
 
 
 def explore_mixed(data: str, rows: int, **options: Any) -> dict[str, Any]:
@@ -181,7 +186,7 @@ def explore_mixed(data: str, rows: int, **options: Any) -> dict[str, Any]:
     frame, _ = load_inputs(data, rows)
     classify = fit_encoded(DecisionTreeClassifier(max_depth=8, random_state=0), frame)
     options = {"walks": 150, **options}
-    return front_numbers(dm.explore(classify, frame, target="target", progress=False, **options))
+    return front_numbers(walk(classify, frame, target="target", **options))
 
 
 for _subject in SUBJECTS:
@@ -233,7 +238,7 @@ add("explore/red_wine/forest/growing", partial(explore_model, "forest", "red_win
 def explore_threshold() -> Any:
     space = dm.Space([dm.Continuous("x", 0, 6, step=0.3), dm.Continuous("y", 0, 6, step=0.3)])
     fronts = {
-        name: dm.explore(lambda f: np.sin(f.x) * f.y + (f.x > 4), space, walks=100, seeds=30, progress=False, **options)
+        name: walk(lambda f: np.sin(f.x) * f.y + (f.x > 4), space, walks=100, seeds=30, **options)
         for name, options in {"threshold": {"threshold": 0.5}, "jump": {"jump": 0.4}, "middle": {}}.items()
     }
     return {name: front_numbers(front) for name, front in fronts.items()}
@@ -248,7 +253,7 @@ def explore_hierarchy() -> Any:
         return big + "/" + np.where(frame.n > 7, "many", "few").astype(object)
 
     return {
-        labels: front_numbers(dm.explore(classify, space, walks=100, seeds=30, labels=labels, progress=False))
+        labels: front_numbers(walk(classify, space, walks=100, seeds=30, labels=labels))
         for labels in ("plain", "hierarchy", "auto")
     }
 
@@ -258,18 +263,18 @@ def explore_constraints() -> Any:
     def classify(frame):
         return np.where(frame.x.fillna(3) * 2 + (frame.c == "b") > frame.n.fillna(4), "red", "blue")
 
-    return front_numbers(dm.explore(classify, mixed_space(), walks=150, seeds=50, seed=4, progress=False))
+    return front_numbers(walk(classify, mixed_space(), walks=150, seeds=50, seed=4))
 
 
 @section("explore/test system")
 def explore_test_system() -> Any:
-    return front_numbers(dm.explore(planted.SoundSystem, walks=150, seed=1, progress=False))
+    return front_numbers(walk(planted.SoundSystem, walks=150, seed=1))
 
 
 @section("explore/failing model")
 def explore_failing_model() -> Any:
     data = planted.make_applicants(120)
-    front = dm.explore(planted.FailingLender(), data, target="decision", walks=100, progress=False)
+    front = walk(planted.FailingLender(), data, target="decision", walks=100)
     return {**front_numbers(front), "incidents": len(front.incidents)}
 
 
@@ -300,7 +305,7 @@ def plan_iris() -> Any:
 
 def iris_front(model: str = "tree", seed: int = 0, walks: int = 200) -> Any:
     iris = dm.data.load("iris")
-    return dm.explore(fit(MODELS[model](), iris), iris, target="target", walks=walks, seed=seed, progress=False)
+    return walk(fit(MODELS[model](), iris), iris, target="target", walks=walks, seed=seed)
 
 
 def difference_numbers(difference: Any) -> dict[str, Any]:
@@ -363,7 +368,7 @@ def front_save_and_load() -> Any:
 @section("front/augment")
 def front_augment() -> Any:
     wine = dm.data.load("wine")
-    front = dm.explore(fit(MODELS["tree"](), wine), wine, target="target", walks=200, progress=False)
+    front = walk(fit(MODELS["tree"](), wine), wine, target="target", walks=200)
     augmented = front.augment(wine, "target")
     return {"added": augmented.added, "effect": augmented.effect, "frame": augmented.frame}
 
@@ -960,7 +965,7 @@ def assert_front_outcomes() -> Any:
     models = {limit: (lambda age, limit=limit: "adult" if age > limit else "child") for limit in (18, 18.5, 21)}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "front.parquet"
-        dm.explore(models[18], space, scalar=True, walks=50, progress=False).save(path)
+        walk(models[18], space, scalar=True, walks=50).save(path)
         return {
             limit: raises(partial(dm.assert_front_unchanged, model, baseline=path, scalar=True))
             for limit, model in models.items()

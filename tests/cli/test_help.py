@@ -338,7 +338,7 @@ def test_completed_values_are_those_that_exist():
         assert name in dm.subjects
     for option in ("pool", "labels"):
         for value in values[option]:
-            dm.explore(dm.subjects["Box 1"], walks=0, seeds=2, **{option: value})
+            dm.explore(dm.subjects["Box 1"], strategy="random_walk", walks=0, seeds=2, **{option: value})
     assert {param.name for command in COMMANDS.values() for param in command.params} >= set(values)
 
 

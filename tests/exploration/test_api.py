@@ -119,7 +119,9 @@ def test_directed_walks_take_the_moves_in_turn_from_the_same_starts():
 
 @pytest.mark.slow
 def test_a_growing_pool_finds_more():
-    fixed, growing = (dm.explore(dm.subjects["Box 1"], walks=600, pool=pool) for pool in ("fixed", "growing"))
+    fixed, growing = (
+        dm.explore(dm.subjects["Box 1"], strategy="random_walk", walks=600, pool=pool) for pool in ("fixed", "growing")
+    )
     assert len(growing) > 1.5 * len(fixed)
 
 
@@ -172,8 +174,8 @@ def test_intervals_have_their_nominal_coverage():
 
 def test_an_estimate_agrees_with_more_walks():
     subject = dm.subjects["Circle 2"]
-    small = dm.explore(subject, walks=500, seed=1)
-    large = dm.explore(subject, walks=5000, seed=2)
+    small = dm.explore(subject, strategy="random_walk", walks=500, seed=1)
+    large = dm.explore(subject, strategy="random_walk", walks=5000, seed=2)
     estimate = small.estimate(5000)
     assert estimate.pairs == pytest.approx(len(large), rel=0.15)
     assert estimate.runs == pytest.approx(large.runs, rel=0.05)
@@ -810,7 +812,7 @@ def test_the_kind_of_answers_is_inferred_from_several_of_them():
     def grades(frame):
         return np.floor(frame["x"] * 3) + 0.5
 
-    for options in ({"seeds": 15, "pool": "growing"}, {"seeds": 30}, {}):
+    for options in ({"seeds": 15, "pool": "growing", "strategy": "random_walk"}, {"seeds": 30}, {}):
         front = dm.explore(grades, SQUARE, walks=60, **options)
         assert front.settings["border_kind"] == "labels"
         assert len(front) > 5

@@ -91,7 +91,7 @@ def test_a_feature_that_never_decides_is_not_called_deciding(monkeypatch):
     monkeypatch.setattr(dm.Front, "deciding", lambda self: table.assign(decides=0.0))
     section = build_deciding_features(front)
     assert section.heading.startswith("No feature decides alone")
-    shares = [float(row[-1].rstrip("%")) for row in section.table.rows]
+    shares = [float(row[-1].strip("<%")) for row in section.table.rows]
     assert shares == sorted(shares, reverse=True)
     monkeypatch.setattr(dm.Front, "deciding", lambda self: table.assign(decides=[0.1, 0.0, 0.0]))
     assert "several features decide together" in build_deciding_features(front).heading

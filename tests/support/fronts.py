@@ -10,8 +10,8 @@ EVIL = "<img src=x onerror=alert(1)>"
 PLANE = dm.Space([dm.Continuous("x", 0, 10), dm.Continuous("y", 0, 10)])
 
 
-def explore(function, space=PLANE, walks=200, **options):
-    return dm.explore(function, space, walks=walks, progress=False, **options)
+def explore(function, space=PLANE, walks=200, strategy="random_walk", **options):
+    return dm.explore(function, space, walks=walks, strategy=strategy, progress=False, **options)
 
 
 def step(at, names=("low", "high"), feature="x"):

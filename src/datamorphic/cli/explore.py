@@ -35,7 +35,7 @@ def explore(
     subject: opt.Subject = None,
     data: opt.Data = None,
     target: opt.Target = None,
-    strategy: Annotated[str, opt.option("NAME", "random_walk, random_target, directed_walk, or auto.")] = "auto",
+    strategy: Annotated[str, opt.option("NAME", "auto, random_walk, random_target or directed_walk.")] = "auto",
     walks: Annotated[int, opt.option("N", "Number of walks.")] = 1000,
     seeds: Annotated[int | None, opt.option("N", "Number of inputs to start from. The default is all of DATA.")] = None,
     moves: Annotated[

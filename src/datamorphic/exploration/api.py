@@ -68,10 +68,11 @@ def explore(
         anything that `dm.wrap` accepts.
     data : DataFrame, array or Space, optional
         Real inputs from which walks start; the space is inferred from them. A test system makes its own inputs.
-    strategy : {"random_walk", "random_target", "directed_walk", "auto"}
+    strategy : {"auto", "random_walk", "random_target", "directed_walk"}
         ``"random_walk"`` draws a move at each step. ``"random_target"`` draws two inputs and searches between them.
-        ``"directed_walk"`` repeats the same move, each of `moves` in turn. ``"auto"`` uses all three, with more walks
-        for those that find more new border (Zhu & Bayley 2022).
+        ``"directed_walk"`` repeats the same move, each of `moves` in turn. ``"auto"``, the default, uses all three, with
+        more walks for those that find more new border (Zhu & Bayley 2022), but not ``"random_target"`` if `moves` are
+        named.
     walks, walk_distance : int
         The number of walks, and the maximum number of steps per walk.
     steps : int, optional

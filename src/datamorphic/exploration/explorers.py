@@ -69,6 +69,7 @@ class Explorer:
 
     name = ""
     min_pool_size = 1
+    uses_moves = True
 
     def explore(self, pool: SeedPool, rng: np.random.Generator) -> Flow[ExplorationRecord]:
         """Make all walks and return the record; when the budget is spent, the record until then."""
@@ -172,6 +173,7 @@ class RandomTarget(Explorer):
 
     name = "random_target"
     min_pool_size = 2
+    uses_moves = False
 
     def _walk(self, wave: Wave) -> Flow[None]:
         pool, walks = wave.pool, len(wave.walk_runs)

@@ -63,8 +63,10 @@ def run_exploration(
         )
         for name, explorer_class in EXPLORERS.items()
     }
+    # if the user names moves, nothing else may change
+    candidates = [explorer for explorer in explorers.values() if options.moves is None or explorer.uses_moves]
     chosen_explorer: Explorer | AutoExplorer = explorers.get(options.strategy) or AutoExplorer(
-        list(explorers.values()), Archive(terrain.space, subject.seeds.codes), options.walks
+        candidates, Archive(terrain.space, subject.seeds.codes), options.walks
     )
     counter = CallCounter()
     record = drive(
