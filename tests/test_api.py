@@ -46,6 +46,7 @@ NAMES = [
     "errors",
     "executor",
     "explore",
+    "find_constraints",
     "forest_of",
     "generate",
     "hunt",

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from .relations.function import FunctionRelation as FunctionRelation
     from .relations.learner.base import LearnerRelation as LearnerRelation
     from .runs.store import Store as Store
+    from .space.column_relations import find_constraints as find_constraints
     from .space.constraints import Combinations as Combinations
     from .space.constraints import OneHot as OneHot
     from .space.constraints import Rule as Rule
@@ -93,6 +94,7 @@ _NAMES = {
     "relations.function": "FunctionRelation",
     "relations.learner.base": "LearnerRelation",
     "runs.store": "Store",
+    "space.column_relations": "find_constraints",
     "space.constraints": "Combinations OneHot Rule",
     "space.features": "Categorical Continuous Integer",
     "space.outputs": "Outputs Status",

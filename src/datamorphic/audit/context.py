@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from ..morphisms.subject import SubjectUnderTest
 from ..runs.driver import CallCounter, drive
 from ..runs.engines import PersistentEngine
 from ..runs.flow import Budget, ask
+from ..space.constraints import Constraint
 from ..space.outputs import Outputs
 from ..space.points import Points
 from ..space.space import Space
@@ -109,6 +112,7 @@ class CheckContext:
     reference: pd.DataFrame | None = None  # the inputs of the training data, if given
     reference_truth: npt.NDArray[Any] | None = None  # their labels, if given
     declared_bounds: frozenset[str] = frozenset()  # features whose bounds the user declared
+    column_relations: Sequence[Constraint] = ()  # between columns, that all given rows keep
     seed: int = 0
     drive_options: dict[str, Any] = field(default_factory=dict)  # engine, timeout, batch
     pace: Pace = field(default_factory=Pace)
@@ -144,6 +148,29 @@ class CheckContext:
     def space(self) -> Space:
         """The space of the inputs."""
         return self.inputs.space
+
+    @cached_property
+    def plausible_space(self) -> Space:
+        """The space with the relations between columns that the given rows keep as constraints.
+
+        Made rows keep them, except for deliberate changes of single features.
+        """
+        return self.space.with_constraints(self.column_relations) if self.column_relations else self.space
+
+    def prefer_plausible(self, points: Points, feature: str, values: Sequence[float]) -> int:
+        """Return the position of the first row that keeps the relations between columns with each value of a feature.
+
+        It is 0 if there is none.
+        """
+        space = self.plausible_space
+        if not self.column_relations or not len(points):
+            return 0
+        kept = np.ones(len(points), dtype=bool)
+        for value in values:
+            codes = points.codes.copy()
+            codes[:, space.position(feature)] = value
+            kept &= space.satisfied(codes)
+        return int(kept.argmax())
 
     @property
     def has_numeric_answers(self) -> bool:

@@ -16,11 +16,14 @@ from .._text import pluralize
 from ..errors import UsageError
 from ..reporting.document import Drawing, Shape, Snippet, Table, TextLabel
 from ..reporting.text import cut, format_cell, to_one_line
+from ..space.constraints import Constraint
+from ..space.features import Codes
 from ..space.points import Points
 from ..space.serialize import value_from_json
+from ..space.space import Space
 from .finding import Example, Outcome
 from .python_code import format_literal
-from .text import format_pair
+from .text import format_broken_relations, format_pair
 
 MAX_FEATURES_SHOWN = 14  # an example with more shows only what changes, and all values as code
 MAX_COMMENT_CHARACTERS = 80
@@ -37,18 +40,21 @@ _NUMBERED_NAME = re.compile(r"([a-z]*)[ _]?(\d+)", re.IGNORECASE)
 # -- rows of the data --------------------------------------------------------------------------------------------------
 
 
-def locate_examples(outcomes: Sequence[Outcome], inputs: Points) -> list[Outcome]:
+def locate_examples(outcomes: Sequence[Outcome], inputs: Points, relations: Sequence[Constraint] = ()) -> list[Outcome]:
     """Return the outcomes with the position of each example among the given inputs, if it is one of them.
 
-    Rows of the data come before made ones, since they convince more.
+    Each example also gets the `relations` between columns that it breaks. Examples that break none come first, then rows of the
+    data before made ones, since they convince more.
     """
 
     def locate(example: Example) -> Example:
         row = example.row if example.row is not None or not example.case else find_row(inputs, example.case)
-        return replace(example, row=row)
+        return replace(example, row=row, breaks=find_broken_relations(inputs.space, example, relations))
 
     def sort(examples: Sequence[Example]) -> tuple[Example, ...]:
-        return tuple(sorted(examples, key=lambda example: (example.row is None, len(example.changed))))
+        return tuple(
+            sorted(examples, key=lambda example: (bool(example.breaks), example.row is None, len(example.changed)))
+        )
 
     return [
         replace(
@@ -62,15 +68,29 @@ def locate_examples(outcomes: Sequence[Outcome], inputs: Points) -> list[Outcome
     ]
 
 
-def find_row(inputs: Points, case: Mapping[str, Any]) -> int | None:
-    """Return the position of the first of the inputs that equals a case; None if there is none."""
-    space = inputs.space
+def find_broken_relations(space: Space, example: Example, relations: Sequence[Constraint]) -> tuple[str, ...]:
+    """Return the relations between columns, in words, that an example breaks after its change."""
+    codes = _encode_case(space, {**example.case, **example.changed}, lenient=True) if relations else None
+    if codes is None:
+        return ()
+    return tuple(relation.describe() for relation in relations if not relation.satisfied(space, codes[None, :])[0])
+
+
+def _encode_case(space: Space, case: Mapping[str, Any], *, lenient: bool = False) -> Codes | None:
+    """Return the codes of a case; None if it lies outside the space."""
     if set(case) != set(space.names):
         return None
     try:
-        codes = space.points({name: value_from_json(case[name]) for name in space.names}).codes[0]
+        return space.points({name: value_from_json(case[name]) for name in space.names}, lenient=lenient).codes[0]
     except (UsageError, ValueError, TypeError, AttributeError):
-        return None  # a case outside the space
+        return None
+
+
+def find_row(inputs: Points, case: Mapping[str, Any]) -> int | None:
+    """Return the position of the first of the inputs that equals a case; None if there is none."""
+    codes = _encode_case(inputs.space, case)
+    if codes is None:
+        return None
     rows = np.arange(len(inputs))
     for column, code in enumerate(codes.tolist()):
         values = inputs.codes[rows, column]
@@ -99,6 +119,8 @@ def build_example_table(example: Example) -> Table:
         names = names[: min(shown_count, MAX_FEATURES_SHOWN)]
         same = " are the same before and after" if example.changed and shown_count <= MAX_FEATURES_SHOWN else ""
         note = f"The other {pluralize(hidden_count, 'feature')}{same or ' are not shown'}. Copy the example to get all values."
+    if example.breaks:
+        note = f"{format_broken_relations(example)} {note}".strip()
     rows: list[list[str]] = []
     marked: list[tuple[int, int]] = []
     for name in names:

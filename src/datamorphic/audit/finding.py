@@ -39,6 +39,7 @@ class Example:
     changed: Mapping[str, Any] = field(default_factory=dict)  # the features in which the follow-up differs
     becomes: Any = None  # the answer of the system to the follow-up
     row: int | None = None  # the position of the source case in the given data; None if it is not one of their rows
+    breaks: tuple[str, ...] = ()  # relations between columns that all given rows keep, and this example does not
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,16 +85,22 @@ class Finding:
         return self.affected_rows / self.rows if self.rows else self.rate
 
     @property
+    def implausible(self) -> bool:
+        """Whether every example breaks a relation between columns that all given rows keep."""
+        return bool(self.examples) and all(example.breaks for example in self.examples)
+
+    @property
     def rank(self) -> tuple[int, int, int, float, float, float]:
         """The sort key of findings: severity, then impact.
 
-        A changed answer comes before a changed score, real rows before made ones, certain before uncertain, many rows
-        before few, and large effects before small ones.
+        A changed answer comes before a changed score, real rows before made ones (and before rows that break a relation
+        of the data), certain before uncertain, many rows before few, and large effects before small ones.
         """
+        origin: InputOrigin = "made" if self.implausible and self.inputs != "given" else self.inputs
         return (
             LEVELS.index(self.level),
             1 if self.answer_changes is False else 0,
-            INPUT_ORIGINS.index(self.inputs),
+            INPUT_ORIGINS.index(origin),
             -round(self.sure, 1),
             -self.affected_share,
             -abs(self.effect or 0.0),

@@ -39,6 +39,8 @@ def build_page(result: AuditResult) -> Page:
     if details:
         text = "What else was learned about the model. Nothing here is wrong unless a finding above says so."
         sections.append(Section(heading="Pictures and tables", text=text, parts=details, anchor="pictures"))
+    if result.column_relations:
+        sections.append(_build_column_relations(result))
     sections += [_build_checks(result), _build_provenance(result)]
     defects = result.at_least("concern")
     headline = result.headline
@@ -275,6 +277,18 @@ def _tabulate_outcomes(outcomes: Sequence[Outcome]) -> Table:
     ]
     columns = ["check", "question", *(["outcome"] if found else []), "based on" if ran else "reason"]
     return Table(columns=[*columns, *(["seconds", "rows computed"] if ran else [])], rows=rows)
+
+
+def _build_column_relations(result: AuditResult) -> Section:
+    relations = "\n".join(f"• {relation}" for relation in result.column_relations)
+    return Section(
+        heading="Relations between columns",
+        text=f"All given rows keep these relations. Rows that were made for this test keep them too, so that they could be real. "
+        f"Where a single feature is changed on purpose, an example that breaks a relation says so.\n{relations}",
+        again="dm.find_constraints(data)",
+        anchor="column-relations",
+        folding="open",
+    )
 
 
 def _build_provenance(result: AuditResult) -> Section:

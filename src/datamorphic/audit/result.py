@@ -94,6 +94,8 @@ class AuditResult(Exportable):
         Whether the model was given unfitted, and was fitted to the data of the audit.
     interrupted : bool
         Whether the user ended the audit (Ctrl-C), so that some checks did not run.
+    column_relations : sequence of str
+        Relations between columns that all given rows keep, in words; `dm.find_constraints` returns them as constraints.
     front : Front or None
         The border, if it was explored; not part of the JSON document.
     """
@@ -114,6 +116,7 @@ class AuditResult(Exportable):
     versions: Mapping[str, str] = field(default_factory=dict)
     fitted_on_given_data: bool = False
     interrupted: bool = False
+    column_relations: tuple[str, ...] = ()
     front: Front | None = field(default=None, repr=False)
 
     def __eq__(self, other: object) -> bool:

@@ -22,6 +22,8 @@ from ..runs.deadline import DeadlinePassed, TimeLimit
 from ..runs.engines import PersistentEngine, make_engine, needs_processes
 from ..runs.interrupts import Interrupts
 from ..runs.versions import read_versions
+from ..space.column_relations import find_point_constraints
+from ..space.constraints import Constraint
 from ..space.labels import find_agreement, to_label_key, to_label_keys
 from ..space.space import Space
 from ..space.table_files import read_table
@@ -81,8 +83,13 @@ def run_audit(model: ModelLike, data: DataLike | None, options: AuditOptions) ->
     baseline = _load_baseline(options.baseline, subject)
     reference, reference_labels = _load_reference(options.reference, options.target, subject)
     engine = PersistentEngine(make_engine(options.engine))
+    has_data = data is not None and not isinstance(data, Space)
+    column_relations: list[Constraint] = []
+    if has_data and options.space is None and not has_morphisms(loaded.original):  # a declared space has its own
+        column_relations = find_point_constraints(subject.seeds)
     context = CheckContext(
         subject=subject,
+        column_relations=column_relations,
         expectations=options.expectations,
         clock=clock,
         learner=None if getattr(subject.sut, "date_columns", ()) else loaded.learner,  # it learns from dates, not days
@@ -93,7 +100,7 @@ def run_audit(model: ModelLike, data: DataLike | None, options: AuditOptions) ->
         declared_bounds=frozenset(
             subject.seeds.space.names if options.space is not None else options.hints.bounds or ()
         ),
-        has_data=data is not None and not isinstance(data, Space),
+        has_data=has_data,
         seed=options.seed,
         tolerance=options.tolerance,
         drive_options={"engine": engine, "timeout": options.timeout, "batch": options.batch},
@@ -112,7 +119,7 @@ def run_audit(model: ModelLike, data: DataLike | None, options: AuditOptions) ->
         finally:
             engine.shut_down()
         if context.has_data:
-            outcomes = locate_examples(outcomes, subject.seeds)
+            outcomes = locate_examples(outcomes, subject.seeds, column_relations)
         budget_text = NO_LIMIT if clock.budget.runs is None else pluralize(clock.budget.runs, "run")
         if clock.budget.seconds is not None:
             budget_text = f"{format_short(clock.budget.seconds)} s"
@@ -130,6 +137,7 @@ def run_audit(model: ModelLike, data: DataLike | None, options: AuditOptions) ->
             versions=read_versions(),
             fitted_on_given_data=loaded.fitted_on_given_data,
             interrupted=interrupts.is_stopped() or any(outcome.skip_reason == "interrupted" for outcome in outcomes),
+            column_relations=tuple(relation.describe() for relation in column_relations),
             front=context.front,
         )
         audit_run.finish(result)

@@ -14,7 +14,9 @@ MAX_CHECK_NAME_CHARACTERS = 24
 MAX_FINDINGS = 100
 MAX_CHANGED_FEATURES = 12
 MAX_UNCHANGED_FEATURES = 8
+MAX_BROKEN_RELATIONS = 3
 PLURALS = {"leaf": "leaves", "class": "classes"}  # that do not end with a plain s
+RELATIONS_TEXT = "which all given rows and the rows made from them keep"
 CERTAINTY_NAMES = ((0.9, "nearly certain"), (0.7, "likely"), (0.4, "possible"))
 
 
@@ -37,6 +39,9 @@ def format_text(result: AuditResult) -> str:
         runs = outcome.state in ("passed", "found")
         remark = outcome.why or (outcome.asks if runs else "")
         lines.append(f"  {format_state(outcome):<10} {name:<{width}}  {remark}".rstrip())
+    if result.column_relations:
+        lines += ["", f"Relations between columns, {RELATIONS_TEXT}:"]
+        lines += [f"  - {relation}" for relation in result.column_relations]
     if result.notes:
         lines += ["", "Notes:", *(f"  - {note}" for note in result.notes)]
     # on one line each, so that a name with a line break cannot look like another finding
@@ -145,8 +150,18 @@ def format_state(outcome: Outcome) -> str:
 
 
 def format_example(example: Example) -> str:
-    """Return an example in words, with the number of its row in the data."""
-    return example.words if example.row is None else f"row {example.row:,} of the data: {example.words}"
+    """Return an example in words, with the number of its row in the data and the relations that it breaks."""
+    text = example.words if example.row is None else f"row {example.row:,} of the data: {example.words}"
+    return f"{text}. {format_broken_relations(example)}" if example.breaks else text
+
+
+def format_broken_relations(example: Example) -> str:
+    """Return which relations between columns an example breaks."""
+    relations = "; ".join(example.breaks[:MAX_BROKEN_RELATIONS])
+    more_count = len(example.breaks) - MAX_BROKEN_RELATIONS
+    more = f" and {more_count} more" if more_count > 0 else ""
+    row = "The changed row" if example.changed else "The row"
+    return f"{row} breaks a relation that all given rows keep: {relations}{more}."
 
 
 def tabulate_example(example: Example) -> tuple[list[str], list[list[str]], str]:

@@ -166,6 +166,7 @@ class _FlipSearch:
             changed = change[np.arange(len(live)), unit] > 0
             rows, unit = live[changed], unit[changed]
             trial = np.where(member[unit], self.start[rows], self.candidate[rows])
+            trial = geometry.repair(space, trial, self.candidate[rows])
             fit = ~Points(space, trial).same(Points(space, self.start[rows]))
             yield from self._query_changes(rows[fit], trial[fit])
 
@@ -187,6 +188,7 @@ class _FlipSearch:
                 values = column[:, None]
             trial = self.start[rows].copy()
             trial[:, columns] = values
+            trial = geometry.repair(space, trial, self.start[rows])
             distance = geometry.distance(space, self.start[rows], trial, scaled=True) if len(rows) else np.empty(0)
             fit = (distance > 0) & (distance < 1.5 * best_distance[rows]) & ~np.isnan(self.start_state[rows])
             yield from self._query_changes(rows[fit] + number * count, trial[fit])

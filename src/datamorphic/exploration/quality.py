@@ -8,6 +8,7 @@ import numpy as np
 
 from .._text import pluralize
 from ..runs.flow import Flow, Query
+from ..space import geometry
 from ..space.encoding import find_fault
 from ..space.features import Codes
 from ..space.neighbours import find_nearest
@@ -139,7 +140,8 @@ def _measure_deciding_shares(front: FrontData, differs: Mask) -> Codes:
 def _query_restored_features(front: FrontData, rows: Rows, differs: Mask) -> Flow[Mask]:
     """Query whether restoring one feature alone restores the first answer, per pair and feature.
 
-    Features tied by a constraint are restored together. A case that breaks a constraint restores nothing.
+    Features tied by a constraint are restored together. A case that breaks a constraint is repaired in other features. If it
+    cannot be repaired, it restores nothing.
     """
     space, border = front.space, front.restore_border()
     a, _, part = front.read_states(border)
@@ -150,6 +152,7 @@ def _query_restored_features(front: FrontData, rows: Rows, differs: Mask) -> Flo
         differing_rows = np.flatnonzero(differs[:, unit].any(axis=1))
         trial = second[differing_rows].copy()
         trial[:, unit] = first[differing_rows][:, unit]
+        trial = geometry.repair(space, trial, second[differing_rows])
         # where nothing else differs, the answer is known
         equals_first = Points(space, trial).same(Points(space, first[differing_rows]))
         decided[differing_rows[equals_first][:, None], unit] = True

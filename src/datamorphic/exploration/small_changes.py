@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..runs.flow import Flow, Query
+from ..space import geometry
 from ..space.features import Codes
 from ..space.neighbours import find_nearest
 from ..space.outputs import Outputs
@@ -87,9 +88,11 @@ def _query_candidates(front: FrontData, pairs: Rows) -> Flow[SmallChanges]:
             sizes.append(len(unit_set))
     codes = np.array(candidates).reshape(-1, len(space))
     owner, size = np.array(owners, dtype=np.intp), np.array(sizes, dtype=np.intp)
-    if space.keeps_constraints:
+    if space.keeps_constraints and len(codes):
+        codes = geometry.repair(space, codes, real[owner])
         valid = space.satisfied(codes)
         codes, owner, size = codes[valid], owner[valid], size[valid]
+        size = (measure_changes(space, real[owner], codes) > 0).sum(axis=1)  # a repair changes more features
     outputs = Outputs.empty()
     if len(codes):
         outputs = yield Query(Points(space, codes), note="finding small changes")

@@ -11,6 +11,7 @@ from ..errors import OutOfBudget
 from ..runs.flow import Flow
 from ..space.features import Codes
 from ..space.points import Points
+from ..space.space import Space
 from .base import VIOLATED, JudgedGroups, Relation
 
 Places = npt.NDArray[np.intp]
@@ -31,12 +32,18 @@ def find_usual_values(points: Points) -> Codes:
 
 
 def shrink_violation(
-    relation: Relation, inputs: Points, groups: JudgedGroups, seed: int = 0, usual_values: Codes | None = None
+    relation: Relation,
+    inputs: Points,
+    groups: JudgedGroups,
+    seed: int = 0,
+    usual_values: Codes | None = None,
+    plausible_space: Space | None = None,
 ) -> Flow[JudgedGroups]:
     """Return one violation, shrunk as far as possible; none if not reproducible.
 
     `inputs` are the source cases of `groups`, which have at least one violation. `usual_values` are the most usual value of
-    each feature, by default among the inputs. If the budget is spent, the smallest violation so far is returned.
+    each feature, by default among the inputs. A case gets them only where it satisfies the constraints of `plausible_space`, by
+    default of the space of the inputs. If the budget is spent, the smallest violation so far is returned.
     """
     violations = groups.violations
     differs = ~violations.before.same(violations.after)
@@ -46,11 +53,12 @@ def shrink_violation(
         return (yield from _shrink_batch(relation, inputs, violations, seed))
     if usual_values is None:
         usual_values = find_usual_values(inputs)
-    return (yield from _shrink_case(relation, inputs, violations, seed, usual_values))
+    space = inputs.space if plausible_space is None else plausible_space
+    return (yield from _shrink_case(relation, inputs, violations, seed, usual_values, space))
 
 
 def _shrink_case(
-    relation: Relation, inputs: Points, violations: JudgedGroups, seed: int, usual_values: Codes
+    relation: Relation, inputs: Points, violations: JudgedGroups, seed: int, usual_values: Codes, plausible_space: Space
 ) -> Flow[JudgedGroups]:
     """Give one violating case the usual value in as many features as possible."""
     space = inputs.space
@@ -67,7 +75,9 @@ def _shrink_case(
             candidates = np.repeat(case[None, :], len(parts), axis=0)
             for i, part in enumerate(parts):
                 candidates[i, part] = usual_values[part]
-            valid = space.satisfied(candidates) if space.keeps_constraints else np.ones(len(parts), dtype=bool)
+            valid = np.ones(len(parts), dtype=bool)
+            if plausible_space.keeps_constraints:
+                valid = plausible_space.satisfied(candidates)
             groups = yield from relation.check(Points(space, candidates[valid]), np.random.default_rng(seed))
             violating = np.flatnonzero(groups.verdicts == VIOLATED)
             if answer_changes:

@@ -1,20 +1,21 @@
 """Constraints between features, which moves and midpoints satisfy.
 
-A constraint is an object of this module, a string (``"free <= total"``), or a function of a frame that returns one
-boolean per row. Strings are parsed, never evaluated.
+A constraint is an object of this module, a string (``"free <= total"``, ``"limit == balance + available"``), or a function
+of a frame that returns one boolean per row. Strings are parsed, never evaluated.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import eq, ge, gt, le, lt, ne
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._text import pluralize
+from .._text import format_short, pluralize
 from ..errors import DataError, SpaceError
 from .encoding import encode
 from .features import Codes, Feature, Mask
@@ -30,7 +31,7 @@ class Constraint:
     """Base class: a condition on rows, and how to satisfy it again after a move.
 
     `Space` calls `check` when it is made. `satisfied` is called on every batch of new points, `mend` before it after a
-    move, and `settle` before it after a random draw.
+    move, `settle` before it after a random draw, and `repair` on points that break the constraint after another change.
     """
 
     #: whether the features only make sense together: a midpoint takes the values of all of them from one end
@@ -56,12 +57,22 @@ class Constraint:
     def mend(self, space: Space, codes: Codes, moved: int) -> None:
         """Change other features in place, to satisfy it after a move of `moved`."""
 
-    def mending(self, name: str) -> float:
+    def mending(self, space: Space, name: str) -> float:
         """Return the largest distance that `mend` adds to a move of the feature `name`."""
         return 0.0
 
     def settle(self, space: Space, codes: Codes, rng: np.random.Generator) -> None:
         """Change randomly drawn rows in place so that more of them satisfy the constraint."""
+
+    def repair(self, space: Space, codes: Codes, changed: Mask, lows: Codes, highs: Codes) -> None:
+        """Change other features than the `changed` ones in place, so that more rows satisfy the constraint.
+
+        New values of numbers lie between `lows` and `highs`. All three have the shape of `codes`.
+        """
+
+    def describe(self) -> str:
+        """Return the constraint in words."""
+        return str(self)
 
 
 _OPERATORS = {"<=": le, ">=": ge, "==": eq, "!=": ne, "<": lt, ">": gt}
@@ -187,7 +198,7 @@ class OneHot(Constraint):
                 if j != moved:
                     codes[turned_on, j] = space.features[j].low
 
-    def mending(self, name: str) -> float:
+    def mending(self, space: Space, name: str) -> float:
         """Return 1 for a feature of the group: turning it on turns another one off."""
         return float(name in self.names)
 
@@ -225,7 +236,7 @@ class Combinations(Constraint):
         self._prepared: dict[tuple[Feature, ...], tuple[Codes, RowTable]] = {}
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Combinations) and self._comparison_key() == other._comparison_key()
+        return isinstance(other, type(self)) and self._comparison_key() == other._comparison_key()
 
     def __hash__(self) -> int:
         return hash(self.names)
@@ -276,6 +287,254 @@ class Combinations(Constraint):
         return f"{pluralize(len(self.table), 'valid combination')} of {', '.join(self.names)}"
 
 
+class Dependency(Combinations):
+    """One feature determines another one, as a city determines its country.
+
+    Changing the first feature changes the second one with it. A missing value satisfies the constraint.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Two columns: each value of the first feature once, with its value of the second one.
+    """
+
+    def __init__(self, table: pd.DataFrame) -> None:
+        super().__init__(table)
+        if len(self.table.columns) != 2 or self.table.iloc[:, 0].duplicated().any():
+            raise SpaceError(
+                "A dependency takes a DataFrame with two columns, in which every value of the first occurs once."
+            )
+
+    @property
+    def determinant(self) -> str:
+        """The feature that determines the other one."""
+        return self.names[0]
+
+    @property
+    def dependent(self) -> str:
+        """The feature that is determined."""
+        return self.names[1]
+
+    def check(self, space: Space) -> None:
+        """Raise an error unless the first feature is discrete and the table lists values of both."""
+        self._locate(space)
+        if space[self.determinant].kind == "continuous":
+            raise SpaceError(f"{self.determinant!r} cannot determine {self.dependent!r}: it is continuous.")
+        self._encode_table(space)
+
+    def satisfied(self, space: Space, codes: Codes) -> Mask:
+        """Return which rows satisfy the constraint."""
+        first, second = (codes[:, j] for j in self._locate(space))
+        return (self._look_up(space, first) == second) | np.isnan(first) | np.isnan(second)
+
+    def _look_up(self, space: Space, determinants: Codes) -> Codes:
+        """Return the values that a column of the first feature determines; NaN where its value is not in the table."""
+        table, _ = self._encode_table(space)
+        order = np.argsort(table[:, 0], kind="stable")
+        known, values = table[order, 0], table[order, 1]
+        places = np.minimum(np.searchsorted(known, determinants), len(known) - 1)
+        return np.where(known[places] == determinants, values[places], np.nan)
+
+    def mend(self, space: Space, codes: Codes, moved: int) -> None:
+        """Change the second feature with the first one, which another dependency may have changed."""
+        if self._depends_on(space, moved):
+            self._determine(space, codes, np.ones(len(codes), dtype=bool))
+
+    def mending(self, space: Space, name: str) -> float:
+        """Return the largest change of the second feature, for features that change the first one."""
+        dependent = space[self.dependent]
+        largest_change = 1.0 if dependent.kind == "categorical" else dependent.high - dependent.low
+        return largest_change if self._depends_on(space, space.position(name)) else 0.0
+
+    def _depends_on(self, space: Space, position: int) -> bool:
+        """Tell whether a move of a feature may change the second feature, directly or by a chain of dependencies."""
+        first, second = self._locate(space)
+        return position != second and any(position in unit and first in unit for unit in space.units)
+
+    def settle(self, space: Space, codes: Codes, rng: np.random.Generator) -> None:
+        """Draw the first feature from the table, and determine the second one."""
+        table, _ = self._encode_table(space)
+        first, _ = self._locate(space)
+        unknown = np.isnan(self._look_up(space, codes[:, first])) & ~np.isnan(codes[:, first])
+        codes[unknown, first] = table[rng.integers(len(table), size=int(unknown.sum())), 0]
+        self._determine(space, codes, np.ones(len(codes), dtype=bool))
+
+    def repair(self, space: Space, codes: Codes, changed: Mask, lows: Codes, highs: Codes) -> None:
+        """Determine the second feature, or choose the first one if only one value of it determines the second."""
+        first, second = self._locate(space)
+        broken = ~self.satisfied(space, codes)
+        self._determine(space, codes, broken & ~changed[:, second])
+        table, _ = self._encode_table(space)
+        values, places, counts = np.unique(table[:, 1], return_index=True, return_counts=True)
+        found = np.minimum(np.searchsorted(values, codes[:, second]), len(values) - 1)
+        is_unique = (values[found] == codes[:, second]) & (counts[found] == 1)
+        rows = broken & changed[:, second] & ~changed[:, first] & is_unique
+        codes[rows, first] = table[places[found[rows]], 0]
+
+    def _determine(self, space: Space, codes: Codes, rows: Mask) -> None:
+        first, second = self._locate(space)
+        values = self._look_up(space, codes[:, first])
+        use = rows & ~np.isnan(values) & ~np.isnan(codes[:, second])
+        codes[use, second] = values[use]
+
+    def __str__(self) -> str:
+        return f"{self.determinant} determines {self.dependent}"
+
+
+_EQUALITY_DIGITS = 12  # of computed values; the last digits of a float are rounding errors
+_RELATIVE_ROUNDING = 1e-9  # of the terms of an equality
+
+
+@dataclass(frozen=True)
+class LinearEquality(Constraint):
+    """A sum of multiples of numeric features has a fixed value: ``limit - balance - available == 0``.
+
+    Changing one of the features changes another one with it. A missing value satisfies the equality.
+
+    Examples
+    --------
+    >>> equality = LinearEquality.parse("limit == balance + available")
+    >>> equality.names, str(equality)
+    (('limit', 'balance', 'available'), 'limit == balance + available')
+    """
+
+    terms: tuple[tuple[str, float], ...]  # features with their coefficients
+    constant: float = 0.0
+    tolerance: float = 0.0  # by which the sum may differ, since values are rounded
+
+    @classmethod
+    def from_coefficients(
+        cls, coefficients: Mapping[str, float], constant: float = 0.0, tolerance: float = 0.0
+    ) -> LinearEquality:
+        """Return the equality with the single term of its sign first, so that it reads as a total and its parts."""
+        terms = list(coefficients.items())
+        for sign in (1.0, -1.0) if constant >= 0 else (-1.0, 1.0):
+            alone = [(name, factor) for name, factor in terms if factor * sign > 0]
+            if len(alone) == 1 and (len(terms) > 2 or abs(alone[0][1]) == 1):
+                terms = [*alone, *(term for term in terms if term not in alone)]
+                break
+        sign = -1.0 if terms[0][1] < 0 else 1.0
+        return cls(tuple((name, sign * factor) for name, factor in terms), sign * constant + 0.0, tolerance)
+
+    @classmethod
+    def parse(cls, text: str) -> LinearEquality:
+        """Parse ``"a == b + c"``, ``"a == 12 * b"`` or ``"a + b + c == 100"``."""
+        sides = text.split("==")
+        problem = SpaceError(
+            f"The constraint {text!r} cannot be parsed. Write sums of features with spaces around + and -, as in "
+            '"limit == balance + available", or "total == 12 * monthly + 5".'
+        )
+        if len(sides) != 2:
+            raise problem
+        coefficients: dict[str, float] = {}
+        constant = 0.0
+        for sign_of_side, side in zip((1.0, -1.0), sides, strict=True):
+            pieces = re.split(r"\s([+-])\s", f" + {side.strip()}")
+            for operator, piece in zip(pieces[1::2], pieces[2::2], strict=True):
+                sign = sign_of_side * (1.0 if operator == "+" else -1.0)
+                factor, times, name = piece.strip().partition(" * ")
+                if not times:
+                    factor, name = "1", factor
+                if not name or not _is_number(factor):
+                    raise problem
+                if not times and _is_number(name):
+                    constant -= sign * float(name)
+                else:
+                    coefficients[name.strip()] = coefficients.get(name.strip(), 0.0) + sign * float(factor)
+        if not coefficients or not all(math.isfinite(value) and value for value in coefficients.values()):
+            raise problem
+        return cls.from_coefficients(coefficients, constant)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The features that the constraint depends on."""
+        return tuple(name for name, _ in self.terms)
+
+    def check(self, space: Space) -> None:
+        """Raise `SpaceError` if a feature is unknown or categorical."""
+        super().check(space)
+        for name in self.names:
+            if space[name].kind == "categorical":
+                raise SpaceError(f"The constraint {self} adds {name!r}, which is categorical. Add numbers.")
+
+    def _compute_residuals(self, space: Space, codes: Codes) -> tuple[Codes, Codes]:
+        """Return how far each row is from the equality, and the largest rounding error."""
+        residuals, sizes = np.full(len(codes), -self.constant), np.full(len(codes), abs(self.constant))
+        for name, factor in self.terms:
+            part = factor * codes[:, space.position(name)]
+            residuals += part
+            sizes += np.abs(part)
+        return residuals, self.tolerance + _RELATIVE_ROUNDING * sizes
+
+    def satisfied(self, space: Space, codes: Codes) -> Mask:
+        """Return which rows satisfy the constraint."""
+        residuals, rounding = self._compute_residuals(space, codes)
+        return (np.abs(residuals) <= rounding) | np.isnan(residuals)
+
+    def mend(self, space: Space, codes: Codes, moved: int) -> None:
+        """Change another feature, within its bounds, after a move of `moved`."""
+        if moved not in self._locate(space):
+            return
+        changed = np.zeros(codes.shape, dtype=bool)
+        changed[:, moved] = True
+        self.repair(space, codes, changed, *find_limits(space, codes.shape))
+
+    def mending(self, space: Space, name: str) -> float:
+        """Return the largest change of another feature after a move of `name`."""
+        factors = dict(self.terms)
+        if name not in factors:
+            return 0.0
+        ratios = [abs(factors[name] / factor) for other, factor in self.terms if other != name]
+        return space[name].step * max(ratios, default=0.0)
+
+    def settle(self, space: Space, codes: Codes, rng: np.random.Generator) -> None:
+        """Compute one feature from the others."""
+        self.repair(space, codes, np.zeros(codes.shape, dtype=bool), *find_limits(space, codes.shape))
+
+    def repair(self, space: Space, codes: Codes, changed: Mask, lows: Codes, highs: Codes) -> None:
+        """Compute a feature that was not changed from the others: real numbers first, since they can take any value."""
+        residuals, rounding = self._compute_residuals(space, codes)
+        rows = np.flatnonzero(np.abs(residuals) > rounding)  # without missing values
+        for name, factor in sorted(self.terms, key=lambda term: space[term[0]].kind != "continuous"):
+            if not rows.size:
+                return
+            j = space.position(name)
+            values = codes[rows, j] - residuals[rows] / factor
+            scale = max(float(np.abs(values).max()), 1e-300)
+            values = np.round(values, max(0, _EQUALITY_DIGITS - 1 - math.floor(math.log10(scale))))
+            use = ~changed[rows, j] & (values >= lows[rows, j]) & (values <= highs[rows, j])
+            if space[name].kind == "integer":
+                use &= values == np.rint(values)
+            codes[rows[use], j] = values[use]
+            rows = rows[~use]
+
+    def __str__(self) -> str:
+        (first, factor), *others = self.terms
+        negatives = [name for name, value in self.terms if value < 0]
+        if not negatives:  # a sum with a fixed value
+            return f"{' + '.join(_format_term(*term) for term in self.terms)} == {format_short(self.constant)}"
+        right = "".join(f" {'+' if value < 0 else '-'} {_format_term(name, abs(value))}" for name, value in others)
+        if self.constant:
+            right += f" {'+' if self.constant > 0 else '-'} {format_short(abs(self.constant))}"
+        return f"{_format_term(first, factor)} == {right.removeprefix(' + ').removeprefix(' ')}"
+
+    def describe(self) -> str:
+        """Return the equality as a formula."""
+        return str(self).replace(" == ", " = ").replace(" * ", " × ")
+
+
+def _format_term(name: str, factor: float) -> str:
+    return name if factor == 1 else f"{format_short(factor)} * {name}"
+
+
+def find_limits(space: Space, shape: tuple[int, int]) -> tuple[Codes, Codes]:
+    """Return the bounds of the features as two matrices; those of continuous features may be left in an open space."""
+    is_open = [space.moves == "open" and feature.kind == "continuous" for feature in space.features]
+    lows = [-np.inf if free else feature.low for feature, free in zip(space.features, is_open, strict=True)]
+    highs = [np.inf if free else feature.high for feature, free in zip(space.features, is_open, strict=True)]
+    return np.broadcast_to(np.array(lows), shape), np.broadcast_to(np.array(highs), shape)
+
+
 @dataclass(frozen=True)
 class Rule(Constraint):
     """A condition given as a function of a frame that returns True or False per row."""
@@ -313,14 +572,18 @@ class Rule(Constraint):
         return self.name or getattr(self.function, "__name__", "rule")
 
 
-def to_constraint(source: object) -> Constraint:
-    """Return the constraint that an object, a string or a function declares."""
+def to_constraint(source: object, names: Sequence[str] = ()) -> Constraint:
+    """Return the constraint that an object, a string or a function declares; `names` are the features of the space."""
     if isinstance(source, Constraint):
         return source
     if isinstance(source, str):
-        return Compare.parse(source)
+        comparison = Compare.parse(source)
+        is_plain = all(name in names for name in comparison.names)
+        is_sum = comparison.relation == "==" and re.search(r"\s[-+*]\s", source) is not None
+        return LinearEquality.parse(source) if is_sum and not is_plain else comparison
     if callable(source):
         return Rule(source)
     raise SpaceError(
-        f"A constraint must be a string such as 'a <= b', a function of a frame, OneHot or Combinations. Got {source!r}."
+        "A constraint must be a string such as 'a <= b' or 'a == b + c', a function of a frame, OneHot or Combinations. "
+        f"Got {source!r}."
     )

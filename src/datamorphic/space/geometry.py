@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from .constraints import find_limits
 from .features import Codes, Feature, Mask
 
 if TYPE_CHECKING:
@@ -86,8 +87,9 @@ def unit_distance(space: Space, a: Codes, b: Codes) -> Codes:
 def midpoint(space: Space, a: Codes, b: Codes) -> Codes:
     """Return the midpoint of every row of `a` and the same row of `b`.
 
-    It satisfies the constraints. If the midpoint of two valid points is invalid, differences that cannot be halved go to the
-    other ends instead. If that is invalid too, the midpoint is the first end.
+    It satisfies the constraints. If the midpoint of two valid points is invalid, the constraints repair it between the two
+    points. If they cannot, differences that cannot be halved go to the other ends instead. If that is invalid too, the
+    midpoint is the first end.
     """
     if len(a) != len(b):
         a, b = np.broadcast_arrays(a, b)
@@ -95,9 +97,42 @@ def midpoint(space: Space, a: Codes, b: Codes) -> Codes:
     if space.keeps_constraints:
         bad = np.flatnonzero(~space.satisfied(between) & space.satisfied(a) & space.satisfied(b))
         if bad.size:
+            between[bad] = _repair_between(space, between[bad], a[bad], b[bad])
+            bad = bad[~space.satisfied(between[bad])]
+        if bad.size:
             alternative = _halve(space, a[bad], b[bad], np.zeros(bad.size, dtype=bool))
             between[bad] = np.where(space.satisfied(alternative)[:, None], alternative, a[bad])
     return between
+
+
+def repair(space: Space, codes: Codes, origins: Codes) -> Codes:
+    """Return changed rows with more features changed, where that makes them satisfy the constraints.
+
+    `origins` are the rows before the change: what was changed stays. Rows that cannot be repaired stay as they are.
+    """
+    if not space.keeps_constraints:
+        return codes
+    bad = np.flatnonzero(~space.satisfied(codes))
+    if not bad.size:
+        return codes
+    repaired = np.array(codes, order="F")
+    rows, origins = np.array(codes[bad], order="F"), origins[bad]
+    changed = (rows != origins) & ~(np.isnan(rows) & np.isnan(origins))
+    lows, highs = find_limits(space, rows.shape)
+    for constraint in space.constraints:
+        constraint.repair(space, rows, changed, lows, highs)
+    good = space.satisfied(rows)
+    repaired[bad[good]] = rows[good]
+    return repaired
+
+
+def _repair_between(space: Space, codes: Codes, a: Codes, b: Codes) -> Codes:
+    """Return midpoints that the constraints have repaired, within the box between the two ends."""
+    rows, lows, highs = np.array(codes, order="F"), np.fmin(a, b), np.fmax(a, b)
+    nothing_changed = np.zeros(rows.shape, dtype=bool)
+    for constraint in space.constraints:
+        constraint.repair(space, rows, nothing_changed, lows, highs)
+    return rows
 
 
 def _halve(space: Space, a: Codes, b: Codes, to_first: Mask) -> Codes:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import DataError, DatamorphicWarning
-from .constraints import Combinations, Compare, Constraint, OneHot
+from .constraints import Combinations, Compare, Constraint, Dependency, LinearEquality, OneHot
 from .features import Categorical, Continuous, Feature, Integer
 from .space import Space
 
@@ -111,9 +111,16 @@ def _constraint_to_dict(constraint: Constraint) -> dict[str, Any]:
         return {"compare": str(constraint)}
     if isinstance(constraint, OneHot):
         return {"one_hot": list(constraint.names)}
+    if isinstance(constraint, LinearEquality):
+        return {
+            "equality": [[name, factor] for name, factor in constraint.terms],
+            "constant": constraint.constant,
+            "tolerance": constraint.tolerance,
+        }
     if isinstance(constraint, Combinations):
         columns = constraint.table.astype(object).to_dict("list")
-        return {"combinations": {name: [value_to_json(v) for v in column] for name, column in columns.items()}}
+        key = "dependency" if isinstance(constraint, Dependency) else "combinations"
+        return {key: {name: [value_to_json(v) for v in column] for name, column in columns.items()}}
     return {"function": str(constraint)}
 
 
@@ -124,9 +131,15 @@ def _constraint_from_dict(document: dict[str, Any]) -> Constraint | None:
         return Compare.parse(document["compare"])
     if "one_hot" in document:
         return OneHot(document["one_hot"])
-    if "combinations" in document:
-        columns = {name: list(map(value_from_json, column)) for name, column in document["combinations"].items()}
-        return Combinations(pd.DataFrame({name: pd.Series(column, dtype=object) for name, column in columns.items()}))
+    if "equality" in document:
+        terms = tuple((str(name), float(factor)) for name, factor in document["equality"])
+        return LinearEquality(terms, float(document["constant"]), float(document["tolerance"]))
+    for key, table_class in (("combinations", Combinations), ("dependency", Dependency)):
+        if key in document:
+            columns = {name: list(map(value_from_json, column)) for name, column in document[key].items()}
+            return table_class(
+                pd.DataFrame({name: pd.Series(column, dtype=object) for name, column in columns.items()})
+            )
     warnings.warn(
         f"The constraint {document['function']!r} is a function, which files do not hold. Declare it again.",
         DatamorphicWarning,

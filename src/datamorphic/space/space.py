@@ -17,7 +17,7 @@ from .._typing import DataLike
 from .._validation import to_generator, validate_choice, validate_integer, validate_positive
 from ..errors import DataError, SpaceError
 from . import geometry
-from .constraints import Constraint, to_constraint
+from .constraints import Constraint, Dependency, to_constraint
 from .decoding import decode
 from .encoding import encode, encode_floats, find_fault
 from .features import Codes, Feature, Mask
@@ -158,7 +158,8 @@ class Space:
     moves : {"clip", "open"}
         Whether moves of continuous features stop at the bounds or may leave them.
     constraints : sequence
-        Strings (``"free <= total"``), functions of a frame, `OneHot`, `Combinations`.
+        Strings (``"free <= total"``, ``"limit == balance + available"``), functions of a frame, `OneHot`, `Combinations`, or
+        what `find_constraints` finds in data.
     invalid : {"avoid", "allow"}
         Whether moves and midpoints satisfy the constraints or may make invalid points (see `valid`).
     dtypes : mapping, optional
@@ -207,7 +208,9 @@ class Space:
         self.has_nullable = any(feature.nullable for feature in self.features)
         if isinstance(constraints, str | Constraint) or callable(constraints):
             constraints = [constraints]
-        self.constraints: tuple[Constraint, ...] = tuple(map(to_constraint, constraints or ()))
+        self.constraints: tuple[Constraint, ...] = tuple(
+            to_constraint(constraint, self.names) for constraint in constraints or ()
+        )
         for constraint in self.constraints:
             constraint.check(self)
         self.units = self._group_tied_features()
@@ -219,15 +222,20 @@ class Space:
     def _group_tied_features(self) -> tuple[tuple[int, ...], ...]:
         """Return the positions of the features in order, tied features as one tuple."""
         block_of: dict[int, tuple[int, ...]] = {}
+        exclusive_positions: set[int] = set()
         for constraint in self.constraints if self.keeps_constraints else ():
-            block = tuple(sorted(map(self.position, constraint.names))) if constraint.tied else ()
-            for j in block:
-                if j in block_of:
+            if not constraint.tied:
+                continue
+            positions = set(map(self.position, constraint.names))
+            if not isinstance(constraint, Dependency):  # dependencies may form chains
+                if shared := positions & exclusive_positions:
                     raise SpaceError(
-                        f"Two constraints tie {self.names[j]!r} to other features. Join them in one table of valid "
-                        "combinations."
+                        f"Two constraints tie {self.names[min(shared)]!r} to other features. Join them in one table of "
+                        "valid combinations."
                     )
-                block_of[j] = block
+                exclusive_positions |= positions
+            block = tuple(sorted(positions.union(*(block_of.get(j, ()) for j in positions))))
+            block_of |= dict.fromkeys(block, block)
         return tuple(dict.fromkeys(block_of.get(j, (j,)) for j in range(len(self.features))))
 
     @classmethod
@@ -356,7 +364,7 @@ class Space:
     def reach(self, name: str) -> float:
         """Return the longest distance of one move of a feature: its step, plus the distance that constraints add."""
         constraints = self.constraints if self.keeps_constraints else ()
-        return self[name].step + sum(constraint.mending(name) for constraint in constraints)
+        return self[name].step + sum(constraint.mending(self, name) for constraint in constraints)
 
     # -- user values and codes ----------------------------------------------------------------------
 
@@ -522,3 +530,13 @@ class Space:
     def valid(self, data: DataLike) -> Mask:
         """Return which rows satisfy all declared constraints."""
         return self.satisfied(self.points(data).codes)
+
+    def with_constraints(self, constraints: Iterable[object]) -> Space:
+        """Return the space with more constraints."""
+        return Space(
+            self.features,
+            moves=self.moves,
+            constraints=[*self.constraints, *constraints],
+            invalid=self.invalid,
+            dtypes=self.dtypes,
+        )

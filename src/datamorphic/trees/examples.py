@@ -11,6 +11,7 @@ import numpy as np
 
 from .._typing import DataLike
 from ..errors import DataError
+from ..space import geometry
 from ..space.decoding import decode
 from .column_domain import ColumnDomain, build_column_domain
 from .descent import find_leaves
@@ -82,6 +83,7 @@ def find_row_within(
             if domain.measure_gaps(current)[0] > 0:
                 name = frame.columns[column]
                 candidate[name] = to_column(domain.find_nearest(float(current[0])), candidate[name], column, inputs)
+        candidate = _repair_row(inputs, frame.iloc[[row]], candidate)
         if is_accepted(candidate) and is_within_constraints(inputs, candidate):
             return candidate
     has_constraints = inputs.space is not None and bool(inputs.space.constraints)
@@ -138,6 +140,19 @@ def to_column(value: float, old: pd.Series[Any], column: int, inputs: TreeInputs
             if old.dtype.kind == "f" or float(cast.iloc[0]) == number:
                 return cast
     return pd.Series([value], index=old.index)
+
+
+def _repair_row(inputs: TreeInputs, origin: pd.DataFrame, candidate: pd.DataFrame) -> pd.DataFrame:
+    """Return a changed row with more columns changed, if the constraints of the space need that."""
+    space = inputs.space
+    if space is None or is_within_constraints(inputs, candidate):
+        return candidate
+    codes = space.points(candidate, lenient=True).codes
+    repaired = geometry.repair(space, codes, space.points(origin, lenient=True).codes)
+    repaired_columns = [name for j, name in enumerate(space.names) if repaired[0, j] != codes[0, j]]
+    if not repaired_columns or np.isnan(repaired).any():
+        return candidate
+    return candidate.assign(**{name: space.decode(repaired, like=candidate)[name] for name in repaired_columns})
 
 
 def is_within_constraints(inputs: TreeInputs, candidate: pd.DataFrame) -> bool:

@@ -12,6 +12,7 @@ from ..._text import format_percent, format_short, pluralize
 from ...errors import Interrupted, OutOfBudget, UsageError
 from ...reporting.document import Section, Table
 from ...runs.flow import ask
+from ...space import geometry
 from ...space.outputs import Outputs
 from ...space.points import Points
 from ...systems.estimator import Estimator
@@ -99,7 +100,7 @@ def _cover_own_trees(context: CheckContext, budget: CheckBudget) -> tuple[Covera
     model, inputs = context.sut.model, context.inputs
     try:
         forest = forest_of(model, inputs.take(slice(0, MAX_ROWS)).frame)
-        columns, _, notes = read_data(forest, inputs.take(slice(0, 1)).frame, space=context.space)
+        columns, _, notes = read_data(forest, inputs.take(slice(0, 1)).frame, space=context.plausible_space)
     except UsageError:
         return None
     named_trees = [tree.with_names(columns.names) for tree in forest.trees]
@@ -167,12 +168,14 @@ def _cover_surrogate(context: CheckContext, budget: CheckBudget) -> tuple[Covera
 
 
 def _mix_inputs(context: CheckContext, count: int) -> Points:
-    """Return random mixtures of two given inputs each, which stay close to real inputs."""
+    """Return random mixtures of two given inputs each, which stay close to real inputs and keep their relations."""
     rng = np.random.default_rng([context.seed, 3])
     codes = context.inputs.codes
     first, second = (codes[rng.integers(len(codes), size=count)] for _ in range(2))
     mixed = np.where(rng.random(first.shape) < 0.5, first, second)
-    return Points(context.space, mixed[context.space.satisfied(mixed)] if context.space.keeps_constraints else mixed)
+    space = context.plausible_space
+    mixed = geometry.repair(space, mixed, first)
+    return Points(context.space, mixed[space.satisfied(mixed)] if space.keeps_constraints else mixed)
 
 
 def _find_example(budget: CheckBudget, coverage: Coverage, missing: pd.DataFrame) -> tuple[Example, ...]:

@@ -15,6 +15,7 @@ from ...relations.check.runner import run_relation_check
 from ...relations.shrink import find_usual_values
 from ...runs.driver import CallCounter, drive
 from ...runs.flow import Flow, Query
+from ...space import geometry
 from ...space.features import Categorical
 from ...space.outputs import Outputs, Status
 from ...space.points import Points
@@ -93,7 +94,10 @@ class Answers(Relation):
 
 
 def make_probes(context: CheckContext, limit: int) -> Points:
-    """Return generated inputs: given ones with one feature at its bound, corners of the space, and random ones."""
+    """Return generated inputs: given ones with one feature at its bound, corners of the space, and random ones.
+
+    They keep the relations between columns that the data keep.
+    """
     rng = np.random.default_rng([context.seed, 1])
     space, rows = context.space, context.inputs.codes
     lows, highs = (np.array([getattr(feature, end) for feature in space.features]) for end in ("low", "high"))
@@ -101,18 +105,21 @@ def make_probes(context: CheckContext, limit: int) -> Points:
     lows = np.where(np.isfinite(lows), lows, known_codes.min(axis=0))
     highs = np.where(np.isfinite(highs), highs, known_codes.max(axis=0))
     third = max(1, limit // 3)
-    edges = rows[rng.integers(len(rows), size=third)].copy()
+    origins = rows[rng.integers(len(rows), size=third)]
+    edges = origins.copy()
     columns = rng.integers(len(space), size=third)
     edges[np.arange(third), columns] = np.where(rng.random(third) < 0.5, lows[columns], highs[columns])
     corners = np.where(rng.random((third, len(space))) < 0.5, lows, highs)
-    parts = [edges, corners]
+    plausible = context.plausible_space
+    parts = [geometry.repair(plausible, edges, origins), geometry.repair(plausible, corners, corners)]
     if (
         all(np.isfinite(feature.low) and np.isfinite(feature.high) for feature in space.features)
         and not space.keeps_constraints
     ):
-        parts.append(space.sample(third, seed=rng, points=True).codes)
+        drawn = space.sample(third, seed=rng, points=True).codes
+        parts.append(geometry.repair(plausible, drawn, drawn))
     codes = np.concatenate(parts)
-    return Points(space, codes[space.satisfied(codes)] if space.keeps_constraints else codes)
+    return Points(space, codes[plausible.satisfied(codes)] if plausible.keeps_constraints else codes)
 
 
 def check_answers(context: CheckContext, budget: CheckBudget) -> CheckFindings:
@@ -181,6 +188,7 @@ def _find_unanswered(
             counter=budget.counter,
             budget=budget.remaining(0.5),
             usual_values=find_usual_values(context.inputs),
+            plausible_space=context.plausible_space,
             **context.drive_options,
         )
         if result.smallest is not None and len(result.smallest):

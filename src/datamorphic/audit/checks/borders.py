@@ -16,9 +16,11 @@ from ...exploration.page import build_deciding_features, build_plausible_pairs, 
 from ...exploration.plot import build_scatter
 from ...exploration.runner import run_exploration
 from ...exploration.text import collect_remarks, format_example
+from ...morphisms.stock import derive
 from ...reporting.document import Section
 from ...runs.flow import ask
 from ...space.outputs import Outputs
+from ...space.points import Points
 from ..case_text import format_share, to_plain
 from ..check import MISSING_RESULT, Check, CheckBudget, CheckFindings, run_flow
 from ..context import CheckContext
@@ -37,13 +39,18 @@ MAX_UNDECIDED_MARGIN = 0.4
 
 
 def explore_borders(context: CheckContext, budget: CheckBudget) -> CheckFindings:
-    """Walk from the given inputs and find where the answer changes."""
+    """Walk from the given inputs and find where the answer changes.
+
+    The walks keep the relations between columns that the data keep.
+    """
     walks = context.count_affordable(budget.remaining(0.5), MAX_WALKS, runs_per_case=RUNS_PER_WALK)
     settings = {} if context.baseline is None else context.baseline.settings
     kind, value = settings.get("border_kind"), settings.get("border_value")
-    subject = context.subject
-    if len(subject.seeds) > MAX_SEED_CASES:
-        subject = replace(subject, seeds=context.sample_inputs(MAX_SEED_CASES))
+    subject = replace(context.subject, seeds=context.sample_inputs(MAX_SEED_CASES))
+    if context.column_relations:
+        space = context.plausible_space
+        seeds = Points(space, subject.seeds.codes)
+        subject = replace(subject, system=derive(space, subject.sut), seeds=seeds)
     options = ExploreOptions(
         strategy=_choose_strategy(context),
         walks=walks,

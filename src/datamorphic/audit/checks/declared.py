@@ -83,7 +83,12 @@ def _try_relation(
         relation = copy.copy(relation)
         relation.tolerance = context.tolerance
     values = MAX_VALUES_PER_NUMBER if isinstance(relation, Monotone | Invariant) else 2
-    options = {"seed": context.seed, "counter": budget.counter, **context.drive_options}
+    options = {
+        "seed": context.seed,
+        "counter": budget.counter,
+        "plausible_space": context.plausible_space,
+        **context.drive_options,
+    }
     known_cases, known_result = context.known_failures.get(check), None
     if known_cases is not None:
         known_result = run_relation_check(

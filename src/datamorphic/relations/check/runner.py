@@ -11,6 +11,7 @@ from ...runs.driver import CallCounter, drive
 from ...runs.flow import Budget, Flow
 from ...space.features import Codes
 from ...space.points import Points
+from ...space.space import Space
 from ...systems.base import Executor
 from ..base import JudgedGroups, Relation
 from ..shrink import shrink_violation
@@ -36,14 +37,15 @@ def run_relation_check(
     seed: int = 0,
     counter: CallCounter | None = None,
     usual_values: Codes | None = None,
+    plausible_space: Space | None = None,
     budget: Budget | str | float | None = None,
     **drive_options: Any,
 ) -> RelationCheck:
     """Query a system, judge its answers, and shrink the first violation.
 
-    `usual_values` replace the values of an example that do not matter, by default those usual among the inputs. The
-    other keyword arguments are options of `drive`. The caller has to find out whether the relation applies, with
-    ``relation.why_not(sut, inputs)``.
+    `usual_values` replace the values of an example that do not matter, by default those usual among the inputs, as far as the
+    example satisfies the constraints of `plausible_space`. The other keyword arguments are options of `drive`. The caller has to
+    find out whether the relation applies, with ``relation.why_not(sut, inputs)``.
     """
     fitted_relation, system = relation.fitted_to(sut, inputs), relation.system(sut)
     drive_options = {"progress": False, "recheck": 0, "alive": True, **drive_options}
@@ -63,5 +65,5 @@ def run_relation_check(
     groups = run_flow(fitted_relation.check(inputs, np.random.default_rng(seed)))
     smallest = None
     if len(groups.violations):
-        smallest = run_flow(shrink_violation(fitted_relation, inputs, groups, seed, usual_values))
+        smallest = run_flow(shrink_violation(fitted_relation, inputs, groups, seed, usual_values, plausible_space))
     return RelationCheck(fitted_relation, inputs, groups, smallest)

@@ -48,7 +48,10 @@ def build_cut_finding(context: CheckContext, responses: Responses, trial: CutTri
             f"{format_percent(shares[1])} would be"
         )
     helped_rows = np.flatnonzero((trial.own != trial.truth) & (trial.moved_answers == trial.truth))
-    first = int(helped_rows[0]) if len(helped_rows) else 0
+    first = 0
+    if len(helped_rows):
+        helped_points = context.inputs.take(trial.rows[helped_rows])
+        first = int(helped_rows[context.prefer_plausible(helped_points, feature, [beside])])
     example = _build_example(
         context,
         responses,
@@ -109,7 +112,10 @@ def build_reversal_finding(context: CheckContext, responses: Responses, reversal
         title = f"Above {place}, {feature} is read as if it were {unit}"
         detail += f" Above it, the scores are those of the value {unit}."
     changed = np.flatnonzero(np.abs(cut.before - cut.after) > 0)
-    row = int(changed[0]) if len(changed) else 0
+    row = 0
+    if len(changed):
+        changed_points = responses.inputs.take(changed)
+        row = int(changed[context.prefer_plausible(changed_points, feature, [cut.low, cut.high])])
     codes = responses.inputs.codes[row : row + 1].copy()
     codes[0, cut.response.column] = cut.low
     example = _build_example(
@@ -149,7 +155,9 @@ def build_value_finding(
     feature, value = single.feature, _format_number(single.value)
     count, of = int(single.alone.sum()), len(single.alone)
     lower, upper = (_format_number(neighbour) for neighbour in single.neighbours)
-    row = int(np.flatnonzero(single.alone)[0])
+    rows = np.flatnonzero(single.alone)
+    shown_values = [single.value, single.neighbours[1]]
+    row = int(rows[context.prefer_plausible(responses.inputs.take(rows), feature, shown_values)])
     codes = responses.inputs.codes[row : row + 1].copy()
     codes[0, single.response.column] = single.neighbours[1]
     example = _build_example(
