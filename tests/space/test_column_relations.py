@@ -103,6 +103,13 @@ def test_ranges_imply_no_order_and_correlation_alone_gives_none():
     assert describe(frame[["small", "near"]]) == []  # the two columns never come close to each other
 
 
+def test_orders_that_follow_from_an_equality_are_left_out():
+    rng = np.random.default_rng(11)
+    frame = pd.DataFrame({"half": rng.gamma(2, 50, 300), "part": rng.gamma(2, 50, 300)})
+    frame = frame.assign(whole=2 * frame["half"], total=frame["half"] + frame["part"])
+    assert describe(frame) == ["whole = 2 × half", "total = half + part"]
+
+
 def test_columns_of_other_units_have_no_order():
     rng = np.random.default_rng(7)
     ratio = rng.uniform(0, 1, 500) * rng.integers(0, 2, 500)
@@ -216,6 +223,14 @@ def test_changed_rows_are_repaired_in_other_features():
     np.testing.assert_allclose(geometry.repair(space, np.array([[10.0, 20.0, 50.0]]), origin), [[30, 20, 50]])
     beyond_repair = np.array([[90.0, 90.0, 30.0]])
     np.testing.assert_allclose(geometry.repair(space, beyond_repair, origin), beyond_repair)
+
+
+def test_a_broken_order_is_repaired_by_the_feature_that_was_not_changed():
+    space = dm.Space([dm.Continuous("free", 0, 70), dm.Integer("total", 0, 300)], constraints=["free <= total"])
+    origin = np.array([[10.0, 20.0]])
+    np.testing.assert_array_equal(geometry.repair(space, np.array([[30.5, 20.0]]), origin), [[30.5, 31.0]])
+    np.testing.assert_array_equal(geometry.repair(space, np.array([[10.0, 3.0]]), origin), [[3.0, 3.0]])
+    np.testing.assert_array_equal(geometry.repair(space, np.array([[30.0, 3.0]]), origin), [[30.0, 3.0]])
 
 
 def test_a_dependency_repairs_the_feature_that_it_determines():

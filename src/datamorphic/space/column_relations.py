@@ -406,17 +406,14 @@ def _is_implied(
     lows, highs = lows_and_highs
     for equality in equalities:
         factors = dict(equality.terms)
-        if smaller not in factors or larger not in factors or factors[smaller] != -factors[larger]:
+        if smaller not in factors or larger not in factors or not all(name in place_of for name in factors):
             continue
+        # The larger column in terms of the others, minus the smaller one, at its least.
         least = equality.constant / factors[larger]
         for name, factor in equality.terms:
-            if name in (smaller, larger):
-                continue
-            weight = -factor / factors[larger]
-            if name not in place_of:
-                least = -math.inf
-                break
-            least += weight * (lows if weight > 0 else highs)[place_of[name]]
+            if name != larger:
+                weight = -factor / factors[larger] - (name == smaller)
+                least += weight * (lows if weight > 0 else highs)[place_of[name]]
         if least >= -1e-9 * max(1.0, abs(equality.constant)):
             return True
     return False

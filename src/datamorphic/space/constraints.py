@@ -140,6 +140,19 @@ class Compare(Constraint):
         right = codes[:, space.position(self.right)] if isinstance(self.right, str) else self.right
         return _OPERATORS[self.relation](left, right) | np.isnan(left) | np.isnan(right)
 
+    def repair(self, space: Space, codes: Codes, changed: Mask, lows: Codes, highs: Codes) -> None:
+        """Let a feature that was not changed equal the other one, if the order of two features is broken."""
+        if not isinstance(self.right, str) or self.relation not in ("<=", ">="):
+            return
+        left, right = self._locate(space)
+        smaller, larger = (left, right) if self.relation == "<=" else (right, left)
+        for j, other, to_whole in ((larger, smaller, np.ceil), (smaller, larger, np.floor)):
+            values = codes[:, other]
+            if space.features[j].kind == "integer":
+                values = to_whole(values)
+            use = ~self.satisfied(space, codes) & ~changed[:, j] & (values >= lows[:, j]) & (values <= highs[:, j])
+            codes[use, j] = values[use]
+
     def __str__(self) -> str:
         return f"{self.left} {self.relation} {self.right}"
 

@@ -18,6 +18,7 @@ from .features import Codes, Feature, Mask
 if TYPE_CHECKING:
     from .space import Space
 
+MAX_REPAIR_ROUNDS = 3  # the repair of one constraint may break another one
 MAX_MOVES_PER_FEATURE = 10_000  # on one path; midpoints go the rest of the way
 
 Counts = npt.NDArray[np.int64]
@@ -119,9 +120,13 @@ def repair(space: Space, codes: Codes, origins: Codes) -> Codes:
     rows, origins = np.array(codes[bad], order="F"), origins[bad]
     changed = (rows != origins) & ~(np.isnan(rows) & np.isnan(origins))
     lows, highs = find_limits(space, rows.shape)
-    for constraint in space.constraints:
-        constraint.repair(space, rows, changed, lows, highs)
-    good = space.satisfied(rows)
+    good = np.zeros(len(rows), dtype=bool)
+    for _ in range(MAX_REPAIR_ROUNDS):
+        for constraint in space.constraints:
+            constraint.repair(space, rows, changed, lows, highs)
+        good = space.satisfied(rows)
+        if good.all():
+            break
     repaired[bad[good]] = rows[good]
     return repaired
 
