@@ -88,9 +88,9 @@ def unit_distance(space: Space, a: Codes, b: Codes) -> Codes:
 def midpoint(space: Space, a: Codes, b: Codes) -> Codes:
     """Return the midpoint of every row of `a` and the same row of `b`.
 
-    It satisfies the constraints. If the midpoint of two valid points is invalid, the constraints repair it between the two
-    points. If they cannot, differences that cannot be halved go to the other ends instead. If that is invalid too, the
-    midpoint is the first end.
+    It satisfies the constraints. If the midpoint of two valid points is invalid, differences that cannot be halved go to the
+    other ends instead. If that is invalid too, the constraints repair it between the two points. If they cannot, the midpoint
+    is the first end.
     """
     if len(a) != len(b):
         a, b = np.broadcast_arrays(a, b)
@@ -98,11 +98,13 @@ def midpoint(space: Space, a: Codes, b: Codes) -> Codes:
     if space.keeps_constraints:
         bad = np.flatnonzero(~space.satisfied(between) & space.satisfied(a) & space.satisfied(b))
         if bad.size:
-            between[bad] = _repair_between(space, between[bad], a[bad], b[bad])
-            bad = bad[~space.satisfied(between[bad])]
-        if bad.size:
             alternative = _halve(space, a[bad], b[bad], np.zeros(bad.size, dtype=bool))
-            between[bad] = np.where(space.satisfied(alternative)[:, None], alternative, a[bad])
+            valid = space.satisfied(alternative)
+            between[bad[valid]] = alternative[valid]
+            bad = bad[~valid]
+        if bad.size:
+            repaired = _repair_between(space, between[bad], a[bad], b[bad])
+            between[bad] = np.where(space.satisfied(repaired)[:, None], repaired, a[bad])
     return between
 
 
