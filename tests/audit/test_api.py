@@ -592,3 +592,20 @@ def test_outcomes_say_for_programs_why_a_check_was_skipped():
     assert outcome(result, "answers").skip_reason == ""
     spent = dm.test(Lender(PEOPLE), PEOPLE, "decision", only="borders", budget="1 runs")
     assert outcome(spent, "borders").unfinished
+
+
+class Positional:
+    """A model that reads columns by position."""
+
+    def predict(self, frame):
+        return np.where(frame.to_numpy()[:, 0].astype(float) > 90, "a", "b")
+
+
+def test_columns_read_by_position_are_advice_for_libraries_that_are_known_for_it():
+    inputs = PEOPLE.select_dtypes("number")
+    (finding,) = dm.test(Positional(), inputs, only="column order").findings
+    assert finding.level == "concern"
+    known = type("Known", (Positional,), {"__module__": "lightgbm.sklearn"})
+    (finding,) = dm.test(known(), inputs, only="column order").findings
+    assert finding.level == "advice"
+    assert "known of this kind of model" in finding.detail

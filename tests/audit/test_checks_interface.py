@@ -195,3 +195,14 @@ def test_what_the_model_prints_about_provoked_errors_is_not_shown(capfd):
     out, err = capfd.readouterr()
     assert "[Info]" in out
     assert "[Fatal]" not in err
+
+
+def test_no_answer_inside_and_beyond_the_data_is_one_finding():
+    def predict(frame):
+        return np.where(frame["age"] > 60, None, MODEL.predict(frame))
+
+    result = dm.test(predict, DATA, target="label", only=["answers", "interface"], progress=False)
+    (finding,) = result.findings
+    assert (finding.check, finding.level) == ("answers", "fault")
+    assert finding.title.startswith("It gives no answer where age > 6")
+    assert [(piece.check, piece.about) for piece in finding.evidence] == [("interface", "age")]

@@ -118,6 +118,23 @@ def test_a_sentinel_that_the_data_do_not_have_is_named(column, value):
         assert "no row of the data has this value" in finding.detail
 
 
+def test_answers_that_change_with_every_value_have_no_single_values():
+    def answer(frame):
+        return np.where(pd.util.hash_pandas_object(frame, index=False) % 1009 % 2, "ill", "well")
+
+    titles = [finding.title for finding in run(answer)[1].findings]
+    assert not [title for title in titles if "unlike the values around it" in title]
+
+
+def test_a_finding_gives_one_count_in_all_places():
+    model = Changed(LOGISTIC, after=lambda f, answers: np.where(f["weight"] > 80, "well", answers))
+    (finding,) = run(model)[1].findings
+    assert (finding.affected_rows, finding.rows) == (finding.cases, finding.of)
+    assert finding.detail.startswith(f"{finding.cases} of {finding.of} rows (")
+    assert finding.detail.count(" of ") == 2  # the count, and one share of these rows
+    assert finding.counted_in_detail
+
+
 def test_an_imputed_value_is_left_alone_if_the_labels_agree():
     data = DATA.copy()
     data.loc[::5, "sugar"] = 0.0

@@ -36,13 +36,14 @@ class Influence:
         return self.count_changed(feature) / max(self.tried[feature], 1)
 
     def describe_impact(self, feature: str) -> dict[str, Any]:
-        """Return how many given rows a feature affects and how, as fields of a finding."""
+        """Return how many given rows a feature affects and how, as fields of a finding: scores, if it changes no answer."""
         changed, tried = self.count_changed(feature), self.tried[feature]
+        affected = changed or int(self.score_changed[feature].sum())
         return {
-            "cases": changed,
+            "cases": affected,
             "of": tried,
             "noun": "row",
-            "affected_rows": changed,
+            "affected_rows": affected,
             "rows": tried,
             "answer_changes": changed > 0,
             "effect": self.measure_effect(feature),

@@ -106,7 +106,7 @@ def format_impact(finding: Finding) -> str:
     --------
     >>> texts = {"check": "", "about": "", "title": "", "level": "fault", "sure": 1.0, "detail": "", "remedy": ""}
     >>> format_impact(Finding(**texts, rows=200, affected_rows=12, inputs="changed", answer_changes=False, effect=0.0312))
-    '12 of 200 given rows, if they are changed; only the score changes, typically by 0.031'
+    '12 of 200 given rows, if they are changed; only the score is affected, typically by 0.031'
     """
     parts = []
     if finding.rows:
@@ -115,7 +115,7 @@ def format_impact(finding: Finding) -> str:
     elif finding.inputs == "made":
         parts.append("only generated inputs")
     if finding.answer_changes is not None or finding.effect is not None:
-        change = "only the score changes" if finding.answer_changes is False else "the answer changes"
+        change = "only the score is affected" if finding.answer_changes is False else "the answer is affected"
         parts.append(change + ("" if finding.effect is None else f", typically by {finding.effect:.2g}"))
     return "; ".join(parts)
 

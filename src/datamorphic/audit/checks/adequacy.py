@@ -75,7 +75,7 @@ def measure_adequacy(context: CheckContext, budget: CheckBudget) -> CheckFinding
         title=f"The given rows test only {coverage.share:.0%} of the decisions of {kind}",
         level="advice",
         sure=0.8,
-        detail=f"{missed_count:,} of {leaves} (ways through {kind} that end in an answer) are not reached by any given "
+        detail=f"{missed_count:,} of {leaves} (ways through the tree that end in an answer) are not reached by any given "
         f"row{remark}.",
         remedy="Add rows like the example to the test set. Decisions that no row reaches are not tested.",
         cases=missed_count,

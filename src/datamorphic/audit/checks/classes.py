@@ -32,7 +32,7 @@ def check_classes(context: CheckContext, budget: CheckBudget) -> CheckFindings:
         basis += "; the labels of the data are not classes of the model, and were ignored"
         truth = Counter()
     findings = [
-        _build_finding(context, label, truth, total)
+        _build_finding(label, truth)
         for label in {to_label_key(value): value for value in [*declared_labels, *truth]}.values()
         if to_label_key(label) not in predicted_labels
     ]
@@ -64,7 +64,7 @@ def check_classes(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     return CheckFindings(basis=basis, findings=findings)
 
 
-def _build_finding(context: CheckContext, label: object, truth: Counter[Any], total: int) -> Finding:
+def _build_finding(label: object, truth: Counter[Any]) -> Finding:
     count = truth.get(label, 0)
     rare = 0 < count < max(RARE_LABEL_COUNT, RARE_LABEL_SHARE * truth.total())
     presence = "The model declares it"
@@ -77,8 +77,7 @@ def _build_finding(context: CheckContext, label: object, truth: Counter[Any], to
         title=f"The class {format_label(label)} is never predicted",
         level="advice" if rare else "concern",
         sure=0.95 if count else 0.8,
-        detail=f"{presence}, but {'it is ' if count else 'is '}never the answer to given or generated inputs "
-        f"({pluralize(total, 'answer')}).",
+        detail=f"{presence}, but it is never the answer to given or generated inputs.",
         remedy="Check whether the class is too rare, or lost in processing (label encoding, a threshold, weights). If it "
         "cannot be separated from the others, document this for users of the model.",
         cases=count,

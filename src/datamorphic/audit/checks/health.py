@@ -11,6 +11,8 @@ from ..._text import pluralize
 from ...relations.base import UNDEFINED, VIOLATED, Relation
 from ...relations.check.runner import run_relation_check
 from ...relations.predictor import MAX_SINGLE_CASES, PREDICTOR_RELATIONS, ROW_ORDER_COUNT, Batches
+from ...systems.base import Executor
+from ...systems.estimator import Estimator
 from ..case_text import build_example, format_share
 from ..check import Check, CheckBudget, CheckFindings
 from ..context import CheckContext
@@ -22,7 +24,7 @@ MAX_BATCH_ROWS = 200
 FINDING_TEXTS: dict[str, tuple[Level, str, str]] = {
     "repeats": (
         "fault",
-        "The same case gets different answers when it is queried again",
+        "The same case gets different answers",
         "Fix the seeds of everything random in prediction (dropout, sampling, Monte Carlo), and do not change the state "
         "of the model in a call. Until then, all other results here partly depend on chance.",
     ),
@@ -54,6 +56,15 @@ FINDING_TEXTS: dict[str, tuple[Level, str, str]] = {
         "Convert the columns to one type before they reach the model. A missing value or a join turns ints into floats.",
     ),
 }
+
+
+#: Libraries whose models read columns by position, as is known of them: a caller has to keep the order.
+POSITIONAL_LIBRARIES = ("lightgbm",)
+
+
+def _find_library(system: Executor) -> str:
+    """Return the name of the package that the model of an estimator comes from; empty if there is none."""
+    return type(system.model).__module__.partition(".")[0] if isinstance(system, Estimator) else ""
 
 
 def _check_relation(name: str, context: CheckContext, budget: CheckBudget) -> CheckFindings:
@@ -100,6 +111,9 @@ def _check_relation(name: str, context: CheckContext, budget: CheckBudget) -> Ch
     if not violating_cases:
         return CheckFindings(basis=basis)
     level, title, remedy = FINDING_TEXTS[name]
+    known_text = ""
+    if name == "column order" and _find_library(context.sut) in POSITIONAL_LIBRARIES:
+        level, known_text = "advice", " That is known of this kind of model."
     smallest = result.smallest if result.smallest is not None and len(result.smallest) else groups.violations
     batch_rows = 0 if smallest.batch is None else len(smallest.batch)
     batch_text = f" in a batch of {pluralize(batch_rows, 'row')}"
@@ -114,7 +128,8 @@ def _check_relation(name: str, context: CheckContext, budget: CheckBudget) -> Ch
         title=title,
         level=level,
         sure=1.0,
-        detail=f"Expected: {relation.says}. That is not so for {format_share(violating_cases, judged_cases, 'row')}.",
+        detail=f"Expected: {relation.says}. That is not so for {format_share(violating_cases, judged_cases, 'row')}."
+        + known_text,
         remedy=remedy,
         cases=violating_cases,
         of=judged_cases,

@@ -75,7 +75,8 @@ def check_identifiers(context: CheckContext, budget: CheckBudget) -> CheckFindin
             title = f"The model uses {name}, which looks like an identifier"
         effect = f"{format_share(changed, tried, 'row')} get another answer if only {name} is that of another row."
         if not changed:
-            effect = f"No answer of {pluralize(tried, 'row')} changes with {name}, but scores do."
+            scores = format_share(int(influence.score_changed[name].sum()), tried, "row")
+            effect = f"{scores} get another score, and none another answer, if only {name} is that of another row."
         findings.append(
             Finding(
                 check="identifiers",
@@ -372,7 +373,7 @@ def check_duplicates(context: CheckContext, budget: CheckBudget) -> CheckFinding
         level="concern",
         sure=0.95,
         detail=f"{format_share(count, total, 'row')} equal a training row in every input. Within the training data, "
-        f"{format_percent(natural_share)} of the rows repeat.{_compare_accuracy(context, repeated)} Figures of quality on such "
+        f"{f'{format_percent(natural_share)} of the rows repeat' if natural_count else 'no row repeats'}.{_compare_accuracy(context, repeated)} Figures of quality on such "
         "duplicates show what the model remembers, not how well it does on new rows.",
         remedy="Remove these rows from the test data, and measure again. Split data before rows are copied or oversampled, and "
         "keep all rows of one person, device or day on one side.",

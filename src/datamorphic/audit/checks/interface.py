@@ -577,7 +577,7 @@ def _build_finding(
         affected_rows=0 if columns else count,
         rows=0 if columns else trial.rows,
         answer_changes=True,
-        inputs="changed",
+        inputs="given" if cause else "changed",  # a row alone is the same row
     )
 
 

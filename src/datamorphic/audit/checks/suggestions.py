@@ -86,8 +86,9 @@ def _build_protected_finding(names: Sequence[str], roles: dict[str, str], influe
     shares = []
     for name in names:
         changed, tried = influence.count_changed(name), influence.tried[name]
-        effect = f"{format_share(changed, tried, 'row')} get another answer if only it is that of another row"
-        shares.append(f"{name} ({roles[name]}): {effect if changed else 'scores change with it, no answer did'}")
+        count, what = (changed, "answer") if changed else (int(influence.score_changed[name].sum()), "score")
+        share = format_share(count, tried, "row")
+        shares.append(f"{name} ({roles[name]}): {share} get another {what} if only it is that of another row")
     noun = "a column that looks" if len(names) == 1 else "columns that look"
     strongest = names[0]
     return Finding(
@@ -180,8 +181,9 @@ def _build_direction_finding(directions: Sequence[Direction]) -> Finding:
         title=f"Directions that could be declared: {', '.join(f'{name} {way}' for name, way in ways.items())}",
         level="advice",
         sure=0.7,
-        detail=f"In the data and in the model, {', '.join(sentences)}. {'Each' if len(ways) > 1 else 'This'} holds for at least "
-        f"{weakest.rows:,} of {pluralize(weakest.of, 'real row')}, whatever the other features.",
+        detail=f"In the data and in the model, {', '.join(sentences)}. {'Each' if len(ways) > 1 else 'This'} holds for "
+        f"{'at least ' if len(ways) > 1 else ''}{weakest.rows:,} of {pluralize(weakest.of, 'real row')} that it affects, whatever "
+        "their other values.",
         remedy="If one of them must hold by law, physics or common sense, declare it, so that the next version of the model is "
         f'held to it: {options} on the command line, expect={{"monotone": {json.dumps(ways, ensure_ascii=False)}}} in '
         f"Python, monotone = {_format_toml_table(ways)} in the file of expectations.",
@@ -191,7 +193,7 @@ def _build_direction_finding(directions: Sequence[Direction]) -> Finding:
         counted_in_detail=True,
         affected_rows=weakest.rows,
         rows=weakest.of,
-        effect=max(direction.size for direction in directions),
+        effect=weakest.size if weakest.towards is None else None,
         inputs="changed",
     )
 
@@ -199,7 +201,7 @@ def _build_direction_finding(directions: Sequence[Direction]) -> Finding:
 def _format_effect(direction: Direction) -> str:
     if direction.towards is None:
         return "raises the answer" if direction.sign > 0 else "lowers the answer"
-    return f"makes {direction.towards} {'more' if direction.sign > 0 else 'less'} likely"
+    return f"makes the answer {direction.towards} {'more' if direction.sign > 0 else 'less'} likely"
 
 
 def _suggest_direction(direction: Direction) -> _Suggestion:

@@ -154,7 +154,6 @@ def build_value_finding(
     """Return a finding about a single value."""
     feature, value = single.feature, _format_number(single.value)
     count, of = int(single.alone.sum()), len(single.alone)
-    lower, upper = (_format_number(neighbour) for neighbour in single.neighbours)
     rows = np.flatnonzero(single.alone)
     shown_values = [single.value, single.neighbours[1]]
     row = int(rows[context.prefer_plausible(responses.inputs.take(rows), feature, shown_values)])
@@ -175,8 +174,8 @@ def build_value_finding(
         title=f"The value {value} of {feature} is answered unlike the values around it",
         level=level,
         sure=0.9,
-        detail=f"{format_share(count, of, 'row')} get one answer if only {feature} is {lower} or {upper}, and another one if it "
-        f"is {value}. {evidence}",
+        detail=f"{format_share(count, of, 'row')} get one answer if only {feature} is just below or just above {value}, and "
+        f"another one if it is {value}. {evidence}",
         remedy=f"If {value} stands for a missing value, pass a missing value and impute it, or add a column that says "
         "that it is missing. If not, look for a special case in the code around the model.",
         cases=count,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ...._text import format_percent, format_short, pluralize
+from ...._text import format_percent, pluralize
 from ....errors import OutOfBudget
 from ....space.features import Codes, Mask
 from ....space.points import Points
@@ -28,6 +28,7 @@ NEIGHBOUR_SHARE = 1e-3  # of the range: the distance of neighbours from a single
 MAX_SCREEN_ROWS = 60  # that look for single values, drawn evenly from the answers
 MIN_VALUE_ROWS = 3
 MIN_VALUE_SHARE = 0.05  # of the rows that a single value changes
+MAX_RESTLESS_SHARE = 0.25  # of as many rows, the answers to both neighbours may differ
 SEED = 731  # of the draw of rows
 
 
@@ -121,13 +122,12 @@ def _confirm_single_values(
     single_values = []
     for i, (response, value) in enumerate(candidates):
         lower, own, upper = grid[i, :, 0], grid[i, :, 1], grid[i, :, 2]
-        alone = (
-            find_jumps(response, lower, own, None)
-            & find_jumps(response, own, upper, None)
-            & ~find_jumps(response, lower, upper, None)
-        )
+        restless = find_jumps(response, lower, upper, None)
+        alone = find_jumps(response, lower, own, None) & find_jumps(response, own, upper, None) & ~restless
         if alone.sum() < max(MIN_VALUE_ROWS, MIN_VALUE_SHARE * len(alone)):
             continue
+        if restless.sum() > MAX_RESTLESS_SHARE * alone.sum():
+            continue  # the answer changes between any two values
         single_values.append(
             SingleValue(
                 response=response,
@@ -147,11 +147,10 @@ def judge_single_value(
     """Return the level of a single value, None if the data support it, and what the data say about it."""
     rows = single.data_rows
     if len(rows) < MIN_LEARNABLE_ROWS:
-        have = "no row of the data has" if not len(rows) else f"only {pluralize(len(rows), 'row')} of the data has"
-        return (
-            "concern",
-            f"It cannot have been learned: {have.replace('rows of the data has', 'rows of the data have')} this value.",
-        )
+        have = f"only {pluralize(len(rows), 'row')} of the data {'has' if len(rows) == 1 else 'have'}"
+        if not len(rows):
+            have = "no row of the data has"
+        return "concern", f"It cannot have been learned: {have} this value."
     known = rows if truth is None else rows[~np.isnan(truth[rows])]
     if truth is None or len(known) < MIN_LEARNABLE_ROWS:
         return "advice", f"{pluralize(len(rows), 'row')} of the data have this value, without labels to compare with."
@@ -166,7 +165,7 @@ def judge_single_value(
     if gain < (MIN_NUMBER_GAIN if responses.numeric else MIN_GAIN) or p_value >= SIGNIFICANCE_OF_VALUE:
         return None, ""
     labels = truth[known[:MAX_ROWS_PER_SIDE]]
-    instead = f"with {format_short(single.neighbours[1])} instead"
+    instead = "with the next value instead"
     if responses.numeric:
         errors = [float(np.abs(answers - labels).mean()) for answers in (own, moved_answers)]
         text = f"the mean error of those that have it is {errors[0]:.3g}, and would be {errors[1]:.3g} {instead}"
