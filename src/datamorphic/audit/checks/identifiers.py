@@ -366,6 +366,7 @@ def check_duplicates(context: CheckContext, budget: CheckBudget) -> CheckFinding
     row = int(np.flatnonzero(repeated)[0])
     case = extract_case(context.inputs, row)
     training_row = int(np.flatnonzero(reference_keys == keys[row])[0])
+    repeats = f"{format_percent(natural_share)} of the rows repeat" if natural_count else "no row repeats"
     finding = Finding(
         check="duplicates",
         about="",
@@ -373,7 +374,7 @@ def check_duplicates(context: CheckContext, budget: CheckBudget) -> CheckFinding
         level="concern",
         sure=0.95,
         detail=f"{format_share(count, total, 'row')} equal a training row in every input. Within the training data, "
-        f"{f'{format_percent(natural_share)} of the rows repeat' if natural_count else 'no row repeats'}.{_compare_accuracy(context, repeated)} Figures of quality on such "
+        f"{repeats}.{_compare_accuracy(context, repeated)} Figures of quality on such "
         "duplicates show what the model remembers, not how well it does on new rows.",
         remedy="Remove these rows from the test data, and measure again. Split data before rows are copied or oversampled, and "
         "keep all rows of one person, device or day on one side.",
