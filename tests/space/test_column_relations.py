@@ -110,6 +110,15 @@ def test_orders_that_follow_from_an_equality_are_left_out():
     assert describe(frame) == ["whole = 2 × half", "total = half + part"]
 
 
+def test_pixels_have_no_orders():
+    from sklearn.datasets import load_digits
+
+    frame = load_digits(as_frame=True).frame
+    assert describe(frame, target="target") == []
+    few = frame[["pixel_6_7", "pixel_6_6"]]
+    assert describe(few) == ["pixel_6_7 <= pixel_6_6"]
+
+
 def test_columns_of_other_units_have_no_order():
     rng = np.random.default_rng(7)
     ratio = rng.uniform(0, 1, 500) * rng.integers(0, 2, 500)

@@ -16,7 +16,6 @@ MAX_CHANGED_FEATURES = 12
 MAX_UNCHANGED_FEATURES = 8
 MAX_BROKEN_RELATIONS = 3
 PLURALS = {"leaf": "leaves", "class": "classes"}  # that do not end with a plain s
-RELATIONS_TEXT = "which all given rows and the rows made from them keep"
 CERTAINTY_NAMES = ((0.9, "nearly certain"), (0.7, "likely"), (0.4, "possible"))
 
 
@@ -40,7 +39,7 @@ def format_text(result: AuditResult) -> str:
         remark = outcome.why or (outcome.asks if runs else "")
         lines.append(f"  {format_state(outcome):<10} {name:<{width}}  {remark}".rstrip())
     if result.column_relations:
-        lines += ["", f"Relations between columns, {RELATIONS_TEXT}:"]
+        lines += ["", "Relations between columns that all given rows keep:"]
         lines += [f"  - {relation}" for relation in result.column_relations]
     if result.notes:
         lines += ["", "Notes:", *(f"  - {note}" for note in result.notes)]
@@ -169,8 +168,11 @@ def tabulate_example(example: Example) -> tuple[list[str], list[list[str]], str]
 
     Changed features come first, or some features of the case if none changes. The answers come last.
     """
-    if example.changed:
-        return _tabulate_change(example)
+    columns, rows, note = _tabulate_change(example) if example.changed else _tabulate_case(example)
+    return columns, rows, f"{format_broken_relations(example)} {note}".strip() if example.breaks else note
+
+
+def _tabulate_case(example: Example) -> tuple[list[str], list[list[str]], str]:
     listed = list(example.case.items())[:MAX_UNCHANGED_FEATURES]
     rows = [[str(name), format_cell(value)] for name, value in listed]
     omitted_count = len(example.case) - len(listed)

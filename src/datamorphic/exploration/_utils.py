@@ -15,6 +15,7 @@ from ..space.features import Mask as Mask
 from ..space.points import Points
 from ..space.space import Space
 
+LARGEST_PLAIN_NUMBER = 1e12  # larger ones are written with an exponent
 MIN_VISIBLE_CHANGE = 1e-3  # of the range of a feature: smaller ones show in distant digits only
 
 Rows = npt.NDArray[np.intp]
@@ -65,9 +66,17 @@ def format_changes(a: Points, b: Points, limit: int | None = None) -> list[str]:
 
 
 def _format_change(before: object, after: object) -> str:
-    """Return two values with as many digits as it takes to see that they differ, at least four."""
+    """Return two values with as many digits as it takes to see that they differ, at least four and all before the point.
+
+    Examples
+    --------
+    >>> _format_change(15440.0, 14700.0), _format_change(0.123456, 0.123499)
+    ('15440 -> 14700', '0.12346 -> 0.1235')
+    """
     if isinstance(before, float) and isinstance(after, float) and before == before and after == after:
-        for digits in range(4, 17):
+        largest = max(abs(before), abs(after))
+        whole_digits = len(f"{largest:.0f}") if largest < LARGEST_PLAIN_NUMBER else 0
+        for digits in range(max(4, whole_digits), 17):
             if f"{before:.{digits}g}" != f"{after:.{digits}g}":
                 return f"{before:.{digits}g} -> {after:.{digits}g}"
     return f"{format_value(before)} -> {format_value(after)}"

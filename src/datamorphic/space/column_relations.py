@@ -7,7 +7,9 @@ independent, is below `CHANCE`, corrected for the number of relations looked at.
 from __future__ import annotations
 
 import math
+import re
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 CHANCE = 1e-6  # the probability of a relation by chance, among all relations looked at
 MIN_ROWS = 20
 MAX_COLUMNS = 200
+MAX_FITTED_ROWS = 20_000  # that equalities are fitted to, before all rows are looked at
 SCREENED_ROWS = 1_000  # rows that exclude most candidates before all rows are looked at
 MAX_TERMS = 5  # of an equality: a total and up to four parts
 MAX_COEFFICIENT = 12
@@ -38,7 +41,10 @@ MAX_RESIDUAL_VARIANCE = 1e-3  # of standardised columns; candidates above it can
 MIN_ORDERED_VALUES = 3  # different values of a column that an order is sought for
 MAX_SPREAD_RATIO = 50.0  # of two columns with comparable units
 MAX_GAP_SHARE = 0.2  # of the median difference: an order is tight, so that the smallest difference is near zero
+MIN_GRID_COLUMNS = 16  # with the same name and different numbers: pixels, or values over time
 MIN_DETERMINANT_ROWS = 2.0  # rows per value of a column that determines another one
+
+_NUMBER = re.compile(r"[\d\s_.,x-]*\d$")
 
 Columns = tuple[int, ...]
 
@@ -110,10 +116,19 @@ def find_point_constraints(points: Points, exempt: Sequence[str] = ()) -> list[C
     numeric = [column for column in numeric if column not in grouped][:MAX_COLUMNS]
     equalities = _find_equalities(points, numeric)
     constraints += equalities
-    constraints += _find_orders(points, numeric, equalities)
     candidates = [column for column in discrete if column not in grouped][:MAX_COLUMNS]
-    constraints += _find_dependencies(points, candidates, numeric, equalities)
-    return _keep_compatible(space, constraints)
+    dependencies = _find_dependencies(points, candidates, numeric, equalities)
+    determined = [set(dependency.names) for dependency in dependencies]
+    orders = _find_orders(points, _leave_out_grids(space, numeric), equalities)
+    constraints += [order for order in orders if set(order.names) not in determined]
+    return _keep_compatible(space, [*constraints, *dependencies])
+
+
+def _leave_out_grids(space: Space, columns: Sequence[int]) -> list[int]:
+    """Return columns without numbered ones of the same name, such as pixels: neighbours on a grid are ordered by chance."""
+    stems = [_NUMBER.sub("", space.names[column]) for column in columns]
+    counts = Counter(stems)
+    return [column for column, stem in zip(columns, stems, strict=True) if counts[stem] < MIN_GRID_COLUMNS]
 
 
 def _keep_compatible(space: Space, constraints: Sequence[Constraint]) -> list[Constraint]:
@@ -224,6 +239,7 @@ def _select_complete_rows(codes: Codes, columns: Sequence[int]) -> tuple[list[in
         complete = ~missing.any(axis=1)
         if complete.sum() >= max(MIN_ROWS, len(codes) / 10):
             matrix = matrix[complete]
+            matrix = matrix[:: math.ceil(len(matrix) / MAX_FITTED_ROWS)]
             varied = np.flatnonzero(matrix.min(axis=0) < matrix.max(axis=0))
             return ([used[place] for place in varied], matrix[:, varied]) if len(varied) > 1 else None
         used.pop(int(missing.sum(axis=0).argmax()))
