@@ -609,3 +609,21 @@ def test_columns_read_by_position_are_advice_for_libraries_that_are_known_for_it
     (finding,) = dm.test(known(), inputs, only="column order").findings
     assert finding.level == "advice"
     assert "known of this kind of model" in finding.detail
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", [Lender, LooksAtGender, NotMonotone, SilentInACorner])
+def test_findings_have_one_count_a_remedy_and_plain_words(model):
+    result = dm.test(
+        model(PEOPLE), PEOPLE, "decision", budget="15s", expect=PROMISES, protected=["gender"], progress=False
+    )
+    for finding in result.single_findings:
+        assert finding.remedy, finding
+        assert finding.inputs or not finding.examples, finding
+        if finding.noun == "row" and finding.rows:
+            assert (finding.affected_rows, finding.rows) == (finding.cases, finding.of), finding
+        if finding.rows:
+            assert f"{finding.affected_rows:,} of" in finding.detail or finding.affected_rows == finding.rows, finding
+        words = set(f"{finding.title} {finding.detail}".lower().split())
+        assert not words & {"sweep", "swept", "cut", "cuts", "front", "mutant", "mutants", "kill"}, finding
+        assert "MR-" not in finding.title

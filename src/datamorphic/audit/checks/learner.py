@@ -142,7 +142,7 @@ def _build_finding(name: str, says: str, reason: str, result: LearnerVerdicts, v
     return Finding(
         check="learning",
         about=name,
-        title=f"Training does not keep what its algorithm promises: {says}",
+        title=f"Training does not keep what its algorithm promises: “{says}”",
         level="fault",
         sure=0.9,
         detail=f"The learner was trained twice: on some of the data, and on the same rows changed in this way. "

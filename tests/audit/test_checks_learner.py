@@ -1,0 +1,24 @@
+"""The check "learning": training keeps what its algorithm promises."""
+
+from __future__ import annotations
+
+import pytest
+
+import datamorphic as dm
+
+
+@pytest.mark.slow
+def test_a_learner_that_depends_on_the_order_of_its_rows_is_a_fault(monkeypatch):
+    from sklearn.naive_bayes import GaussianNB
+
+    fit = GaussianNB.fit
+    monkeypatch.setattr(GaussianNB, "fit", lambda self, X, y, sample_weight=None: fit(self, X[:30], y[:30]))
+    iris = dm.data.load("iris")
+    result = dm.test(GaussianNB(), iris, target="target", only="learning", budget="20s", progress=False)
+    finding = next(finding for finding in result.findings if finding.about == "sample order")
+    assert finding.level == "fault"
+    assert finding.title == (
+        "Training does not keep what its algorithm promises: “the training rows in another order: the same labels”"
+    )
+    assert f"{finding.cases} of {finding.of} rows" in finding.detail
+    assert (finding.affected_rows, finding.rows, finding.inputs) == (finding.cases, finding.of, "given")
