@@ -43,7 +43,9 @@ def build_page(result: AuditResult) -> Page:
         sections.append(_build_column_relations(result))
     sections += [_build_checks(result), _build_provenance(result)]
     defects = result.at_least("concern")
-    headline = result.headline
+    verdict = result.headline[:1].upper() + result.headline[1:] + "."
+    if defects:
+        verdict += f" The most important: {defects[0].title}."
     state: SectionState = "good" if result.passed else "warn"
     return Page(
         title=f"Check-up of {result.subject}",
@@ -51,7 +53,7 @@ def build_page(result: AuditResult) -> Page:
         "must not matter, or may matter in one direction only, and the answers were compared. Where possible, a finding "
         "shows an input that reproduces it.",
         sections=sections,
-        verdict=headline[:1].upper() + headline[1:] + ".",
+        verdict=verdict,
         state=STATE_OF_LEVEL[defects[0].level] if defects else state,
         facts=[
             ("Model", ", ".join(cut(part, MAX_FACT_CHARACTERS) for part in (result.subject, result.kind) if part)),

@@ -113,6 +113,8 @@ def format_impact(finding: Finding) -> str:
         parts.append(f"{finding.affected_rows:,} of {pluralize(finding.rows, 'given row')}{condition}")
     elif finding.inputs == "made":
         parts.append("only generated inputs")
+    elif finding.inputs == "changed":
+        parts.append("every row that arrives changed like this")
     if finding.answer_changes is not None or finding.effect is not None:
         change = "only the score is affected" if finding.answer_changes is False else "the answer is affected"
         parts.append(change + ("" if finding.effect is None else f", typically by {finding.effect:.2g}"))

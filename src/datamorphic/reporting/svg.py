@@ -21,6 +21,7 @@ from .thinning import (
 
 PICTURE_WIDTH = 640
 NARROW_PICTURE_WIDTH = 400  # beside a text
+BAND_NAME_SHARE = 0.06  # of the height of a line chart
 TICK_LETTER_WIDTH = 6.6  # an estimate in pixels
 MAX_VISIBLE_STEPS = 200  # of a line with bands
 TOOLTIP_LINE_CHARACTERS, MAX_TOOLTIP_LINES = 48, 8
@@ -221,10 +222,12 @@ def _draw_line(line: Line, width: int) -> tuple[int, str]:
     steps = locate_steps(line)
     x = _AxisScale(Axis(line.x_label), steps, tick_count=6 if width == PICTURE_WIDTH else 4)
     y = _AxisScale(Axis(line.y_label), line.values)
+    bands = find_bands(line)
+    if bands:
+        y.high += BAND_NAME_SHARE * (y.high - y.low)  # so that the line does not cross the names of the bands
     parts = [_draw_frame(x, y, width, height)]
     top, bottom = y.end, y.start
     hues = assign_hues(line)
-    bands = find_bands(line)
     for label, start, stop in bands:
         left = x(x.low if start == 0 else (steps[start - 1] + steps[start]) / 2)
         right = x(x.high if stop == len(line.values) else (steps[stop - 1] + steps[stop]) / 2)

@@ -411,7 +411,7 @@ def _compute_difference_interval(count: int, total: int, other_count: int, other
 
 def _build_section(groups: Sequence[_Group], data: _JudgedRows, half: Mask) -> Section:
     rows = []
-    for group in sorted(groups, key=lambda group: group.p_value):
+    for group in {group.text: group for group in sorted(groups, key=lambda group: group.p_value)}.values():
         inside, outside = half & group.inside, half & ~group.inside
         means = [
             float(errors[part].mean()) if part.any() else 0.0
