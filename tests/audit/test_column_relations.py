@@ -54,6 +54,30 @@ def test_an_audit_lists_the_relations_and_its_walks_keep_them(accounts, model):
     assert type(result).from_json(result.to_json()).column_relations == result.column_relations
 
 
+def test_a_credit_limit_is_the_balance_plus_what_is_available(real_data):
+    frame = real_data("bank_churners").select_dtypes(["number"]).iloc[:1500]
+    frame["target"] = real_data("bank_churners")["target"].iloc[:1500]
+    model = DecisionTreeClassifier(max_depth=6, random_state=0).fit(frame.drop(columns="target"), frame["target"])
+    result = dm.test(model, frame, target="target", budget="20s", only=["borders"])
+    assert result.column_relations == ("Credit_Limit = Total_Revolving_Bal + Avg_Open_To_Buy",)
+    pairs = result.front.pairs
+    assert len(pairs) > 20
+    for end in "ab":
+        parts = pairs[f"{end}.Total_Revolving_Bal"] + pairs[f"{end}.Avg_Open_To_Buy"]
+        np.testing.assert_allclose(pairs[f"{end}.Credit_Limit"], parts, rtol=1e-9)
+
+
+def test_there_may_be_no_time_for_relations(accounts, model, monkeypatch):
+    def look_forever(points):
+        while True:
+            sum(range(1000))
+
+    monkeypatch.setattr("datamorphic.audit.runner.find_point_constraints", look_forever)
+    result = dm.test(model, accounts, target="target", budget="3s", only=["repeats"])
+    assert result.column_relations == ()
+    assert "no time to look for relations" in result.describe()
+
+
 def test_small_changes_of_real_rows_keep_the_relations(accounts, model):
     from datamorphic.exploration.small_changes import find_small_changes
 

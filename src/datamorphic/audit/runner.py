@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 #: After the first Ctrl-C, the running check may end by itself. Then it is ended, so that the report is written within two
 #: seconds.
 INTERRUPT_GRACE_SECONDS = 0.7
+RELATIONS_BUDGET_SHARE = 0.1  # to look for relations between columns
 TRIAL_BUDGET_SHARE = 0.3  # to try on a few rows how a function is called
 
 
@@ -86,7 +87,7 @@ def run_audit(model: ModelLike, data: DataLike | None, options: AuditOptions) ->
     has_data = data is not None and not isinstance(data, Space)
     column_relations: list[Constraint] = []
     if has_data and options.space is None and not has_morphisms(loaded.original):  # a declared space has its own
-        column_relations = find_point_constraints(subject.seeds)
+        column_relations = _find_column_relations(subject, clock, notes)
     context = CheckContext(
         subject=subject,
         column_relations=column_relations,
@@ -144,6 +145,16 @@ def run_audit(model: ModelLike, data: DataLike | None, options: AuditOptions) ->
         if interrupts.is_stopped():  # while the result was written
             result = replace(result, interrupted=True)
     return result
+
+
+def _find_column_relations(subject: SubjectUnderTest, clock: BudgetClock, notes: list[str]) -> list[Constraint]:
+    """Return the relations between columns that all given rows keep; none, and a note, if there is no time to look."""
+    try:
+        with TimeLimit(clock.share(RELATIONS_BUDGET_SHARE).seconds):
+            return find_point_constraints(subject.seeds)
+    except (OutOfBudget, DeadlinePassed):
+        notes.append("There was no time to look for relations between columns. Made rows may break some.")
+        return []
 
 
 def _measure_pace(context: CheckContext) -> None:
