@@ -206,3 +206,14 @@ def test_no_answer_inside_and_beyond_the_data_is_one_finding():
     assert (finding.check, finding.level) == ("answers", "fault")
     assert finding.title.startswith("It gives no answer where age > 6")
     assert [(piece.check, piece.about) for piece in finding.evidence] == [("interface", "age")]
+
+
+@pytest.mark.slow
+def test_lightgbm_prints_nothing_about_absent_columns(capfd):
+    lightgbm = pytest.importorskip("lightgbm")
+    data = DATA.drop(columns="colour")
+    model = lightgbm.LGBMClassifier(n_estimators=5, verbose=-1).fit(data[["income", "age"]], data["label"])
+    outcome = run(model, data)
+    assert "number of features" in str(read_table(outcome))
+    out, err = capfd.readouterr()
+    assert "Fatal" not in out + err

@@ -32,26 +32,28 @@ def hold_output() -> Iterator[HeldOutput]:
     terminal; where another stream has taken the place of stdout, as in a notebook, it is shown at once.
     """
     held = HeldOutput()
-    files: dict[int, tuple[int, IO[bytes]]] = {}  # by descriptor: its copy, and the file that takes its place
-    with ExitStack() as stack:
-        _flush()
+    files: dict[int, IO[bytes]] = {}  # by the descriptor whose place they take
+    with ExitStack() as opened_files:
         try:
-            for descriptor in DESCRIPTORS:
-                with suppress(OSError):  # a process may have no stdout, or no place for a file
-                    file: IO[bytes] = stack.enter_context(tempfile.TemporaryFile())
-                    copy = os.dup(descriptor)
-                    stack.callback(os.close, copy)
-                    files[descriptor] = copy, file
+            with ExitStack() as restoring:  # every step is taken, even if a signal ends the one before it
+                for descriptor in DESCRIPTORS:
+                    with suppress(OSError):  # a process may have no stdout, or no place for a file
+                        file: IO[bytes] = opened_files.enter_context(tempfile.TemporaryFile())
+                        copy = os.dup(descriptor)
+                        restoring.callback(os.close, copy)
+                        restoring.callback(os.dup2, copy, descriptor)
+                        files[descriptor] = file
+                _flush()
+                restoring.callback(_flush)
+                for descriptor, file in files.items():
                     os.dup2(file.fileno(), descriptor)
-            yield held
+                yield held
         finally:
-            _flush()
-            for descriptor, (copy, file) in files.items():
-                os.dup2(copy, descriptor)
-                file.seek(0)
-                if not held.dropped and (text := file.read()):
+            if not held.dropped:
+                for descriptor, file in files.items():
+                    file.seek(0)
                     with suppress(OSError):  # nobody reads it any more
-                        os.write(descriptor, text)
+                        os.write(descriptor, file.read())
 
 
 def _flush() -> None:
