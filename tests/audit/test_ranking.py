@@ -119,3 +119,14 @@ def test_findings_about_a_common_column_have_one_cause():
 def test_a_cause_can_be_that_of_a_group_of_checks():
     alone = make(check="interface", about="single row", cause="depends on the query")
     assert len(rank_findings([alone, make(check="batches")])) == 1
+
+
+def test_the_check_that_explains_most_leads_within_a_level():
+    findings = [
+        make(check="slices", about="age", title="wrong where age > 50", rows=10, affected_rows=10),
+        make(check="other", title="between them", rows=10, affected_rows=8),
+        make(check="response", about="age", title="a jump at 50", rows=10, affected_rows=5),
+    ]
+    assert rank(*findings) == ["a jump at 50", "between them"]
+    findings[0] = dataclasses.replace(findings[0], level="fault")
+    assert rank(*findings) == ["wrong where age > 50", "between them"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from .finding import Finding
+from .finding import LEVELS, Finding
 
 #: Checks that find the same defect in different ways, by the kind of defect. Their findings about a common feature have
-#: the same cause.
+#: the same cause. The check that explains most comes first.
 CHECKS_BY_DEFECT: dict[str, tuple[str, ...]] = {
     "relies on a feature": ("identifiers", "leaks", "dependence", "invariant", "protected", "suggestions"),
     "reacts to a feature": ("monotone", "response", "slices"),
@@ -23,8 +23,8 @@ DEFECT_BY_CHECK = {check: defect for defect, checks in CHECKS_BY_DEFECT.items() 
 def rank_findings(findings: Iterable[Finding]) -> list[Finding]:
     """Return findings by rank, those with the same cause as one.
 
-    The first finding of a cause stays, with the others as its evidence. Two findings of the same check are never merged:
-    the check would not have reported them separately.
+    The finding that explains most stays, with the others as its evidence, in the place of the first of them. Two findings of
+    the same check are never merged: the check would not have reported them separately.
 
     Examples
     --------
@@ -46,7 +46,20 @@ def rank_findings(findings: Iterable[Finding]) -> list[Finding]:
             groups.append(group)
             same_defect.append(group)
         group.append(finding)
-    return [replace(first, evidence=(*first.evidence, *others)) if others else first for first, *others in groups]
+    return [_merge(group) for group in groups]
+
+
+def _merge(group: list[Finding]) -> Finding:
+    """Return the finding of the worst level that explains most, with the others as its evidence."""
+    first = min(group, key=lambda finding: (LEVELS.index(finding.level), _find_place(finding)))
+    others = [finding for finding in group if finding is not first]
+    return replace(first, evidence=(*first.evidence, *others)) if others else first
+
+
+def _find_place(finding: Finding) -> int:
+    """Return the place of the check among those that find the defect; after them if it names a cause of its own."""
+    checks = CHECKS_BY_DEFECT.get(find_defect(finding), ())
+    return checks.index(finding.check) if finding.check in checks else len(checks)
 
 
 def find_defect(finding: Finding) -> str:
