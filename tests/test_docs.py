@@ -1,8 +1,8 @@
 """The documentation is true: its Python runs, its commands parse, and no public name is missing.
 
-The blocks of a page are taken in order: Python is run, a block with a title is written as a file, and a block named
-`console` shows commands. Every datamorphic command must parse. On the pages in `EXECUTED` all commands are also run, and must
-print what the page shows, where `...` stands for anything.
+The blocks of a page are taken in order: Python is run, a block named `text` after it shows what it prints, a block with a
+title is written as a file, and a block named `console` shows commands. Every datamorphic command must parse. On the pages in
+`EXECUTED` all commands are also run, and must print what the page shows. In what is shown, `...` stands for anything.
 """
 
 from __future__ import annotations
@@ -10,57 +10,23 @@ from __future__ import annotations
 import doctest
 import re
 import shlex
-import textwrap
 import tomllib
-from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 from typer.main import get_command
 
 import datamorphic as dm
+from datamorphic.audit.checks import CHECKS
 from datamorphic.cli.main import app
+from support.pages import DOCS, FENCE, PAGES, ROOT, find_blocks, find_commands, write_block
 from support.run_code import run_program
 
-ROOT = Path(__file__).parents[1]
-DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", *sorted(DOCS.glob("**/*.md"))]
 EXECUTED = ("tutorial.md",)
-FENCE = re.compile(r"^( *)```(\w+)([^\n]*)\n(.*?)^\1```$", flags=re.MULTILINE | re.DOTALL)
+MAX_PICTURE_BYTES = 150_000
 
 
 def format_page_id(page):
     return page.relative_to(ROOT).with_suffix("").as_posix()
-
-
-@dataclass
-class Block:
-    """A fenced block of a page."""
-
-    kind: str
-    title: str | None
-    text: str
-
-
-def find_blocks(page):
-    blocks = []
-    for _, kind, options, text in FENCE.findall(page.read_text(encoding="utf-8")):
-        title = re.search(r'title="([^"]+)"', options)
-        blocks.append(Block(kind, title and title[1], textwrap.dedent(text)))
-    return blocks
-
-
-def find_commands(block):
-    """Return the commands of a block, each with the output that the page shows."""
-    commands = []
-    for line in block.text.splitlines():
-        if line.startswith("$ "):
-            commands.append((line[2:], []))
-        elif commands and commands[-1][0].endswith("\\"):
-            commands[-1] = (commands[-1][0][:-1] + line.strip(), [])
-        elif commands:
-            commands[-1][1].append(line)
-    return [(shlex.split(command, comments=True), "\n".join(lines)) for command, lines in commands]
 
 
 def test_every_block_has_a_language():
@@ -79,20 +45,23 @@ def test_the_code_runs(page, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     names = {"__name__": "page"}
+    printed = None  # by the last block of Python
     for number, block in enumerate(find_blocks(page)):
         if block.title is not None:
-            write(block, tmp_path)
+            write_block(block, tmp_path)
         elif block.kind == "python":
             exec(compile(block.text, f"{page.name}, block {number}", "exec"), names)
             printed = capsys.readouterr().out
             for line in re.findall(r"^# (\w+: BROKEN.*)$", block.text, flags=re.MULTILINE):
                 assert line in printed  # the output that the page shows
+        elif block.kind == "text" and printed is not None:
+            assert is_shown(block.text, printed), f"The page shows:\n{block.text}\nIt printed:\n{printed}"
+            printed = None
 
 
-def write(block, folder):
-    file = folder / block.title
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(block.text, encoding="utf-8")
+def is_shown(expected, printed):
+    """Tell whether a page shows what was printed, up to white space."""
+    return doctest.OutputChecker().check_output(expected, printed, doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
 
 
 def test_values_in_the_readme_are_correct(tmp_path, monkeypatch):
@@ -169,17 +138,14 @@ def test_the_tutorial_prints_what_it_shows(name, tmp_path, monkeypatch):
     code = 0
     for block in find_blocks(DOCS / name):
         if block.title is not None:
-            write(block, tmp_path)
+            write_block(block, tmp_path)
         elif block.kind == "console":
             for words, expected in find_commands(block):
                 if words == ["echo", "$?"]:
                     assert expected == str(code)
                 elif words[0] != "pip":
                     code, printed = run_program(*words)
-                    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-                    same = (
-                        doctest.OutputChecker().check_output(expected + "\n", printed, flags) if expected else code == 0
-                    )
+                    same = is_shown(f"{expected}\n", printed) if expected else code == 0
                     assert same, f"$ {shlex.join(words)}\nThe page shows:\n{expected}\nIt printed ({code}):\n{printed}"
 
 
@@ -192,16 +158,51 @@ def test_expectation_files_can_be_read(page, tmp_path):
 
     for block in find_blocks(page):
         if block.title is not None and block.title.startswith("promises."):
-            write(block, tmp_path)
+            write_block(block, tmp_path)
             parse_expectations(tmp_path / block.title)
 
 
-def test_every_check_is_in_the_guide_to_reports():
-    from datamorphic.audit.checks import CHECKS
+# -- the guide to the checks ------------------------------------------------------------------------------------------
 
-    table = (DOCS / "guides" / "reports.md").read_text(encoding="utf-8").partition("## The checks")[2]
-    listed = re.findall(r"^\| `([a-z ]+)` \|", table, flags=re.MULTILINE)
-    assert listed == [check.name for check in CHECKS]
+GUIDE = (DOCS / "guides" / "checks.md").read_text(encoding="utf-8")
+CHECKS_WITHOUT_FINDINGS = {"borders"}
+
+
+def find_section(check):
+    return GUIDE.partition(f"\n## {check}\n")[2].partition("\n## ")[0]
+
+
+def test_every_check_is_in_the_guide_in_the_order_of_running():
+    assert re.findall(r"^## ([a-z ]+)$", GUIDE, flags=re.MULTILINE) == [check.name for check in CHECKS]
+    assert re.findall(r"^\| \[([a-z ]+)\]\(#[a-z-]+\) \|", GUIDE, flags=re.MULTILINE) == [
+        check.name for check in CHECKS
+    ]
+    for check in CHECKS:
+        section = find_section(check.name)
+        assert section.startswith(f"\n**{check.question}** "), check.name
+        assert "\nWhat to do: " in section, check.name
+
+
+@pytest.fixture(scope="module")
+def mistakes():
+    """The example that plants a mistake for every check."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "examples")
+        import mistakes
+    return mistakes
+
+
+def test_there_is_a_mistake_for_every_check(mistakes):
+    names = [check.name for check in CHECKS if check.name not in CHECKS_WITHOUT_FINDINGS]
+    assert list(mistakes.MISTAKES) == names
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("check", [check.name for check in CHECKS if check.name not in CHECKS_WITHOUT_FINDINGS])
+def test_the_guide_quotes_a_real_finding(check, mistakes):
+    titles = [f"**{finding.level.capitalize()}: {finding.title}.**" for finding in mistakes.find(check)]
+    quote = " ".join(re.findall(r"^> (.*)$", find_section(check), flags=re.MULTILINE))
+    assert any(quote.startswith(title) for title in titles), titles
 
 
 # -- reference -------------------------------------------------------------------------------------------------
@@ -235,12 +236,29 @@ def test_every_command_and_option_is_in_the_reference(monkeypatch):
                 assert not parameter.help or hooks.escape_markdown(parameter.help) in section, (name, parameter.name)
 
 
-def test_pictures_exist_and_suit_dark_screens():
-    for page in PAGES:
-        for description, target in re.findall(r"!\[([^\]]*)\]\(([^)]+)\)", page.read_text(encoding="utf-8")):
-            assert description, "a picture needs a description for readers who cannot see it"
-            picture = (page.parent / target).read_text(encoding="utf-8")
-            assert "prefers-color-scheme:dark" in picture
+def find_pictures():
+    """Return the description, the file and the page of every picture."""
+    return [
+        (description, (page.parent / target).resolve(), page)
+        for page in PAGES
+        for description, target in re.findall(r"!\[([^\]]*)\]\(([^)]+)\)", page.read_text(encoding="utf-8"))
+    ]
+
+
+def test_pictures_are_described_small_and_suit_dark_screens():
+    for description, picture, page in find_pictures():
+        assert description, f"a picture of {page.name} needs a description for readers who cannot see it"
+        content = picture.read_bytes()
+        assert len(content) < MAX_PICTURE_BYTES, picture.name
+        if picture.suffix == ".svg":
+            assert b"prefers-color-scheme:dark" in content
+        else:
+            assert content.startswith(b"\x89PNG"), picture.name
+
+
+def test_every_picture_is_shown():
+    drawn = {file.resolve() for file in (DOCS / "images").iterdir() if file.suffix in (".png", ".svg")}
+    assert drawn == {picture for _, picture, _ in find_pictures()}
 
 
 def test_all_extras_are_documented():

@@ -71,7 +71,7 @@ def _format_pairs(change: Difference, with_borders: bool) -> list[str]:
     for status, version, verb in (("vanished", "old", "vanished"), ("gained", "new", "were gained")):
         count = int((judged_pairs["status"] == status).sum())
         if count:
-            pairs = pluralize(count, "pair")
+            pairs, verb = pluralize(count, "pair"), verb if count > 1 else verb.replace("were", "was")
             sentences.append(f"{pairs} of the {version} front {verb}: the other front has no such pair nearby")
     if change.kept == 1:
         return sentences

@@ -1,4 +1,4 @@
-"""Draws the pictures of the documentation: python docs/pictures/make.py"""
+"""Draws the pictures of the documentation: python docs/images/make.py"""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ class Map:
             (self._y[1] - y) / (self._y[1] - self._y[0]) * self.height,
         )
 
-    def dots(self, x, y, radius=1.3, gap=1.8):
+    def draw_dots(self, x, y, radius=1.3, gap=1.8):
         """Points as white dots with a dark edge, none on top of another."""
         x, y = self.place(x, y)
         inside = (x > 1) & (x < self.width - 1) & (y > 1) & (y < self.height - 1)
