@@ -1,16 +1,29 @@
-"""Write the command-line reference when the documentation is built, so that it is always current."""
+"""Write the command-line reference when the documentation is built, and let the pages need no network."""
 
 from __future__ import annotations
 
+import os.path
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 PLACE = "<!-- the commands -->"
+#: a script of the theme, for the search of pages that are opened from disk, and our own in its place
+REMOTE_SCRIPT, LOCAL_SCRIPT = "https://unpkg.com/iframe-worker/shim", "search_worker.js"
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Insert the commands where a page asks for them; MkDocs calls this for every page."""
     return markdown.replace(PLACE, format_commands()) if PLACE in markdown else markdown
+
+
+def on_post_build(config: Any, **_: Any) -> None:
+    """Replace the script that the pages would load from the network."""
+    site = Path(config["site_dir"])
+    for page in site.glob("**/*.html"):
+        text = page.read_text(encoding="utf-8")
+        local_script = os.path.relpath(site / LOCAL_SCRIPT, page.parent).replace(os.sep, "/")
+        page.write_text(text.replace(REMOTE_SCRIPT, local_script), encoding="utf-8")
 
 
 def format_commands() -> str:

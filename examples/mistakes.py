@@ -244,7 +244,7 @@ def calibration():
     """Sharpen the probabilities."""
 
     def sharpen(p):
-        odds = (p / (1 - p)) ** 20
+        odds = (p / (1 - p)) ** 4
         return odds / (1 + odds)
 
     return {"model": Scored(sharpen)}
@@ -334,10 +334,15 @@ MISTAKES = {
 }
 
 
-def find(check):
-    """Return what a check finds about the mistake that is planted for it."""
+def test(check):
+    """Return the result of a check of the mistake that is planted for it."""
     options = {"data": LOANS, "target": "decision"} | MISTAKES[check]()
-    return dm.test(**options, only=check, budget="30s", progress=False).findings
+    return dm.test(**options, only=check, budget="30s", progress=False)
+
+
+def find(check):
+    """Return the findings."""
+    return test(check).findings
 
 
 if __name__ == "__main__":

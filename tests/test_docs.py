@@ -202,7 +202,7 @@ def test_there_is_a_mistake_for_every_check(mistakes):
 def test_the_guide_quotes_a_real_finding(check, mistakes):
     titles = [f"**{finding.level.capitalize()}: {finding.title}.**" for finding in mistakes.find(check)]
     quote = " ".join(re.findall(r"^> (.*)$", find_section(check), flags=re.MULTILINE))
-    assert any(quote.startswith(title) for title in titles), titles
+    assert any(quote.startswith(title) for title in titles), f"{titles}: run python docs/quote_findings.py"
 
 
 # -- reference -------------------------------------------------------------------------------------------------
@@ -234,6 +234,18 @@ def test_every_command_and_option_is_in_the_reference(monkeypatch):
                 spellings = parameter.opts if parameter.param_type_name == "option" else []
                 assert all(f"`{word}`" in section for word in spellings), (name, parameter.name)
                 assert not parameter.help or hooks.escape_markdown(parameter.help) in section, (name, parameter.name)
+
+
+def test_pages_load_nothing_from_the_network(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(DOCS)
+    import hooks
+
+    page = tmp_path / "guides" / "ci.html"
+    page.parent.mkdir()
+    page.write_text(f'<script src="{hooks.REMOTE_SCRIPT}"></script>', encoding="utf-8")
+    hooks.on_post_build({"site_dir": str(tmp_path)})
+    assert page.read_text(encoding="utf-8") == '<script src="../search_worker.js"></script>'
+    assert (DOCS / hooks.LOCAL_SCRIPT).is_file()
 
 
 def find_pictures():
