@@ -194,8 +194,10 @@ def test_ctrl_c_ends_a_check_that_looks_at_no_clock(monkeypatch, tmp_path):
 @pytest.mark.slow
 def test_ctrl_c_ends_the_command_with_130(tmp_path):
     Path(tmp_path, "sleepy.py").write_text(
-        "import time\nimport numpy as np\n\n"
-        "def predict(frame):\n    time.sleep(0.05)\n    return np.where(frame.income > 90, 'a', 'b')\n"
+        "import time\nimport numpy as np\n\ncalls = []\n\n"
+        "def predict(frame):\n    time.sleep(0.05)\n    calls.append(len(frame))\n"
+        "    if len(calls) == 50:\n        open('started', 'w').close()\n"
+        "    return np.where(frame.income > 90, 'a', 'b')\n"
     )
     PEOPLE.to_csv(tmp_path / "people.csv", index=False)
     words = ["test", "sleepy:predict", "people.csv", "--target", "decision", "--json", "--store", "runs.db"]
@@ -207,7 +209,9 @@ def test_ctrl_c_ends_the_command_with_130(tmp_path):
         text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
-    time.sleep(4)
+    deadline = time.monotonic() + 60
+    while not Path(tmp_path, "started").exists() and time.monotonic() < deadline:  # a busy machine loads slowly
+        time.sleep(0.1)
     process.send_signal(signal.SIGINT)
     start = time.monotonic()
     out, _ = process.communicate(timeout=20)
