@@ -45,7 +45,7 @@ def keeps(frame, prefix=""):
 
 def test_an_audit_lists_the_relations_and_its_walks_keep_them(accounts, model):
     result = dm.test(model, accounts, target="target", budget="20s", only=["borders", "answers"])
-    assert result.column_relations == (RELATION, "used <= limit")
+    assert result.column_relations == (RELATION, "used ≤ limit")
     assert RELATION in result.describe()
     assert RELATION in result.to_html()
     assert len(result.front) > 20

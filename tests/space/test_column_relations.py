@@ -92,7 +92,7 @@ def test_one_hot_columns_are_one_group():
 
 def test_a_chain_of_orders_is_found_without_what_follows():
     values = np.sort(np.random.default_rng(5).gamma(2, 10, (300, 3)), axis=1)
-    assert describe(pd.DataFrame(values, columns=["low", "mid", "high"])) == ["low <= mid", "mid <= high"]
+    assert describe(pd.DataFrame(values, columns=["low", "mid", "high"])) == ["low ≤ mid", "mid ≤ high"]
 
 
 def test_ranges_imply_no_order_and_correlation_alone_gives_none():
@@ -116,7 +116,7 @@ def test_pixels_have_no_orders():
     frame = load_digits(as_frame=True).frame
     assert describe(frame, target="target") == []
     few = frame[["pixel_6_7", "pixel_6_6"]]
-    assert describe(few) == ["pixel_6_7 <= pixel_6_6"]
+    assert describe(few) == ["pixel_6_7 ≤ pixel_6_6"]
 
 
 def test_columns_of_other_units_have_no_order():
@@ -175,7 +175,7 @@ def test_few_rows_prove_nothing():
 def test_real_data(real_data):
     churners = real_data("bank_churners")
     assert describe(churners, target="target") == ["Credit_Limit = Total_Revolving_Bal + Avg_Open_To_Buy"]
-    assert describe(real_data("red_wine"), target="target") == ["free sulfur dioxide <= total sulfur dioxide"]
+    assert describe(real_data("red_wine"), target="target") == ["free sulfur dioxide ≤ total sulfur dioxide"]
 
 
 # -- constraints ----------------------------------------------------------------------------------------------------------

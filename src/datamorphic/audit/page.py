@@ -283,11 +283,12 @@ def _tabulate_outcomes(outcomes: Sequence[Outcome]) -> Table:
 
 def _build_column_relations(result: AuditResult) -> Section:
     relations = "\n".join(f"• {relation}" for relation in result.column_relations)
+    target = f", target={result.words['target']!r}" if result.words.get("target") is not None else ""
     return Section(
         heading="Relations between columns",
         text=f"All given rows keep these relations. Rows that were made for this test keep them too, so that they could be real. "
         f"Where a single feature is changed on purpose, an example that breaks a relation says so.\n{relations}",
-        again="dm.find_constraints(data)",
+        again=f"dm.find_constraints(data{target})",
         anchor="column-relations",
         folding="open",
     )

@@ -76,6 +76,7 @@ class Constraint:
 
 
 _OPERATORS = {"<=": le, ">=": ge, "==": eq, "!=": ne, "<": lt, ">": gt}
+_SYMBOLS = {"<=": "≤", ">=": "≥", "==": "=", "!=": "≠"}  # for people
 _COMPARISON = re.compile(r"^\s*(.+?)\s*(<=|>=|==|!=|<|>)\s*(.+?)\s*$")
 
 
@@ -155,6 +156,11 @@ class Compare(Constraint):
 
     def __str__(self) -> str:
         return f"{self.left} {self.relation} {self.right}"
+
+    def describe(self) -> str:
+        """Return the comparison as a formula."""
+        right = self.right if isinstance(self.right, str) else format_short(self.right)
+        return f"{self.left} {_SYMBOLS.get(self.relation, self.relation)} {right}"
 
 
 @dataclass(frozen=True)
