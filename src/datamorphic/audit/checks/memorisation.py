@@ -337,14 +337,14 @@ def _find_learned_noise(context: CheckContext, budget: CheckBudget) -> tuple[str
             title="It has learned exceptions by heart: labels that the rows around them contradict",
             level="advice",
             sure=0.9,
-            detail=f"{pluralize(total, 'row')} of {all_rows:,} have a label that their {NEIGHBOURS} nearest rows and a quick model "
-            f"fitted without them contradict. The model repeats that label for {format_share(count, total, 'such row')}. A little "
-            f"further, before the next row with another label, the answer has flipped back for {flip_count:,} of "
-            f"{pluralize(probe_count, 'row')} tried. So it looks better on these rows than it is on new ones.",
+            detail=f"{format_share(count, all_rows, 'row')} are answered as they are labelled, although their {NEIGHBOURS} nearest "
+            f"rows and a quick model fitted without them contradict the label. That is {format_percent(count / total)} of all labels "
+            "that are so contradicted. A little further, before the next row with another label, the answer has flipped back for "
+            f"{format_percent(flip_count / probe_count)} of those tried. So it looks better on these rows than it is on new ones.",
             remedy="Judge the model by rows that it was not fitted to. Look at the labels of rows like the example: some may be "
             "wrong. To learn less by heart, regularise: more neighbours, larger leaves, less depth, early stopping.",
             cases=count,
-            of=total,
+            of=all_rows,
             noun="row",
             affected_rows=count,
             rows=all_rows,

@@ -204,10 +204,10 @@ def _find_invalid_probabilities(
             else f"{counts['sums']:,} sum to something from {low:.4g} to {high:.4g}"
         )
     if counts["outside"]:
-        extremes = scores[outside]
-        parts.append(
-            f"{counts['outside']:,} have a value below 0 or above 1 (from {extremes.min():.4g} to {extremes.max():.4g})"
-        )
+        lowest, highest = float(scores[outside].min()), float(scores[outside].max())
+        extremes = [f"down to {lowest:.4g}"] if lowest < 0 else []
+        extremes += [f"up to {highest:.4g}"] if highest > 1 else []
+        parts.append(f"{counts['outside']:,} have a value below 0 or above 1 ({', '.join(extremes)})")
     if counts["missing"]:
         parts.append(f"{counts['missing']:,} have a value that is not a number")
     row = int(np.flatnonzero(invalid)[0])

@@ -175,6 +175,9 @@ def _build_direction_finding(directions: Sequence[Direction]) -> Finding:
     sentences = [f"more {direction.feature} {_format_effect(direction)}" for direction in directions]
     options = _join_options(_suggest_direction(direction).option for direction in directions)
     weakest = min(directions, key=lambda direction: direction.rows / direction.of)
+    least = f"{weakest.rows:,}" if len(ways) == 1 else f"at least {weakest.rows:,}"
+    if weakest.rows == weakest.of:
+        least = "all"
     return Finding(
         check="suggestions",
         about=", ".join(ways),
@@ -182,8 +185,7 @@ def _build_direction_finding(directions: Sequence[Direction]) -> Finding:
         level="advice",
         sure=0.7,
         detail=f"In the data and in the model, {', '.join(sentences)}. {'Each' if len(ways) > 1 else 'This'} holds for "
-        f"{'at least ' if len(ways) > 1 else ''}{weakest.rows:,} of {pluralize(weakest.of, 'real row')} that it affects, whatever "
-        "their other values.",
+        f"{least} of {pluralize(weakest.of, 'real row')} that it affects, whatever their other values.",
         remedy="If one of them must hold by law, physics or common sense, declare it, so that the next version of the model is "
         f'held to it: {options} on the command line, expect={{"monotone": {json.dumps(ways, ensure_ascii=False)}}} in '
         f"Python, monotone = {_format_toml_table(ways)} in the file of expectations.",
