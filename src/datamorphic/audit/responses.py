@@ -22,6 +22,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from .._text import format_short
 from ..errors import Interrupted, OutOfBudget
 from ..runs.flow import Flow, Query
 from ..space.features import Codes, FeatureKind, Mask
@@ -240,6 +241,12 @@ class Responses:
     def complete(self) -> bool:
         """Whether every feature was measured."""
         return len(self.by_feature) == len(self.inputs.space)
+
+    def format_answer(self, code: float) -> str:
+        """Return the answer of a code, or the number, as text."""
+        if np.isnan(code):
+            return "no answer"
+        return format_short(float(code)) if self.numeric else self.codes.labels[int(code)]
 
     def find_directions(self) -> list[Direction]:
         """Return the features along which nearly all rows move in one direction, the strongest first.

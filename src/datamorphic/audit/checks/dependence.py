@@ -204,7 +204,7 @@ def _build_example(context: CheckContext, responses: Responses, response: Respon
     other = response.values[-1] if own != response.values[-1] else response.values[0]
     codes[0, response.column] = other
     case, changed = extract_case(responses.inputs, 0), extract_case(Points(context.space, codes), 0)
-    answer = _format_answer(responses, float(responses.own_answers[0]))
+    answer = responses.format_answer(float(responses.own_answers[0]))
     name = response.feature
     return Example(
         words=f"{name} from {format_short(case[name])} to {format_short(changed[name])}: the answer stays {answer}",
@@ -214,12 +214,6 @@ def _build_example(context: CheckContext, responses: Responses, response: Respon
         becomes=answer,
         row=int(responses.row_numbers[0]),
     )
-
-
-def _format_answer(responses: Responses, code: float) -> str:
-    if np.isnan(code):
-        return "no answer"
-    return format_short(code) if responses.numeric else responses.codes.labels[int(code)]
 
 
 def _build_category_finding(context: CheckContext, responses: Responses, response: Response, evidence: str) -> Finding:
@@ -431,7 +425,7 @@ def _find_decisive_feature(context: CheckContext, budget: CheckBudget, responses
     row = int(np.flatnonzero(decided)[0])
     points = Points(context.space, np.stack([responses.inputs.codes[first[row]], codes[known][row]]))
     case, changed = extract_case(points, 0), extract_case(points, 1)
-    before, after = (_format_answer(responses, float(code)) for code in (own[first[row]], answers[row]))
+    before, after = (responses.format_answer(float(code)) for code in (own[first[row]], answers[row]))
     return [
         Finding(
             check="dependence",

@@ -99,7 +99,7 @@ def build_reversal_finding(context: CheckContext, responses: Responses, reversal
     fall, rise = ("falls", "rises") if reversal.jump < 0 else ("rises", "falls")
     detail = (
         f"{format_share(count, of, 'row')} get {'another answer' if cut.changed else 'a far different score'} when only "
-        f"{feature} passes {place}: the score of {_format_label(responses, reversal.label)} {fall} there by "
+        f"{feature} passes {place}: the score of {responses.format_answer(reversal.label)} {fall} there by "
         f"{abs(reversal.jump):.2f} on average, although it {rise} smoothly with {feature} everywhere else."
     )
     title = f"The answer jumps back at {feature} {place}, against its own trend"
@@ -198,7 +198,7 @@ def _tabulate_value(responses: Responses, single: SingleValue) -> Section:
     own = single.answers[single.alone, 1]
     label = 0 if responses.numeric else int(np.bincount(own.astype(int)).argmax())
     table = Table(
-        columns=[feature, "mean answer" if responses.numeric else f"share answered {_format_label(responses, label)}"],
+        columns=[feature, "mean answer" if responses.numeric else f"share answered {responses.format_answer(label)}"],
         rows=[
             [
                 _format_number(place),
@@ -222,13 +222,6 @@ def _format_number(value: float) -> str:
     return f"{int(value):,}" if float(value).is_integer() and abs(value) < 1e15 else format_short(value)
 
 
-def _format_label(responses: Responses, code: float) -> str:
-    if responses.numeric:
-        return format_short(float(code))
-    labels = responses.codes.labels
-    return labels[int(code)] if not np.isnan(code) and int(code) < len(labels) else "no answer"
-
-
 def _build_example(
     context: CheckContext,
     responses: Responses,
@@ -243,7 +236,7 @@ def _build_example(
     codes = points.codes[:1].copy()
     codes[0, column] = value
     case, changed_case = extract_case(points, 0), extract_case(Points(points.space, codes), 0)
-    before, after = (_format_label(responses, answer) for answer in answers)
+    before, after = (responses.format_answer(answer) for answer in answers)
     return Example(
         words=f"{name} from {format_short(case[name])} to {format_short(changed_case[name])}: {before} becomes {after}",
         case=case,
@@ -279,13 +272,13 @@ def _draw_response(
     for place in order:
         known = columns[place][~np.isnan(columns[place])]
         usual = "" if response.numeric or not len(known) else np.bincount(known.astype(int)).argmax()
-        bands.append("" if usual == "" else _format_label(responses, float(usual)))
+        bands.append("" if usual == "" else responses.format_answer(float(usual)))
     if response.numeric:
         quantity = "mean answer"
     elif response.levels is not None:
-        quantity = f"mean score of {_format_label(responses, label)}"
+        quantity = f"mean score of {responses.format_answer(label)}"
     else:
-        quantity = f"share answered {_format_label(responses, label)}"
+        quantity = f"share answered {responses.format_answer(label)}"
     return Section(
         heading=f"The answer along {response.feature}",
         text=f"The {quantity} over {pluralize(len(responses.inputs), 'real row')}, each with all these values of "
