@@ -180,7 +180,7 @@ def test_every_check_is_in_the_guide_in_the_order_of_running():
     for check in CHECKS:
         section = find_section(check.name)
         assert section.startswith(f"\n**{check.question}** "), check.name
-        assert "\nWhat to do: " in section, check.name
+        assert "\n**What to do:** " in section, check.name
 
 
 @pytest.fixture(scope="module")
