@@ -129,6 +129,21 @@ def test_shrunk_examples_keep_the_relations_that_do_not_concern_the_changed_feat
     assert not any(example.breaks for example in examples)
 
 
+def test_dates_are_compared_with_each_other():
+    rng = np.random.default_rng(1)
+    ordered = pd.Timestamp("2024-03-01") + pd.to_timedelta(rng.integers(0, 400, 300), "D")
+    paid = ordered + pd.to_timedelta(rng.integers(0, 200, 300), "D")
+    frame = pd.DataFrame({"ordered": ordered, "paid": paid, "amount": rng.normal(50, 9, 300)})
+
+    def is_late(rows):
+        assert (rows["ordered"] <= rows["paid"]).all()
+        return (rows["paid"] - rows["ordered"]).dt.days > 90
+
+    result = dm.test(is_late, frame, budget="20s", only=["borders"])
+    assert result.column_relations == ("ordered ≤ paid",)
+    assert len(result.front) > 20
+
+
 # -- examples and ranks ---------------------------------------------------------------------------------------------------
 
 

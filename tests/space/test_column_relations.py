@@ -125,6 +125,13 @@ def test_columns_of_other_units_have_no_order():
     assert describe(pd.DataFrame({"ratio": ratio, "euros": np.ceil(ratio * rng.uniform(500, 3000, 500))})) == []
 
 
+def test_dates_are_compared_as_days():
+    rng = np.random.default_rng(10)
+    ordered = pd.Timestamp("2024-03-01") + pd.to_timedelta(rng.integers(0, 400, 300), "D")
+    frame = pd.DataFrame({"ordered": ordered, "paid": ordered + pd.to_timedelta(rng.integers(0, 200, 300), "D")})
+    assert describe(frame) == ["ordered ≤ paid"]
+
+
 # -- dependencies ---------------------------------------------------------------------------------------------------------
 
 

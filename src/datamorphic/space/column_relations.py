@@ -20,6 +20,7 @@ import numpy.typing as npt
 from .._typing import DataLike
 from ..errors import AmbiguousData, SpaceError
 from .constraints import Compare, Constraint, Dependency, LinearEquality, OneHot
+from .dates import read_dates
 from .features import Categorical, Codes, Mask
 from .space import Points, Space
 
@@ -59,7 +60,7 @@ def find_constraints(data: DataLike, *, target: str | None = None, space: Space 
     Parameters
     ----------
     data : DataFrame, array or Points
-        The rows; rows with missing values are skipped, relation by relation.
+        The rows; rows with missing values are skipped, relation by relation. Dates are compared as days.
     target : str, optional
         A column to leave out, such as the label.
     space : Space, optional
@@ -90,8 +91,11 @@ def find_constraints(data: DataLike, *, target: str | None = None, space: Space 
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AmbiguousData)
-            is_frame = isinstance(data, pd.DataFrame)
-            space = Space.from_frame(data, target=target) if is_frame else Space.from_arrays(np.asarray(data))
+            if isinstance(data, pd.DataFrame):
+                data, _ = read_dates(data)
+                space = Space.from_frame(data, target=target)
+            else:
+                space = Space.from_arrays(np.asarray(data))
     return find_point_constraints(space.points(data), exempt=[] if target is None else [target])
 
 

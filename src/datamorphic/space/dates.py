@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +25,7 @@ MIN_DATES = 3  # with fewer different dates in text, they may as well be codes
 
 @dataclass(frozen=True, kw_only=True)
 class DateColumn:
-    """A column of dates that is given as days since the first of them."""
+    """A column of dates that is given as days since the first date of all such columns."""
 
     name: str
     first: pd.Timestamp
@@ -48,7 +48,8 @@ def read_dates(
 ) -> tuple[pd.DataFrame, list[DateColumn]]:
     """Return the frame with dates as numbers of days, and the columns that were dates.
 
-    `exempt` are columns to leave alone; `wanted` are the columns to look at, all by default.
+    Days are counted from the same date in all columns, so that they can be compared. `exempt` are columns to leave alone;
+    `wanted` are the columns to look at, all by default.
     """
     columns = []
     for name in frame.columns:
@@ -57,6 +58,11 @@ def read_dates(
         column = _find_date_column(str(name), frame[name])
         if column is not None:
             columns.append(column)
+    first_by_zone: dict[str, pd.Timestamp] = {}  # dates with and without a time zone cannot be compared
+    for column in columns:
+        zone = str(column.first.tz)
+        first_by_zone[zone] = min(column.first, first_by_zone.get(zone, column.first))
+    columns = [replace(column, first=first_by_zone[str(column.first.tz)]) for column in columns]
     return to_day_numbers(frame, columns), columns
 
 
