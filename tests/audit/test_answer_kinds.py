@@ -26,6 +26,7 @@ def model(data):
     return LogisticRegression().fit(data[["income", "debt"]], data["target"])
 
 
+@pytest.mark.slow
 def test_probabilities_in_float32_are_no_fault(data, model):
     def predict(frame):
         return model.predict_proba(frame[["income", "debt"]]).astype(np.float32)
@@ -98,6 +99,7 @@ def predict(array):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["test", "explore", "check"])
 def test_classes_on_the_command_line(data, tmp_path, monkeypatch, command):
     (tmp_path / f"scores_for_{command}.py").write_text(MODULE)
@@ -119,6 +121,7 @@ def test_classes_on_the_command_line(data, tmp_path, monkeypatch, command):
     assert "--classes takes the names of at least two classes" in outcome.stderr
 
 
+@pytest.mark.slow
 def test_the_pytest_file_asks_the_same_way(data, tmp_path, monkeypatch):
     (tmp_path / "array_scores.py").write_text(MODULE)
     data.to_csv(tmp_path / "data.csv", index=False)

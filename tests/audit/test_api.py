@@ -231,6 +231,7 @@ def test_classes_are_compared_as_text():
     assert not dm.test(Lender(PEOPLE), gaps, "decision", only="classes").findings
 
 
+@pytest.mark.slow
 def test_a_check_runs_the_checks_it_needs(tmp_path):
     model = Lender(PEOPLE)
     dm.explore(model, PEOPLE, target="decision", walks=100).save(tmp_path / "front.parquet")
@@ -365,6 +366,7 @@ def test_a_random_system_does_not_repeat_its_answers():
     assert "do not repeat" in outcome(result, "row order").why
 
 
+@pytest.mark.slow
 def test_a_check_that_breaks_does_not_stop_the_others(monkeypatch):
     from datamorphic.audit.checks import health
 
@@ -435,6 +437,7 @@ def test_ctrl_c_keeps_earlier_findings():
     assert outcome(result, "repeats").state == "passed"
 
 
+@pytest.mark.slow
 def test_a_slow_first_call_does_not_count():
     class Lazy:
         ready = False
@@ -460,6 +463,7 @@ def test_the_cost_of_a_call_is_not_a_cost_per_row():
     assert outcome(result, "row order").state == "passed"
 
 
+@pytest.mark.slow
 def test_a_small_budget_goes_to_the_first_checks():
     rng = np.random.default_rng(0)
     random = dm.test(lambda frame: rng.choice(["a", "b"], len(frame)), PEOPLE, "decision", budget="3000 runs")
@@ -490,6 +494,7 @@ def test_findings_are_reported_although_time_is_up():
     assert "too rich" in result.findings[0].examples[0].words
 
 
+@pytest.mark.slow
 def test_relations_that_were_not_tried_do_not_pass():
     vague = dm.test(Lender(PEOPLE), PEOPLE, "decision", expect={"monotone": {"income": "up"}}, only="monotone")
     assert outcome(vague, "monotone").state == "not run"

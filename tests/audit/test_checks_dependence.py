@@ -172,6 +172,7 @@ def test_values_that_cannot_be_told_apart_are_advice_if_the_labels_differ_there(
     assert run(model, level).findings == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [

@@ -80,6 +80,7 @@ def test_good_models_have_no_identifiers():
     assert run("identifiers", fit(data), data.head(12)).state == "not run"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("codes", [{"no": 0, "yes": 10}, {"no": "open", "yes": "closed"}])
 def test_a_feature_that_is_the_label_in_disguise_is_a_concern(codes):
     data = make_data()

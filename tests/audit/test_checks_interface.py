@@ -66,6 +66,7 @@ def test_a_good_model_is_left_alone():
     assert any(name.startswith("without the column") and row[0] == "gives no answer" for name, row in table.items())
 
 
+@pytest.mark.slow
 def test_an_encoder_that_fails_on_a_new_category_is_a_concern():
     (finding,) = run(fit(DATA, unknown="error")).findings
     assert (finding.level, finding.about) == ("concern", "colour")
@@ -79,6 +80,7 @@ def test_a_model_that_fails_on_a_single_row_is_a_fault():
     assert [(finding.level, finding.title) for finding in findings] == [("fault", "It gives no answer to a single row")]
 
 
+@pytest.mark.slow
 def test_a_single_row_with_another_answer_is_a_fault():
     def predict(frame):
         answers = MODEL.predict(frame)
@@ -87,6 +89,7 @@ def test_a_single_row_with_another_answer_is_a_fault():
     assert run(predict).findings[0].level == "fault"
 
 
+@pytest.mark.slow
 def test_numbers_as_text_that_become_zero_are_a_concern():
     def predict(frame):
         numbers = frame[["income", "age"]].map(lambda value: 0.0 if isinstance(value, str) else value)
@@ -96,6 +99,7 @@ def test_numbers_as_text_that_become_zero_are_a_concern():
     assert (finding.level, finding.about) == ("concern", "as text")
 
 
+@pytest.mark.slow
 def test_a_column_that_is_silently_filled_is_a_concern():
     def predict(frame):
         return MODEL.predict(frame.reindex(columns=NAMES).fillna({"income": 0.0, "age": 0.0, "colour": "red"}))
@@ -106,6 +110,7 @@ def test_a_column_that_is_silently_filled_is_a_concern():
     assert "without" in finding.title
 
 
+@pytest.mark.slow
 def test_an_error_beyond_the_data_is_a_concern():
     highest = DATA["age"].max()
 
@@ -155,6 +160,7 @@ def test_missing_values_and_nullable_types():
     assert read_table(outcome)["missing values, in columns that have some"][0] == "answers"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 2, 5])
 def test_few_rows(rows):
     assert run(MODEL, DATA.head(rows)).state == "passed"
@@ -197,6 +203,7 @@ def test_what_the_model_prints_about_provoked_errors_is_not_shown(capfd):
     assert "[Fatal]" not in err
 
 
+@pytest.mark.slow
 def test_no_answer_inside_and_beyond_the_data_is_one_finding():
     def predict(frame):
         return np.where(frame["age"] > 60, None, MODEL.predict(frame))

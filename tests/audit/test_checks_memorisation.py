@@ -82,6 +82,7 @@ def test_a_table_of_numbers():
     assert finding.level == "concern"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model", [DecisionTreeClassifier(random_state=0), KNeighborsClassifier(1)], ids=["tree", "1-NN"]
 )
@@ -96,6 +97,7 @@ def test_label_noise_learned_by_heart(model):
     assert "nearest rows have another label" in finding.examples[0].words
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("whole", [False, True], ids=["real numbers", "whole numbers"])
 @pytest.mark.parametrize(
     "model",

@@ -49,6 +49,7 @@ def run(model, data=DATA, **options):
     return result, outcome
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [

@@ -146,6 +146,7 @@ def test_what_is_known_of_a_model_is_advice():
     assert "threshold of its own" in result[0].detail
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [

@@ -88,6 +88,7 @@ def test_a_hard_group_is_advice():
     assert "region is 'west'" in finding.title
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_good_models(seed):
     model = fit(make_data(seed=seed))
@@ -106,6 +107,7 @@ def make_numbers():
     return DATA.assign(target=2 * DATA["income"] + DATA["age"] + rng.normal(size=len(DATA)))
 
 
+@pytest.mark.slow
 def test_numbers():
     data = make_numbers()
     model = LinearRegression().fit(data[NUMBERS], data["target"])
@@ -122,6 +124,7 @@ def test_numbers():
     assert not [item for item in good.findings if item.level != "advice"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "data",
     [

@@ -234,6 +234,7 @@ def test_drafts_keep_the_laws_and_can_be_explored(folder, drafts, name):
     assert dm.explore(system, walks=20, walk_distance=5).runs > 20
 
 
+@pytest.mark.slow
 def test_drafts_are_formatted(folder, drafts):
     for one in drafts.values():
         ast.parse(one.text)

@@ -37,6 +37,7 @@ def fit(kind, frame, target):
     return model, model.save_model
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "suffix"), [("xgboost", ".json"), ("xgboost", ".ubj"), ("lightgbm", ".txt"), ("catboost", ".cbm")]
 )

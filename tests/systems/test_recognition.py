@@ -250,6 +250,7 @@ def hang(frame):
     time.sleep(60)
 
 
+@pytest.mark.slow
 def test_a_function_that_hangs_is_tried_in_a_process(rows):
     sut, notes = recognise(dm.wrap(hang), dm.wrap(hang).batch(rows), timeout=0.5)
     assert isinstance(sut, Function)
@@ -342,6 +343,7 @@ def torch(monkeypatch):
     return module
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrapping", [lambda t: t, lambda t: (t, "state"), lambda t: {"logits": t}])
 def test_a_module_of_torch(torch, rows, wrapping):
     class Net(torch.Module):
