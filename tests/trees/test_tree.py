@@ -283,8 +283,9 @@ def test_examples_keep_constraints():
     kept = cover(tree, data, space=space).example(leaf)
     assert kept.free.item() > 10
     assert kept.free.item() == kept.total.item()  # raised as little as the constraint needs
+    impossible = dm.Space(space.features, constraints=["free <= 9.5"])
     with pytest.raises(DataError, match="constraint of the space prevents it"):
-        cover(tree, data, space=space).example(leaf, data[:1])
+        cover(tree, data, space=impossible).example(leaf, data[:1])
 
 
 # -- missing values -------------------------------------------------------------------------------------
