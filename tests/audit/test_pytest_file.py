@@ -500,3 +500,15 @@ def test_paths_that_cannot_be_written_are_reported(tmp_path):
     os.mkdir(tmp_path / "test_y.py")
     with pytest.raises(UsageError, match="Choose another place"):
         result_of(outcome()).to_pytest(tmp_path / "test_y.py")
+
+
+def test_suggestions_are_not_pinned(tmp_path):
+    advice = finding(
+        check="suggestions", about="age", title="Directions that could be declared: age up", level="advice"
+    )
+    for outcomes in ([outcome("suggestions", "found", [advice])], [outcome("suggestions")]):
+        text = result_of(*outcomes).to_pytest(tmp_path / "test_model.py").read_text(encoding="utf-8")
+        assert "# Not pinned: suggestions (it says what could be declared, not what is wrong)." in text
+        assert 'LEFT_OUT = ["suggestions"]' in text
+        assert "PASSED = []" in text
+        assert "xfail" not in text

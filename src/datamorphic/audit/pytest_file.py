@@ -107,6 +107,8 @@ class _TestFile:
                 omissions[outcome.check] = "the baseline was an object in memory"
             elif outcome.check == "duplicates" and not not_run and self._find_reference_file() is None:
                 omissions[outcome.check] = "the reference data were an object in memory"
+            elif outcome.check == "suggestions" and not not_run:
+                omissions[outcome.check] = "it says what could be declared, not what is wrong"
             if outcome.check in QUERYING_CHECKS and outcome.findings and self.result.front is not None:
                 omissions["the border"] = f"answers depend on how the model is queried: {outcome.check}"
         return omissions
