@@ -25,7 +25,7 @@ from support.browser import Browser  # noqa: E402
 from support.pages import find_blocks, find_commands, write_block  # noqa: E402
 from support.run_code import run_program  # noqa: E402
 
-COLOURS = 128
+COLOURS = 256
 MARGIN = 8  # pixels around an element
 
 
