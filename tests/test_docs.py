@@ -15,6 +15,7 @@ import tomllib
 import pytest
 from typer.main import get_command
 
+import _datamorphic_pytest
 import datamorphic as dm
 from datamorphic.audit.checks import CHECKS
 from datamorphic.cli.main import app
@@ -42,6 +43,8 @@ def test_every_block_has_a_language():
 @pytest.mark.parametrize("page", [page for page in PAGES if page.name not in EXECUTED], ids=format_page_id)
 @pytest.mark.filterwarnings("ignore::datamorphic.errors.AmbiguousData")
 def test_the_code_runs(page, capsys, tmp_path, monkeypatch):
+    # violations of an earlier run would be replayed and mentioned
+    monkeypatch.setattr(_datamorphic_pytest.PytestRun, "failures", tmp_path / "failures.sqlite")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     names = {"__name__": "page"}

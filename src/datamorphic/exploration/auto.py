@@ -14,7 +14,9 @@ from .borders import Border
 from .brackets import Brackets, ExplorationRecord, SeedPool
 from .explorers import Explorer
 
-ROUNDS = 6  # rounds in which the walks are distributed
+#: The share of the walks in the first round. The second has twice and the third three times as many: a few to learn from, and few
+#: rounds, since each takes some hundred queries.
+FIRST_ROUND_SHARE = 1 / 6
 MIN_ROUND_SHARE = 0.05  # of the walks of a round for every strategy, since it may find more later
 RECORD_DECAY = 0.5  # weight of earlier rounds, per round
 
@@ -45,7 +47,9 @@ class AutoExplorer:
             while usable_explorers and (remaining := self.walks - record.walks_begun) > 0:
                 round_number += 1
                 affordable = min(candidate.count_affordable_walks(record.runs) for candidate in usable_explorers)
-                walk_counts = _allot(shares, min(remaining, max(1, self.walks // ROUNDS), affordable))
+                walk_counts = _allot(
+                    shares, min(remaining, max(1, round(round_number * FIRST_ROUND_SHARE * self.walks)), affordable)
+                )
                 round_runs, round_cells = np.zeros(count), np.zeros(count)
                 for i, explorer in enumerate(usable_explorers):
                     if walk_counts[i]:
