@@ -302,7 +302,7 @@ def test_two_constant_systems(empty_front, tmp_path):
 
 @pytest.fixture(scope="module")
 def many():
-    return [dm.explore(dm.subjects["Sin 2"], walks=100, seed=seed, progress=False) for seed in range(8)]
+    return [explore(dm.subjects["Sin 2"], None, walks=100, seed=seed) for seed in range(8)]
 
 
 @pytest.mark.slow
