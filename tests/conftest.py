@@ -28,7 +28,7 @@ os.environ["DATAMORPHIC_STORE"] = os.path.join(tempfile.mkdtemp(prefix="store-")
 settings.register_profile(
     "datamorphic",
     deadline=None,
-    max_examples=500 if "DATAMORPHIC_LONG" in os.environ else 60,
+    max_examples=500 if "DATAMORPHIC_LONG" in os.environ else 40,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("datamorphic")
