@@ -3,8 +3,6 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-# One more than there are cores, because many tests wait for processes that they start.
-WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 
 .PHONY: demo test quick check bench docs java wheel lowest versions clean
@@ -13,11 +11,11 @@ demo: $(VENV)/installed
 	$(BIN)/datamorphic demo
 
 test: $(VENV)/developing
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 # The tests that take no more than a few seconds each: an answer within two minutes.
 quick: $(VENV)/developing
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow"
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
 
 # Style, types, and the branch coverage of the quick tests.
 check: $(VENV)/developing
@@ -25,7 +23,7 @@ check: $(VENV)/developing
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	rm -f .coverage .coverage.*
-	$(BIN)/coverage run -m pytest -q -n $(WORKERS) --dist worksteal -p no:cacheprovider -m "not slow"
+	$(BIN)/coverage run -m pytest -q -n auto --dist worksteal -p no:cacheprovider -m "not slow"
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report --skip-covered
 
@@ -55,7 +53,7 @@ lowest:
 	$(PYTHON) -m venv .venv-lowest
 	$(PYTHON) tests/support/lowest_versions.py > .venv-lowest/constraints.txt
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check -c .venv-lowest/constraints.txt -e '.[dev]'
-	.venv-lowest/bin/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow"
+	.venv-lowest/bin/python -m pytest -n auto --dist worksteal -m "not slow"
 
 # The quick tests with every supported Python that is installed.
 versions:

@@ -55,6 +55,7 @@ def test_numbers_in_float32_that_differ_by_rounding_are_no_fault(data):
     assert not result.findings
 
 
+@pytest.mark.slow
 def test_boolean_answers_agree_with_0_and_1(data, model):
     result = dm.test(lambda frame: model.predict(frame[["income", "debt"]]) == 1, data, target="target", budget="10s")
     assert not result.at_least("concern")

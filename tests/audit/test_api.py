@@ -409,6 +409,7 @@ def test_a_budget_of_runs_is_not_exceeded():
     assert "budget" in outcome(tight, "borders").why
 
 
+@pytest.mark.slow
 def test_a_slow_system_gets_fewer_queries():
     asked = []
 
@@ -422,6 +423,7 @@ def test_a_slow_system_gets_fewer_queries():
     assert outcome(result, "answers").state == "passed"
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_earlier_findings():
     def slow(frame):
         time.sleep(0.05)
@@ -453,6 +455,7 @@ def test_a_slow_first_call_does_not_count():
     assert outcome(result, "row order").why == "200 cases, 1,000 comparisons"
 
 
+@pytest.mark.slow
 def test_the_cost_of_a_call_is_not_a_cost_per_row():
     def far(frame):
         time.sleep(0.02)
@@ -483,6 +486,7 @@ def test_a_system_that_cannot_take_a_batch():
     assert result.findings[0].title == "It fails on a batch, but answers its rows in smaller batches"
 
 
+@pytest.mark.slow
 def test_findings_are_reported_although_time_is_up():
     def raises(frame):
         time.sleep(0.005 * len(frame))

@@ -65,6 +65,7 @@ def loop_forever(context, budget):
 # -- shares -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_check_that_looks_at_no_clock_is_ended():
     start = time.monotonic()
     outcomes = run([make_check("endless", loop_forever), make_check("after")])
@@ -123,6 +124,7 @@ def test_a_busy_machine_needs_more_time_for_the_report(monkeypatch):
 # -- whole audits -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_very_slow_system_ends_in_time_and_nothing_is_said_to_have_passed():
     def slow(frame):
         for _ in range(len(frame)):
@@ -138,6 +140,7 @@ def test_a_very_slow_system_ends_in_time_and_nothing_is_said_to_have_passed():
     assert "not tried" in result.describe()
 
 
+@pytest.mark.slow
 def test_a_slow_learner_is_not_fitted_longer_than_its_share():
     from sklearn.base import BaseEstimator, ClassifierMixin
 
@@ -164,6 +167,7 @@ def test_a_slow_learner_is_not_fitted_longer_than_its_share():
     assert outcome(result, "learning").unfinished
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_a_check_that_looks_at_no_clock(monkeypatch, tmp_path):
     press_times = []
 

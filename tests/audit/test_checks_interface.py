@@ -75,6 +75,7 @@ def test_an_encoder_that_fails_on_a_new_category_is_a_concern():
     assert finding.examples[0].changed == {"colour": "never seen before"}
 
 
+@pytest.mark.slow
 def test_a_model_that_fails_on_a_single_row_is_a_fault():
     findings = run(lambda frame: np.squeeze(MODEL.predict(frame))).findings
     assert [(finding.level, finding.title) for finding in findings] == [("fault", "It gives no answer to a single row")]

@@ -109,6 +109,7 @@ def test_a_unit_error_is_named_with_labels_and_its_factor_without():
     assert finding.level == "concern"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("column", "value"), [("weight", -999.0), ("age", 99), ("sugar", 0.0)])
 def test_a_sentinel_that_the_data_do_not_have_is_named(column, value):
     model = Changed(LOGISTIC, after=lambda f, answers: np.where(f[column] == value, "ill", answers))

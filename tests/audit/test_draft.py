@@ -249,6 +249,7 @@ def test_drafts_are_formatted(folder, drafts):
         assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.slow
 def test_at_least_three_relations_fit_the_columns(drafts):
     for one in drafts.values():
         assert len(one.relations) >= 3

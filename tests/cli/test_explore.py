@@ -105,6 +105,7 @@ def test_a_function_and_a_file_of_data(run):
     assert document["deciding"][0]["feature"] == "x"
 
 
+@pytest.mark.slow
 def test_a_model_file_needs_trust_where_it_is_a_pickle(run, tmp_path):
     import joblib
 

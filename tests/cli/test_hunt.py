@@ -76,6 +76,7 @@ def run(folder, monkeypatch):
 # -- hunt ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_violation_is_printed_with_its_inputs(run):
     found = run("hunt", "program:tanh/emu10", "--seed", "1")
     assert found.exit_code == 1, found.output

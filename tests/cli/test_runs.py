@@ -569,6 +569,7 @@ def test_a_run_begun_in_python_goes_on_there(run):
     assert "resume=1" in result.stderr
 
 
+@pytest.mark.slow
 def test_changed_code_is_noticed_and_the_run_is_left_as_it_was(run, tmp_path):
     number = interrupted(run)
     (tmp_path / "kept_rules.py").write_text(MODULE.replace("> 0.5", "> 0.75"))
@@ -792,6 +793,7 @@ def test_a_contradiction_on_resume_leaves_the_run_as_it_was(run):
     assert state(number) == "interrupted"
 
 
+@pytest.mark.slow
 def test_a_cluster_where_nobody_listens(run, monkeypatch):
     pytest.importorskip("distributed", reason="pip install 'datamorphic[dask]'")
     monkeypatch.setattr(cluster, "CONNECT_TIMEOUT_SECONDS", 1)

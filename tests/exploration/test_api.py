@@ -61,12 +61,14 @@ def test_pairs_are_a_frame_with_both_cases_and_their_answers():
     np.testing.assert_allclose(pairs["distance"], apart, rtol=1e-6, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_front():
     first, second, other = (dm.explore(three, SQUARE, walks=200, seed=seed) for seed in (1, 1, 2))
     pd.testing.assert_frame_equal(first.pairs, second.pairs)
     assert not first.pairs.equals(other.pairs)
 
 
+@pytest.mark.slow
 def test_data_may_be_a_frame_with_its_target_an_array_or_points(blobs):
     inputs = blobs.drop(columns="target")
     model = DecisionTreeClassifier(random_state=0).fit(inputs, blobs["target"])
@@ -82,6 +84,7 @@ def test_data_may_be_a_frame_with_its_target_an_array_or_points(blobs):
     assert any("target" in note for note in fronts[1].notes)
 
 
+@pytest.mark.slow
 def test_seeds_may_be_counted_or_given(blobs):
     inputs = blobs.drop(columns="target")
     model = GaussianNB().fit(inputs, blobs["target"])
@@ -297,6 +300,7 @@ def test_regressors_cross_a_threshold(blobs):
     assert "threshold" in unsaid.notes[-1]
 
 
+@pytest.mark.slow
 def test_jumps_of_regressors_are_found_and_slopes_are_not(blobs):
     inputs = blobs[list("abcd")]
     values = inputs.a * 3
@@ -339,6 +343,7 @@ def test_borders_of_paths_are_as_near_the_root_as_possible():
     assert 0 < sum(parted) < len(parted)
 
 
+@pytest.mark.slow
 def test_clusterers_with_and_without_predict(blobs):
     inputs = blobs[["a", "c"]]
     means = KMeans(3, n_init=2, random_state=0).fit(inputs)
@@ -483,6 +488,7 @@ def test_a_spent_budget_keeps_what_was_found():
     assert "budget" in front.describe()
 
 
+@pytest.mark.slow
 def test_a_random_move_draws_from_the_run_seed():
     class Drunk:
         space = SQUARE
@@ -762,6 +768,7 @@ def test_refinement_of_one_hot_groups_ends():
     assert front.pair_runs.max() <= 16
 
 
+@pytest.mark.slow
 def test_wrapped_models_and_files_know_their_columns(blobs, tmp_path):
     import joblib
 
@@ -808,6 +815,7 @@ def test_the_order_of_labels_does_not_change_the_meaning_of_scores(blobs):
     assert confirmed(model, front)
 
 
+@pytest.mark.slow
 def test_the_kind_of_answers_is_inferred_from_several_of_them():
     def grades(frame):
         return np.floor(frame["x"] * 3) + 0.5

@@ -59,6 +59,7 @@ def test_rare_classes_get_border_points_and_the_effect_is_measured(tree_front, l
     pd.testing.assert_frame_equal(effect, tree_front.augment(labelled, "rating", folds=3).effect)
 
 
+@pytest.mark.slow
 def test_the_most_plausible_points_come_first(tree_front, labelled):
     few = tree_front.augment(labelled, "rating", classes=["poor"], per_class=5, folds=0)
     many = tree_front.augment(labelled, "rating", classes="poor", per_class=50, folds=0)
@@ -69,6 +70,7 @@ def test_the_most_plausible_points_come_first(tree_front, labelled):
     pd.testing.assert_frame_equal(few.frame.iloc[start:], many.frame.iloc[start : start + 5])
 
 
+@pytest.mark.slow
 def test_augmenting_mixed_data_keeps_columns_and_types(mixed_front, people):
     data = people.assign(label=pd.Categorical(credit(people)), note="real")[["label", *people.columns, "note"]]
     more = mixed_front.augment(data, "label")

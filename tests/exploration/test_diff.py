@@ -33,6 +33,7 @@ def test_the_same_model_explored_twice_has_not_changed(wavy, mixed_front, people
     assert "shows no change that could not be chance" in far.describe()
 
 
+@pytest.mark.slow
 def test_a_tree_refitted_to_the_same_data_has_not_changed():
     data = dm.data.load("iris")
     inputs = data.drop(columns="target")

@@ -87,6 +87,7 @@ def classify(frame):
     return np.where(frame["x"] > 5, "high", "low")
 
 
+@pytest.mark.slow
 def test_hints_change_the_space_that_is_inferred():
     frame = pd.DataFrame({"x": range(11), "y": np.linspace(0, 1, 11)})
     plain = dm.explore(classify, frame, walks=20, progress=False)

@@ -187,6 +187,7 @@ def compare(model, forest, rows, given, raw, leaves, first_leaf=lambda tree: 0, 
     return found, np.asarray(leaves).reshape(found.shape)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "X", "y", "settings"), XGBOOST, ids=named(XGBOOST))
 def test_xgboost(model, X, y, settings):
     forest = forest_of(fitted(model, X, y, settings))
@@ -390,6 +391,7 @@ JOINT = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", JOINT)
 def test_joint_kills_equal_those_of_evaluating_mutated_forests(name):
     model, frame, tolerance = JOINT[name]

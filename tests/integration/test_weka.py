@@ -64,6 +64,7 @@ def neighbours(x, y, t, k, labels):
     return np.array(found)
 
 
+@pytest.mark.slow
 @runs_weka
 @pytest.mark.parametrize("k", [1, 3, 6])
 def test_neighbours_are_found_as_by_hand(k):

@@ -9,6 +9,7 @@ from datamorphic.space import hashing
 from datamorphic.space.hashing import RowTable
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hashes", ["real", "equal"])
 @pytest.mark.parametrize("width", [1, 3, 20])
 def test_numbers_equal_those_of_a_dict(monkeypatch, width, hashes):

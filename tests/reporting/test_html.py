@@ -623,6 +623,7 @@ def picture_size(file):
     return struct.unpack(">II", file.read_bytes()[16:24])
 
 
+@pytest.mark.slow
 @in_browser
 def test_the_page_works_at_every_width(usual, tmp_path):
     for width in (360, 800, 1400):
@@ -858,6 +859,7 @@ def test_examples_are_copied(browser, file):
     page.wait("document.querySelectorAll('details.snippets .copier')[1].textContent === 'Copied'")
 
 
+@pytest.mark.slow
 @in_browser
 def test_the_contents_are_at_the_side_if_there_is_room(browser, file):
     place = "(({x, width}) => [x, x + width])(document.querySelector('nav').getBoundingClientRect())"
@@ -910,6 +912,7 @@ RULES = """(() => {
 })()"""
 
 
+@pytest.mark.slow
 @in_browser
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("width", [360, 1400])
@@ -920,6 +923,7 @@ def test_the_page_breaks_no_rule_of_accessibility(browser, file, dark, width):
     assert broken == {}
 
 
+@pytest.mark.slow
 @in_browser
 def test_the_focus_is_visible_and_the_content_is_one_key_away(browser, file):
     page = browser.open(file)

@@ -233,6 +233,7 @@ def test_a_thread_cannot_be_stopped(wine):
         dm.explore(dm.subjects["Box 1"], walks=10, engine="threads:2", timeout=1.0)
 
 
+@pytest.mark.slow
 def test_workers_end_when_their_parent_is_killed(tmp_path):
     program = tmp_path / "parent.py"
     program.write_text(

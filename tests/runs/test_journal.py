@@ -524,6 +524,7 @@ def test_rows_without_a_space_are_compared_to_the_last_digit(store, change):
         journal_of(store, run).find_pieces(Rows(pd.DataFrame({"x": [0.25 + change]})), False, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [7, np.int64(7), None], ids=lambda seed: type(seed).__name__)
 def test_a_run_goes_on_whatever_its_chance_was_made_from(tmp_path, seed):
     url, calls, stop_at = tmp_path / "runs.sqlite", [], 6

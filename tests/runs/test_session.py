@@ -81,6 +81,7 @@ def test_a_model_whose_scores_turned_out_to_be_others_goes_on(pieces, squares, t
     assert (again.calls, again.tally.health) == (whole.calls, whole.tally.health)
 
 
+@pytest.mark.slow
 def test_a_model_that_counts_its_questions_is_still_the_same(squares, tmp_path, monkeypatch):
     frame, labels = squares
     model = KNeighborsClassifier().fit(frame, labels)
@@ -225,6 +226,7 @@ def test_no_worker_outlives_a_parent_that_is_killed_while_it_starts(tmp_path):
     assert not [pid for pid in workers if Path(f"/proc/{pid}").exists()]
 
 
+@pytest.mark.slow
 def test_a_store_that_fails_on_the_way_leaves_a_run_that_can_go_on(tmp_path, monkeypatch):
     options = {"walks": 300, "batch": 50, "store": tmp_path / "runs.sqlite"}
     whole = dm.explore(dm.subjects["Box 2"], walks=300, batch=50)

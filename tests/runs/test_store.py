@@ -1291,6 +1291,7 @@ def test_what_was_opened_to_be_read_is_not_written(store, url):
                 act()
 
 
+@pytest.mark.slow
 def test_a_database_without_tables_stays_so(postgres_url):
     url = postgres_url
     for _ in range(2):

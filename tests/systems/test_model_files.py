@@ -59,6 +59,7 @@ def test_classifiers_in_their_own_files(data, tmp_path, kind, suffix, classes):
     np.testing.assert_allclose(outputs.scores, model.predict_proba(features), atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "suffix"), [("xgboost", ".ubj"), ("lightgbm", ".txt"), ("catboost", ".cbm")])
 def test_regressors_in_their_own_files(data, tmp_path, kind, suffix):
     features = data.drop(columns="target")
@@ -165,6 +166,7 @@ def write_onnx(path, weights, *, softmax):
     onnx.save(model, str(path))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("softmax", [True, False])
 def test_rows_of_scores_from_onnx(data, tmp_path, softmax):
     pytest.importorskip("onnxruntime")

@@ -115,6 +115,7 @@ def test_the_table(whole):
         assert row.reason
 
 
+@pytest.mark.slow
 def test_verification_and_validation_are_separate(whole):
     assert (whole.table["purpose"] == np.where(whole.table["necessary"], "verification", "validation")).all()
     assert whole.passed
