@@ -215,7 +215,7 @@ def test_a_function_that_answers_nothing_says_how_to_wrap_it(rows):
         raise TypeError("I want a Foo")
 
     with pytest.raises(SystemFailed, match=r"I want a Foo.*Wrap it in a function of a frame"):
-        dm.test(model, rows, budget="5s")
+        dm.test(model, rows, budget="60s")
     with pytest.raises(SystemFailed, match=r"I want a Foo.*Wrap it in a function of a frame"):
         dm.explore(model, rows, walks=10)
 
