@@ -213,10 +213,10 @@ def _find_equalities(points: Points, columns: Sequence[int]) -> list[LinearEqual
     if not len(tied):
         return []
     equalities: list[LinearEquality] = []
-    found_sets: list[set[int]] = []
+    column_sets: list[set[int]] = []
     rows = np.empty((0, len(used)))
     for subset in _list_candidates(covariance, tied, weights):
-        if any(found <= set(subset) for found in found_sets):
+        if any(columns <= set(subset) for columns in column_sets):
             continue
         equality = _fit_equality(points, [used[place] for place in subset], matrix[:, list(subset)])
         if equality is None:
@@ -227,7 +227,7 @@ def _find_equalities(points: Points, columns: Sequence[int]) -> list[LinearEqual
         extended = np.vstack([rows, row / np.linalg.norm(row)])
         if np.linalg.matrix_rank(extended, tol=1e-6) == len(extended):  # it does not follow from the others
             rows = extended
-            found_sets.append(set(subset))
+            column_sets.append(set(subset))
             equalities.append(equality)
         if len(equalities) == MAX_RELATIONS_PER_KIND:
             break

@@ -418,8 +418,8 @@ def _find_score_skip_reason(context: CheckContext) -> str:
 class _Calibration:
     """How sure answers were, and how often they were right, in groups of about equally sure rows."""
 
-    said: npt.NDArray[np.float64]  # the mean probability of the most probable class, by group
-    right: npt.NDArray[np.float64]  # the share of these that are the label
+    confidences: npt.NDArray[np.float64]  # the mean probability of the most probable class, by group
+    accuracies: npt.NDArray[np.float64]  # the share of these that are the label
     counts: npt.NDArray[np.intp]
     error: float  # the mean distance of both, above what chance alone gives
     p_value: float  # of such distances, if the probabilities were right
@@ -432,15 +432,15 @@ def _measure_calibration(sure: npt.NDArray[np.float64], right: npt.NDArray[np.bo
     edges = np.unique(np.quantile(sure, np.linspace(0, 1, CALIBRATION_BINS + 1)[1:-1]))
     groups = np.unique(np.searchsorted(edges, sure), return_inverse=True)[1]
     counts = np.bincount(groups)
-    said, hits = np.bincount(groups, weights=sure), np.bincount(groups, weights=right.astype(np.float64))
+    expected_hits, hits = np.bincount(groups, weights=sure), np.bincount(groups, weights=right.astype(np.float64))
     variances = np.bincount(groups, weights=sure * (1 - sure))
-    statistic = float(((hits - said) ** 2 / variances).sum())
+    statistic = float(((hits - expected_hits) ** 2 / variances).sum())
     by_chance = np.sqrt(2 / np.pi * variances).sum() / len(sure)
     return _Calibration(
-        said=said / counts,
-        right=hits / counts,
+        confidences=expected_hits / counts,
+        accuracies=hits / counts,
         counts=counts,
-        error=max(0.0, float(np.abs(hits - said).sum() / len(sure) - by_chance)),
+        error=max(0.0, float(np.abs(hits - expected_hits).sum() / len(sure) - by_chance)),
         p_value=float(chi2.sf(statistic, len(counts))),
     )
 
@@ -508,8 +508,8 @@ def _build_calibration_finding(
         and gap > 0
         and not only_zero_and_one
     )
-    worst = int((np.abs(calibration.said - calibration.right) * calibration.counts).argmax())
-    said, share = calibration.said[worst], calibration.right[worst]
+    worst = int((np.abs(calibration.confidences - calibration.accuracies) * calibration.counts).argmax())
+    confidence, accuracy = calibration.confidences[worst], calibration.accuracies[worst]
     direction = "too sure" if gap > 0 else "not sure enough"
     return Finding(
         check="calibration",
@@ -520,7 +520,7 @@ def _build_calibration_finding(
         detail=f"On average it says that it is {format_percent(float(sure.mean()))} sure, {'but' if gap > 0 else 'and only'} "
         f"{format_share(int((~right).sum()), len(right), 'row')} are answered wrongly: it is {direction} by {100 * abs(gap):.3g} "
         f"points ({100 * (abs(gap) - margin):.3g} to {100 * (abs(gap) + margin):.3g}). For example, where it is about "
-        f"{format_percent(said)} sure, {format_percent(share)} are right. The probabilities of a quick model that has not "
+        f"{format_percent(confidence)} sure, {format_percent(accuracy)} are right. The probabilities of a quick model that has not "
         f"seen the rows are off by {100 * reference_error:.2g} points, these by {100 * calibration.error:.3g}.",
         remedy="Calibrate the model on rows that it was not fitted to (CalibratedClassifierCV with FrozenEstimator). Until then, "
         "use its answers, and not its probabilities, for thresholds, costs and risks.",
@@ -539,8 +539,10 @@ def _build_calibration_finding(
 
 def _build_calibration_section(calibration: _Calibration) -> Section:
     rows = [
-        [format_percent(said), format_percent(share), f"{count:,}"]
-        for said, share, count in zip(calibration.said, calibration.right, calibration.counts.tolist(), strict=True)
+        [format_percent(confidence), format_percent(accuracy), f"{count:,}"]
+        for confidence, accuracy, count in zip(
+            calibration.confidences, calibration.accuracies, calibration.counts.tolist(), strict=True
+        )
     ]
     return Section(
         heading="How sure it is, and how often it is right",
