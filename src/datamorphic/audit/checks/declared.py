@@ -167,9 +167,13 @@ def check_monotone(context: CheckContext, budget: CheckBudget) -> CheckFindings:
                 examples=(_build_step_example(relation, trial.smallest_violation, numbers),),
                 counted_in_detail=trial.gives_interval,
                 sections=tuple(_draw_curve(context, budget, relation, trial.smallest_violation)),
-                **trial.describe_impact(),
+                affected_rows=trial.violated
+                if numbers or not flips
+                else flips,  # a changed answer counts, if there is one
+                rows=trial.judged,
+                inputs="changed",
                 answer_changes=bool(flips) or numbers,
-                effect=_measure_fall(relation, violations),
+                effect=_measure_fall(relation, violations) if numbers or not flips else None,
             )
         )
     return outcome.summarise("declared direction", findings)
