@@ -23,9 +23,12 @@ class ChildProcess:
     """A process that begins with `start` and ends with `close`."""
 
     def __init__(self) -> None:
+        from multiprocessing import resource_tracker
+
         from joblib.externals.loky.backend import get_context
         from joblib.externals.loky.process_executor import ProcessPoolExecutor
 
+        resource_tracker.ensure_running()  # before Ctrl-C is blocked in `start`, because Python 3.11 unblocks it here
         self._processes: list[Any] = []
         self._pool = ProcessPoolExecutor(
             max_workers=1, context=get_context("loky"), initializer=_prepare, initargs=(os.getpid(),)
