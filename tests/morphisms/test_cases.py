@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import datamorphic as dm
-from datamorphic.morphisms.cases import CaseKind, TestSet
+from datamorphic.morphisms.cases import CaseKind, Correctness, TestSet
 from datamorphic.space.outputs import Outputs, Status
 
 
@@ -98,6 +98,46 @@ def test_parquet_preserves_a_test_set(tmp_path, family, values):
     assert pd.read_parquet(path)["in.n"].tolist() == family.input["n"].tolist()  # any reader can read it
 
 
+def test_correctness_is_kept_until_outputs_change(tmp_path, family):
+    assert family.correctness.tolist() == [Correctness.NOT_JUDGED] * 12
+    judged = family.with_outputs(Outputs.of(np.arange(12))).with_correctness([0, 1, 2] * 4)
+    assert judged.take([2, 1]).correctness.tolist() == [2, 1]
+    assert judged.renumbered(50).correctness.tolist() == [0, 1, 2] * 4
+    assert TestSet.concat([judged, family]).correctness.tolist() == [0, 1, 2] * 4 + [0] * 12
+    judged.to_parquet(tmp_path / "tests.parquet")
+    assert TestSet.from_parquet(tmp_path / "tests.parquet").correctness.tolist() == [0, 1, 2] * 4
+    assert not judged.with_outputs(Outputs.of(np.arange(12))).correctness.any()
+    for wrong in ([0, 1], [3] * 12, ["correct"] * 12):
+        with pytest.raises(dm.errors.DataError, match="a Correctness for each of 12 cases"):
+            family.with_correctness(wrong)
+
+
+def test_files_without_correctness_still_open(tmp_path, family):
+    import pyarrow.parquet as pq
+
+    path = tmp_path / "old.parquet"
+    family.to_parquet(path)
+    pq.write_table(pq.read_table(path).drop_columns(["correctness"]), path)
+    assert TestSet.from_parquet(path).correctness.tolist() == [0] * 12
+
+
+def test_duplicates_are_dropped_by_value_and_their_children_keep_a_parent(mixed):
+    points = mixed.points(pd.DataFrame({"x": [1.0, 2.0, 1.0], "n": [1, 1, 1], "c": ["a", "a", "a"]}))
+    seeds = TestSet.of_seeds(points)
+    tests = seeds.grow(mixed.up(points, "n"), "up", [seeds.ids])  # case 5 comes from case 2, which equals case 0
+    unique = tests.drop_duplicates()
+    assert unique.ids.tolist() == [0, 1, 3, 4]
+    assert unique.drop_duplicates() is unique
+    late = tests.take([3, 4, 0, 1, 2]).drop_duplicates()
+    assert late.ids.tolist() == [3, 4, 0, 1]
+    orphan = tests.take([2, 0, 5, 3]).drop_duplicates()  # now case 2 is the first with its value
+    assert orphan.ids.tolist() == [2, 5]
+    assert orphan.lineage(5) == [2]
+    child_of_a_duplicate = tests.take([0, 2, 5]).drop_duplicates()
+    assert child_of_a_duplicate.ids.tolist() == [0, 5]
+    assert child_of_a_duplicate.lineage(5) == [0]
+
+
 def test_files_that_are_not_test_sets_are_rejected(tmp_path, family):
     (tmp_path / "text.parquet").write_text("not at all")
     with pytest.raises(dm.errors.DataError, match="cannot be read as Parquet"):
@@ -123,8 +163,9 @@ def test_a_label_that_no_file_can_hold_is_rejected(tmp_path, family):
 def test_the_frame_has_inputs_outputs_and_origins(family):
     frame = family.with_outputs(Outputs.of(np.arange(12))).frame()
     assert list(frame.columns) == [
-        "id", "in.x", "in.n", "in.c", "output", "status", "message", "kind", "morphism", "origin.0", "origin.1",
-    ]  # fmt: skip
+        *("id", "in.x", "in.n", "in.c", "output", "status", "message", "kind", "morphism", "correctness"),
+        *("origin.0", "origin.1"),
+    ]
 
 
 def test_new_cases_keep_their_origins_when_ids_are_renumbered(mixed):
@@ -162,6 +203,7 @@ def _hostile(table, about, **changes):
         lambda t, a: t.set_column(t.column_names.index("in.x"), "in.x", [[float("nan")] * 12]),
         lambda t, a: t.set_column(t.column_names.index("made_by"), "made_by", [[9] * 12]),
         lambda t, a: t.set_column(t.column_names.index("id"), "id", [["x"] * 12]),
+        lambda t, a: t.set_column(t.column_names.index("correctness"), "correctness", [[7] * 12]),
     ],
 )
 def test_hostile_files_are_rejected(tmp_path, family, damage):

@@ -11,9 +11,10 @@ import pytest
 import datamorphic as dm
 from datamorphic.errors import TestSystemError
 from datamorphic.morphisms import stock as derived
-from datamorphic.morphisms.cases import TestSet, Verdict
+from datamorphic.morphisms.cases import Correctness, TestSet, Verdict
+from datamorphic.runs.driver import CallCounter
 from datamorphic.space import neighbours
-from datamorphic.space.outputs import Outputs
+from datamorphic.space.outputs import Outputs, Status
 
 LINE = dm.Space([dm.Continuous("x", 0, 10, step=1.0)], moves="open")
 
@@ -130,6 +131,44 @@ def test_metamorphisms_give_four_verdicts():
     assert verdicts["is_known"].tolist() == [Verdict.HOLDS] * 5 + [Verdict.UNDEFINED]
     not_run = system.check(tests)
     assert set(not_run["is_known"]) == {Verdict.UNDEFINED}
+
+
+def test_a_case_is_judged_by_all_metamorphisms_that_apply():
+    system = dm.TestSystem.collect(Line)
+    seeds = TestSet.of_seeds(LINE.points(pd.DataFrame({"x": [1.0, 6.0, 7.0]})))
+    tests = TestSet.concat([seeds, system.mutate("forward", seeds)])
+    values = np.array(["low", "high", "odd", "low", "low", "high"])
+    status = np.array([0, 0, 0, 0, 0, 4], dtype=np.int8)
+    judged = system.judge(tests.with_outputs(Outputs(values, status)))
+    assert [Correctness(number).name for number in judged.correctness] == [
+        *("CORRECT", "CORRECT", "INCORRECT", "CORRECT", "INCORRECT", "NOT_JUDGED")
+    ]
+    del system.metamorphisms["is_known"]  # then nothing applies to seed cases
+    assert system.judge(tests.with_outputs(Outputs.of(values))).correctness.tolist() == [0, 0, 0, 1, 2, 1]
+    system.metamorphisms.clear()
+    with pytest.raises(TestSystemError, match="has no metamorphism to judge by"):
+        system.judge(tests)
+
+
+def test_cases_are_executed_once_within_a_budget():
+    system = dm.TestSystem.collect(Line)
+    seeds = TestSet.of_seeds(LINE.points(pd.DataFrame({"x": [1.0, 6.0, 6.0, 9.0]})))
+    tally = CallCounter()
+    tests = system.execute(seeds, tally=tally)
+    assert tests.output.tolist() == ["low", "high", "high", "high"]
+    assert (tally.runs, tally.calls) == (4, 3)  # equal inputs are queried once
+    partly = system.execute(seeds, budget=3)
+    assert partly.outputs.status.tolist() == [0, 0, 0, Status.MISSING]
+    judged = partly.with_correctness([1, 1, 2, 2])
+    completed = system.execute(judged, only_missing=True, tally=(rest := CallCounter()))
+    assert completed.output.tolist() == tests.output.tolist()
+    assert completed.correctness.tolist() == [1, 1, 2, 0]
+    assert rest.runs == 1
+    assert not system.execute(judged).correctness.any()
+    assert len(system.execute(seeds.take(slice(0, 0))).outputs) == 0
+    system.sut = None
+    with pytest.raises(dm.errors.ModelError, match="has no system under test"):
+        system.execute(seeds)
 
 
 def test_an_unknown_option_is_rejected():

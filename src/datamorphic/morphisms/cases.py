@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from .._text import pluralize
 from ..errors import DataError
 from ..space.encoding import find_fault
 from ..space.features import Mask
+from ..space.hashing import RowTable
 from ..space.outputs import Outputs, Status
 from ..space.points import Points, RowSelection
 from ..space.serialize import space_from_dict, space_to_dict
@@ -47,9 +48,17 @@ class CaseKind(IntEnum):
     MUTANT = 1
 
 
+class Correctness(IntEnum):
+    """Whether the output of a case was judged to be correct."""
+
+    NOT_JUDGED = 0
+    CORRECT = 1
+    INCORRECT = 2
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TestSet:
-    """Test cases in columns: id, input, output, kind, morphism and origins.
+    """Test cases in columns: id, input, output, kind, morphism, origins and correctness.
 
     A test set is immutable; methods return new ones.
 
@@ -72,6 +81,11 @@ class TestSet:
     morphisms: tuple[str, ...]
     origins: Ids
     outputs: Outputs | None = None
+    correctness: npt.NDArray[np.int8] = field(default_factory=lambda: _make_not_judged(0))  # NOT_JUDGED if left out
+
+    def __post_init__(self) -> None:
+        if not len(self.correctness):
+            object.__setattr__(self, "correctness", _make_not_judged(len(self.ids)))
 
     # -- making test sets ---------------------------------------------------------------------------
 
@@ -112,14 +126,24 @@ class TestSet:
         return TestSet.concat([self, self.mutants(inputs, morphism, origins)])
 
     def with_outputs(self, outputs: Outputs) -> TestSet:
-        """Return the set with the outputs of a system."""
+        """Return the set with the outputs of a system; they are not judged yet."""
         if not isinstance(outputs, Outputs):
             raise DataError(f"Expected the Outputs that an executor returns. Got {type(outputs).__name__}.")
         if len(outputs) != len(self):
             raise DataError(
                 f"Got {pluralize(len(outputs), 'output')} for {pluralize(len(self), 'case')}. Give one per case."
             )
-        return replace(self, outputs=outputs)
+        return replace(self, outputs=outputs, correctness=_make_not_judged(len(self)))
+
+    def with_correctness(self, correctness: npt.ArrayLike) -> TestSet:
+        """Return the set with a `Correctness` per case, such as `TestSystem.judge` finds."""
+        values = np.asarray(correctness)
+        if values.shape != (len(self),) or not np.isin(values, list(Correctness)).all():
+            raise DataError(
+                f"Expected a Correctness for each of {pluralize(len(self), 'case')}: 0 (not judged), 1 (correct) or 2 "
+                f"(incorrect). Got an array of {values.dtype} with shape {values.shape}."
+            )
+        return replace(self, correctness=values.astype(np.int8))
 
     @staticmethod
     def concat(sets: Sequence[TestSet]) -> TestSet:
@@ -138,7 +162,7 @@ class TestSet:
         width = max(part.origins.shape[1] for part in parts)
         outputs = None
         if any(part.outputs is not None for part in parts):
-            outputs = Outputs.concat([part.outputs or _make_missing_outputs(len(part)) for part in parts])
+            outputs = Outputs.concat([part.outputs or make_missing_outputs(len(part)) for part in parts])
         made_by = [np.array([names.index(n) for n in part.morphisms], dtype=np.int32)[part.made_by] for part in parts]
         origins = [
             np.pad(part.origins, ((0, 0), (0, width - part.origins.shape[1])), constant_values=NO_ORIGIN)
@@ -152,6 +176,7 @@ class TestSet:
             morphisms=names,
             origins=np.concatenate(origins),
             outputs=outputs,
+            correctness=np.concatenate([part.correctness for part in parts]),
         )
 
     def renumbered(self, first_id: int) -> TestSet:
@@ -201,7 +226,22 @@ class TestSet:
             made_by=self.made_by[rows],
             origins=self.origins[rows],
             outputs=None if self.outputs is None else self.outputs.take(rows),
+            correctness=self.correctness[rows],
         )
+
+    def drop_duplicates(self) -> TestSet:
+        """Return the first case of each input value; origins that are dropped become the case with their value.
+
+        Equal inputs get equal outputs, so nothing is lost but the way in which the later cases were made.
+        """
+        numbers, first_rows = RowTable(self.inputs.codes.shape[1]).add(self.inputs.codes)
+        if len(first_rows) == len(self):
+            return self
+        first_ids = self.ids[first_rows][numbers]  # for each row, the id of the first case with its value
+        parent_rows = self.rows_of(self.origins)
+        parents = np.where(parent_rows >= 0, first_ids[parent_rows], self.origins)
+        parents = np.where(parents == self.ids[:, None], self.origins, parents)  # no case is its own origin
+        return replace(self, origins=parents).take(np.sort(first_rows))
 
     def filter(self, keep: Mask | Iterable[bool]) -> TestSet:
         """Return the cases for which `keep` is True."""
@@ -252,6 +292,7 @@ class TestSet:
             table["message"] = pd.Series([messages.get(i) for i in range(len(self))], dtype="str") if messages else ""
         table["kind"] = self.kinds
         table["morphism"] = self.made_by_names
+        table["correctness"] = self.correctness
         for column in range(self.origins.shape[1]):
             table[f"origin.{column}"] = self.origins[:, column]
         return pd.DataFrame(table)
@@ -265,7 +306,7 @@ class TestSet:
 
         columns: dict[str, Any] = {"id": self.ids}
         columns |= {f"in.{name}": self.inputs.codes[:, j] for j, name in enumerate(self.space.names)}
-        columns |= {"kind": self.kinds, "made_by": self.made_by}
+        columns |= {"kind": self.kinds, "made_by": self.made_by, "correctness": self.correctness}
         columns |= {f"origin.{c}": self.origins[:, c] for c in range(self.origins.shape[1])}
         metadata: dict[str, Any] = {
             "format": FORMAT_VERSION,
@@ -327,10 +368,17 @@ class TestSet:
             origins=np.column_stack([read_numbers(f"origin.{c}", np.int64) for c in range(width)]),
             outputs=None if metadata["output"] is None else Outputs.from_table(table, str(metadata["output"])),
         )
+        if "correctness" in table.column_names:  # files of earlier versions have none
+            tests = tests.with_correctness(read_numbers("correctness", np.int8))
         if len(tests) and not (tests.made_by.min() >= 0 and tests.made_by.max() < len(morphisms)):
             raise DataError("The file refers to morphisms that it does not list.")
         return tests
 
 
-def _make_missing_outputs(n: int) -> Outputs:
+def make_missing_outputs(n: int) -> Outputs:
+    """Return the outputs of cases that were not executed."""
     return Outputs(np.full(n, None, dtype=object), np.full(n, Status.MISSING, dtype=np.int8))
+
+
+def _make_not_judged(n: int) -> npt.NDArray[np.int8]:
+    return np.full(n, Correctness.NOT_JUDGED, dtype=np.int8)

@@ -12,20 +12,24 @@ import numpy as np
 import numpy.typing as npt
 
 from .._text import suggest_name
-from .._typing import SeedLike
+from .._typing import EngineLike, SeedLike
 from .._validation import to_generator
-from ..errors import AmbiguousData, DatamorphicError, TestSystemError
+from ..errors import AmbiguousData, DatamorphicError, ModelError, OutOfBudget, TestSystemError
+from ..runs.driver import CallCounter, drive
+from ..runs.flow import Budget, Flow, Query
 from ..space.features import Categorical
+from ..space.outputs import Outputs
 from ..space.points import Points
 from ..space.space import Space
 from ..systems.base import Executor, Function
-from .cases import NO_ORIGIN, CaseKind, TestSet, Verdict
+from .cases import NO_ORIGIN, CaseKind, Correctness, TestSet, Verdict, make_missing_outputs
 from .decorators import get_mark
 from .morphism import ARGUMENT_LIMITS, Morphism, normalize_name
 
 if TYPE_CHECKING:
     import pandas as pd
 
+MAX_CASES_PER_QUERY = 50_000  # so that progress is shown, and a budget ends, between queries
 MARKING_HINT = "Mark functions with @seed_maker, @datamorphism, @metamorphism, @executor, ..."
 
 
@@ -250,6 +254,80 @@ class TestSystem:
         new_inputs = morphism.morph(*(tests.inputs for tests in sets), rng=np.random.default_rng(seed))
         return newest.mutants(new_inputs, morphism.name, [tests.ids for tests in sets])
 
+    def execute(
+        self,
+        tests: TestSet,
+        *,
+        only_missing: bool = False,
+        engine: EngineLike = None,
+        budget: Budget | str | float | None = None,
+        timeout: float | None = None,
+        batch: int | None = None,
+        progress: bool | None = None,
+        tally: CallCounter | None = None,
+    ) -> TestSet:
+        """Return the cases with the outputs of the system under test.
+
+        Parameters
+        ----------
+        tests : TestSet
+            The cases to execute. Earlier outputs are replaced, and the correctness of cases that are executed is
+            not judged any more.
+        only_missing : bool
+            Whether to execute only cases without a valid output.
+        engine, timeout, batch, progress
+            As in `explore`.
+        budget : str, int, optional
+            How much the execution may cost, such as "1m" or "1000 runs". Cases that it does not reach have no output:
+            their status is MISSING.
+        tally : CallCounter, optional
+            Counts the runs and calls.
+        """
+        if self.sut is None:
+            raise ModelError(f"{self.name} has no system under test. Mark the function that queries it with @executor.")
+        rows = np.arange(len(tests))
+        if only_missing and tests.outputs is not None:
+            rows = np.flatnonzero(~tests.outputs.ok)
+        if not len(rows):
+            return tests if tests.outputs is not None else tests.with_outputs(Outputs.empty())
+        limit = Budget.parse(budget)
+        flow = _execute_flow(tests.inputs.take(rows), limit.runs)
+        outputs = drive(
+            flow,
+            self.sut,
+            budget=Budget(seconds=limit.seconds),
+            tally=tally,
+            progress=progress,
+            engine=engine,
+            timeout=timeout,
+            batch=batch,
+        )
+        if len(rows) == len(tests) or tests.outputs is None:
+            return tests.with_outputs(outputs)
+        places = np.arange(len(tests))
+        places[rows] = len(tests) + np.arange(len(rows))
+        correctness = tests.correctness.copy()
+        correctness[rows] = Correctness.NOT_JUDGED
+        joined_outputs = Outputs.concat([tests.outputs, outputs]).take(places)
+        return tests.with_outputs(joined_outputs).with_correctness(correctness)
+
+    def judge(self, tests: TestSet) -> TestSet:
+        """Return executed cases with their correctness, as all metamorphisms judge it.
+
+        A case is INCORRECT if a metamorphism that applies to it is violated. It is CORRECT if at least one applies and
+        all that apply hold. Otherwise it is NOT_JUDGED.
+        """
+        if not self.metamorphisms:
+            raise TestSystemError(f"{self.name} has no metamorphism to judge by. Mark a function with @metamorphism.")
+        violated, judged = np.zeros(len(tests), dtype=bool), np.zeros(len(tests), dtype=bool)
+        undefined = np.zeros(len(tests), dtype=bool)
+        for verdicts in self.check(tests).values():
+            violated |= verdicts == Verdict.VIOLATED
+            undefined |= verdicts == Verdict.UNDEFINED
+            judged |= verdicts == Verdict.HOLDS
+        correctness = np.where(judged & ~undefined, Correctness.CORRECT, Correctness.NOT_JUDGED)
+        return tests.with_correctness(np.where(violated, Correctness.INCORRECT, correctness))
+
     def check(self, tests: TestSet) -> dict[str, npt.NDArray[np.object_]]:
         """Return the verdicts of every metamorphism on the cases of an executed test set.
 
@@ -280,6 +358,21 @@ class TestSystem:
             holds = morphism.evaluate_cases(*(tests.take(places[defined]) for places in rows))
             verdicts[defined] = np.where(holds, Verdict.HOLDS, Verdict.VIOLATED)
         return verdicts
+
+
+def _execute_flow(inputs: Points, limit: int | None) -> Flow[Outputs]:
+    """Query all inputs, or the first `limit`; those that are not reached have no output."""
+    count = len(inputs) if limit is None else min(limit, len(inputs))
+    parts: list[Outputs] = []
+    done = 0
+    try:
+        while done < count:
+            batch = inputs.take(slice(done, min(done + MAX_CASES_PER_QUERY, count)))
+            parts.append((yield Query(batch, progress=done / count, note="executing test cases")))
+            done += len(batch)
+    except OutOfBudget:
+        pass
+    return Outputs.concat([*parts, make_missing_outputs(len(inputs) - done)])
 
 
 def has_morphisms(source: object) -> bool:
