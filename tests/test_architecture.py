@@ -20,7 +20,7 @@ FOUNDATION = ["errors", "_text", "_validation", "_stats", "_typing", "_deprecati
 
 #: Rooms from the core to the faces. A room imports only from rooms before it.
 CORE = ["space", "systems", "runs", "reporting", "morphisms"]
-CAPABILITIES = ["exploration", "relations", "trees", "mutation", "hunting", "synthesis", "scripting", "audit", "data"]
+CAPABILITIES = ["exploration", "relations", "trees", "mutation", "hunting", "synthesis", "audit", "data", "scripting"]
 FACES = ["studies", "testing", "cli", "web", "__main__"]
 ORDER = [*FOUNDATION, *CORE, *CAPABILITIES, *FACES]
 
@@ -33,6 +33,7 @@ ALLOWED_BETWEEN_CAPABILITIES = {
     ("audit", "trees"),  # and judges test sets
     ("data", "relations"),  # programs carry their relations
     ("data", "mutation"),  # and their mutants
+    ("scripting", "data"),  # scripts name the subjects that ship with the package
 }
 
 #: Modules of one room that may import each other, because their types are one idea.

@@ -44,6 +44,18 @@ class StoreError(UsageError):
     """A run store cannot be opened, read or written."""
 
 
+class ScriptError(UsageError):
+    """A script is wrong; `file`, `line` and `column` say where, counted from 1.
+
+    `problems` are all that were found, of which the message is the first.
+    """
+
+    def __init__(self, message: str, *, file: str = "", line: int = 1, column: int = 1) -> None:
+        self.problem, self.file, self.line, self.column = message, file, line, column
+        self.problems: list[ScriptError] = [self]
+        super().__init__(f"{file or 'script'}:{line}:{column}: {message}")
+
+
 class MissingExtra(UsageError, ImportError):
     """An optional package is missing; the message names the extra that installs it."""
 

@@ -1,0 +1,1 @@
+"""Scripts: record what is done with a test system, edit it, and replay it."""

@@ -1,0 +1,247 @@
+"""The commands of scripts: names, parameters, and the method of `TestPool` that each calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from .._text import suggest_name
+from ..morphisms.morphism import normalize_name
+
+ALL = "ALL"  # in a list: every morphism of that kind
+MAX_REPETITIONS = 100_000
+MAX_COUNT = 10_000_000  # of walks, steps, cases
+
+
+class ParameterKind(StrEnum):
+    """What an argument means, and so how it is checked."""
+
+    NAMES = "a list of names, as in [upward, mid]"
+    NAME = "a name"
+    COUNT = "a whole number"
+    NUMBER = "a number"
+    TEXT = "a text"
+    SPEC = "the name of a test system"
+    SCRIPT = "the path of a script"
+    INPUT_FILE = "the path of a file to read"
+    OUTPUT_FILE = "the path of a file to write"
+    APPENDED_FILE = "the path of a file to append to"
+    FOLDER = "the path of a folder"
+    OPTION = "an option, as in walks=100"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter:
+    """A parameter of a command."""
+
+    name: str
+    kind: ParameterKind
+    morphisms: str = ""  # the kind of morphisms that names refer to
+    optional: bool = False
+    repeated: bool = False  # whether more arguments of this kind may follow
+    low: float = 0  # the smallest number
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """A command; `method` is its method of `TestPool`, empty for commands that steer the player."""
+
+    name: str
+    method: str
+    parameters: tuple[Parameter, ...] = ()
+    aliases: tuple[str, ...] = ()
+    summary: str = ""
+
+    @property
+    def signature(self) -> str:
+        """The command as one writes it, optional arguments in brackets of their own."""
+        required = ";".join(parameter.name for parameter in self.parameters if not parameter.optional)
+        rest = "".join(f"[;{parameter.name}]" for parameter in self.parameters if parameter.optional)
+        return f"{self.name}({required}{rest if required else rest.replace('[;', '[', 1)})"
+
+
+def _names(name: str, morphisms: str, optional: bool = False) -> Parameter:
+    return Parameter(name=name, kind=ParameterKind.NAMES, morphisms=morphisms, optional=optional)
+
+
+def _count(name: str, optional: bool = False, low: int = 1) -> Parameter:
+    return Parameter(name=name, kind=ParameterKind.COUNT, optional=optional, low=low)
+
+
+def _file(kind: ParameterKind, optional: bool = False) -> Parameter:
+    return Parameter(name="folder" if kind is ParameterKind.FOLDER else "file", kind=kind, optional=optional)
+
+
+_MIDPOINT = Parameter(name="midpoint", kind=ParameterKind.NAME, morphisms="datamorphism", optional=True)
+_MOVES = _names("moves and midpoint", "datamorphism")
+_TEXT = Parameter(name="text", kind=ParameterKind.TEXT)
+
+_COMMANDS = [
+    Command(
+        name="loadTestSpec",
+        method="load_test_spec",
+        parameters=(Parameter(name="test system", kind=ParameterKind.SPEC),),
+        summary="Go on with another test system and an empty pool.",
+    ),
+    Command(
+        name="loadTestSet",
+        method="load_test_set",
+        parameters=(_file(ParameterKind.INPUT_FILE),),
+        aliases=("loadTestResults", "loadTestResult"),
+        summary="Add the test cases of a file to the pool.",
+    ),
+    Command(name="clean", method="clean", summary="Empty the pool and count runs from zero."),
+    Command(
+        name="saveTestResult",
+        method="save_test_result",
+        parameters=(_file(ParameterKind.OUTPUT_FILE),),
+        aliases=("saveTestResults", "saveTestSet"),
+        summary="Write the pool to a file.",
+    ),
+    Command(
+        name="makeSeed",
+        method="make_seed",
+        parameters=(_names("seed makers", "seed_maker"),),
+        summary="Add seed cases.",
+    ),
+    Command(
+        name="makeMutant",
+        method="make_mutant",
+        parameters=(_names("datamorphisms", "datamorphism"),),
+        aliases=("makeMutants",),
+        summary="Add the cases that datamorphisms make from every case; the second origin of binary ones is drawn.",
+    ),
+    Command(
+        name="measureTestSet",
+        method="measure_test_set",
+        parameters=(_names("metrics", "set_metric"),),
+        summary="Measure the pool.",
+    ),
+    Command(
+        name="testSetFilter",
+        method="test_set_filter",
+        parameters=(_names("filters", "set_filter"),),
+        aliases=("filterTestSet",),
+        summary="Replace the pool by what set filters return.",
+    ),
+    Command(
+        name="testCaseFilter",
+        method="test_case_filter",
+        parameters=(_names("filters", "case_filter"),),
+        aliases=("filterTestCases",),
+        summary="Keep the cases that pass every case filter.",
+    ),
+    Command(
+        name="executeTestCases",
+        method="execute_test_cases",
+        aliases=("executeTestSet",),
+        summary="Query the system for the cases without an output.",
+    ),
+    Command(
+        name="checkMetamorphisms",
+        method="check_metamorphisms",
+        parameters=(_names("metamorphisms", "metamorphism", optional=True),),
+        aliases=("checkMetamorphism",),
+        summary="Judge the executed cases by metamorphisms.",
+    ),
+    Command(
+        name="analyse",
+        method="analyse",
+        parameters=(_names("analysers", "analyser"),),
+        aliases=("analyze",),
+        summary="Run analysers, such as saveStatistics.",
+    ),
+    Command(
+        name="randomTargetExplore",
+        method="random_target_explore",
+        parameters=(_count("walks"), _MIDPOINT),
+        summary="Search between two cases of the pool, drawn for each walk.",
+    ),
+    Command(
+        name="directedWalkExplore",
+        method="directed_walk_explore",
+        parameters=(_MOVES, _count("walk distance", optional=True), _count("walks", optional=True)),
+        summary="Repeat each move from every case of the pool.",
+    ),
+    Command(
+        name="randomWalkExplore",
+        method="random_walk_explore",
+        parameters=(_MOVES, _count("walk distance"), _count("walks")),
+        summary="Draw a move at each step, from cases of the pool drawn for each walk.",
+    ),
+    Command(name="displayMessage", method="display_message", parameters=(_TEXT,), summary="Show a text."),
+    Command(
+        name="saveMessage",
+        method="save_message",
+        parameters=(_file(ParameterKind.APPENDED_FILE), _TEXT),
+        summary="Append a line to a file, which later statistics are appended to as well.",
+    ),
+    Command(
+        name="playTestScript",
+        method="",
+        parameters=(_file(ParameterKind.SCRIPT),),
+        summary="Run the commands of another script.",
+    ),
+    Command(
+        name="saveTestScript",
+        method="save_test_script",
+        parameters=(_file(ParameterKind.OUTPUT_FILE),),
+        summary="Write the recorded commands to a file.",
+    ),
+    Command(name="startRecording", method="start_recording", summary="Record the commands from here on."),
+    Command(
+        name="stopRecording",
+        method="stop_recording",
+        parameters=(_file(ParameterKind.OUTPUT_FILE, optional=True),),
+        summary="Stop recording, and write what was recorded if a file is named.",
+    ),
+    Command(
+        name="setTestScriptPath",
+        method="set_test_script_path",
+        parameters=(_file(ParameterKind.FOLDER),),
+        summary="Set the folder of the scripts that playTestScript names.",
+    ),
+    Command(
+        name="setFilePath",
+        method="set_file_path",
+        parameters=(_file(ParameterKind.FOLDER),),
+        summary="Set the folder of the files that are read and written.",
+    ),
+    Command(
+        name="setSeed",
+        method="set_seed",
+        parameters=(_count("seed", low=0), _count("number", optional=True, low=0)),
+        summary="Set the random seed, and how many random commands came before.",
+    ),
+    Command(name="repeat", method="", parameters=(_count("times", low=0),), summary="Repeat up to endRepeat()."),
+    Command(name="endRepeat", method="", summary="End what is repeated."),
+]
+
+#: all commands by name, in the order of the guide
+COMMANDS: dict[str, Command] = {command.name: command for command in _COMMANDS}
+_BY_NORMALIZED_NAME = {
+    normalize_name(name): command for command in _COMMANDS for name in (command.name, *command.aliases)
+}
+
+
+def find_command(name: str) -> Command | None:
+    """Return the command of a name in any style of case, or None."""
+    return _BY_NORMALIZED_NAME.get(normalize_name(name))
+
+
+def suggest_command(name: str) -> str:
+    """Return a hint that names the command most like a name."""
+    names = [alias for command in COMMANDS.values() for alias in (command.name, *command.aliases)]
+    by_lower_case = {known.lower(): known for known in names}
+    hint = suggest_name(name.lower()[:100], by_lower_case)
+    for lower, known in by_lower_case.items():
+        if hint == f"Did you mean {lower!r}?":
+            return f"Did you mean {known!r}?"
+    return "The guide to scripts lists all commands."
+
+
+def count_parameters(parameters: Sequence[Parameter]) -> tuple[int, int | None]:
+    """Return the least and the largest number of arguments; None for no limit."""
+    least = sum(not parameter.optional for parameter in parameters)
+    return least, None if any(parameter.repeated for parameter in parameters) else len(parameters)

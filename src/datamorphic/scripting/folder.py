@@ -1,0 +1,126 @@
+"""`ScriptFolder`: the only folder that a script may read from and write to."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from pathlib import Path, PurePosixPath
+
+from .._text import pluralize, suggest_name
+from ..errors import ScriptError, UsageError
+from .grammar import MAX_SCRIPT_BYTES, Script, parse_script
+
+MAX_PATH_CHARACTERS = 500
+MAX_LISTED_FILES = 1_000  # of a folder, for a suggestion
+_ABSOLUTE = re.compile(r"[/~]|[A-Za-z]:|\w+://|file:")
+
+
+class ScriptFolder:
+    """A folder and what is below it; links that lead out of it are refused."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        try:
+            self.root = Path(path).resolve(strict=True)
+        except (OSError, ValueError) as error:
+            raise UsageError(f"There is no folder {str(path)!r}: {error}.") from None
+        if not self.root.is_dir():
+            raise UsageError(f"{str(path)!r} is not a folder.")
+
+    def resolve(self, text: str, base: str = "") -> Path:
+        """Return the path that a text in a script means, relative to `base`, a folder below the root.
+
+        Backslashes separate folders, as on Windows. Anything outside the folder raises `UsageError`.
+        """
+        plain = text.replace("\\", "/")
+        if not plain.strip("/. ") and plain not in (".", "./"):
+            raise UsageError(f"{text!r} is not the path of a file in {self.root}.")
+        if len(plain) > MAX_PATH_CHARACTERS or "\0" in plain:
+            raise UsageError(f"A path has at most {MAX_PATH_CHARACTERS} characters. Got {len(plain):,}.")
+        if _ABSOLUTE.match(plain):
+            raise UsageError(
+                f"{text!r} is an absolute path. A script uses files in its own folder only, {self.root}; give the path "
+                "relative to it."
+            )
+        try:
+            path = (self.root / PurePosixPath(base) / PurePosixPath(plain)).resolve()
+        except (OSError, RuntimeError, ValueError) as error:
+            raise UsageError(f"{text!r} cannot be used: {error}.") from None
+        if not path.is_relative_to(self.root):
+            raise UsageError(
+                f"{text!r} is outside the folder of the script, {self.root}. A script uses files in its own folder only."
+            )
+        return path
+
+    def to_text(self, path: Path) -> str:
+        """Return a path as a script writes it, relative to the folder."""
+        return path.relative_to(self.root).as_posix()
+
+    def find_file(self, text: str, base: str = "") -> Path:
+        """Return the path of an existing regular file."""
+        path = self.resolve(text, base)
+        try:
+            mode = path.stat().st_mode
+        except OSError:
+            raise UsageError(f"There is no file {text!r} in {path.parent}. {_suggest_file(path)}".rstrip()) from None
+        if not stat.S_ISREG(mode):
+            raise UsageError(f"{text!r} is not a regular file.")
+        return path
+
+    def find_target(self, text: str, base: str = "") -> Path:
+        """Return the path of a file that can be written."""
+        path = self.resolve(text, base)
+        if path == self.root or (path.exists() and not path.is_file()):
+            raise UsageError(f"{text!r} is not a file that can be written.")
+        for parent in path.relative_to(self.root).parents:
+            folder = self.root / parent
+            if folder.exists() and not folder.is_dir():
+                raise UsageError(f"{text!r} cannot be written: {folder} is not a folder.")
+        return path
+
+    def find_folder(self, text: str) -> str:
+        """Return a folder below the root, relative to it; it need not exist."""
+        path = self.resolve(text)
+        if path.exists() and not path.is_dir():
+            raise UsageError(f"{text!r} is not a folder.")
+        return self.to_text(path)
+
+
+def read_script(path: Path, name: str | None = None) -> Script:
+    """Read and parse a script file; `name` is what messages call it."""
+    name = name or path.name
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise ScriptError("This is not a regular file.", file=name)
+        with path.open("rb") as file:
+            content = file.read(MAX_SCRIPT_BYTES + 1)
+    except OSError as error:
+        raise UsageError(f"The script {str(path)!r} cannot be read: {error.strerror or error}.") from None
+    if len(content) > MAX_SCRIPT_BYTES:
+        size = pluralize(path.stat().st_size, "byte")
+        raise ScriptError(
+            f"The script has {size}; at most {MAX_SCRIPT_BYTES:,} are read. Split it, and join the parts with "
+            "playTestScript.",
+            file=name,
+        )
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = content[: error.start]
+        line, column = before.count(b"\n") + 1, len(before) - before.rfind(b"\n")
+        raise ScriptError(
+            f"The byte 0x{content[error.start]:02x} is not UTF-8 text. Save the script as UTF-8.",
+            file=name,
+            line=line,
+            column=column,
+        ) from None
+    return parse_script(text, name)
+
+
+def _suggest_file(path: Path) -> str:
+    try:
+        names = [entry.name for _, entry in zip(range(MAX_LISTED_FILES), path.parent.iterdir(), strict=False)]
+    except OSError:
+        return ""
+    hint = suggest_name(path.name, names)
+    return hint if hint.startswith("Did you mean") else ""

@@ -1,0 +1,159 @@
+"""The names that a script may use with a test system: its morphisms, and those that every test system has.
+
+Morphy's published scripts call seed makers, metrics, filters and analysers that belong to its examples: `RandomValue200`,
+`ResetTestSuite`, `saveStatistics`. A pool provides them for every test system that does not declare its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from .._text import suggest_name
+from ..errors import TestSystemError
+from ..morphisms.morphism import normalize_name
+from ..morphisms.system import TestSystem
+from ..space.space import Space
+from .commands import ALL
+
+RESET, STATISTICS, VIEW, HEAD, NEW_LINE = (
+    "ResetTestSuite",
+    "saveStatistics",
+    "viewStatistics",
+    "saveMessageHead",
+    "saveMessageNL",
+)
+STOP = "stop_Invoker"
+#: the names that every test system has, by kind of morphism
+PROVIDED_NAMES: dict[str, tuple[str, ...]] = {
+    "seed_maker": (RESET,),
+    "analyser": (STATISTICS, VIEW, HEAD, NEW_LINE, STOP, "getTime", "visualiseAll", "visualiseMutants"),
+    "set_metric": ("AvgDistance", "StdDistance", "LabelBalance"),
+    "set_filter": ("sparse", "dropDuplicates"),
+    "case_filter": ("TooClose",),
+}
+#: names with a number in them, by kind of morphism
+NUMBERED_NAMES = {
+    "seed_maker": {
+        "RandomValue<N>": re.compile(r"randomvalues?(\d{1,9})"),
+        "Select<N>RandomTestCases": re.compile(r"select(\d{1,9})randomtestcases?"),
+    }
+}
+_START = re.compile(r"start(.+)invoker")
+MIDPOINT_NAMES = ("mid", "midpoint")
+
+
+@dataclass(frozen=True)
+class ScriptName:
+    """What a name in a script means: a declared morphism, or one that the pool provides."""
+
+    name: str
+    provided: bool = False
+    number: int = 0  # of a numbered name
+
+
+@dataclass(frozen=True, kw_only=True)
+class NameBook:
+    """The names of a test system."""
+
+    system: TestSystem
+    models: Sequence[str] = ()  # the models that start_<model>_Invoker starts
+    aliases: dict[str, str] = field(default_factory=dict)  # other names of features, normalized
+
+    def find(self, kind: str, name: str) -> ScriptName:
+        """Return what a name means; raise `TestSystemError` with the nearest name if it means nothing."""
+        if kind == "datamorphism":
+            return self._find_datamorphism(name)
+        declared = self._declared(kind)
+        if (match := _match(name, declared)) is not None:
+            return ScriptName(match)
+        key = normalize_name(name)
+        if (match := _match(name, PROVIDED_NAMES.get(kind, ()))) is not None:
+            return ScriptName(match, True)
+        for text, pattern in NUMBERED_NAMES.get(kind, {}).items():
+            if numbered := pattern.fullmatch(key):
+                return ScriptName(text, True, int(numbered[1]))
+        if kind == "analyser" and (started := _START.fullmatch(key)):
+            return ScriptName(self._find_model(started[1], name), True)
+        known = [*declared, *PROVIDED_NAMES.get(kind, ()), *NUMBERED_NAMES.get(kind, {})]
+        if kind == "analyser":
+            known += [f"start_{model}_Invoker" for model in self.models]
+        noun = kind.replace("_", " ")
+        hint = suggest_name(name[:100], known) if known else f"It has no {noun} at all."
+        raise TestSystemError(f"{self.system.name} has no {noun} named {name[:60]!r}. {hint}")
+
+    def expand(self, kind: str, names: Iterable[str]) -> list[ScriptName]:
+        """Return what names mean; ALL stands for every declared morphism of the kind."""
+        result: dict[ScriptName, None] = {}
+        for name in names:
+            if name.upper() == ALL:
+                known = [*self._moves(), *self._midpoints()] if kind == "datamorphism" else self._declared(kind)
+                result |= dict.fromkeys(map(ScriptName, known))
+            else:
+                result[self.find(kind, name)] = None
+        return list(result)
+
+    def is_midpoint(self, name: ScriptName) -> bool:
+        """Return whether a datamorphism makes one case of two, so that it is no move of a walk."""
+        return name.name in self._midpoints()
+
+    def _declared(self, kind: str) -> list[str]:
+        by_kind = {
+            "seed_maker": self.system.seed_makers,
+            "datamorphism": self.system.datamorphisms,
+            "metamorphism": self.system.metamorphisms,
+            "analyser": self.system.analysers,
+            "case_metric": self.system.case_metrics,
+            "case_filter": self.system.case_filters,
+            "set_metric": self.system.set_metrics,
+            "set_filter": self.system.set_filters,
+        }
+        return list(by_kind[kind])
+
+    def _space(self) -> Space:
+        return self.system.known_space()
+
+    def _moves(self) -> list[str]:
+        """The names of the moves; those of the space if the system declares none."""
+        declared = [name for name, morphism in self.system.datamorphisms.items() if morphism.arity == 1]
+        return declared or [f"{kind}_{feature}" for kind, feature in self._space().move_names]
+
+    def _midpoints(self) -> list[str]:
+        declared = [name for name, morphism in self.system.datamorphisms.items() if morphism.arity > 1]
+        return declared or ["midpoint"]
+
+    def _find_datamorphism(self, name: str) -> ScriptName:
+        moves, midpoints = self._moves(), self._midpoints()
+        if (match := _match(name, [*moves, *midpoints])) is not None:
+            return ScriptName(match)
+        key = normalize_name(name)
+        if key in MIDPOINT_NAMES and (self.system.midpoint is not None or midpoints == ["midpoint"]):
+            return ScriptName("midpoint" if self.system.midpoint is None else self.system.midpoint.name)
+        for move in moves:  # derived moves are called up_<feature>, in Morphy's examples <feature>Up
+            kind, _, feature = move.partition("_")
+            feature_key = normalize_name(feature)
+            keys = {feature_key, *(alias for alias, target in self.aliases.items() if target == feature_key)}
+            if key in {known + normalize_name(kind) for known in keys} | {normalize_name(kind) + k for k in keys}:
+                return ScriptName(move)
+        hint = suggest_name(name[:100], [*moves, *midpoints])
+        raise TestSystemError(f"{self.system.name} has no datamorphism named {name[:60]!r}. {hint}")
+
+    def _find_model(self, key: str, name: str) -> str:
+        for model in self.models:
+            if normalize_name(model) == key:
+                return model
+        if not self.models:
+            raise TestSystemError(
+                f"{self.system.name} has no models that {name[:60]!r} could start. Give the test system an attribute "
+                "models = {name: model}, or an @analyser of that name."
+            )
+        raise TestSystemError(f"{self.system.name} has no model {key!r} to start. {suggest_name(key, self.models)}")
+
+
+def _match(name: str, known: Iterable[str]) -> str | None:
+    names = list(known)
+    if name in names:
+        return name
+    matches = [candidate for candidate in names if normalize_name(candidate) == normalize_name(name)]
+    return matches[0] if matches else None

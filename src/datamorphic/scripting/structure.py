@@ -1,0 +1,140 @@
+"""Scripts as trees: commands with the values of their arguments, and repetitions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from .._text import pluralize
+from ..errors import ScriptError
+from .commands import MAX_COUNT, MAX_REPETITIONS, Command, Parameter, ParameterKind, find_command, suggest_command
+from .grammar import Argument, Call, ListArgument, Script, raise_problems
+
+MAX_REPEAT_DEPTH = 16
+Value = str | int | float | list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statement:
+    """A command of a script with its values, one per argument."""
+
+    call: Call
+    command: Command
+    values: Sequence[Value]
+    file: str  # the name of the script, for messages
+
+    def fail(self, message: str, argument: int | None = None, item: int | None = None) -> ScriptError:
+        """Return an error at the command, at one of its arguments, or at an item of a list."""
+        position = self.call.position
+        if argument is not None:
+            place = self.call.arguments[argument]
+            position = place.position
+            if item is not None and isinstance(place, ListArgument):
+                position = place.items[item].position
+        return ScriptError(message, file=self.file, line=position.line, column=position.column)
+
+    def find_parameter(self, argument: int) -> Parameter:
+        """Return the parameter of an argument."""
+        return self.command.parameters[min(argument, len(self.command.parameters) - 1)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repetition:
+    """Steps between repeat and endRepeat."""
+
+    statement: Statement
+    times: int
+    steps: list[Step] = field(default_factory=list)
+
+
+Step = Statement | Repetition
+
+
+def build_steps(script: Script) -> list[Step]:
+    """Return the steps of a script; unknown commands, wrong arguments and unbalanced repetitions raise `ScriptError`."""
+    steps: list[Step] = []
+    open_blocks: list[Repetition] = []
+    problems: list[ScriptError] = []
+    for call in script.calls:
+        try:
+            statement = bind_call(call, script.name)
+            current = open_blocks[-1].steps if open_blocks else steps
+            if statement.command.name == "repeat":
+                if len(open_blocks) == MAX_REPEAT_DEPTH:
+                    raise statement.fail(f"repeat is nested more than {MAX_REPEAT_DEPTH} deep.")
+                (times,) = statement.values
+                assert isinstance(times, int)
+                block = Repetition(statement=statement, times=times)
+                current.append(block)
+                open_blocks.append(block)
+            elif statement.command.name == "endRepeat":
+                if not open_blocks:
+                    raise statement.fail("There is no repeat(n) that this ends.")
+                open_blocks.pop()
+            else:
+                current.append(statement)
+        except ScriptError as error:
+            problems.append(error)
+    problems += [block.statement.fail("endRepeat() is missing for this repeat.") for block in open_blocks]
+    raise_problems(problems)
+    return steps
+
+
+def bind_call(call: Call, file: str) -> Statement:
+    """Return a call with its command and its values."""
+    command = find_command(call.name)
+    if command is None:
+        message = f"There is no command {call.name[:60]!r}. {suggest_command(call.name)}"
+        raise ScriptError(message, file=file, line=call.position.line, column=call.position.column)
+    parameters = command.parameters
+    least = sum(not parameter.optional for parameter in parameters)
+    is_open = bool(parameters) and parameters[-1].repeated
+    count = len(call.arguments)
+    if count < least or (count > len(parameters) and not is_open):
+        extra = call.arguments[len(parameters)].position if count > len(parameters) else call.position
+        raise ScriptError(
+            f"{command.signature} was called with {pluralize(count, 'argument')}.",
+            file=file,
+            line=extra.line,
+            column=extra.column,
+        )
+    values = [
+        _read_value(argument, parameters[min(number, len(parameters) - 1)], command, file)
+        for number, argument in enumerate(call.arguments)
+    ]
+    return Statement(call=call, command=command, values=values, file=file)
+
+
+def _read_value(argument: Argument, parameter: Parameter, command: Command, file: str) -> Value:
+    def fail(expected: str) -> ScriptError:
+        text = "a list" if isinstance(argument, ListArgument) else repr(argument.text[:60])
+        return ScriptError(
+            f"{parameter.name!r} of {command.signature} must be {expected}. Got {text}.",
+            file=file,
+            line=argument.position.line,
+            column=argument.position.column,
+        )
+
+    if isinstance(argument, ListArgument):
+        if parameter.kind is not ParameterKind.NAMES:
+            raise fail(str(parameter.kind))
+        return [item.text for item in argument.items]
+    if parameter.kind is ParameterKind.NAMES:
+        return [argument.text]
+    if parameter.kind is ParameterKind.COUNT:
+        high = MAX_REPETITIONS if command.name == "repeat" else 2**63 - 1 if parameter.name == "seed" else MAX_COUNT
+        digits = argument.text
+        if not digits.isascii() or not digits.isdigit():
+            raise fail(str(parameter.kind))
+        if len(digits) > 19 or not parameter.low <= int(digits) <= high:
+            raise fail(f"from {parameter.low:.0f} to {high:,}")
+        return int(digits)
+    if parameter.kind is ParameterKind.NUMBER:
+        try:
+            number = float(argument.text)
+        except ValueError:
+            raise fail(str(parameter.kind)) from None
+        if not parameter.low <= number < float("inf"):
+            raise fail(f"a number from {parameter.low:g} on")
+        return number
+    return argument.text

@@ -1,0 +1,232 @@
+"""Check a script, and all scripts it plays, without running anything.
+
+The check follows the commands in order with what matters for later ones: the test system, its model, and the folders for
+scripts and files. Nothing is expanded: commands are counted, so that huge repetitions cost no time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from .._text import pluralize
+from ..errors import DatamorphicError, ScriptError, UsageError
+from .commands import ParameterKind
+from .folder import ScriptFolder, read_script
+from .grammar import Script
+from .names import STATISTICS, STOP, NameBook, ScriptName
+from .specs import ScriptSystem, SpecMap
+from .structure import Repetition, Statement, Step, build_steps
+
+MAX_COMMANDS = 100_000  # all repetitions and played scripts included
+MAX_PLAY_DEPTH = 16
+MAX_SCRIPTS = 1_000
+DEFAULT_STATISTICS_FILE = "ExpDataFile.csv"
+#: commands that query the system under test
+QUERYING_COMMANDS = ("randomTargetExplore", "directedWalkExplore", "randomWalkExplore", "executeTestCases")
+
+
+@dataclass(frozen=True)
+class _ScriptState:
+    """What earlier commands decide for later ones."""
+
+    system: str | None = None  # the name of the test system
+    model: str | None = None  # that was started
+    script_folder: str = ""
+    file_folder: str = ""
+    statistics_file: str = DEFAULT_STATISTICS_FILE
+
+
+@dataclass(kw_only=True)
+class ScriptPlan:
+    """A script that was checked, with everything it plays, reads and writes."""
+
+    folder: ScriptFolder
+    specs: SpecMap
+    system: ScriptSystem | None  # that is loaded at the beginning
+    path: Path
+    steps: list[Step] = field(default_factory=list)
+    scripts: dict[Path, list[Step]] = field(default_factory=dict)
+    commands: int = 0  # with repetitions
+    inputs: set[Path] = field(default_factory=set)  # files that are read and not written before
+    outputs: set[Path] = field(default_factory=set)
+
+    @property
+    def name(self) -> str:
+        """The name of the script, for messages."""
+        return self.path.name
+
+
+def plan_script(path: Path, system: ScriptSystem | None = None, specs: SpecMap | None = None) -> ScriptPlan:
+    """Check a script file and return its plan; raise `ScriptError` with line and column if it is wrong."""
+    folder = ScriptFolder(path.parent)
+    script = read_script(path)
+    return plan_parsed_script(script, folder, path.resolve(), system, specs)
+
+
+def plan_parsed_script(
+    script: Script, folder: ScriptFolder, path: Path, system: ScriptSystem | None = None, specs: SpecMap | None = None
+) -> ScriptPlan:
+    """Check a script that is already parsed."""
+    specs = specs or SpecMap()
+    if system is not None:
+        specs.add(system)
+    plan = ScriptPlan(folder=folder, specs=specs, system=system, path=path)
+    plan.steps = plan.scripts[path] = build_steps(script)
+    state = _ScriptState(None if system is None else system.spec, None if system is None else system.model)
+    _Validator(plan, system).run(path, state)
+    return plan
+
+
+class _Validator:
+    def __init__(self, plan: ScriptPlan, system: ScriptSystem | None) -> None:
+        self.plan, self.folder = plan, plan.folder
+        self.systems: dict[str | None, ScriptSystem] = {} if system is None else {system.spec: system}
+        self.stack: list[Path] = []
+        self.known: dict[tuple[Path, _ScriptState], tuple[int, _ScriptState]] = {}
+
+    def run(self, path: Path, state: _ScriptState) -> None:
+        self.plan.commands, _ = self.check_script(path, state)
+
+    def check_script(self, path: Path, state: _ScriptState) -> tuple[int, _ScriptState]:
+        key = path, state
+        if key not in self.known:
+            self.stack.append(path)
+            self.known[key] = self.check_steps(self.plan.scripts[path], state)
+            self.stack.pop()
+        return self.known[key]
+
+    def check_steps(self, steps: list[Step], state: _ScriptState) -> tuple[int, _ScriptState]:
+        """Return the number of commands, and the state after them."""
+        total = 0
+        for step in steps:
+            if isinstance(step, Repetition):
+                count, end = self.check_steps(step.steps, state)
+                if end != state and step.times > 1:  # the second time begins with another state, the third does not
+                    later, end = self.check_steps(step.steps, end)
+                    count = count + (step.times - 1) * later
+                else:
+                    count *= step.times
+                state = end if step.times else state
+                statement = step.statement
+            else:
+                statement = step
+                try:
+                    count, state = self.check_statement(step, state)
+                except ScriptError:
+                    raise
+                except DatamorphicError as error:
+                    raise step.fail(str(error)) from error
+            total += count
+            if total > MAX_COMMANDS:
+                raise statement.fail(
+                    f"The script has more than {MAX_COMMANDS:,} commands up to here, with all repetitions and played scripts."
+                )
+        return total, state
+
+    def check_statement(self, statement: Statement, state: _ScriptState) -> tuple[int, _ScriptState]:
+        name, values = statement.command.name, statement.values
+        if name == "playTestScript":
+            return self.check_play(statement, state)
+        if name == "loadTestSpec":
+            system = self.plan.specs.find(str(values[0]))
+            self.systems[system.spec] = system
+            return 1, replace(state, system=system.spec, model=system.model)
+        if name in ("setTestScriptPath", "setFilePath"):
+            folder = self.folder.find_folder(str(values[0]))
+            is_script_path = name == "setTestScriptPath"
+            return 1, replace(state, **{"script_folder" if is_script_path else "file_folder": folder})
+        for number, value in enumerate(values):
+            parameter = statement.find_parameter(number)
+            try:
+                if parameter.morphisms:
+                    names = [value] if isinstance(value, str) else value
+                    assert isinstance(names, list)
+                    state = self.check_names(statement, number, names, state)
+                else:
+                    state = self.check_file(parameter.kind, str(value), state)
+            except ScriptError:
+                raise
+            except DatamorphicError as error:
+                raise statement.fail(str(error), number) from error
+        if name in QUERYING_COMMANDS:
+            self.check_model(statement, state)
+        return 1, state
+
+    def check_play(self, statement: Statement, state: _ScriptState) -> tuple[int, _ScriptState]:
+        text = str(statement.values[0])
+        try:
+            path = self.folder.find_file(text, state.script_folder)
+        except DatamorphicError as error:
+            raise statement.fail(str(error), 0) from None
+        if path in self.stack:
+            chain = " plays ".join(file.name for file in (*self.stack[self.stack.index(path) :], path))
+            raise statement.fail(f"A script cannot play itself: {chain}. Use repeat(n) .. endRepeat().", 0)
+        if len(self.stack) == MAX_PLAY_DEPTH:
+            raise statement.fail(f"Scripts play scripts more than {MAX_PLAY_DEPTH} deep.", 0)
+        if path not in self.plan.scripts:
+            if len(self.plan.scripts) == MAX_SCRIPTS:
+                raise statement.fail(f"More than {pluralize(MAX_SCRIPTS, 'script')} are played.", 0)
+            script = read_script(path, self.folder.to_text(path))
+            self.plan.scripts[path] = build_steps(script)
+        return self.check_script(path, state)
+
+    def get_names(self, state: _ScriptState) -> NameBook | None:
+        system = self.systems.get(state.system)
+        return None if system is None else system.names
+
+    def check_names(self, statement: Statement, argument: int, names: list[str], state: _ScriptState) -> _ScriptState:
+        kind, book = statement.find_parameter(argument).morphisms, self.get_names(state)
+        if book is None:
+            raise statement.fail(
+                "No test system is loaded. Name one with --subject or --system, or with loadTestSpec(...)."
+            )
+        entries: list[ScriptName] = []
+        for item, name in enumerate(names):
+            try:
+                entries += book.expand(kind, [name])
+            except DatamorphicError as error:
+                raise statement.fail(str(error), argument, item) from error
+        for entry in entries:
+            if kind == "analyser" and entry.provided:
+                if entry.name == STATISTICS or entry.name.startswith("saveMessage"):
+                    self.add_output(statement, state.statistics_file, "")
+                elif entry.name == STOP:
+                    state = replace(state, model=None)
+                elif entry.name in book.models:
+                    state = replace(state, model=entry.name)
+        is_walk = statement.command.name in ("directedWalkExplore", "randomWalkExplore")
+        if is_walk and all(map(book.is_midpoint, entries)):
+            raise statement.fail(f"{statement.command.name} needs at least one move.", 0)
+        return state
+
+    def check_model(self, statement: Statement, state: _ScriptState) -> None:
+        system = self.systems.get(state.system)
+        if system is None:
+            raise statement.fail(
+                "No test system is loaded. Name one with --subject or --system, or with loadTestSpec(...)."
+            )
+        if system.system.sut is None and state.model is None:
+            remedy = "Mark the function that queries it with @executor."
+            if system.models:
+                remedy = f"Start one first: analyse([start_{next(iter(system.models))}_Invoker])."
+            raise statement.fail(f"{system.spec} has no system under test here. {remedy}")
+
+    def check_file(self, kind: ParameterKind, text: str, state: _ScriptState) -> _ScriptState:
+        if kind is ParameterKind.INPUT_FILE:
+            path = self.folder.resolve(text, state.file_folder)
+            if path not in self.plan.outputs:
+                self.plan.inputs.add(self.folder.find_file(text, state.file_folder))
+        elif kind in (ParameterKind.OUTPUT_FILE, ParameterKind.APPENDED_FILE):
+            path = self.add_output(None, text, state.file_folder)
+            if kind is ParameterKind.APPENDED_FILE:
+                return replace(state, statistics_file=self.folder.to_text(path))
+        return state
+
+    def add_output(self, statement: Statement | None, text: str, base: str) -> Path:
+        path = self.folder.find_target(text, base)
+        if path in self.plan.scripts:
+            message = f"{text!r} is a script that is being played. Choose another file."
+            raise statement.fail(message) if statement is not None else UsageError(message)
+        self.plan.outputs.add(path)
+        return path
