@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -136,6 +138,83 @@ def test_duplicates_are_dropped_by_value_and_their_children_keep_a_parent(mixed)
     child_of_a_duplicate = tests.take([0, 2, 5]).drop_duplicates()
     assert child_of_a_duplicate.ids.tolist() == [0, 5]
     assert child_of_a_duplicate.lineage(5) == [0]
+
+
+# -- working with test sets ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def line_tests():
+    """Three seeds on a line, each moved up, executed and judged."""
+    space = dm.Space([dm.Continuous("x", 0, 10, step=1)])
+    seeds = TestSet.of_seeds(space.points(pd.DataFrame({"x": [3.0, 1.0, 2.0]})), "grid")
+    tests = seeds.grow(space.up(seeds.inputs, "x"), "up", [seeds.ids])
+    labels = np.array(["low", "low", "high", "high", "low", "high"])
+    return tests.with_outputs(Outputs.of(labels)).with_correctness([0, 0, 0, 1, 1, 2])
+
+
+def test_cases_are_sorted_by_features_columns_or_values(line_tests):
+    assert line_tests.sort_by("x").ids.tolist() == [1, 2, 4, 0, 5, 3]  # equal values stay in their order
+    assert line_tests.sort_by("x", descending=True).ids.tolist() == [3, 0, 5, 2, 4, 1]
+    assert line_tests.sort_by("label").ids.tolist() == [2, 3, 5, 0, 1, 4]
+    assert line_tests.sort_by("correctness").correctness.tolist() == [1, 1, 2, 0, 0, 0]
+    assert line_tests.sort_by([5, 4, 3, 2, 1, 0]).ids.tolist() == [5, 4, 3, 2, 1, 0]
+    assert line_tests.sort_by([1.0, np.nan, 3, 2, 5, 4], descending=True).ids.tolist() == [4, 5, 2, 3, 0, 1]
+    edited = line_tests.edit(0, x=9.0)
+    assert edited.sort_by("label").ids.tolist()[-1] == 0  # it has no label
+    with pytest.raises(dm.errors.DataError, match="have no 'y'"):
+        line_tests.sort_by("y")
+    with pytest.raises(dm.errors.DataError, match="one value for each of 6 cases"):
+        line_tests.sort_by([1, 2])
+
+
+def test_cases_are_counted(line_tests):
+    assert line_tests.count_by("label").to_dict() == {"high": 3, "low": 3}
+    assert line_tests.count_by("morphism").to_dict() == {"grid": 3, "up": 3}
+    assert line_tests.count_by("kind").to_dict() == {"mutant": 3, "original": 3}
+    assert list(line_tests.count_by("correctness").items()) == [("not judged", 3), ("correct", 2), ("incorrect", 1)]
+    assert line_tests.count_by("origin").to_dict() == {0: 1, 1: 1, 2: 1}
+    assert line_tests.edit(1, x=0.5).count_by("label").to_dict() == {"high": 3, "low": 2, None: 1}
+    with pytest.raises(dm.errors.DataError, match=r"cannot be counted by 'lable'. Did you mean 'label'"):
+        line_tests.count_by("lable")
+
+
+def test_an_edited_case_is_a_seed_case_without_output(line_tests):
+    edited = line_tests.edit(1, {"x": 7.5})
+    assert edited.ids.tolist() == line_tests.ids.tolist()
+    assert edited.input["x"].tolist()[1] == 7.5
+    assert edited.outputs.ok.tolist() == [True, False, True, True, True, True]
+    assert edited.made_by_names[1] == "edit"
+    assert edited.lineage(4) == []  # case 4 was made from the input that is no longer there,
+    assert edited.correctness.tolist() == [0, 0, 0, 1, 0, 2]  # so nothing is known about its correctness
+    mutant = line_tests.edit(3, x=1.0)
+    assert (mutant.kinds[3], mutant.lineage(3)) == (CaseKind.ORIGINAL, [])
+    assert mutant.edit(4, x=1.0).morphisms == ("grid", "up", "edit")
+    for case_id, name, message in [(99, "x", "no test case with id 99"), (1, "y", "no feature 'y'")]:
+        with pytest.raises(dm.errors.DataError, match=message):
+            line_tests.edit(case_id, {name: 1.0})
+
+
+def test_sets_are_merged_by_value(line_tests):
+    half = line_tests.take([0, 1, 3])
+    not_executed = dataclasses.replace(half, outputs=None)
+    merged = not_executed.merge(line_tests)
+    assert merged.input["x"].tolist() == [3.0, 1.0, 4.0, 2.0, 2.0]  # duplicates within a set stay
+    assert merged.ids[:3].tolist() == [0, 1, 3]
+    assert merged.output.tolist()[:3] == ["low", "low", "high"]  # taken from the other set
+    assert merged.correctness.tolist()[2] == 1
+    assert len(half.merge(line_tests, keep_duplicates=True)) == 9
+    assert half.merge(half).ids.tolist() == [0, 1, 3]
+    assert half.merge(line_tests.take([])).ids.tolist() == [0, 1, 3]
+
+
+def test_children_of_a_case_that_is_left_out_keep_a_parent():
+    space = dm.Space([dm.Continuous("x", 0, 10, step=1)])
+    seeds = TestSet.of_seeds(space.points(pd.DataFrame({"x": [3.0, 1.0]})))
+    tests = seeds.grow(space.up(seeds.inputs, "x"), "up", [seeds.ids])
+    merged = seeds.take([1]).merge(tests)  # the other set is renumbered
+    assert merged.input["x"].tolist() == [1.0, 3.0, 4.0, 2.0]
+    assert merged.lineage(int(merged.ids[3])) == [1]
 
 
 def test_files_that_are_not_test_sets_are_rejected(tmp_path, family):

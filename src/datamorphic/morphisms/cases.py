@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from enum import IntEnum, StrEnum
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .._text import pluralize
+from .._text import pluralize, suggest_name
 from ..errors import DataError
-from ..space.encoding import find_fault
 from ..space.features import Mask
 from ..space.hashing import RowTable
 from ..space.outputs import Outputs, Status
 from ..space.points import Points, RowSelection
-from ..space.serialize import space_from_dict, space_to_dict
+from .case_columns import NO_ORIGIN as NO_ORIGIN
+from .case_columns import CaseColumns, Ids, make_missing_outputs, make_not_judged
+from .case_columns import CaseKind as CaseKind
+from .case_columns import Correctness as Correctness
+from .case_files import read_cases, read_parquet, write_cases, write_parquet
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pyarrow as pa
 
     from ..space.space import Space
 
-Ids = npt.NDArray[np.int64]
-NO_ORIGIN = -1
-FORMAT_VERSION = 1  # of the Parquet files; newer ones are rejected
+COUNT_KEYS = ("label", "origin", "morphism", "kind", "correctness")
+CASE_KEYS = ("id", *COUNT_KEYS)
+EDITOR = "edit"  # the maker of cases that were edited by hand
 
 
 class Verdict(StrEnum):
@@ -41,23 +43,8 @@ class Verdict(StrEnum):
     UNDEFINED = "undefined"
 
 
-class CaseKind(IntEnum):
-    """Whether a case is a seed case or was made by a datamorphism."""
-
-    ORIGINAL = 0
-    MUTANT = 1
-
-
-class Correctness(IntEnum):
-    """Whether the output of a case was judged to be correct."""
-
-    NOT_JUDGED = 0
-    CORRECT = 1
-    INCORRECT = 2
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
-class TestSet:
+class TestSet(CaseColumns):
     """Test cases in columns: id, input, output, kind, morphism, origins and correctness.
 
     A test set is immutable; methods return new ones.
@@ -74,33 +61,7 @@ class TestSet:
 
     __test__ = False  # pytest would take the class for a test because of its name
 
-    inputs: Points
-    ids: Ids
-    kinds: npt.NDArray[np.int8]
-    made_by: npt.NDArray[np.int32]
-    morphisms: tuple[str, ...]
-    origins: Ids
-    outputs: Outputs | None = None
-    correctness: npt.NDArray[np.int8] = field(default_factory=lambda: _make_not_judged(0))  # NOT_JUDGED if left out
-
-    def __post_init__(self) -> None:
-        if not len(self.correctness):
-            object.__setattr__(self, "correctness", _make_not_judged(len(self.ids)))
-
     # -- making test sets ---------------------------------------------------------------------------
-
-    @classmethod
-    def of_seeds(cls, inputs: Points, maker: str = "seed", first_id: int = 0) -> TestSet:
-        """Return a set of seed cases."""
-        n = len(inputs)
-        return cls(
-            inputs=inputs,
-            ids=np.arange(first_id, first_id + n, dtype=np.int64),
-            kinds=np.full(n, CaseKind.ORIGINAL, dtype=np.int8),
-            made_by=np.zeros(n, dtype=np.int32),
-            morphisms=(maker,),
-            origins=np.full((n, 2), NO_ORIGIN, dtype=np.int64),
-        )
 
     @property
     def next_id(self) -> int:
@@ -133,7 +94,7 @@ class TestSet:
             raise DataError(
                 f"Got {pluralize(len(outputs), 'output')} for {pluralize(len(self), 'case')}. Give one per case."
             )
-        return replace(self, outputs=outputs, correctness=_make_not_judged(len(self)))
+        return replace(self, outputs=outputs, correctness=make_not_judged(len(self)))
 
     def with_correctness(self, correctness: npt.ArrayLike) -> TestSet:
         """Return the set with a `Correctness` per case, such as `TestSystem.judge` finds."""
@@ -177,6 +138,7 @@ class TestSet:
             origins=np.concatenate(origins),
             outputs=outputs,
             correctness=np.concatenate([part.correctness for part in parts]),
+            external_ids=_join_external_ids(parts),
         )
 
     def renumbered(self, first_id: int) -> TestSet:
@@ -187,22 +149,9 @@ class TestSet:
 
     # -- reading test sets --------------------------------------------------------------------------
 
-    def __len__(self) -> int:
-        return len(self.ids)
-
     def __repr__(self) -> str:
         mutant_count = int((self.kinds == CaseKind.MUTANT).sum())
         return f"TestSet({len(self) - mutant_count:,} original, {mutant_count:,} mutants, {'' if self.outputs else 'not '}executed)"
-
-    @property
-    def space(self) -> Space:
-        """The space of the inputs."""
-        return self.inputs.space
-
-    @property
-    def input(self) -> pd.DataFrame:
-        """The inputs as a frame of the user's values."""
-        return self.inputs.frame
 
     @property
     def output(self) -> npt.NDArray[Any]:
@@ -210,11 +159,6 @@ class TestSet:
         if self.outputs is None:
             raise DataError("These test cases have no outputs. Execute them first.")
         return self.outputs.values
-
-    @property
-    def made_by_names(self) -> npt.NDArray[np.object_]:
-        """The name of the morphism that made each case."""
-        return np.array(self.morphisms, dtype=object)[self.made_by]
 
     def take(self, rows: RowSelection) -> TestSet:
         """Return some of the cases, selected by a mask, a slice or row numbers."""
@@ -227,21 +171,8 @@ class TestSet:
             origins=self.origins[rows],
             outputs=None if self.outputs is None else self.outputs.take(rows),
             correctness=self.correctness[rows],
+            external_ids=None if self.external_ids is None else self.external_ids[rows],
         )
-
-    def drop_duplicates(self) -> TestSet:
-        """Return the first case of each input value; origins that are dropped become the case with their value.
-
-        Equal inputs get equal outputs, so nothing is lost but the way in which the later cases were made.
-        """
-        numbers, first_rows = RowTable(self.inputs.codes.shape[1]).add(self.inputs.codes)
-        if len(first_rows) == len(self):
-            return self
-        first_ids = self.ids[first_rows][numbers]  # for each row, the id of the first case with its value
-        parent_rows = self.rows_of(self.origins)
-        parents = np.where(parent_rows >= 0, first_ids[parent_rows], self.origins)
-        parents = np.where(parents == self.ids[:, None], self.origins, parents)  # no case is its own origin
-        return replace(self, origins=parents).take(np.sort(first_rows))
 
     def filter(self, keep: Mask | Iterable[bool]) -> TestSet:
         """Return the cases for which `keep` is True."""
@@ -265,8 +196,7 @@ class TestSet:
 
     def lineage(self, case_id: int) -> list[int]:
         """Return the ids of all ancestors of a case, from the nearest to the seed cases."""
-        if not (self.ids == case_id).any():
-            raise DataError(f"There is no test case with id {case_id} in this set of {pluralize(len(self), 'case')}.")
+        self._find_row(case_id)
         ancestors: dict[int, None] = {}
         generation = np.array([case_id], dtype=np.int64)
         order = np.argsort(self.ids)
@@ -280,105 +210,194 @@ class TestSet:
             ancestors |= dict.fromkeys(generation.tolist())
         return list(ancestors)
 
-    def frame(self) -> pd.DataFrame:
-        """Return the set as a frame; inputs are the columns ``in.<feature>``."""
+    # -- working with test sets -----------------------------------------------------------------------
+
+    def drop_duplicates(self) -> TestSet:
+        """Return the first case of each input value; origins that are dropped become the case with their value.
+
+        Equal inputs get equal outputs, so nothing is lost but the way in which the later cases were made.
+        """
+        numbers, first_rows = RowTable(self.inputs.codes.shape[1]).add(self.inputs.codes)
+        if len(first_rows) == len(self):
+            return self
+        return self._keep_rows(np.sort(first_rows), self.ids[first_rows][numbers])
+
+    def _keep_rows(self, rows: Ids, replacements: Ids) -> TestSet:
+        """Return some cases; `replacements` are, for all rows, the ids of the cases that stand for them as origins."""
+        parent_rows = self.rows_of(self.origins)
+        parents = np.where(parent_rows >= 0, replacements[parent_rows], self.origins)
+        parents = np.where(parents == self.ids[:, None], self.origins, parents)  # no case is its own origin
+        return replace(self, origins=parents).take(rows)
+
+    def merge(self, other: TestSet, *, keep_duplicates: bool = False) -> TestSet:
+        """Return the cases of this set and of another one of the same space.
+
+        Cases of the other set whose input this set has already are left out, unless `keep_duplicates`. Their output and
+        correctness are taken over where this set has none. Cases of the other set are renumbered if an id is used twice.
+        """
+        joined = TestSet.concat([self, other])
+        if keep_duplicates or not len(self) or not len(other):
+            return joined
+        numbers, first_rows = (table := RowTable(self.inputs.codes.shape[1])).add(self.inputs.codes)
+        twins = table.find(other.inputs.codes)
+        is_new = twins < 0
+        replacements = joined.ids.copy()
+        replacements[len(self) :][~is_new] = self.ids[first_rows[twins[~is_new]]]
+        rows = np.concatenate([np.arange(len(self)), len(self) + np.flatnonzero(is_new)])
+        merged = joined._keep_rows(rows, replacements)
+        if other.outputs is None or joined.outputs is None:
+            return merged
+        # an output of the other set for each row of this set, if there is one
+        twin_rows = np.full(len(first_rows), -1, dtype=np.int64)
+        usable = np.flatnonzero(~is_new & other.outputs.ok)[::-1]  # of several, the first counts
+        twin_rows[twins[usable]] = len(self) + usable
+        sources = np.where(joined.outputs.ok[: len(self)], -1, twin_rows[numbers])
+        sources = np.concatenate([np.where(sources < 0, np.arange(len(self)), sources), rows[len(self) :]])
+        return replace(merged, outputs=joined.outputs.take(sources), correctness=joined.correctness[sources])
+
+    def sort_by(self, key: str | npt.ArrayLike, *, descending: bool = False) -> TestSet:
+        """Return the cases in another order.
+
+        `key` is the name of a feature, "id", "label", "morphism", "kind", "correctness" or "origin", or one value per case,
+        such as those of a case metric. Cases with equal values stay in their order. Missing values come last.
+        """
+        values = self._get_values(key) if isinstance(key, str) else np.asarray(key)
+        if values.shape != (len(self),):
+            raise DataError(
+                f"Sorting needs one value for each of {pluralize(len(self), 'case')}. Got an array of shape {values.shape}."
+            )
+        if values.dtype == object:
+            known = sorted({value for value in values if value is not None}, key=_to_sort_key)
+            places = {value: float(place) for place, value in enumerate(known)}
+            values = np.array([places.get(value, np.nan) for value in values], dtype=np.float64)
+        if values.dtype.kind not in "iufb":
+            values = np.unique(values, return_inverse=True)[1]
+        numbers = values.astype(np.float64) if values.dtype.kind in "fb" else values
+        missing = np.isnan(numbers) if numbers.dtype.kind == "f" else np.zeros(len(self), dtype=bool)
+        keys = np.where(missing, 0, -numbers if descending else numbers)
+        return self.take(np.lexsort((keys, missing)))
+
+    def count_by(self, key: str) -> pd.Series[int]:
+        """Return the number of cases by label, morphism, kind, correctness or origin, the largest first.
+
+        By "origin", these are the cases that were made from each case directly, by its id. Cases without a valid output
+        have the label None.
+        """
         import pandas as pd
 
-        table: dict[str, Any] = {"id": self.ids, **self.input.add_prefix("in.")}
-        if self.outputs is not None:
-            table["output"] = self.outputs.values
-            table["status"] = self.outputs.status
-            messages = self.outputs.messages
-            table["message"] = pd.Series([messages.get(i) for i in range(len(self))], dtype="str") if messages else ""
-        table["kind"] = self.kinds
-        table["morphism"] = self.made_by_names
-        table["correctness"] = self.correctness
-        for column in range(self.origins.shape[1]):
-            table[f"origin.{column}"] = self.origins[:, column]
-        return pd.DataFrame(table)
+        if key not in COUNT_KEYS:
+            raise DataError(f"Cases cannot be counted by {key!r}. {suggest_name(key, COUNT_KEYS)}")
+        values = self.origins[self.origins != NO_ORIGIN] if key == "origin" else self._get_values(key)
+        counts = Counter(values.tolist())
+        ordered = sorted(counts.items(), key=lambda item: (-item[1], _to_sort_key(item[0])))
+        index = pd.Index([value for value, _ in ordered], dtype=object, name=key)
+        return pd.Series([count for _, count in ordered], index=index, name="cases", dtype=np.int64)
+
+    def _get_values(self, key: str) -> npt.NDArray[Any]:
+        """Return one value per case by the name of a column or feature."""
+        if key == "id":
+            return self.ids
+        if key == "label":
+            return np.full(len(self), None, dtype=object) if self.outputs is None else self.outputs.to_objects()
+        if key == "morphism":
+            return self.made_by_names
+        if key == "kind":
+            return np.array([CaseKind(kind).name.lower() for kind in self.kinds.tolist()], dtype=object)
+        if key == "correctness":
+            return np.array([Correctness(value).text for value in self.correctness.tolist()], dtype=object)
+        if key == "origin":
+            return self.origins[:, 0]
+        if key not in self.space.names:
+            raise DataError(f"Test cases have no {key!r}. {suggest_name(key, [*self.space.names, *CASE_KEYS])}")
+        return self.inputs.column(key)
+
+    def edit(self, case_id: int, values: Mapping[str, object] | None = None, /, **more_values: object) -> TestSet:
+        """Return the set with other values of some features in one case.
+
+        The case keeps its id. It becomes a seed case made by "edit", without an output: neither what made it nor what was
+        made from it says anything about the new input. Pass a mapping if names of features are not Python names.
+        """
+        row = self._find_row(case_id)
+        changes = {**(values or {}), **more_values}
+        case = self.input.iloc[row : row + 1].astype(object)
+        for name, value in changes.items():
+            if name not in self.space.names:
+                raise DataError(f"There is no feature {name!r}. {suggest_name(name, self.space.names)}")
+            case[name] = [value]
+        codes = np.array(self.inputs.codes, order="F")
+        codes[row] = self.space.points(case.infer_objects()).codes[0]
+        is_edited = np.arange(len(self)) == row
+        children = (self.origins == case_id).any(axis=1)
+        outputs = self.outputs
+        if outputs is not None:
+            status = np.where(is_edited, Status.MISSING, outputs.status).astype(np.int8)
+            messages = {number: text for number, text in outputs.messages.items() if number != row}
+            outputs = replace(outputs, status=status, messages=messages)
+        morphisms = self.morphisms if EDITOR in self.morphisms else (*self.morphisms, EDITOR)
+        return replace(
+            self,
+            inputs=Points(self.space, codes),
+            kinds=np.where(is_edited, CaseKind.ORIGINAL, self.kinds).astype(np.int8),
+            made_by=np.where(is_edited, morphisms.index(EDITOR), self.made_by).astype(np.int32),
+            morphisms=morphisms,
+            origins=np.where(is_edited[:, None] | (self.origins == case_id), NO_ORIGIN, self.origins),
+            outputs=outputs,
+            correctness=np.where(is_edited | children, Correctness.NOT_JUDGED, self.correctness).astype(np.int8),
+        )
+
+    def _find_row(self, case_id: int) -> int:
+        rows = np.flatnonzero(self.ids == case_id)
+        if not len(rows):
+            raise DataError(f"There is no test case with id {case_id} in this set of {pluralize(len(self), 'case')}.")
+        return int(rows[0])
 
     # -- files --------------------------------------------------------------------------------------
 
+    @classmethod
+    def load(cls, path: str | Path, space: Space | None = None) -> TestSet:
+        """Read the test cases of a file: Parquet, CSV or Morphy's, by its extension.
+
+        Nothing in the file is evaluated, and errors name the line. A file without an extension is one of Morphy. A table
+        that holds inputs only is read as seed cases. Without a `space`, that of a Parquet file is taken, and that of other
+        files is inferred from the values.
+        """
+        return cls._from_columns(read_cases(path, space))
+
+    def save(self, path: str | Path, *, verdicts: Mapping[str, npt.NDArray[Any]] | None = None) -> None:
+        """Write the set to a file: ``.parquet``, ``.csv``, or ``.tcs`` for Morphy.
+
+        Parquet keeps everything. CSV keeps labels as text, and Morphy's files keep neither scores nor messages. Files of
+        Morphy have the verdict of each metamorphism if `verdicts`, from `TestSystem.check`, are given.
+        """
+        write_cases(self, path, verdicts=verdicts)
+
     def to_parquet(self, path: str | Path) -> None:
         """Write the set to a Parquet file that `from_parquet` reads."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        columns: dict[str, Any] = {"id": self.ids}
-        columns |= {f"in.{name}": self.inputs.codes[:, j] for j, name in enumerate(self.space.names)}
-        columns |= {"kind": self.kinds, "made_by": self.made_by, "correctness": self.correctness}
-        columns |= {f"origin.{c}": self.origins[:, c] for c in range(self.origins.shape[1])}
-        metadata: dict[str, Any] = {
-            "format": FORMAT_VERSION,
-            "space": space_to_dict(self.space),
-            "morphisms": self.morphisms,
-            "output": None,
-        }
-        if self.outputs is not None:
-            columns |= self.outputs.columns()
-            metadata["output"] = self.outputs.kind_of_values
-        table = pa.table(columns).replace_schema_metadata({"datamorphic": json.dumps(metadata)})
-        pq.write_table(table, str(path))
+        write_parquet(self, path)
 
     @classmethod
     def from_parquet(cls, path: str | Path) -> TestSet:
         """Read a set that `to_parquet` wrote; nothing in the file is evaluated."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        try:
-            table = pq.read_table(str(path))
-            metadata = json.loads((table.schema.metadata or {})[b"datamorphic"])
-        except (OSError, pa.ArrowException) as error:
-            raise DataError(f"{path} cannot be read as Parquet: {error}.") from None
-        except (KeyError, ValueError, RecursionError):
-            raise DataError(f"{path} is a Parquet file, but not one that TestSet.to_parquet wrote.") from None
-        try:
-            if metadata["format"] > FORMAT_VERSION:
-                raise DataError(f"{path} was written by a newer version of datamorphic. Upgrade to read it.")
-            return cls._from_table(table, metadata)
-        except DataError:
-            raise
-        except (LookupError, TypeError, ValueError, AttributeError, pa.ArrowException) as error:
-            raise DataError(f"{path} is damaged: {type(error).__name__} {error}.") from None
+        return cls._from_columns(read_parquet(path))
 
     @classmethod
-    def _from_table(cls, table: pa.Table, metadata: dict[str, Any]) -> TestSet:
-        """Return the set of a table, validated, since a file may be damaged or hostile."""
-
-        def read_numbers(name: str, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-            column = np.asarray(table[name].to_numpy())
-            if column.dtype.kind not in "iuf":
-                raise DataError(f"The column {name!r} of the file does not hold numbers.")
-            return column.astype(dtype, casting="safe")
-
-        space = space_from_dict(metadata["space"])
-        codes = np.column_stack([read_numbers(f"in.{name}", np.float64) for name in space.names])
-        for j, feature in enumerate(space.features):
-            if fault := find_fault(feature, codes[:, j], open_ends=True):
-                raise DataError(f"The file has a value of {feature.name!r} that {fault.problem}.")
-        width = sum(name.startswith("origin.") for name in table.column_names)
-        morphisms = tuple(map(str, metadata["morphisms"]))
-        tests = cls(
-            inputs=Points(space, codes),
-            ids=read_numbers("id", np.int64),
-            kinds=read_numbers("kind", np.int8),
-            made_by=read_numbers("made_by", np.int32),
-            morphisms=morphisms,
-            origins=np.column_stack([read_numbers(f"origin.{c}", np.int64) for c in range(width)]),
-            outputs=None if metadata["output"] is None else Outputs.from_table(table, str(metadata["output"])),
-        )
-        if "correctness" in table.column_names:  # files of earlier versions have none
-            tests = tests.with_correctness(read_numbers("correctness", np.int8))
-        if len(tests) and not (tests.made_by.min() >= 0 and tests.made_by.max() < len(morphisms)):
-            raise DataError("The file refers to morphisms that it does not list.")
-        return tests
+    def _from_columns(cls, columns: CaseColumns) -> TestSet:
+        return cls(**{item.name: getattr(columns, item.name) for item in fields(columns)})
 
 
-def make_missing_outputs(n: int) -> Outputs:
-    """Return the outputs of cases that were not executed."""
-    return Outputs(np.full(n, None, dtype=object), np.full(n, Status.MISSING, dtype=np.int8))
+def _join_external_ids(parts: Sequence[TestSet]) -> npt.NDArray[np.object_] | None:
+    """Return the external ids of all parts; of equal ones, only the first is kept."""
+    if all(part.external_ids is None for part in parts):
+        return None
+    joined: list[str] = []
+    for part in parts:
+        joined += [""] * len(part) if part.external_ids is None else part.external_ids.tolist()
+    first_rows = {name: row for row, name in reversed(list(enumerate(joined)))}
+    return np.array([name if first_rows[name] == row else "" for row, name in enumerate(joined)], dtype=object)
 
 
-def _make_not_judged(n: int) -> npt.NDArray[np.int8]:
-    return np.full(n, Correctness.NOT_JUDGED, dtype=np.int8)
+def _to_sort_key(value: object) -> tuple[str, Any]:
+    """Return a key that orders values of different types; numbers of all types are compared as numbers."""
+    if isinstance(value, bool | int | float):
+        return ("", value)
+    return (type(value).__name__, value if isinstance(value, str) else repr(value))

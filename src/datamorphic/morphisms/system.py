@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import types
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -14,17 +13,18 @@ import numpy.typing as npt
 from .._text import suggest_name
 from .._typing import EngineLike, SeedLike
 from .._validation import to_generator
-from ..errors import AmbiguousData, DatamorphicError, ModelError, OutOfBudget, TestSystemError
+from ..errors import DatamorphicError, ModelError, OutOfBudget, TestSystemError
 from ..runs.driver import CallCounter, drive
 from ..runs.flow import Budget, Flow, Query
-from ..space.features import Categorical
 from ..space.outputs import Outputs
 from ..space.points import Points
 from ..space.space import Space
 from ..systems.base import Executor, Function
-from .cases import NO_ORIGIN, CaseKind, Correctness, TestSet, Verdict, make_missing_outputs
+from .case_columns import NO_ORIGIN, CaseKind, Correctness, make_missing_outputs
+from .cases import TestSet, Verdict
 from .decorators import get_mark
 from .morphism import ARGUMENT_LIMITS, Morphism, normalize_name
+from .open_space import infer_open_points
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -206,16 +206,7 @@ class TestSystem:
     def _infer_points(self, maker: Morphism, frame: pd.DataFrame) -> Points:
         """Return a frame as points of an inferred space without bounds."""
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", AmbiguousData)
-                inferred_space = Space.from_frame(frame)
-            unbounded_features = [
-                feature
-                if isinstance(feature, Categorical)
-                else type(feature)(feature.name, step=feature.step, nullable=feature.nullable)  # type: ignore[call-arg]
-                for feature in inferred_space.features
-            ]
-            return Space(unbounded_features, moves="open", dtypes=inferred_space.dtypes).points(frame)
+            return infer_open_points(frame)
         except DatamorphicError as error:
             maker.fail(f"made seed cases from which no space can be inferred: {error}", error)
 
