@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from .hunting.api import hunt as hunt
     from .hunting.api import simulate as simulate
     from .morphisms.api import laws as laws
+    from .morphisms.case_columns import Correctness as Correctness
+    from .morphisms.case_statistics import compute_statistics as compute_statistics
     from .morphisms.cases import TestSet as TestSet
     from .morphisms.decorators import analyser as analyser
     from .morphisms.decorators import case_filter as case_filter
@@ -83,6 +85,8 @@ _NAMES = {
     "exploration.plan": "plan",
     "hunting.api": "generate hunt simulate",
     "morphisms.api": "laws",
+    "morphisms.case_columns": "Correctness",
+    "morphisms.case_statistics": "compute_statistics",
     "morphisms.cases": "TestSet",
     "morphisms.decorators": "analyser case_filter case_metric datamorphism executor metamorphism seed_maker set_filter set_metric",
     "morphisms.system": "TestSystem",
