@@ -14,6 +14,7 @@ from datamorphic.hunting.options import GenerateOptions, HuntOptions, SimulateOp
 from datamorphic.morphisms.options import LawOptions
 from datamorphic.mutation.options import MutateOptions
 from datamorphic.relations.check.options import CheckOptions
+from datamorphic.synthesis.combination.options import CombineOptions
 from datamorphic.trees.coverage.options import CoverOptions, SelectOptions
 
 #: What is tested, and with what.
@@ -39,6 +40,7 @@ GENERATOR_PARAMETERS = {"k", "options"}
 
 OPTION_SETS = {
     "check": CheckOptions,
+    "combine": CombineOptions,
     "cover": CoverOptions,
     "explore": ExploreOptions,
     "generate": GenerateOptions,

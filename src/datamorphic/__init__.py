@@ -59,6 +59,8 @@ if TYPE_CHECKING:
     from .space.outputs import Status as Status
     from .space.points import Points as Points
     from .space.space import Space as Space
+    from .synthesis.combination.api import combine as combine
+    from .synthesis.combination.result import Combination as Combination
     from .systems.training import Training as Training
     from .systems.weka import Weka as Weka
     from .systems.wrap import wrap as wrap
@@ -104,6 +106,8 @@ _NAMES = {
     "space.outputs": "Outputs Status",
     "space.points": "Points",
     "space.space": "Space",
+    "synthesis.combination.api": "combine",
+    "synthesis.combination.result": "Combination",
     "systems.training": "Training",
     "systems.weka": "Weka",
     "systems.wrap": "wrap",

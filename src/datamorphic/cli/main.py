@@ -17,6 +17,7 @@ import typer
 
 from .. import __version__
 from .check import check
+from .combine import combine
 from .completion import join_completion_words
 from .cover import cover
 from .demo.command import demo
@@ -40,7 +41,7 @@ from .worker_check import worker_check
 #: commands by panel, in the order of the help
 PANELS: dict[str, list[Callable[..., None] | typer.Typer]] = {
     "Start here": [demo, test, init],
-    "Test a model": [explore, check, cover, select, laws],
+    "Test a model": [explore, check, cover, select, combine, laws],
     "Test a program": [hunt, mutate],
     "Stored runs": [runs],
     "More": [generate, simulate, study, worker_check],

@@ -13,6 +13,7 @@ from ..errors import ArgumentError, StoreError
 from ..exploration.persistence import FRONT_FILE, load_front
 from ..runs.run import Run
 from ..runs.store import Store
+from ..synthesis.combination.persistence import TESTS_FILE
 
 Writer = Callable[[Store, Run, Path], None]
 
@@ -21,13 +22,14 @@ def export_run(store: Store, run: int, path: Path) -> list[Path]:
     """Write a run to a file, or all its files to a folder; return the paths.
 
     The suffix of a file selects its content. .json: all that is known of the run; .parquet: the front as `Front.load` reads
-    it; .csv: the border pairs; .html: the report.
+    it, or the test set as `TestSet.from_parquet` reads it; .csv: the border pairs; .html: the report.
     """
     stored_run = store.run(run)
-    write_front = partial(_copy_file, FRONT_FILE)
+    write_front, write_tests = partial(_copy_file, FRONT_FILE), partial(_copy_file, TESTS_FILE)
+    has_tests = _has_file(stored_run, TESTS_FILE)
     writers: dict[str, Writer] = {
         ".json": _write_json,
-        ".parquet": write_front,
+        ".parquet": write_tests if has_tests else write_front,
         ".csv": _write_csv,
         ".html": _write_html,
     }
@@ -45,6 +47,8 @@ def export_run(store: Store, run: int, path: Path) -> list[Path]:
             names[RESULT_FILE] = partial(_copy_file, RESULT_FILE)
         if len(names) > 1:
             names["report.html"] = _write_html
+        if has_tests:
+            names[TESTS_FILE] = write_tests
         files = {path / name: writer for name, writer in names.items()}
     try:
         for file, writer in files.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,6 +14,7 @@ import typer
 from .._text import pluralize
 from ..errors import StoreError, UntrustedError, UsageError
 from . import options as opt
+from .combine import COMBINE_REQUEST_KEYS, run_combination_request
 from .console import make_console, prepare_output_files, print_json, print_line, print_table
 from .exit_codes import ExitCode
 from .explore import HINTS_KEY, REQUEST_KEYS, run_exploration
@@ -156,7 +157,7 @@ def resume(
         bool,
         opt.flag("--trust", "Load a pickled model, or import a module for a run in a store that others can write to."),
     ] = False,
-    save: opt.FrontFile = None,
+    save: Annotated[Path | None, opt.option("FILE", "Write the front, or the test set, to this Parquet file.")] = None,
     html: opt.HtmlFile = None,
     as_json: opt.Json = False,
 ) -> None:
@@ -179,32 +180,48 @@ def resume(
         request = stored_run.parameters.get("words")
         if request is None:
             raise StoreError(f"Run {run} was started in Python. Repeat the call with resume={run}.")
-        run_exploration(
-            _validate_request(request, run_store, run, trust),
-            run_store,
-            resume=run,
-            trust=trust,
-            engine=make_engine(engine, workers),
-            save=save,
-            html=html,
-            as_json=as_json,
-            store_option=format_store_option(store),
-        )
+        resume_options: dict[str, Any] = {
+            "resume": run,
+            "engine": make_engine(engine, workers),
+            "save": save,
+            "html": html,
+            "as_json": as_json,
+            "store_option": format_store_option(store),
+        }
+        if stored_run.verb == "combine":
+            request = _validate_request(request, run_store, run, trust, COMBINE_REQUEST_KEYS, has_model_files=False)
+            run_combination_request(request, run_store, **resume_options)
+        else:
+            request = _validate_request(request, run_store, run, trust, REQUEST_KEYS, optional_keys=(HINTS_KEY,))
+            run_exploration(request, run_store, trust=trust, **resume_options)
 
 
-def _validate_request(request: object, store: Store, run: int, trust: bool) -> dict[str, Any]:
-    """Return the stored request of a run if it is complete and does not run somebody else's code."""
+def _validate_request(
+    request: object,
+    store: Store,
+    run: int,
+    trust: bool,
+    keys: Sequence[str],
+    *,
+    optional_keys: Sequence[str] = (),
+    has_model_files: bool = True,
+) -> dict[str, Any]:
+    """Return the stored request of a run if it is complete and does not run somebody else's code.
+
+    Where the model may be a file, only other models are imported.
+    """
     if isinstance(request, dict):
         request = {"scalar": False, **request}  # runs of earlier versions do not have it
-    if not isinstance(request, dict) or not set(REQUEST_KEYS) <= request.keys():
+    if not isinstance(request, dict) or not set(keys) <= request.keys():
         raise StoreError(f"The stored request of run {run} is damaged, so it cannot be resumed. Start a new run.")
     model = request["model"]
-    if model is not None and not os.path.exists(str(model)) and not trust and not _is_private(store):
+    is_imported = model is not None and not (has_model_files and os.path.exists(str(model)))
+    if is_imported and not trust and not _is_private(store):
         raise UntrustedError(
             f"Run {run} would import {model}, which runs its code, and others can write to {store.url}. "
             "If the run and the module are yours, add --trust."
         )
-    return {name: request[name] for name in (*REQUEST_KEYS, HINTS_KEY) if name in request}
+    return {name: request[name] for name in (*keys, *optional_keys) if name in request}
 
 
 def _is_private(store: Store) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -310,14 +310,7 @@ class TestSystem:
         """
         if not self.metamorphisms:
             raise TestSystemError(f"{self.name} has no metamorphism to judge by. Mark a function with @metamorphism.")
-        violated, judged = np.zeros(len(tests), dtype=bool), np.zeros(len(tests), dtype=bool)
-        undefined = np.zeros(len(tests), dtype=bool)
-        for verdicts in self.check(tests).values():
-            violated |= verdicts == Verdict.VIOLATED
-            undefined |= verdicts == Verdict.UNDEFINED
-            judged |= verdicts == Verdict.HOLDS
-        correctness = np.where(judged & ~undefined, Correctness.CORRECT, Correctness.NOT_JUDGED)
-        return tests.with_correctness(np.where(violated, Correctness.INCORRECT, correctness))
+        return tests.with_correctness(judge_verdicts(self.check(tests), len(tests)))
 
     def check(self, tests: TestSet) -> dict[str, npt.NDArray[np.object_]]:
         """Return the verdicts of every metamorphism on the cases of an executed test set.
@@ -349,6 +342,17 @@ class TestSystem:
             holds = morphism.evaluate_cases(*(tests.take(places[defined]) for places in rows))
             verdicts[defined] = np.where(holds, Verdict.HOLDS, Verdict.VIOLATED)
         return verdicts
+
+
+def judge_verdicts(verdicts: Mapping[str, npt.NDArray[np.object_]], count: int) -> npt.NDArray[np.int8]:
+    """Return the correctness of so many cases for the verdicts of metamorphisms, as `TestSystem.judge` defines it."""
+    violated, judged, undefined = (np.zeros(count, dtype=bool) for _ in range(3))
+    for column in verdicts.values():
+        violated |= column == Verdict.VIOLATED
+        undefined |= column == Verdict.UNDEFINED
+        judged |= column == Verdict.HOLDS
+    correctness = np.where(judged & ~undefined, Correctness.CORRECT, Correctness.NOT_JUDGED)
+    return np.where(violated, Correctness.INCORRECT, correctness).astype(np.int8)
 
 
 def _execute_flow(inputs: Points, limit: int | None) -> Flow[Outputs]:

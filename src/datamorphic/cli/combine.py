@@ -1,0 +1,186 @@
+"""The command ``datamorphic combine``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..errors import UsageError
+from . import options as opt
+from .console import prepare_output_files, print_json, print_line, print_text, redirect_user_output, write_exports
+from .exit_codes import ExitCode
+from .load import load_data, load_object, to_absolute_path
+from .stores import RunNotice, format_store_option, open_store
+
+if TYPE_CHECKING:
+    from ..runs.engine_base import Engine
+    from ..runs.store import Store
+
+#: keys of a stored request that become arguments of `dm.combine` when the run is resumed; nothing else of a store does
+OPTION_KEYS = ("strategy", "order", "datamorphisms", "filters", "limit", "budget", "timeout", "seed")
+COMBINE_REQUEST_KEYS = ("model", "subject", "data", "target", "seeds", *OPTION_KEYS)
+
+
+def combine(
+    system: Annotated[str | None, opt.argument("SYSTEM", "A test system: module:Class, or a module.")] = None,
+    subject: Annotated[str | None, opt.option("NAME", 'A built-in classifier instead of SYSTEM, e.g. "Box 1".')] = None,
+    combination_strategy: Annotated[
+        str,
+        opt.option(
+            "NAME",
+            "firstOrderMutantComplete, combinatorialComplete, permutationComplete or kOrderComplete.",
+            "--strategy",
+        ),
+    ] = "firstOrderMutantComplete",
+    order: Annotated[int | None, opt.option("K", "The longest chains of kOrderComplete.", min=1)] = None,
+    datamorphisms: Annotated[
+        str | None, opt.option("NAMES", "The datamorphisms to combine, separated by commas. The default is all.")
+    ] = None,
+    filters: Annotated[
+        str | None, opt.option("NAMES", "Set filters that select among the cases, separated by commas.")
+    ] = None,
+    seeds: Annotated[int | None, opt.option("N", "Number of seed cases.", min=1)] = None,
+    data: Annotated[str | None, opt.option("DATA", "Seed cases: a CSV or Parquet file, or data:NAME.")] = None,
+    target: opt.Target = None,
+    limit: Annotated[int, opt.option("N", "Make at most N cases, unless there is a budget.", min=1)] = 100_000,
+    budget: Annotated[int | None, opt.option("N", "Draw N cases at random if there are more.", min=1)] = None,
+    estimate: Annotated[bool, opt.flag("--estimate", "Only print how many cases there would be.")] = False,
+    timeout: opt.Timeout = None,
+    workers: opt.Workers = None,
+    engine: opt.EngineName = None,
+    store: opt.StoreUrl = None,
+    save: Annotated[Path | None, opt.option("FILE", "Write the test set to this Parquet file.")] = None,
+    html: opt.HtmlFile = None,
+    junit: opt.JunitFile = None,
+    seed: opt.Seed = 0,
+    as_json: opt.Json = False,
+) -> None:
+    """Make new test cases by applying datamorphisms one after the other, and check the metamorphisms.
+
+    Prints every metamorphism, and for a violated one the shortest chains of datamorphisms that lead to a violation. The
+    exit code is 1 if a metamorphism is violated.
+
+    Examples: datamorphic combine my_tests:Triangle --strategy permutationComplete;
+    datamorphic combine --subject "Box 1" --seeds 10 --strategy kOrderComplete --order 2;
+    datamorphic combine my_tests:Loans --strategy permutationComplete --budget 1000 --html combined.html
+    """
+    from ..runs.engines import make_engine
+
+    prepare_output_files(save, html, junit)
+    request: dict[str, Any] = {
+        "model": system,
+        "subject": subject,
+        "data": to_absolute_path(data),
+        "target": target,
+        "seeds": seeds,
+        "strategy": combination_strategy,
+        "order": order,
+        "datamorphisms": _split_names(datamorphisms),
+        "filters": _split_names(filters),
+        "limit": limit,
+        "budget": budget,
+        "timeout": timeout,
+        "seed": seed,
+    }
+    if estimate:
+        _print_estimate(request, as_json)
+        return
+    with open_store(store) as run_store:
+        run_combination_request(
+            request,
+            run_store,
+            engine=make_engine(engine, workers),
+            save=save,
+            html=html,
+            junit=junit,
+            as_json=as_json,
+            store_option=format_store_option(store),
+        )
+
+
+def run_combination_request(
+    request: dict[str, Any],
+    store: Store | None,
+    *,
+    engine: Engine,
+    resume: int | None = None,
+    save: Path | None = None,
+    html: Path | None = None,
+    junit: Path | None = None,
+    as_json: bool = False,
+    store_option: str = "",
+) -> None:
+    """Combine as a request says, or resume a run, and print what was found."""
+    from ..synthesis.combination.api import combine as make_combination
+
+    notice = RunNotice(store, store_option)
+    keep = notice.make_keep_options(request, resume)
+    options = {name: request[name] for name in OPTION_KEYS}
+    with redirect_user_output(), notice:
+        source, seeds = _load_source(request)
+        combination = make_combination(source, seeds=seeds, **options, engine=engine, store=keep)
+        if save is not None:
+            combination.tests.to_parquet(save)
+    if as_json:
+        print_json(combination.document() | {"run": notice.run})
+    else:
+        print_text(combination.describe(), passed=combination.holds if combination.verdicts else None)
+        if save is not None:
+            print_line(f"The test set: {save}")
+    write_exports(combination, {"html": html, "junit": junit}, silent=as_json)
+    if not as_json:
+        notice.print_end()
+    if combination.tally.interrupted:
+        raise typer.Exit(ExitCode.INTERRUPTED)
+    if not combination.holds:
+        raise typer.Exit(ExitCode.FINDINGS)
+
+
+def _print_estimate(request: dict[str, Any], as_json: bool) -> None:
+    from ..synthesis.combination.api import estimate_size
+
+    with redirect_user_output():
+        source, seeds = _load_source(request)
+        names = ("strategy", "order", "datamorphisms", "seed")
+        size = estimate_size(source, seeds=seeds, **{name: request[name] for name in names})
+    if as_json:
+        print_json({"strategy": request["strategy"], "estimate": size})
+    else:
+        print_line(f"up to {size:,} new cases")
+
+
+def _load_source(request: dict[str, Any]) -> tuple[Any, Any]:
+    """Return the test system and its seed cases, or their number."""
+    system, subject, data = request["model"], request["subject"], request["data"]
+    if (system is None) == (subject is None):
+        raise UsageError(
+            "Say what to test, one of: a test system (module:Class) or --subject NAME. "
+            f"Got {'both' if system is not None else 'neither'}."
+        )
+    if request["target"] is not None and data is None:
+        raise UsageError("--target names a column of --data, but no data are given. Add --data FILE.")
+    if subject is not None:
+        from ..data.subjects import subjects
+
+        source: Any = subjects[subject]
+    else:
+        source = load_object(str(system))
+    if data is None:
+        return source, request["seeds"]
+    frame = load_data(data)
+    if request["target"] is not None:
+        if request["target"] not in frame.columns:
+            raise UsageError(f"The target column {request['target']!r} is not in the data.")
+        frame = frame.drop(columns=[request["target"]])
+    return source, frame if request["seeds"] is None else frame.head(request["seeds"])
+
+
+def _split_names(text: str | None) -> list[str] | None:
+    if text is None:
+        return None
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise UsageError(f"Expected names separated by commas, as in swapped,doubled. Got {text!r}.")
+    return names

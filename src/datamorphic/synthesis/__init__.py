@@ -1,0 +1,1 @@
+"""New test cases from old ones: combination and optimisation."""

@@ -1,0 +1,321 @@
+"""Which chains of datamorphisms a strategy composes: how many there are, which may follow, and the chain of each rank.
+
+A chain is a sequence of datamorphisms, applied to a seed case from left to right. Every start of a chain of a strategy is a
+chain of it too, so that all chains of one length can be made from those of the length before.
+
+A unary datamorphism can be applied in one way, a binary one in as many ways as there are other seed cases for its second
+argument. These numbers are the weights of the datamorphisms; chains that differ in a second argument are different.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ..._text import suggest_name
+from ..._validation import validate_integer
+from ...errors import ArgumentError
+from ...morphisms.morphism import normalize_name
+
+Steps = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+Ranks = npt.NDArray[Any]  # int64, or Python's integers where there are more chains than that
+
+NO_STEP = -1  # in a matrix of chains: the chain has ended
+MAX_INT64 = 2**63 - 1
+LARGEST_EXACT_SIZE = 10**15  # larger numbers of chains are written as powers of ten
+
+
+@dataclass(frozen=True)
+class ChainRule(ABC):
+    """The chains that a strategy composes from weighted datamorphisms.
+
+    What may follow a chain depends on a number, its future. Chains of equal value and future lead to equal chains.
+    """
+
+    strategy: ClassVar[str]  # the published name
+
+    weights: tuple[int, ...]  # the number of ways to apply each datamorphism
+    order: int | None = None  # the maximal length, where the strategy has one
+
+    @property
+    @abstractmethod
+    def max_length(self) -> int:
+        """The length of the longest chains."""
+
+    @property
+    @abstractmethod
+    def count(self) -> int:
+        """The number of chains per seed case."""
+
+    @abstractmethod
+    def allows(self, futures: Steps, step: int) -> Mask:
+        """Return which chains with these futures the datamorphism may follow."""
+
+    @abstractmethod
+    def advance(self, futures: Steps, step: int) -> Steps:
+        """Return the futures of chains after one more datamorphism."""
+
+    @abstractmethod
+    def unrank(self, ranks: Ranks) -> tuple[Steps, Steps]:
+        """Return the chains with these ranks, from 0 to `count` - 1, one per row.
+
+        The first matrix has the datamorphisms, NO_STEP after the end. The second has the number of the second argument
+        among the other seed cases; 0 where there is none.
+        """
+
+    def has_next(self, futures: Steps) -> Mask:
+        """Return which chains with these futures can be continued."""
+        allowed = np.zeros(len(futures), dtype=bool)
+        for step in range(len(self.weights)):
+            allowed |= self.allows(futures, step)
+        return allowed
+
+    def _make_matrices(self, rows: int) -> tuple[Steps, Steps]:
+        shape = (rows, self.max_length)
+        return np.full(shape, NO_STEP, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+
+
+class BoundedSequences(ChainRule):
+    """All sequences up to a length, repetition allowed."""
+
+    strategy = "kOrderComplete"
+
+    @property
+    def max_length(self) -> int:
+        """The length of the longest chains."""
+        return self.order or 1
+
+    @property
+    def count(self) -> int:
+        """The number of chains per seed case."""
+        return sum(sum(self.weights) ** length for length in range(1, self.max_length + 1))
+
+    def allows(self, futures: Steps, step: int) -> Mask:
+        """Return True for all: the length alone limits these chains."""
+        return np.ones(len(futures), dtype=bool)
+
+    def advance(self, futures: Steps, step: int) -> Steps:
+        """Return the futures of chains after one more datamorphism."""
+        return futures
+
+    def unrank(self, ranks: Ranks) -> tuple[Steps, Steps]:
+        """Return the chains with these ranks: shorter ones first, then as numbers with one digit per step."""
+        steps, choices = self._make_matrices(len(ranks))
+        ends, base, start = np.cumsum(self.weights), sum(self.weights), 0
+        for length in range(1, self.max_length + 1):
+            rows = np.flatnonzero((ranks >= start) & (ranks < start + base**length))
+            rest = ranks[rows] - start
+            for place in reversed(range(length)):
+                digits = (rest % base).astype(np.int64)
+                rest = rest // base
+                steps[rows, place] = np.searchsorted(ends, digits, side="right")
+                choices[rows, place] = digits - (ends - self.weights)[steps[rows, place]]
+            start += base**length
+        return steps, choices
+
+
+class FirstOrder(BoundedSequences):
+    """Every datamorphism once."""
+
+    strategy = "firstOrderMutantComplete"
+
+
+class OrderedSubsets(ChainRule):
+    """Every non-empty subset of the datamorphisms, in declared order."""
+
+    strategy = "combinatorialComplete"
+
+    @property
+    def max_length(self) -> int:
+        """The length of the longest chains."""
+        return len(self.weights)
+
+    @property
+    def count(self) -> int:
+        """The number of chains per seed case."""
+        product = 1
+        for weight in self.weights:
+            product *= 1 + weight
+        return product - 1
+
+    def allows(self, futures: Steps, step: int) -> Mask:
+        """Return which chains end before this datamorphism."""
+        return futures <= step
+
+    def advance(self, futures: Steps, step: int) -> Steps:
+        """Return the number of the first datamorphism that may follow."""
+        return np.full(len(futures), step + 1, dtype=np.int64)
+
+    def unrank(self, ranks: Ranks) -> tuple[Steps, Steps]:
+        """Return the chains with these ranks: one digit per datamorphism says whether, and how, it is applied."""
+        steps, choices = self._make_matrices(len(ranks))
+        rest, lengths, rows = ranks + 1, np.zeros(len(ranks), dtype=np.int64), np.arange(len(ranks))
+        for step, weight in enumerate(self.weights):
+            digits = (rest % (1 + weight)).astype(np.int64)
+            rest = rest // (1 + weight)
+            chosen = rows[digits > 0]
+            steps[chosen, lengths[chosen]] = step
+            choices[chosen, lengths[chosen]] = digits[chosen] - 1
+            lengths[chosen] += 1
+        return steps, choices
+
+
+class Permutations(ChainRule):
+    """Every ordering of every non-empty subset of the datamorphisms.
+
+    A future is the set of the datamorphisms used so far, as bits.
+    """
+
+    strategy = "permutationComplete"
+
+    @property
+    def max_length(self) -> int:
+        """The length of the longest chains."""
+        return len(self.weights)
+
+    @property
+    def count(self) -> int:
+        """The number of chains per seed case."""
+        # with the elementary symmetric polynomials e_k of the weights, there are k! e_k chains of length k
+        sums = [1] + [0] * len(self.weights)
+        for weight in self.weights:
+            for size in range(len(self.weights), 0, -1):
+                sums[size] += weight * sums[size - 1]
+        total, factorial = 0, 1
+        for size in range(1, len(sums)):
+            factorial *= size
+            total += factorial * sums[size]
+        return total
+
+    def allows(self, futures: Steps, step: int) -> Mask:
+        """Return which chains do not have this datamorphism yet."""
+        return (futures >> step) & 1 == 0
+
+    def advance(self, futures: Steps, step: int) -> Steps:
+        """Return the futures of chains after one more datamorphism."""
+        return futures | (1 << step)
+
+    def unrank(self, ranks: Ranks) -> tuple[Steps, Steps]:
+        """Return the chains with these ranks, step by step.
+
+        The number of ways to go on depends on how many datamorphisms of each weight are left, and there are two weights
+        at most: 1 for unary ones, and one for all binary ones.
+        """
+        steps, choices = self._make_matrices(len(ranks))
+        is_heavy = np.array(self.weights) != 1
+        heavy_weight = max((weight for weight in self.weights if weight != 1), default=1)
+        free = np.ones((len(ranks), len(self.weights)), dtype=bool)
+        rest = ranks + 1  # 0 ends a chain
+        for place in range(self.max_length):
+            rows = np.flatnonzero(rest > 0)
+            heavy_left = (free[rows] & is_heavy).sum(axis=1)
+            for heavy_count in map(int, np.unique(heavy_left)):
+                group = rows[heavy_left == heavy_count]
+                light_count = self.max_length - place - heavy_count
+                after_light = self._count_continuations(light_count - 1, heavy_count, heavy_weight)
+                after_heavy = self._count_continuations(light_count, heavy_count - 1, heavy_weight)
+                number, light_chains = rest[group] - 1, light_count * after_light
+                for heavy in (False, True):
+                    in_part = (number >= light_chains) == heavy
+                    selected = group[in_part]
+                    if not selected.size:
+                        continue
+                    ways, after, start = (heavy_weight, after_heavy, light_chains) if heavy else (1, after_light, 0)
+                    index = ((number[in_part] - start) // (ways * after)).astype(np.int64)
+                    offset = (number[in_part] - start) % (ways * after)
+                    candidates = np.cumsum(free[selected] & (is_heavy == heavy), axis=1)
+                    chosen = (candidates > index[:, None]).argmax(axis=1)
+                    steps[selected, place] = chosen
+                    choices[selected, place] = (offset // after).astype(np.int64)
+                    free[selected, chosen] = False
+                    rest[selected] = offset % after
+        return steps, choices
+
+    def _count_continuations(self, light: int, heavy: int, weight: int) -> int:
+        """Return in how many ways a chain can go on, to end at once included, with so many datamorphisms left."""
+        if light < 0 or heavy < 0:
+            return 0
+        return Permutations((1,) * light + (weight,) * heavy).count + 1
+
+
+RULES: dict[str, type[ChainRule]] = {
+    rule.strategy: rule for rule in (FirstOrder, OrderedSubsets, Permutations, BoundedSequences)
+}
+STRATEGIES = tuple(RULES)
+#: other names of the strategies: commands of Morphy's scripts
+ALIASES = {
+    "firstOrderComplete": FirstOrder.strategy,
+    "mutants1stOrderComplete": FirstOrder.strategy,
+    "makeMutants1stOrderComplete": FirstOrder.strategy,
+}
+
+
+def parse_strategy(name: object, order: object, owner: str) -> tuple[str, int | None]:
+    """Return the published name of a strategy, which may be written in any style, and its order.
+
+    Examples
+    --------
+    >>> parse_strategy("permutation_complete", None, "combine")
+    ('permutationComplete', None)
+    >>> parse_strategy("kOrderComplete(2)", None, "combine")
+    ('kOrderComplete', 2)
+    """
+    text = str(name).strip()
+    if match := re.fullmatch(r"(.*?)\s*\(\s*(\d+)\s*\)", text):
+        text, written_order = match[1], int(match[2])
+        if order is not None and order != written_order:
+            raise ArgumentError(f"The strategy {name!r} has the order {written_order}, but order={order!r}. Give one.")
+        order = written_order
+    known = {normalize_name(strategy): strategy for strategy in STRATEGIES}
+    known |= {normalize_name(alias): strategy for alias, strategy in ALIASES.items()}
+    strategy = known.get(normalize_name(text))
+    if strategy is None:
+        raise ArgumentError(f"There is no strategy {name!r}. {suggest_name(text, STRATEGIES)}")
+    if strategy != BoundedSequences.strategy:
+        if order is not None:
+            raise ArgumentError(
+                f"order={order!r} is for {BoundedSequences.strategy}, not for {strategy}. Leave it out."
+            )
+        return strategy, None
+    if order is None:
+        raise ArgumentError(f"{strategy} needs the length of its longest chains. Add order=2, for example.")
+    return strategy, validate_integer("order", owner, order, 1)
+
+
+def draw_ranks(rng: np.random.Generator, total: int, count: int) -> Ranks:
+    """Return different numbers below `total` in ascending order, every selection being equally likely."""
+    if total <= MAX_INT64:
+        return np.sort(rng.choice(total, count, replace=False, shuffle=False))
+    byte_count, ranks = (total.bit_length() + 7) // 8, set[int]()
+    surplus_bits = 8 * byte_count - total.bit_length()
+    while len(ranks) < count:
+        rank = int.from_bytes(rng.bytes(byte_count), "big") >> surplus_bits
+        if rank < total:
+            ranks.add(rank)
+    return np.array(sorted(ranks), dtype=object)
+
+
+def split_ranks(ranks: Ranks, chains_per_seed: int) -> tuple[Steps, Ranks]:
+    """Return the seed case of each rank, and the rank of its chain."""
+    return (ranks // chains_per_seed).astype(np.int64), ranks % chains_per_seed
+
+
+def name_chain(names: Sequence[str], steps: Sequence[int], partners: Sequence[int]) -> list[str]:
+    """Return a chain as names; a binary datamorphism also has the id of the seed case that is its second argument."""
+    return [
+        names[step] if partner < 0 else f"{names[step]}({partner})"
+        for step, partner in zip(steps, partners, strict=True)
+        if step != NO_STEP
+    ]
+
+
+def format_size(size: int) -> str:
+    """Return a number of cases for a sentence; very large ones as a power of ten."""
+    return f"{size:,}" if size < LARGEST_EXACT_SIZE else f"about 10^{len(str(size)) - 1}"

@@ -1,0 +1,334 @@
+"""`Combination`: the cases that were combined, the verdicts on them, and the chains that lead to violations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..._text import format_short, pluralize, to_jsonable
+from ...errors import DataError
+from ...morphisms.cases import NO_ORIGIN, TestSet, Verdict
+from ...reporting.export import Exportable
+from ...reporting.junit import JUnitCase
+from ...runs.driver import CallCounter
+from .chains import Mask, Steps, name_chain
+from .generation import GeneratedCases
+from .shortening import ShortenedChain
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MAX_VIOLATIONS_IN_DOCUMENT = 100
+MAX_FEATURES_IN_EXAMPLE = 6
+CHAIN_ARROW = " > "
+
+Verdicts = npt.NDArray[np.object_]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Derivations:
+    """Ways in which cases were made: first one per case, then further ways to make the same cases."""
+
+    states: Steps  # the numbers of the states among all that were made
+    steps: Steps  # the datamorphism applied last
+    rows: Steps  # the case, as a row of the test set
+    origin_rows: Steps  # its origins, as rows of the test set; -1 for none
+
+
+@dataclass(frozen=True, kw_only=True)
+class ViolationGroup:
+    """The violations of a metamorphism with the same shortest chain."""
+
+    metamorphism: str
+    chain: str  # the shortest chain; empty if the seed case itself violates the metamorphism
+    count: int
+    is_searched: bool  # False for violations whose shortest chain was not searched
+    words: str  # an example as a sentence
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Combination(Exportable):
+    """The result of `dm.combine`.
+
+    Attributes
+    ----------
+    subject, strategy : str
+        The names of the test system and of the strategy.
+    order : int or None
+        The maximal length of chains, for ``kOrderComplete``.
+    datamorphisms : list of str
+        The datamorphisms that were combined.
+    tests : TestSet
+        The seed cases and the new cases, with outputs if the test system has an executor.
+    estimate : int
+        The number of new cases if all chains gave different ones and no filter ended one.
+    is_sampled : bool
+        Whether chains were drawn at random, because there are more than the budget.
+    ancestors : ndarray of bool
+        Which cases are in the test set only because others were made from them: on the way to a chain that was drawn,
+        or removed by a filter.
+    verdicts : dict
+        The verdicts of every metamorphism, one per case. A case that was made in several ways is checked for each of them.
+    seed : int
+        The seed of the random numbers.
+    seconds : float
+        The time it took.
+    notes : list of str
+        Remarks on the combination.
+    """
+
+    subject: str
+    strategy: str
+    order: int | None
+    datamorphisms: Sequence[str]
+    tests: TestSet
+    estimate: int
+    is_sampled: bool
+    ancestors: Mask
+    verdicts: Mapping[str, Verdicts]
+    messages: Mapping[str, str]  # of the metamorphisms
+    cases: GeneratedCases = field(repr=False)
+    rows: Steps = field(repr=False)  # of `tests` among all cases that were made
+    derivations: Derivations = field(repr=False)
+    checks: Mapping[str, Verdicts] = field(repr=False)  # the verdicts of every metamorphism, one per derivation
+    shortened: Mapping[tuple[str, int], ShortenedChain] = field(repr=False)  # by metamorphism and derivation
+    seed: int
+    seconds: float
+    notes: Sequence[str]
+    tally: CallCounter
+
+    _PAGE = "synthesis.combination.page:build_combination_page"
+    _TEXT = "synthesis.combination.text:format_combination"
+
+    # -- figures ---------------------------------------------------------------------------------------------------
+
+    @property
+    def seed_count(self) -> int:
+        """The number of seed cases."""
+        return int((self.rows < self.cases.seed_count).sum())
+
+    @property
+    def case_count(self) -> int:
+        """The number of new cases, without those that are only on the way to others."""
+        return int((~self.ancestors & (self.rows >= self.cases.seed_count)).sum())
+
+    @property
+    def duplicates(self) -> int:
+        """The number of cases that were made but had the input of an earlier case."""
+        return self.cases.made_count - (len(self.cases.tests) - self.cases.seed_count)
+
+    @property
+    def runs(self) -> int:
+        """The number of cases that were executed, those of the search for shortest chains included."""
+        return self.tally.runs
+
+    @property
+    def calls(self) -> int:
+        """The number of rows that the system computed."""
+        return self.tally.calls
+
+    @property
+    def violated(self) -> list[str]:
+        """The names of the violated metamorphisms."""
+        return [name for name, verdicts in self.verdicts.items() if (verdicts == Verdict.VIOLATED).any()]
+
+    @property
+    def holds(self) -> bool:
+        """Whether no metamorphism was violated."""
+        return not self.violated
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """One row per metamorphism: how often it holds, is violated, inapplicable and undefined.
+
+        A case counts as often as it was made in another way.
+        """
+        import pandas as pd
+
+        rows = []
+        for name, verdicts in self.checks.items():
+            counts = {str(verdict.value): int((verdicts == verdict).sum()) for verdict in Verdict}
+            rows.append({"metamorphism": name, **counts, "message": self.messages[name]})
+        return pd.DataFrame(rows, columns=["metamorphism", *(str(verdict.value) for verdict in Verdict), "message"])
+
+    # -- chains ----------------------------------------------------------------------------------------------------
+
+    def chain(self, case_id: int) -> list[str]:
+        """Return the datamorphisms that made a case from its seed case, the first one first.
+
+        A binary datamorphism also has the id of the seed case that is its second argument: ``"mid(3)"``.
+        """
+        (row,) = self.tests.rows_of(np.array([case_id])).tolist()
+        if row < 0:
+            raise DataError(
+                f"There is no test case with id {case_id} in this set of {pluralize(len(self.tests), 'case')}."
+            )
+        _, steps, partners = self.cases.read_chains(self.derivations.states[[row]])
+        return self._name_steps(steps[0].tolist(), partners[0].tolist())
+
+    def _name_steps(self, steps: Sequence[int], partners: Sequence[int]) -> list[str]:
+        seed_ids = self.cases.tests.ids
+        partner_ids = [int(seed_ids[partner]) if partner >= 0 else -1 for partner in partners]
+        return name_chain(self.datamorphisms, steps, partner_ids)
+
+    def _name_shortest(self, metamorphism: str, row: int, chain: list[str]) -> list[str] | None:
+        """Return the shortest chain found for a violation; None if it was not searched."""
+        shortest = self.shortened.get((metamorphism, row))
+        if shortest is None:
+            return chain if len(chain) <= 1 else None
+        return self._name_steps([step for step, _ in shortest.chain], [partner for _, partner in shortest.chain])
+
+    @cached_property
+    def violations(self) -> pd.DataFrame:
+        """One row per violation.
+
+        ``metamorphism``, ``case`` and ``seed_case`` (ids), ``chain`` and ``shortest`` (datamorphisms from the seed case to
+        the case; the shortest chain that still violates the metamorphism, None where it was not searched), ``origin`` (id),
+        ``origin_output``, ``output``, and the inputs: ``seed.<feature>`` and ``in.<feature>``.
+        """
+        import pandas as pd
+
+        parts = []
+        for name in self.violated:
+            numbers = np.flatnonzero(self.checks[name] == Verdict.VIOLATED)
+            rows, origin_rows = self.derivations.rows[numbers], self.derivations.origin_rows[numbers, 0]
+            seeds, steps, partners = self.cases.read_chains(self.derivations.states[numbers])
+            chains = [self._name_steps(*chain) for chain in zip(steps.tolist(), partners.tolist(), strict=True)]
+            shortest = [self._name_shortest(name, *pair) for pair in zip(numbers.tolist(), chains, strict=True)]
+            outputs = self.tests.output
+            origin_outputs = outputs[origin_rows].astype(object)
+            origin_outputs[origin_rows < 0] = None
+            columns = {
+                "metamorphism": name,
+                "case": self.tests.ids[rows],
+                "seed_case": self.cases.tests.ids[seeds],
+                "chain": [CHAIN_ARROW.join(chain) for chain in chains],
+                "shortest": [None if chain is None else CHAIN_ARROW.join(chain) for chain in shortest],
+                "origin": np.where(origin_rows >= 0, self.tests.ids[origin_rows], NO_ORIGIN),
+                "origin_output": origin_outputs,
+                "output": outputs[rows].astype(object),
+            }
+            inputs = [
+                self.cases.tests.inputs.take(seeds).frame.add_prefix("seed."),
+                self.tests.inputs.take(rows).frame.add_prefix("in."),
+            ]
+            parts.append(pd.concat([pd.DataFrame(columns), *inputs], axis=1))
+        return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["metamorphism", "case"])
+
+    @cached_property
+    def groups(self) -> list[ViolationGroup]:
+        """The violations by metamorphism and shortest chain, the shortest and most frequent first."""
+        frame, groups = self.violations, []
+        for name in self.violated:
+            rows = frame[frame["metamorphism"] == name]
+            for shortest, members in rows.groupby("shortest", dropna=False, sort=False):
+                is_searched = isinstance(shortest, str)
+                same = members[members["chain"] == shortest] if is_searched else members
+                example = (same if len(same) else members).iloc[0]
+                words = self._format_example(example, str(shortest) if is_searched else str(example["chain"]))
+                group = ViolationGroup(
+                    metamorphism=name,
+                    chain=str(shortest) if is_searched else str(example["chain"]),
+                    count=len(members),
+                    is_searched=is_searched,
+                    words=words,
+                )
+                groups.append(group)
+        order = {name: number for number, name in enumerate(self.violated)}
+        return sorted(
+            groups,
+            key=lambda group: (
+                order[group.metamorphism],
+                not group.is_searched,
+                group.chain.count(CHAIN_ARROW) if group.chain else -1,
+                -group.count,
+            ),
+        )
+
+    def _format_example(self, violation: pd.Series[Any], chain: str) -> str:
+        """Return a violation as a sentence, with the answers at the end of the chain."""
+        names = self.tests.space.names
+        values = [f"{name} {_format_value(violation[f'seed.{name}'])}" for name in names[:MAX_FEATURES_IN_EXAMPLE]]
+        seed_values = ", ".join([*values, *(["..."] if len(names) > MAX_FEATURES_IN_EXAMPLE else [])])
+        seed_case = f"seed case {violation['seed_case']} ({seed_values})"
+        before, after = violation["origin_output"], violation["output"]
+        if chain != violation["chain"]:
+            name, place = violation["metamorphism"], int(violation.name)
+            first_place = int((self.violations["metamorphism"] == name).argmax())
+            number = int(np.flatnonzero(self.checks[name] == Verdict.VIOLATED)[place - first_place])
+            before, after = self.shortened[name, number].answers or (before, after)
+        if not chain:
+            return f"{seed_case}: the answer is {format_short(after)}"
+        if before is None:
+            return f"{seed_case}, {chain}: the answer is {format_short(after)}"
+        return f"{seed_case}, {chain}: {format_short(before)} becomes {format_short(after)}"
+
+    def __repr__(self) -> str:
+        figures = (
+            f"{self.case_count:,} new cases, {len(self.violated)} of {pluralize(len(self.verdicts), 'metamorphism')}"
+        )
+        return f"Combination({self.subject}, {self.strategy}: {figures} violated)"
+
+    # -- exports ---------------------------------------------------------------------------------------------------
+
+    def document(self) -> dict[str, Any]:
+        """Return the figures, the table of metamorphisms and the first violations as a JSON-serialisable dict."""
+        return to_jsonable(
+            {
+                "subject": self.subject,
+                "strategy": self.strategy,
+                "order": self.order,
+                "datamorphisms": list(self.datamorphisms),
+                "seeds": self.seed_count,
+                "estimate": self.estimate,
+                "sampled": self.is_sampled,
+                "cases": self.case_count,
+                "ancestors": int(self.ancestors.sum()),
+                "duplicates": self.duplicates,
+                "rejected": self.cases.rejected_count,
+                "runs": self.runs,
+                "calls": self.calls,
+                "seconds": self.seconds,
+                "seed": self.seed,
+                "holds": self.holds,
+                "metamorphisms": self.table.to_dict("records"),
+                "violations": self.violations.head(MAX_VIOLATIONS_IN_DOCUMENT).to_dict("records"),
+                "violation_count": len(self.violations),
+                "notes": list(self.notes),
+                "interrupted": self.tally.interrupted,
+            }
+        )
+
+    def test_cases(self) -> list[JUnitCase]:
+        """Return one test case per metamorphism."""
+        cases = []
+        for row in self.table.itertuples():
+            judged = row.holds + row.violated
+            violated = f"{row.violated:,} of {pluralize(judged, 'check')} violate it"
+            cases.append(
+                JUnitCase(
+                    name=row.metamorphism,
+                    outcome="failed" if row.violated else "passed" if judged else "skipped",
+                    kind="violated" if row.violated else "",
+                    message=violated if row.violated else "" if judged else "it applies to no case",
+                    detail="\n".join(group.words for group in self.groups if group.metamorphism == row.metamorphism),
+                )
+            )
+        return cases
+
+    def _export_name(self) -> str:
+        return f"{self.subject}: {self.strategy}"
+
+    def _export_properties(self) -> dict[str, str]:
+        return {"strategy": self.strategy, "seed": str(self.seed), "cases": str(self.case_count)}
+
+
+def _format_value(value: object) -> str:
+    import pandas as pd
+
+    return "missing" if pd.api.types.is_scalar(value) and pd.isna(value) else format_short(value)

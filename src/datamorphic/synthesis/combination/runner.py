@@ -1,0 +1,367 @@
+"""Run a combination: make the cases, execute them, check the metamorphisms, and shorten the chains of violations."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..._text import pluralize
+from ..._typing import DataLike
+from ..._validation import is_number, validate_integer
+from ...errors import ArgumentError, OutOfBudget, SystemFailed, TestSystemError
+from ...morphisms.cases import NO_ORIGIN, CaseKind, TestSet, Verdict, make_missing_outputs
+from ...morphisms.morphism import Morphism
+from ...morphisms.subject import DEFAULT_SEED_CASES
+from ...morphisms.system import TestSystem, judge_verdicts
+from ...runs.driver import CallCounter, drive
+from ...runs.engine_base import Engine
+from ...runs.flow import Flow, Query
+from ...runs.progress import Progress
+from ...space.outputs import Outputs
+from .chains import ChainRule, Mask, Steps, draw_ranks, format_size, split_ranks
+from .generation import CaseMaker, GeneratedCases, list_ancestors, make_all_cases, make_drawn_cases
+from .options import CombineOptions
+from .result import Combination, Derivations, Verdicts
+from .shortening import ChainExecutor, ChainFailure, ShortenedChain, shorten_chains
+
+if TYPE_CHECKING:
+    from ...runs.session import Session
+
+MAX_CASES_PER_QUERY = 50_000  # so that progress is shown between queries, and Ctrl-C keeps what was executed
+MAX_SHORTENED_PER_METAMORPHISM = 200  # violations, evenly chosen
+MAX_ARITY = 2
+SUGGESTED_BUDGET = 10_000  # cases, in the message that there are too many
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CombinationPlan:
+    """What is combined: seed cases with different inputs, datamorphisms, and the chains of the strategy."""
+
+    system: TestSystem
+    seeds: TestSet
+    datamorphisms: Sequence[Morphism]
+    rule: ChainRule
+    notes: Sequence[str] = field(default_factory=tuple)
+
+    @property
+    def size(self) -> int:
+        """The number of new cases if all chains give different ones and no filter ends one."""
+        return len(self.seeds) * self.rule.count
+
+
+def plan_combination(
+    system: TestSystem, seeds: DataLike | TestSet | int | None, data: DataLike | None, options: CombineOptions
+) -> CombinationPlan:
+    """Collect the seed cases and the datamorphisms, and count the chains."""
+    notes: list[str] = []
+    datamorphisms = _select_datamorphisms(system, options, notes)
+    seed_cases = _collect_seeds(system, seeds, data, options)
+    distinct_seeds = seed_cases.drop_duplicates()
+    if len(distinct_seeds) < len(seed_cases):
+        count = len(seed_cases) - len(distinct_seeds)
+        notes.append(f"{pluralize(count, 'seed case')} left out, because an earlier one has the same input.")
+    if not len(distinct_seeds):
+        raise ArgumentError("There are no seed cases to start from. Give at least one.")
+    for name in options.filters or ():
+        system.find("set_filter", name)
+    weights = [1 if morphism.arity == 1 else len(distinct_seeds) - 1 for morphism in datamorphisms]
+    rule = options.make_rule(weights)
+    return CombinationPlan(system=system, seeds=distinct_seeds, datamorphisms=datamorphisms, rule=rule, notes=notes)
+
+
+def _select_datamorphisms(system: TestSystem, options: CombineOptions, notes: list[str]) -> list[Morphism]:
+    """Return the named datamorphisms, or all, in declared order."""
+    if not system.datamorphisms:
+        raise TestSystemError(f"{system.name} has no datamorphism to combine. Mark a function with @datamorphism.")
+    if options.datamorphisms is not None:
+        names = {system.find("datamorphism", name).name for name in options.datamorphisms}
+        morphisms = [morphism for name, morphism in system.datamorphisms.items() if name in names]
+        for morphism in morphisms:
+            if morphism.arity > MAX_ARITY:
+                morphism.fail(f"takes {morphism.arity} cases. Datamorphisms of one or two cases can be combined.")
+        return morphisms
+    morphisms = [morphism for morphism in system.datamorphisms.values() if morphism.arity <= MAX_ARITY]
+    if omitted := [name for name, morphism in system.datamorphisms.items() if morphism.arity > MAX_ARITY]:
+        notes.append(f"Left out, because they take more than two cases: {', '.join(omitted)}.")
+    if not morphisms:
+        raise TestSystemError(f"{system.name} has no datamorphism of one or two cases, and others cannot be combined.")
+    return morphisms
+
+
+def _collect_seeds(
+    system: TestSystem, seeds: DataLike | TestSet | int | None, data: DataLike | None, options: CombineOptions
+) -> TestSet:
+    rng = np.random.default_rng(options.seed)
+    if isinstance(seeds, TestSet):
+        if seeds.space.features != system.known_space().features:
+            raise ArgumentError(
+                f"The seed cases are of another space than that of {system.name}. Give cases of its space."
+            )
+        return seeds
+    space = system.known_space()
+    if seeds is None or is_number(seeds):
+        count = None if seeds is None else validate_integer("seeds", options.OWNER, seeds, 1)
+        if system.seed_makers:
+            made_seeds = system.make_seeds(n=count, seed=rng)
+            return made_seeds if count is None else made_seeds.take(slice(0, count))
+        if data is None:
+            return TestSet.of_seeds(space.sample(count or DEFAULT_SEED_CASES, seed=rng, points=True), "sample")
+        points = space.points(data)
+        if count is not None and count < len(points):
+            points = points.take(np.sort(rng.permutation(len(points))[:count]))
+        return TestSet.of_seeds(points, "data")
+    return TestSet.of_seeds(space.points(seeds), "data")
+
+
+def _validate_size(plan: CombinationPlan, options: CombineOptions) -> None:
+    if options.budget is None and plan.size > options.limit:
+        budget = min(options.limit, SUGGESTED_BUDGET)
+        raise ArgumentError(
+            f"{options.strategy} of {pluralize(len(plan.datamorphisms), 'datamorphism')} on "
+            f"{pluralize(len(plan.seeds), 'seed case')} makes up to {format_size(plan.size)} cases, more than the limit of "
+            f"{options.limit:,}. To draw some at random, add budget={budget} (--budget {budget} on the command line). Or "
+            "give fewer seed cases or datamorphisms, or a higher limit."
+        )
+
+
+def run_combination(
+    plan: CombinationPlan,
+    options: CombineOptions,
+    *,
+    engine: Engine | None = None,
+    progress: bool | None = None,
+    session: Session | None = None,
+) -> Combination:
+    """Combine, execute and check, and return the result. A `session` records the run."""
+    _validate_size(plan, options)
+    system, start_time = plan.system, time.monotonic()
+    notes = list(plan.notes)
+    is_sampled = options.budget is not None and options.budget < plan.size
+    with Progress(system.name, progress) as display:
+        maker_options = (system, plan.seeds, plan.datamorphisms, options.seed)
+        if is_sampled:
+            assert options.budget is not None
+            rng = np.random.default_rng(np.random.SeedSequence(options.seed, spawn_key=(0,)))
+            seeds, ranks = split_ranks(draw_ranks(rng, plan.size, options.budget), plan.rule.count)
+            steps, choices = plan.rule.unrank(ranks)
+            maker = CaseMaker(*maker_options, expected=int((steps >= 0).sum()))
+            cases = make_drawn_cases(maker, seeds, steps, choices, display.show)
+        else:
+            maker = CaseMaker(*maker_options, expected=plan.size)
+            cases = make_all_cases(maker, plan.rule, display.show)
+        del maker  # it has a copy of all inputs
+        rows, ancestors, removed = _apply_filters(system, cases, options, notes)
+    tests = cases.tests if len(rows) == len(cases.tests) else cases.tests.take(rows)
+    counter = CallCounter()
+    judgement = Judgement(tests=tests, derivations=_list_derivations(cases, rows, removed))
+    if system.sut is not None:
+        judgement = drive(
+            _execute_and_judge(plan, cases, tests, rows, removed, options),
+            system.sut,
+            tally=counter,
+            progress=progress,
+            timeout=options.timeout,
+            engine=engine,
+            journal=session.journal if session is not None else None,
+        )
+        outputs = judgement.tests.outputs
+        if not counter.interrupted and outputs is not None and len(outputs) and not outputs.ok.any():
+            message = counter.incidents["message"].iloc[0] if len(counter.incidents) else "no message"
+            raise SystemFailed(f"{system.name} gave no answer to any of {pluralize(len(outputs), 'case')}: {message}.")
+        notes += judgement.notes
+        if not system.metamorphisms:
+            notes.append("There is no metamorphism, so nothing was checked. Mark a function with @metamorphism.")
+    else:
+        notes.append("There is no executor, so the cases have no outputs. Mark a function with @executor.")
+    return Combination(
+        subject=system.name,
+        strategy=options.strategy,
+        order=options.order,
+        datamorphisms=[morphism.name for morphism in plan.datamorphisms],
+        tests=judgement.tests,
+        estimate=plan.size,
+        is_sampled=is_sampled,
+        ancestors=ancestors,
+        verdicts=judgement.verdicts,
+        checks=judgement.checks,
+        derivations=judgement.derivations,
+        messages={name: morphism.mark.message for name, morphism in system.metamorphisms.items()},
+        cases=cases,
+        rows=rows,
+        shortened=judgement.shortened,
+        seed=options.seed,
+        seconds=time.monotonic() - start_time,
+        notes=notes,
+        tally=counter,
+    )
+
+
+def _apply_filters(
+    system: TestSystem, cases: GeneratedCases, options: CombineOptions, notes: list[str]
+) -> tuple[Steps, Mask, Mask]:
+    """Return the rows of the cases that stay, which of them are ancestors only, and which a filter removed.
+
+    The origins of cases that stay are needed to check these, so they stay too.
+    """
+    tests = cases.tests
+    keep = np.ones(len(tests), dtype=bool)
+    if options.filters:
+        selection = tests
+        for name in options.filters:
+            morphism = system.find("set_filter", name)
+            selection = morphism.evaluate_set(selection)
+            if (tests.rows_of(selection.ids) < 0).any():
+                morphism.fail("returned cases that it was not given. A filter of a combination selects cases.")
+        keep = np.zeros(len(tests), dtype=bool)
+        keep[tests.rows_of(selection.ids)] = True
+        notes.append(f"{pluralize(int((~keep).sum()), 'case')} removed by filters: {', '.join(options.filters)}.")
+    wanted = keep & cases.drawn
+    rows = np.flatnonzero(list_ancestors(tests, np.flatnonzero(wanted)) | wanted)
+    is_seed = rows < cases.seed_count
+    return rows, ~wanted[rows] & ~(is_seed & keep[rows]), ~keep[rows]
+
+
+# -- executing and judging ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Judgement:
+    """Executed cases, the verdicts on them, and the shortest chains of violations."""
+
+    tests: TestSet
+    derivations: Derivations
+    verdicts: dict[str, Verdicts] = field(default_factory=dict)  # one per case
+    checks: dict[str, Verdicts] = field(default_factory=dict)  # one per derivation
+    shortened: dict[tuple[str, int], ShortenedChain] = field(default_factory=dict)
+    notes: Sequence[str] = ()
+
+
+def _execute_and_judge(
+    plan: CombinationPlan, cases: GeneratedCases, tests: TestSet, rows: Steps, removed: Mask, options: CombineOptions
+) -> Flow[Judgement]:
+    parts: list[Outputs] = []
+    done, notes, is_stopped = 0, list[str](), False
+    try:
+        while done < len(tests):
+            batch = tests.inputs.take(slice(done, done + MAX_CASES_PER_QUERY))
+            # no two cases are equal, so a cache would only cost memory
+            parts.append((yield Query(batch, progress=done / len(tests), note="executing test cases", fresh=True)))
+            done += len(batch)
+    except OutOfBudget:
+        is_stopped = True
+        notes.append(f"{len(tests) - done:,} of {pluralize(len(tests), 'case')} were not executed.")
+    tests = tests.with_outputs(Outputs.concat([*parts, make_missing_outputs(len(tests) - done)]))
+    derivations = _list_derivations(cases, rows, removed)
+    verdicts = _check_derivations(plan, tests, derivations, removed)
+    merged_verdicts = {name: _merge_verdicts(column, derivations, len(tests)) for name, column in verdicts.items()}
+    if plan.system.metamorphisms:
+        tests = tests.with_correctness(judge_verdicts(merged_verdicts, len(tests)))
+    shortened, failures = _list_failures(plan.system, cases, derivations, verdicts)
+    if failures and not is_stopped:
+        executor = ChainExecutor(plan.system, plan.seeds, plan.datamorphisms, options.seed)
+        chains = yield from shorten_chains(executor, list(failures.values()))
+        shortened |= dict(zip(failures, chains, strict=True))
+    return Judgement(
+        tests=tests,
+        derivations=derivations,
+        verdicts=merged_verdicts,
+        checks=verdicts,
+        shortened=shortened,
+        notes=notes,
+    )
+
+
+def _list_derivations(cases: GeneratedCases, rows: Steps, removed: Mask) -> Derivations:
+    """Return how each case was made, then all further ways in which cases that stay were made from cases that stay."""
+    places = np.full(len(cases.tests), -1, dtype=np.int64)
+    places[rows] = np.arange(len(rows))
+    repeats, states = cases.repeats, cases.states
+    stays = places[states.cases[repeats]] >= 0
+    stays[stays] = ~removed[places[states.cases[repeats[stays]]]]
+    partners = states.partners[repeats]
+    stays &= (places[states.cases[states.parents[repeats]]] >= 0) & ((partners < 0) | (places[partners] >= 0))
+    repeats = repeats[stays]
+    numbers = np.concatenate([cases.state_of_case[rows], repeats])
+    parents, partners = states.parents[numbers], states.partners[numbers]
+    return Derivations(
+        states=numbers,
+        steps=states.steps[numbers].astype(np.int64),
+        rows=np.concatenate([np.arange(len(rows)), places[states.cases[repeats]]]),
+        origin_rows=np.column_stack(
+            [np.where(parents >= 0, places[states.cases[parents]], -1), np.where(partners >= 0, places[partners], -1)]
+        ),
+    )
+
+
+def _check_derivations(
+    plan: CombinationPlan, tests: TestSet, derivations: Derivations, removed: Mask
+) -> dict[str, Verdicts]:
+    """Return the verdicts of all metamorphisms on all ways in which cases were made."""
+    repeats = slice(len(tests), None)
+    checked_tests = tests
+    if len(derivations.rows) > len(tests):
+        origin_rows = derivations.origin_rows[repeats]
+        origins = np.full((len(origin_rows), tests.origins.shape[1]), NO_ORIGIN, dtype=np.int64)
+        origins[:, :2] = np.where(origin_rows >= 0, tests.ids[origin_rows], NO_ORIGIN)
+        steps = derivations.steps[repeats]
+        repeated_tests = replace(
+            tests.take(derivations.rows[repeats]),
+            ids=tests.next_id + np.arange(len(origins), dtype=np.int64),
+            kinds=np.full(len(origins), CaseKind.MUTANT, dtype=np.int8),
+            made_by=(steps + len(plan.seeds.morphisms)).astype(np.int32),
+            origins=origins,
+        )
+        checked_tests = TestSet.concat([tests, repeated_tests])
+    verdicts = plan.system.check(checked_tests)
+    for name, column in verdicts.items():
+        column[: len(tests)][removed] = Verdict.INAPPLICABLE  # the user does not want them
+        mark = plan.system.metamorphisms[name].mark
+        if plan.system.metamorphisms[name].arity == 1 and mark.of is None:
+            column[repeats] = Verdict.INAPPLICABLE  # it does not matter how the case was made
+    return verdicts
+
+
+def _merge_verdicts(verdicts: Verdicts, derivations: Derivations, count: int) -> Verdicts:
+    """Return one verdict per case: violated if a way to make it violates, else that of a way that could be checked."""
+    if len(verdicts) == count:
+        return verdicts
+    order = [Verdict.INAPPLICABLE, Verdict.UNDEFINED, Verdict.HOLDS, Verdict.VIOLATED]
+    ranks = sum((verdicts == verdict).astype(np.int8) * rank for rank, verdict in enumerate(order))
+    merged = np.zeros(count, dtype=np.int8)
+    np.maximum.at(merged, derivations.rows, ranks)
+    return np.array(order, dtype=object)[merged]
+
+
+def _list_failures(
+    system: TestSystem, cases: GeneratedCases, derivations: Derivations, verdicts: dict[str, Verdicts]
+) -> tuple[dict[tuple[str, int], ShortenedChain], dict[tuple[str, int], ChainFailure]]:
+    """Return the violations of which the seed case itself is guilty, and others with long chains, some of each metamorphism.
+
+    They are named by metamorphism and number of the derivation. A chain of one datamorphism is as short as can be.
+    """
+    guilty_seeds: dict[tuple[str, int], ShortenedChain] = {}
+    failures: dict[tuple[str, int], ChainFailure] = {}
+    for name, verdict_column in verdicts.items():
+        is_violated = verdict_column == Verdict.VIOLATED
+        violated = np.flatnonzero(is_violated)
+        if not violated.size:
+            continue
+        seeds, steps, partners = cases.read_chains(derivations.states[violated])
+        is_guilty = np.zeros(len(seeds), dtype=bool)
+        if system.metamorphisms[name].arity == 1:
+            # the derivations of seed cases come first; those of cases that stay, stay
+            seed_rows = derivations.states[derivations.states < cases.seed_count]
+            is_guilty = is_violated[np.searchsorted(seed_rows, seeds)]
+        for number in violated[is_guilty].tolist():
+            guilty_seeds[name, number] = ShortenedChain(chain=(), is_shortest=True)
+        lengths = (steps >= 0).sum(axis=1)
+        places = np.flatnonzero((lengths > 1) & ~is_guilty)
+        spread = np.linspace(0, len(places) - 1, min(len(places), MAX_SHORTENED_PER_METAMORPHISM)).astype(int)
+        for place in places[spread].tolist():
+            chain = tuple(zip(steps[place].tolist(), partners[place].tolist(), strict=True))[: lengths[place]]
+            failures[name, int(violated[place])] = ChainFailure(metamorphism=name, seed=int(seeds[place]), chain=chain)
+    return guilty_seeds, failures

@@ -1,0 +1,207 @@
+"""Find the shortest chain of datamorphisms with which a violation still occurs.
+
+Candidates are the subsequences of the chain that led to the violation, applied to the same seed case: all of them, shortest
+first, while they are few; then chains with one datamorphism left out, as long as the violation stays. The candidates of all
+violations are executed together, so that there is one query per length and not one per violation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from ...errors import OutOfBudget
+from ...morphisms.cases import TestSet, Verdict
+from ...morphisms.morphism import Morphism
+from ...morphisms.system import TestSystem
+from ...runs.flow import Flow, Query
+from .chains import Mask, Steps
+from .generation import make_step_generator
+
+MAX_SUBSEQUENCES = 1_000  # per violation; longer chains are shortened one datamorphism at a time
+MAX_CANDIDATES = 100_000  # for all violations together
+
+Violated = dict[str, tuple[Any, Any]]  # by metamorphism: the answers to the last case but one, and to the last
+Chain = tuple[tuple[int, int], ...]  # numbers of datamorphisms, each with the seed row of its second argument or -1
+SeededChain = tuple[int, Chain]  # a seed row and a chain
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChainFailure:
+    """A violation: the metamorphism, the row of the seed case, and the chain that led to the case."""
+
+    metamorphism: str
+    seed: int
+    chain: Chain
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShortenedChain:
+    """The shortest chain found for a violation."""
+
+    chain: Chain
+    is_shortest: bool  # whether all shorter subsequences were tried
+    answers: tuple[Any, Any] | None = (
+        None  # to the last case but one and to the last; None for those of the violation itself
+    )
+
+
+class ChainExecutor:
+    """Applies chains to seed cases and checks metamorphisms on the last case of each."""
+
+    def __init__(self, system: TestSystem, seeds: TestSet, datamorphisms: Sequence[Morphism], seed: int) -> None:
+        self.system, self.seeds, self.datamorphisms, self.seed = system, seeds, datamorphisms, seed
+        self.attempts = 0
+
+    def ends_are_fixed(self, failure: ChainFailure) -> bool:
+        """Return whether the metamorphism applies to cases of one datamorphism only, which must come last."""
+        return self.system.metamorphisms[failure.metamorphism].mark.of is not None
+
+    def find_violated(self, candidates: Iterable[SeededChain]) -> Flow[dict[SeededChain, Violated]]:
+        """Return the metamorphisms that each seed row and chain violates, with the answers to the last two cases."""
+        self.attempts += 1
+        rows: dict[SeededChain, int] = {}  # the row of each prefix among the cases
+        by_length: dict[int, list[SeededChain]] = {}
+        chains = list(candidates)
+        for seed_row, chain in chains:
+            for length in range(1, len(chain) + 1):
+                if (prefix := (seed_row, chain[:length])) not in rows:
+                    rows[prefix] = -1
+                    by_length.setdefault(length, []).append(prefix)
+        # Seed cases come first, so that the row of a seed case is its row here. Only those that are needed are executed.
+        tests = replace(self.seeds, outputs=None)
+        for length, prefixes in sorted(by_length.items()):
+            for step, morphism in enumerate(self.datamorphisms):
+                chosen = [prefix for prefix in prefixes if prefix[1][-1][0] == step]
+                parents = np.array([rows[seed, chain[:-1]] if chain[1:] else seed for seed, chain in chosen], dtype=int)
+                alive = np.flatnonzero(parents >= 0)
+                if morphism.mark.filter is not None and alive.size:
+                    case_filter = self.system.find("case_filter", morphism.mark.filter)
+                    alive = alive[case_filter.evaluate_cases(tests.take(parents[alive]))]
+                if not alive.size:
+                    continue
+                origin_rows = [parents[alive]]
+                if morphism.arity == 2:
+                    origin_rows.append(np.array([chosen[i][1][-1][1] for i in alive], dtype=int))
+                rng = make_step_generator(self.seed, length, step, self.attempts)
+                new_inputs = morphism.morph(*(tests.inputs.take(numbers) for numbers in origin_rows), rng=rng)
+                first_row = len(tests)
+                tests = tests.grow(new_inputs, morphism.name, [tests.ids[numbers] for numbers in origin_rows])
+                rows |= {chosen[i]: first_row + place for place, i in enumerate(alive.tolist())}
+        made = {candidate: rows[candidate] for candidate in chains if rows[candidate] >= 0}
+        violated: dict[SeededChain, Violated] = {candidate: {} for candidate in chains}
+        if made:
+            candidate_rows = np.array(list(made.values()))
+            ids = tests.ids[candidate_rows]
+            tests = tests.take(_select_with_origins(tests, candidate_rows))
+            tests = tests.with_outputs((yield Query(tests.inputs, note="shortening chains")))
+            places = tests.rows_of(ids)
+            answers = tests.output[places].tolist()
+            origin_answers = tests.output[tests.rows_of(tests.origins[places, 0])].tolist()
+            pairs = list(zip(origin_answers, answers, strict=True))
+            for name, verdicts in self.system.check(tests).items():
+                for candidate, verdict, pair in zip(made, verdicts[places], pairs, strict=True):
+                    if verdict == Verdict.VIOLATED:
+                        violated[candidate][name] = pair
+        return violated
+
+
+def _select_with_origins(tests: TestSet, rows: Steps) -> Mask:
+    """Return which cases are among `rows` or their origins."""
+    needed = np.zeros(len(tests), dtype=bool)
+    origin_rows = tests.rows_of(tests.origins[rows])
+    needed[rows] = True
+    needed[origin_rows[origin_rows >= 0]] = True
+    return needed
+
+
+def shorten_chains(executor: ChainExecutor, failures: Sequence[ChainFailure]) -> Flow[list[ShortenedChain]]:
+    """Return the shortest chain found for each violation.
+
+    If the user or a budget ends the search, chains that were not shortened yet stay as they are.
+    """
+    shortened = [ShortenedChain(chain=failure.chain, is_shortest=len(failure.chain) <= 1) for failure in failures]
+    try:
+        long_chains = yield from _search_subsequences(executor, failures, shortened)
+        yield from _leave_steps_out(executor, failures, shortened, long_chains)
+    except OutOfBudget:
+        pass
+    return shortened
+
+
+def _search_subsequences(
+    executor: ChainExecutor, failures: Sequence[ChainFailure], shortened: list[ShortenedChain]
+) -> Flow[list[int]]:
+    """Try all subsequences, shortest first; return the violations whose chains are too long for that."""
+    pending = [number for number, failure in enumerate(failures) if len(failure.chain) > 1]
+    long_chains: list[int] = []
+    candidate_count, length = 0, 0
+    while pending:
+        length += 1
+        candidates: dict[int, list[Chain]] = {}
+        for number in pending:
+            chain, fixed = failures[number].chain, executor.ends_are_fixed(failures[number])
+            if length >= len(chain):
+                shortened[number] = ShortenedChain(chain=chain, is_shortest=True)
+            elif _count_subsequences(len(chain) - fixed, length - fixed) > MAX_SUBSEQUENCES:
+                long_chains.append(number)
+            else:
+                candidates[number] = _list_subsequences(chain, length, fixed)
+        wanted = dict.fromkeys((failures[n].seed, chain) for n, chains in candidates.items() for chain in chains)
+        candidate_count += len(wanted)
+        if candidate_count > MAX_CANDIDATES:
+            break
+        violated = (yield from executor.find_violated(wanted)) if wanted else {}
+        pending = []
+        for number, chains in candidates.items():
+            failure = failures[number]
+            fitting = (chain for chain in chains if failure.metamorphism in violated[failure.seed, chain])
+            if (shortest := next(fitting, None)) is None:
+                pending.append(number)
+            else:
+                answers = violated[failure.seed, shortest][failure.metamorphism]
+                shortened[number] = ShortenedChain(chain=shortest, is_shortest=True, answers=answers)
+    return long_chains
+
+
+def _count_subsequences(steps: int, length: int) -> int:
+    """Return how many subsequences there are up to a length."""
+    return sum(comb(steps, size) for size in range(length + 1))
+
+
+def _list_subsequences(chain: Chain, length: int, fixed: bool) -> list[Chain]:
+    """Return the different subsequences of a length; if the end is fixed, those with the last step."""
+    if fixed:
+        return list(dict.fromkeys((*start, chain[-1]) for start in combinations(chain[:-1], length - 1)))
+    return list(dict.fromkeys(combinations(chain, length)))
+
+
+def _leave_steps_out(
+    executor: ChainExecutor, failures: Sequence[ChainFailure], shortened: list[ShortenedChain], numbers: list[int]
+) -> Flow[None]:
+    """Leave out one step at a time while the violation stays."""
+    candidate_count = 0
+    while numbers:
+        candidates: dict[int, list[Chain]] = {}
+        for number in numbers:
+            chain = shortened[number].chain
+            places = range(len(chain) - executor.ends_are_fixed(failures[number]))
+            candidates[number] = list(dict.fromkeys(chain[:place] + chain[place + 1 :] for place in places))
+        wanted = dict.fromkeys((failures[n].seed, chain) for n, chains in candidates.items() for chain in chains)
+        candidate_count += len(wanted)
+        if candidate_count > MAX_CANDIDATES:
+            return
+        violated = yield from executor.find_violated(wanted)
+        numbers = []
+        for number, chains in candidates.items():
+            failure = failures[number]
+            fitting = (chain for chain in chains if chain and failure.metamorphism in violated[failure.seed, chain])
+            if (shorter := next(fitting, None)) is not None:
+                answers = violated[failure.seed, shorter][failure.metamorphism]
+                shortened[number] = ShortenedChain(chain=shorter, is_shortest=False, answers=answers)
+                numbers.append(number)

@@ -1,0 +1,75 @@
+"""A combination as text."""
+
+from __future__ import annotations
+
+from ..._text import format_percent, pluralize
+from .chains import format_size
+from .result import Combination, ViolationGroup
+
+MAX_GROUPS_PER_METAMORPHISM = 5
+
+
+def format_headline(combination: Combination) -> str:
+    """Return the outcome in one sentence."""
+    cases = f"{pluralize(combination.case_count, 'new case')} from {pluralize(combination.seed_count, 'seed case')}"
+    count = len(combination.verdicts)
+    if not count:
+        return f"{combination.subject}: {cases}"
+    if combination.holds:
+        if not combination.table["holds"].sum():
+            return f"{combination.subject}: {cases}; no metamorphism could be checked"
+        return f"{combination.subject}: {cases}; no metamorphism is violated"
+    metamorphisms = f"{len(combination.violated)} of {pluralize(count, 'metamorphism')} violated"
+    return f"{combination.subject}: {cases}; {metamorphisms}, {pluralize(len(combination.violations), 'violation')}"
+
+
+def format_figures(combination: Combination) -> list[str]:
+    """Return how the cases were made and what that cost, one line each."""
+    strategy = combination.strategy if combination.order is None else f"{combination.strategy}({combination.order})"
+    names = ", ".join(combination.datamorphisms)
+    datamorphisms = f"{pluralize(len(combination.datamorphisms), 'datamorphism')} ({names})"
+    lines = [f"{strategy} of {datamorphisms}: up to {format_size(combination.estimate)} cases"]
+    if combination.is_sampled:
+        lines.append("chains were drawn at random, all equally likely, and the cases on the way to them were made too")
+    if ancestors := int(combination.ancestors.sum()):
+        lines.append(f"{pluralize(ancestors, 'more case')} only because others were made from them")
+    if combination.duplicates:
+        lines.append(f"{pluralize(combination.duplicates, 'case')} left out, with the input of an earlier one")
+    if combination.cases.rejected_count:
+        lines.append(
+            f"{pluralize(combination.cases.rejected_count, 'case')} not changed further: a filter ends the chain"
+        )
+    if combination.runs:
+        runs = f"{pluralize(combination.runs, 'run')}, {pluralize(combination.calls, 'model call')}"
+        lines.append(f"{runs}, {combination.seconds:.2g} s; seed {combination.seed}")
+    return lines
+
+
+def format_group(group: ViolationGroup) -> str:
+    """Return a group of violations in one line: the shortest chain, how often, and an example."""
+    count = pluralize(group.count, "violation")
+    if not group.is_searched:
+        return f"shortest chain not searched: {count}, e.g. {group.words}"
+    chain = group.chain or "no datamorphism needed"
+    return f"{chain}: {count}, e.g. {group.words}"
+
+
+def format_combination(combination: Combination) -> str:
+    """Return the outcome, every metamorphism, and the shortest chains that violate it."""
+    lines = [format_headline(combination), *format_figures(combination)]
+    for row in combination.table.itertuples():
+        message = f": {row.message}" if row.message else ""
+        judged = row.holds + row.violated
+        if not row.violated:
+            outcome = f"HOLDS        {row.metamorphism}{message} ({pluralize(judged, 'check')})"
+            lines.append(outcome if judged else f"NOT CHECKED  {row.metamorphism}{message} (applies to no case)")
+            continue
+        share = format_percent(row.violated / judged)
+        lines.append(
+            f"BROKEN       {row.metamorphism}{message} ({row.violated:,} of {pluralize(judged, 'check')}, {share})"
+        )
+        groups = [group for group in combination.groups if group.metamorphism == row.metamorphism]
+        lines += [f"  {format_group(group)}" for group in groups[:MAX_GROUPS_PER_METAMORPHISM]]
+        if len(groups) > MAX_GROUPS_PER_METAMORPHISM:
+            lines.append(f"  and {pluralize(len(groups) - MAX_GROUPS_PER_METAMORPHISM, 'more chain')}")
+    return "\n".join([*lines, *combination.notes])

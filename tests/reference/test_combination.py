@@ -1,0 +1,166 @@
+"""Combination in batches makes the cases of plain recursive code, and as many as the formulas say."""
+
+from __future__ import annotations
+
+from math import factorial
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from plain_combination import combine_plainly, list_chains
+
+import datamorphic as dm
+from datamorphic.morphisms.decorators import MorphismMark
+from datamorphic.morphisms.morphism import Morphism
+from datamorphic.morphisms.system import TestSystem
+from datamorphic.synthesis.combination.chains import STRATEGIES, parse_strategy
+from datamorphic.synthesis.combination.options import CombineOptions
+
+SPACE = dm.Space([dm.Integer("x", 0, 10**12)])
+BASE = 16
+
+
+def make_system(functions, forbidden=()):
+    """A test system of functions of whole numbers; a step is forbidden for some values by its case filter."""
+    morphisms = []
+    for number, (function, arity) in enumerate(functions):
+        vectorized = np.vectorize(function, otypes=[np.float64])
+        mark = MorphismMark(kind="datamorphism", points=True, filter=f"allowed_{number}" if forbidden else None)
+        morphisms.append(
+            Morphism(
+                name=f"d{number}",
+                mark=mark,
+                function=lambda *points, f=vectorized: dm.Points(SPACE, f(*(p.codes for p in points))),
+                arity=arity,
+                location=f"d{number}",
+            )
+        )
+        if forbidden:
+            morphisms.append(
+                Morphism(
+                    name=f"allowed_{number}",
+                    mark=MorphismMark(kind="case_filter"),
+                    function=lambda tests, n=number: np.array([(n, int(x)) not in forbidden for x in tests.input.x]),
+                    arity=1,
+                    location="filter",
+                )
+            )
+    return TestSystem("numbers", morphisms, space=SPACE)
+
+
+def combine(functions, seeds, strategy, order=None, forbidden=(), **options):
+    order = order if strategy == "kOrderComplete" else None
+    frame = pd.DataFrame({"x": seeds})
+    return dm.combine(make_system(functions, forbidden), strategy, order=order, seeds=frame, progress=False, **options)
+
+
+def list_new_values(combination):
+    return combination.tests.input.x.tolist()[combination.seed_count :]
+
+
+@settings(max_examples=25)
+@given(n=st.integers(1, 4), s=st.integers(1, 4), k=st.integers(1, 3))
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_distinct_results_are_as_many_as_the_formula_says(strategy, n, s, k):
+    functions = [(lambda x, d=d: BASE * x + d + 1, 1) for d in range(n)]  # writes the chain into the number
+    combination = combine(functions, list(range(1, s + 1)), strategy, k)
+    expected = {
+        "firstOrderMutantComplete": n,
+        "combinatorialComplete": 2**n - 1,
+        "permutationComplete": sum(factorial(n) // factorial(n - size) for size in range(1, n + 1)),
+        "kOrderComplete": sum(n**size for size in range(1, k + 1)),
+    }[strategy]
+    made = combine_plainly(strategy, range(1, s + 1), functions, k)
+    assert combination.estimate == s * expected == len(made)
+    new_values = list_new_values(combination)
+    assert set(new_values) == set(made) - set(range(1, s + 1))
+    assert len(new_values) == len(set(new_values))
+
+
+@st.composite
+def tables(draw):
+    """Functions of small numbers, unary and binary, whose chains meet often, and steps that are forbidden."""
+    size = draw(st.integers(2, 6))
+    values = st.integers(0, size - 1)
+    arities = draw(st.lists(st.sampled_from([1, 1, 1, 2]), min_size=1, max_size=3))
+    functions = []
+    for arity in arities:
+        results = draw(st.lists(values, min_size=size**arity, max_size=size**arity))
+        if arity == 1:
+            functions.append((lambda x, r=results: r[int(x)], 1))
+        else:
+            functions.append((lambda x, y, r=results: r[int(x) * size + int(y)], 2))
+    seeds = draw(st.lists(values, min_size=1, max_size=3, unique=True))
+    forbidden = draw(st.sets(st.tuples(st.integers(0, len(arities) - 1), values), max_size=3))
+    return functions, seeds, forbidden
+
+
+@settings(max_examples=25)
+@given(tables(), st.integers(1, 3))
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_cases_equal_those_of_plain_recursive_code(strategy, table, order):
+    functions, seeds, forbidden = table
+    made = combine_plainly(strategy, seeds, functions, order, lambda step, value: (step, int(value)) not in forbidden)
+    combination = combine(functions, seeds, strategy, order, forbidden)
+    new_values = list_new_values(combination)
+    assert set(new_values) == set(made) - set(seeds)
+    assert len(new_values) == len(set(new_values))
+    assert_lineage(combination, functions, list(list_chains(strategy, len(functions), order)))
+
+
+@settings(max_examples=25)
+@given(tables(), st.integers(1, 30))
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_drawn_cases_are_among_all_cases(strategy, table, budget):
+    functions, seeds, forbidden = table
+    combination = combine(functions, seeds, strategy, 2, forbidden, budget=budget)
+    everything = combine(functions, seeds, strategy, 2, forbidden)
+    assert set(list_new_values(combination)) <= set(list_new_values(everything))
+    assert combination.case_count <= budget or not combination.is_sampled
+    assert_lineage(combination, functions, list(list_chains(strategy, len(functions), 2)))
+    # a case that was not drawn is there because another was made from it
+    origins = set(combination.tests.origins.ravel().tolist())
+    assert set(combination.tests.ids[combination.ancestors].tolist()) <= origins
+
+
+def assert_lineage(combination, functions, chains):
+    """Every case follows from its origins, and its chain is one of the strategy that leads from a seed case to it."""
+    values = dict(zip(combination.tests.ids.tolist(), combination.tests.input.x.tolist(), strict=True))
+    rows = zip(combination.tests.ids, combination.tests.made_by_names, combination.tests.origins.tolist(), strict=True)
+    seed_ids = set(combination.tests.ids[: combination.seed_count].tolist())
+    for case_id, name, origins in rows:
+        if case_id in seed_ids:
+            assert combination.chain(case_id) == []
+            continue
+        function, arity = functions[int(name[1:])]
+        assert values[case_id] == function(*(values[origin] for origin in origins[:arity]))
+        words = combination.chain(case_id)
+        assert tuple(int(word[1:].partition("(")[0]) for word in words) in chains
+        seeds, _, _ = combination.cases.read_chains(
+            combination.derivations.states[combination.tests.rows_of(np.array([case_id]))]
+        )
+        value = combination.cases.tests.input.x.tolist()[seeds[0]]
+        for word in words:
+            step, _, partner = word[1:].rstrip(")").partition("(")
+            value = functions[int(step)][0](*([value] if not partner else [value, values[int(partner)]]))
+        assert value == values[case_id]
+
+
+@pytest.mark.parametrize("weights", [(1,), (1, 1, 1), (1, 3, 1), (3, 3), (1, 0, 1), (1, 1, 4, 4)])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_every_rank_is_another_chain(strategy, weights):
+    options = CombineOptions(strategy=strategy, order=2 if strategy == "kOrderComplete" else None)
+    rule = options.make_rule(weights)
+    steps, choices = rule.unrank(np.arange(rule.count))
+    chains = {tuple(zip(*row, strict=True)) for row in zip(steps.tolist(), choices.tolist(), strict=True)}
+    assert len(chains) == rule.count
+    known = set(list_chains(parse_strategy(strategy, rule.order, "")[0], len(weights), rule.order))
+    for chain in chains:
+        assert tuple(step for step, _ in chain if step >= 0) in known
+        assert all(step < 0 or 0 <= choice < weights[step] for step, choice in chain)
+    # more chains than 64 bits count are numbered by Python's integers
+    same_steps, same_choices = rule.unrank(np.array(range(rule.count), dtype=object))
+    assert (same_steps == steps).all()
+    assert (same_choices == choices).all()
