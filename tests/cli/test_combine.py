@@ -107,6 +107,13 @@ def test_seed_cases_from_data_and_filters(run):
     assert (document["seeds"], document["cases"]) == (2, 3)
 
 
+def test_a_test_set_can_be_combined_further(run):
+    once = ("combine", "talking_signs:Signs", "--datamorphisms", "doubled", "--store", "none")
+    assert run(*once, "--save", "doubled.tcs").exit_code == 0
+    result = run(*once, "--data", "doubled.tcs", "--json")
+    assert (json.loads(result.stdout)["seeds"], json.loads(result.stdout)["cases"]) == (6, 3)
+
+
 def test_an_estimate_makes_nothing(run):
     result = run("combine", "talking_signs:Failing", "--strategy", "combinatorialComplete", "--estimate")
     assert (result.exit_code, result.stdout) == (0, "up to 9 new cases\n")

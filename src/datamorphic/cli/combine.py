@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..runs.engine_base import Engine
     from ..runs.store import Store
 
+MORPHY_SUFFIX = ".tcs"  # of the test sets of Morphy
 #: keys of a stored request that become arguments of `dm.combine` when the run is resumed; nothing else of a store does
 OPTION_KEYS = ("strategy", "order", "datamorphisms", "filters", "limit", "budget", "timeout", "seed")
 COMBINE_REQUEST_KEYS = ("model", "subject", "data", "target", "seeds", *OPTION_KEYS)
@@ -42,7 +43,7 @@ def combine(
         str | None, opt.option("NAMES", "Set filters that select among the cases, separated by commas.")
     ] = None,
     seeds: Annotated[int | None, opt.option("N", "Number of seed cases.", min=1)] = None,
-    data: Annotated[str | None, opt.option("DATA", "Seed cases: a CSV or Parquet file, or data:NAME.")] = None,
+    data: Annotated[str | None, opt.option("DATA", "Seed cases: a CSV, Parquet or .tcs file, or data:NAME.")] = None,
     target: opt.Target = None,
     limit: Annotated[int, opt.option("N", "Make at most N cases, unless there is a budget.", min=1)] = 100_000,
     budget: Annotated[int | None, opt.option("N", "Draw N cases at random if there are more.", min=1)] = None,
@@ -51,7 +52,7 @@ def combine(
     workers: opt.Workers = None,
     engine: opt.EngineName = None,
     store: opt.StoreUrl = None,
-    save: Annotated[Path | None, opt.option("FILE", "Write the test set to this Parquet file.")] = None,
+    save: Annotated[Path | None, opt.option("FILE", "Write the test set to this file: .parquet, .csv or .tcs.")] = None,
     html: opt.HtmlFile = None,
     junit: opt.JunitFile = None,
     seed: opt.Seed = 0,
@@ -122,7 +123,7 @@ def run_combination_request(
         source, seeds = _load_source(request)
         combination = make_combination(source, seeds=seeds, **options, engine=engine, store=keep)
         if save is not None:
-            combination.tests.to_parquet(save)
+            combination.tests.save(save)
     if as_json:
         print_json(combination.document() | {"run": notice.run})
     else:
@@ -153,6 +154,9 @@ def _print_estimate(request: dict[str, Any], as_json: bool) -> None:
 
 def _load_source(request: dict[str, Any]) -> tuple[Any, Any]:
     """Return the test system and its seed cases, or their number."""
+    from ..morphisms.cases import TestSet
+    from ..morphisms.stock import to_test_system
+
     system, subject, data = request["model"], request["subject"], request["data"]
     if (system is None) == (subject is None):
         raise UsageError(
@@ -169,6 +173,9 @@ def _load_source(request: dict[str, Any]) -> tuple[Any, Any]:
         source = load_object(str(system))
     if data is None:
         return source, request["seeds"]
+    if data.endswith(MORPHY_SUFFIX):
+        tests = TestSet.load(data, to_test_system(source).known_space())
+        return source, tests if request["seeds"] is None else tests.take(slice(0, request["seeds"]))
     frame = load_data(data)
     if request["target"] is not None:
         if request["target"] not in frame.columns:
