@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...morphisms.cases import NO_ORIGIN, CaseKind, Ids, TestSet
+from ...morphisms.case_columns import Ids
+from ...morphisms.cases import NO_ORIGIN, CaseKind, TestSet
 from ...morphisms.morphism import Morphism
 from ...morphisms.system import TestSystem
 from ...space.hashing import RowTable

@@ -13,7 +13,8 @@ from ..._text import pluralize
 from ..._typing import DataLike
 from ..._validation import is_number, validate_integer
 from ...errors import ArgumentError, OutOfBudget, SystemFailed, TestSystemError
-from ...morphisms.cases import NO_ORIGIN, CaseKind, TestSet, Verdict, make_missing_outputs
+from ...morphisms.case_columns import make_missing_outputs
+from ...morphisms.cases import NO_ORIGIN, CaseKind, TestSet, Verdict
 from ...morphisms.morphism import Morphism
 from ...morphisms.subject import DEFAULT_SEED_CASES
 from ...morphisms.system import TestSystem, judge_verdicts
