@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -67,6 +68,13 @@ def pytest_collection_modifyitems(items):
             item.add_marker(mark)
         if item.name in SLOW_EXAMPLES:
             item.add_marker("slow")
+
+
+def pytest_collection_finish():
+    """Spare the garbage collector the objects of imports and of thousands of tests: a tenth of the time of all tests."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 def pytest_configure(config):

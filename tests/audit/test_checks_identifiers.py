@@ -172,6 +172,21 @@ def test_the_reference_may_be_a_file_with_other_types(tmp_path):
     assert "reference=" in result.code()
 
 
+def test_the_last_digit_of_a_fraction_does_not_hide_duplicates():
+    data = make_data().assign(big=2**45 + np.arange(ROWS))
+
+    def model(frame):
+        return np.where(frame["income"] > frame["debt"], "yes", "no")
+
+    names = ["income", "debt", "noise"]
+    other_digit = data.assign(**{name: np.nextafter(data[name], np.inf) for name in names}).astype({"big": float})
+    largest = other_digit.iloc[:1].assign(noise=np.finfo(float).max)
+    (finding,) = run("duplicates", model, data, reference=pd.concat([other_digit, largest])).findings
+    assert finding.cases == ROWS
+    for changed in (data.assign(debt=data["debt"] * (1 + 1e-10)), data.assign(big=data["big"] + ROWS)):
+        assert run("duplicates", model, data, reference=changed).state == "passed"
+
+
 def test_wrong_references_are_refused():
     data = make_data()
     model = fit(data)

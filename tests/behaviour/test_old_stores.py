@@ -5,13 +5,13 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
+
+from datamorphic.cli.main import app
 
 pytestmark = pytest.mark.slow  # a dozen commands
 STORES = Path(__file__).resolve().parent / "stores"
@@ -30,11 +30,11 @@ def old_store(tmp_path):
 
 
 def run_command(folder, *arguments):
-    environment = {**os.environ, "DATAMORPHIC_STORE": str(folder / "runs.sqlite"), "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-m", "datamorphic", *arguments]
-    return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
-    )
+    environment = {"DATAMORPHIC_STORE": str(folder / "runs.sqlite")}
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(folder)
+        patched.syspath_prepend(folder)  # the system of the runs is a module beside their store
+        return CliRunner().invoke(app, list(arguments), env=environment)
 
 
 def test_runs_are_listed_and_shown(old_store):
@@ -42,16 +42,16 @@ def test_runs_are_listed_and_shown(old_store):
     assert [[run["id"], run["verb"], run["state"]] for run in listed] == EXPECTED["runs"]
     for run in listed:
         completed = run_command(old_store, "runs", "show", str(run["id"]), "--json")
-        assert completed.returncode == 0, completed.stderr
+        assert completed.exit_code == 0, completed.output
         assert json.loads(completed.stdout)["verb"] == run["verb"]
-        assert run_command(old_store, "runs", "show", str(run["id"])).returncode == 0
+        assert run_command(old_store, "runs", "show", str(run["id"])).exit_code == 0
 
 
 @pytest.mark.parametrize("verb", ["explore", "test"])
 def test_reports_of_finished_runs_are_exported(old_store, verb):
     number = next(run for run, name, state in EXPECTED["runs"] if name == verb and state == "finished")
     completed = run_command(old_store, "runs", "export", str(number), "--to", "report.html")
-    assert completed.returncode == 0, completed.stderr
+    assert completed.exit_code == 0, completed.output
     assert (old_store / "report.html").stat().st_size > 1000
 
 
@@ -59,7 +59,7 @@ def test_reports_of_finished_runs_are_exported(old_store, verb):
 def test_a_stopped_run_is_resumed_to_the_result_of_an_undisturbed_one(old_store, state):
     number = next(run for run, _, its_state in EXPECTED["runs"] if its_state == state)
     completed = run_command(old_store, "runs", "resume", str(number), "--json")
-    assert completed.returncode == 0, completed.stderr
+    assert completed.exit_code == 0, completed.output
     shown = json.loads(run_command(old_store, "runs", "show", str(number), "--json").stdout)
     assert shown["state"] == "finished"
     assert {key: shown["summary"].get(key) for key in EXPECTED["summary"]} == EXPECTED["summary"]

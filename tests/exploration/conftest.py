@@ -33,7 +33,7 @@ def people():
 @pytest.fixture(scope="session")
 def mixed_front(people):
     space = dm.Space.from_frame(people, constraints=["debt <= income"])
-    return dm.explore(credit, people, space=space, walks=300, progress=False)
+    return dm.explore(credit, people, space=space, walks=300, progress=False, strategy="random_walk")
 
 
 @pytest.fixture(scope="session")

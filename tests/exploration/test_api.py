@@ -55,7 +55,7 @@ def test_every_strategy_finds_certified_pairs(strategy):
 
 
 def test_pairs_are_a_frame_with_both_cases_and_their_answers():
-    pairs = dm.explore(three, SQUARE, walks=200).pairs
+    pairs = dm.explore(three, SQUARE, walks=200, strategy="random_walk").pairs
     assert {"a.x", "a.y", "b.x", "b.y", "a_output", "b_output", "distance", "plausibility"} <= set(pairs.columns)
     apart = np.hypot(pairs["a.x"] - pairs["b.x"], pairs["a.y"] - pairs["b.y"])
     np.testing.assert_allclose(pairs["distance"], apart, rtol=1e-6, atol=1e-12)
@@ -63,7 +63,9 @@ def test_pairs_are_a_frame_with_both_cases_and_their_answers():
 
 @pytest.mark.slow
 def test_the_same_seed_gives_the_same_front():
-    first, second, other = (dm.explore(three, SQUARE, walks=200, seed=seed) for seed in (1, 1, 2))
+    first, second, other = (
+        dm.explore(three, SQUARE, walks=200, seed=seed, strategy="random_walk") for seed in (1, 1, 2)
+    )
     pd.testing.assert_frame_equal(first.pairs, second.pairs)
     assert not first.pairs.equals(other.pairs)
 
@@ -73,12 +75,12 @@ def test_data_may_be_a_frame_with_its_target_an_array_or_points(blobs):
     inputs = blobs.drop(columns="target")
     model = DecisionTreeClassifier(random_state=0).fit(inputs, blobs["target"])
     fronts = [
-        dm.explore(model, blobs, target="target", walks=100),
-        dm.explore(model, blobs, walks=100),  # the model knows its columns
-        dm.explore(model, dm.Space.from_frame(inputs).points(inputs), walks=100),
+        dm.explore(model, blobs, target="target", walks=100, strategy="random_walk"),
+        dm.explore(model, blobs, walks=100, strategy="random_walk"),  # the model knows its columns
+        dm.explore(model, dm.Space.from_frame(inputs).points(inputs), walks=100, strategy="random_walk"),
     ]
     plain = DecisionTreeClassifier(random_state=0).fit(inputs.to_numpy(), blobs["target"])
-    fronts.append(dm.explore(plain, inputs.to_numpy(), walks=100))
+    fronts.append(dm.explore(plain, inputs.to_numpy(), walks=100, strategy="random_walk"))
     for front in fronts[1:]:
         np.testing.assert_array_equal(front.a.codes, fronts[0].a.codes)
     assert any("target" in note for note in fronts[1].notes)
@@ -305,11 +307,11 @@ def test_jumps_of_regressors_are_found_and_slopes_are_not(blobs):
     inputs = blobs[list("abcd")]
     values = inputs.a * 3
     tree = DecisionTreeRegressor(max_depth=3, random_state=0).fit(inputs, values)
-    jumps = dm.explore(tree, inputs, walks=300, jump=0.5)
+    jumps = dm.explore(tree, inputs, walks=300, jump=0.5, strategy="random_walk")
     assert len(jumps) > 30
     assert (np.abs(jumps.a_output - jumps.b_output) > 0.5).all()
     line = LinearRegression().fit(inputs, values)
-    slopes = dm.explore(line, inputs, walks=300, jump=0.5)
+    slopes = dm.explore(line, inputs, walks=300, jump=0.5, strategy="random_walk")
     assert len(slopes) == 0
     assert slopes.slopes > 0
     assert math.isinf(slopes.cost)
@@ -347,9 +349,9 @@ def test_borders_of_paths_are_as_near_the_root_as_possible():
 def test_clusterers_with_and_without_predict(blobs):
     inputs = blobs[["a", "c"]]
     means = KMeans(3, n_init=2, random_state=0).fit(inputs)
-    assert len(dm.explore(means, inputs, walks=200)) > 20
+    assert len(dm.explore(means, inputs, walks=200, strategy="random_walk")) > 20
     dense = DBSCAN(eps=0.4).fit(inputs)
-    front = dm.explore(dense, inputs, walks=200)
+    front = dm.explore(dense, inputs, walks=200, strategy="random_walk")
     assert len(front) > 20
     assert any("nearest row" in note for note in front.notes)
     with pytest.raises(ModelError, match="fitted on"):
@@ -391,11 +393,11 @@ def test_wrong_arguments_are_rejected_with_a_message(arguments, error, says):
 
 def test_models_without_inputs_are_rejected():
     with pytest.raises(ArgumentError, match="inputs to start from"):
-        dm.explore(three)
+        dm.explore(three, strategy="random_walk")
     with pytest.raises(DataError, match="no rows"):
-        dm.explore(three, SQUARE.sample(3).iloc[:0], space=SQUARE)
+        dm.explore(three, SQUARE.sample(3).iloc[:0], space=SQUARE, strategy="random_walk")
     with pytest.raises(ArgumentError, match="numbers"):
-        dm.explore(three, SQUARE, threshold=1)
+        dm.explore(three, SQUARE, threshold=1, strategy="random_walk")
 
 
 def test_no_walks_find_nothing():
@@ -438,7 +440,7 @@ def test_a_system_with_one_answer_has_no_border(strategy):
 
 @pytest.mark.slow
 def test_walks_need_one_seed_and_random_target_needs_two():
-    assert len(dm.explore(three, SQUARE, walks=100, seeds=1)) > 0
+    assert len(dm.explore(three, SQUARE, walks=100, seeds=1, strategy="random_walk")) > 0
     front = dm.explore(three, SQUARE, "random_target", walks=100, seeds=1)
     assert len(front) == 0
     assert "needs 2 cases" in front.notes[-1]
@@ -467,12 +469,12 @@ def test_an_exception_loses_only_the_rows_that_cause_it():
             raise ValueError("too high")
         return three(frame)
 
-    front = dm.explore(raising, SQUARE, walks=200)
+    front = dm.explore(raising, SQUARE, walks=200, strategy="random_walk")
     assert len(front) > 20
     assert front.lost > 0
     assert front.a.codes[:, 1].max() <= 0.93
     with pytest.raises(SystemFailed):
-        dm.explore(lambda frame: 1 / 0, SQUARE, walks=200)
+        dm.explore(lambda frame: 1 / 0, SQUARE, walks=200, strategy="random_walk")
 
 
 @pytest.mark.slow
@@ -501,7 +503,7 @@ def test_a_random_move_draws_from_the_run_seed():
         def classify(self, p):
             return three(p)
 
-    first, second = (dm.explore(Drunk, walks=200, seed=3) for _ in range(2))
+    first, second = (dm.explore(Drunk, walks=200, seed=3, strategy="random_walk") for _ in range(2))
     assert len(first) > 20
     pd.testing.assert_frame_equal(first.pairs, second.pairs)
     assert len(np.unique(first.a.codes[:, 0])) > 10
@@ -645,9 +647,9 @@ def test_several_labels_that_sometimes_fail():
         assert len(front) > 10
         assert front.lost > 0
     with pytest.raises(ArgumentError, match="as a tuple"):
-        dm.explore(three, SQUARE, labels="multi")
+        dm.explore(three, SQUARE, labels="multi", strategy="random_walk")
     with pytest.raises(ArgumentError, match="single numbers"):
-        dm.explore(rule, SQUARE, threshold=0.5)
+        dm.explore(rule, SQUARE, threshold=0.5, strategy="random_walk")
 
 
 @pytest.mark.parametrize("everywhere", [True, False])
@@ -697,7 +699,7 @@ def test_a_jump_under_a_budget_is_still_a_jump(blobs):
 def test_answers_match_the_returned_rows_for_every_dtype(blobs):
     numbers = blobs[list("abcd")].to_numpy(dtype=np.float32)
     model = LogisticRegression().fit(numbers, blobs["target"])
-    front = dm.explore(model, numbers, walks=400, refine="bisect")
+    front = dm.explore(model, numbers, walks=400, refine="bisect", strategy="random_walk")
     assert len(front) > 50
     assert (model.predict(front.a.frame.to_numpy()) == front.a_output).all()
     assert (model.predict(front.b.frame.to_numpy()) == front.b_output).all()
@@ -746,7 +748,9 @@ def test_numbers_may_be_missing_or_infinite():
         return [None if x > 0.95 else float(x) for x in frame["x"]]
 
     assert dm.explore(holes, SQUARE, walks=50).settings["border_kind"] == "threshold"
-    front = dm.explore(lambda f: np.where(f["x"] > 0.5, np.inf, f["x"]), SQUARE, walks=100, threshold=0.3)
+    front = dm.explore(
+        lambda f: np.where(f["x"] > 0.5, np.inf, f["x"]), SQUARE, walks=100, threshold=0.3, strategy="random_walk"
+    )
     assert front.lost == 0
     assert len(front) > 20
 
@@ -802,7 +806,7 @@ def test_an_interrupted_exploration_keeps_its_pairs():
             raise KeyboardInterrupt
         return three(frame)
 
-    front = dm.explore(impatient, SQUARE, walks=300)
+    front = dm.explore(impatient, SQUARE, walks=300, strategy="random_walk")
     assert front.exhausted
     assert len(front) > 0
     assert (three(front.a.frame) == front.a_output).all()

@@ -32,7 +32,11 @@ class Tree(DecisionTreeClassifier):
 def tree_front(labelled):
     inputs = labelled.drop(columns="rating")
     return dm.explore(
-        Tree(max_depth=5, random_state=0).fit(inputs, labelled["rating"]), inputs, walks=300, progress=False
+        Tree(max_depth=5, random_state=0).fit(inputs, labelled["rating"]),
+        inputs,
+        walks=300,
+        progress=False,
+        strategy="random_walk",
     )
 
 
@@ -132,7 +136,7 @@ def test_nullable_and_other_labels_get_points(dtype, labelled):
         data["rating"] = data["rating"].astype("category")
     inputs = data.drop(columns="rating")
     model = DecisionTreeClassifier(max_depth=4, random_state=0).fit(inputs, data["rating"].astype(int))
-    more = dm.explore(model, inputs, walks=200, progress=False).augment(data, "rating", folds=3)
+    more = dm.explore(model, inputs, walks=200, progress=False, strategy="random_walk").augment(data, "rating", folds=3)
     assert more.added.sum() > 0
     assert more.effect is not None
     assert more.frame["rating"].dtype == data["rating"].dtype

@@ -23,7 +23,9 @@ def test_the_same_model_explored_twice_has_not_changed(wavy, mixed_front, people
     assert len(change.rows) == 0
     assert "is unchanged" in change.describe()
     assert change.calls < 2 * (2 * (len(old) + len(new)) + len(old.seeds))
-    again = dm.explore(credit, people, space=mixed_front.space, walks=300, seed=1, progress=False)
+    again = dm.explore(
+        credit, people, space=mixed_front.space, walks=300, seed=1, progress=False, strategy="random_walk"
+    )
     assert mixed_front.diff(again).unchanged
     far = without(old).diff(without(new))
     assert far.unchanged
@@ -38,7 +40,10 @@ def test_a_tree_refitted_to_the_same_data_has_not_changed():
     data = dm.data.load("iris")
     inputs = data.drop(columns="target")
     models = [DecisionTreeClassifier(random_state=0).fit(inputs, data["target"]) for _ in range(2)]
-    old, new = (dm.explore(m, inputs, seed=seed, walks=300, progress=False) for seed, m in enumerate(models))
+    old, new = (
+        dm.explore(m, inputs, seed=seed, walks=300, progress=False, strategy="random_walk")
+        for seed, m in enumerate(models)
+    )
     assert old.diff(new).kept > 0.95
 
 
@@ -153,7 +158,9 @@ def test_mixed_data_with_categories_whole_numbers_and_missing_values(mixed_front
     def stricter(f):
         return credit(f.assign(income=f["income"] - 5))
 
-    new = dm.explore(stricter, people, space=mixed_front.space, walks=300, seed=1, progress=False)
+    new = dm.explore(
+        stricter, people, space=mixed_front.space, walks=300, seed=1, progress=False, strategy="random_walk"
+    )
     change = mixed_front.diff(new)
     assert not change.unchanged
     assert change.counts["moved"] > 0.5 * len(change.table)
@@ -185,11 +192,15 @@ def test_regressors_are_compared_at_their_threshold():
     rng = np.random.default_rng(0)
     x = pd.DataFrame(rng.uniform(0, 10, (200, 2)), columns=["x", "y"])
     models = [LinearRegression().fit(x, x["x"] + bias) for bias in (0.0, 1.0)]
-    fronts = [dm.explore(m, x, threshold=5.0, walks=200, progress=False) for m in models]
+    fronts = [dm.explore(m, x, threshold=5.0, walks=200, progress=False, strategy="random_walk") for m in models]
     change = fronts[0].diff(fronts[1])
     assert set(change.table["border"]) == {"above 5 | at most 5"}
     assert change.table["shift"].median() == pytest.approx(0.1, abs=0.01)
-    assert fronts[0].diff(dm.explore(models[0], x, threshold=5.0, seed=1, walks=200, progress=False)).unchanged
+    assert (
+        fronts[0]
+        .diff(dm.explore(models[0], x, threshold=5.0, seed=1, walks=200, progress=False, strategy="random_walk"))
+        .unchanged
+    )
     with pytest.raises(ArgumentError, match="different borders"):
         fronts[0].diff(dm.explore(models[1], x, threshold=6.0, walks=50, progress=False))
     jumps = [explore(lambda f, at=at: np.where(f["x"] > at, 9.5, 0.25), jump=3.0) for at in (4, 5)]
@@ -347,7 +358,12 @@ def test_files_show_changes(rule, walks, tmp_path):
 @pytest.mark.slow
 def test_the_text_has_no_python_syntax(mixed_front, people):
     new = dm.explore(
-        lambda f: credit(f.assign(income=f["income"] - 5)), people, space=mixed_front.space, walks=100, seed=1
+        lambda f: credit(f.assign(income=f["income"] - 5)),
+        people,
+        space=mixed_front.space,
+        walks=100,
+        seed=1,
+        strategy="random_walk",
     )
     for change in (mixed_front.diff(new), without(mixed_front).diff(new), mixed_front.diff(without(new))):
         text = change.describe()

@@ -6,8 +6,14 @@ from contextlib import nullcontext
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.ensemble import BaggingClassifier, GradientBoostingClassifier, RandomForestClassifier, VotingClassifier
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.ensemble import (
+    BaggingClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    VotingClassifier,
+)
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -109,6 +115,28 @@ def test_forged_trees_are_refused(what, kind, tmp_path):
         io.dump(model, tmp_path / "model.skops")
         with pytest.raises(dm.errors.ModelError):
             dm.wrap(tmp_path / "model.skops")
+
+
+def test_trees_are_looked_over_even_if_skops_trusts_them(tmp_path, monkeypatch):
+    frame = SPACE.sample(100, seed=0)
+    tree = DecisionTreeClassifier().fit(frame.to_numpy(), frame["x"] > frame["y"])
+    boosted = HistGradientBoostingClassifier(max_iter=2).fit(frame.to_numpy(), frame["x"] > frame["y"])
+    # as in skops up to 0.14, which may be installed without the extra
+    monkeypatch.setattr(io, "get_untrusted_types", lambda file: [])
+    monkeypatch.setattr(io, "load", lambda file, trusted: tree if file.stem == "tree" else boosted)
+    for name in ("tree.skops", "boosted.skops"):
+        (tmp_path / name).touch()
+    assert load_model(tmp_path / "tree.skops") is tree
+    with pytest.raises(
+        dm.errors.UntrustedError, match="HistGradientBoostingClassifier, which is not known to use them"
+    ):
+        load_model(tmp_path / "boosted.skops")
+    assert load_model(tmp_path / "boosted.skops", trust=True) is boosted
+    boosted = clone(boosted)  # a learner without trees does no harm
+    assert load_model(tmp_path / "boosted.skops") is boosted
+    tree.tree_ = forged(tree.tree_, left_child=10_000)
+    with pytest.raises(dm.errors.UntrustedError, match=r"forged.*--trust"):
+        load_model(tmp_path / "tree.skops")
 
 
 def test_trees_that_are_handed_other_columns_are_refused():

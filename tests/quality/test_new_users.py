@@ -114,7 +114,7 @@ def test_scores_that_wiggle_rank_below_changed_answers(pima):
 def test_a_forest_trained_with_another_seed_is_advice(pima, tmp_path):
     first, second = (fit(pima, RandomForestClassifier(50, max_depth=6, random_state=seed)) for seed in range(2))
     inputs = pima.drop(columns="target")
-    dm.explore(first, inputs, walks=300, progress=False).save(tmp_path / "front.parquet")
+    dm.explore(first, inputs, strategy="random_walk", walks=100, progress=False).save(tmp_path / "front.parquet")
     result = audit(second, pima, baseline=tmp_path / "front.parquet", only="baseline")
     rows_that_changed = int((first.predict(inputs) != second.predict(inputs)).sum())
     findings = [finding for finding in result.findings if finding.check == "baseline"]

@@ -188,7 +188,7 @@ def test_wrong_use_found_by_a_worker_is_wrong_use(engine, wine):
             raise dm.errors.ModelError("fitted on other columns")
 
     with pytest.raises(dm.errors.ModelError, match="other columns"):
-        dm.explore(Picky(), wine, target="target", walks=200, batch=20, engine=engine)
+        dm.explore(Picky(), wine, target="target", walks=200, batch=20, engine=engine, strategy="random_walk")
 
 
 @pytest.mark.parametrize(

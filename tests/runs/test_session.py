@@ -228,8 +228,8 @@ def test_no_worker_outlives_a_parent_that_is_killed_while_it_starts(tmp_path):
 
 @pytest.mark.slow
 def test_a_store_that_fails_on_the_way_leaves_a_run_that_can_go_on(tmp_path, monkeypatch):
-    options = {"walks": 300, "batch": 50, "store": tmp_path / "runs.sqlite"}
-    whole = dm.explore(dm.subjects["Box 2"], walks=300, batch=50)
+    options = {"strategy": "random_walk", "walks": 300, "batch": 50, "store": tmp_path / "runs.sqlite"}
+    whole = dm.explore(dm.subjects["Box 2"], strategy="random_walk", walks=300, batch=50)
     from datamorphic.runs.store import Store
 
     with monkeypatch.context() as patched:

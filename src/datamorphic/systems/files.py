@@ -76,16 +76,16 @@ def is_weka_name(model: object) -> TypeGuard[str]:
 
 def _load_skops(file: Path, trust: bool) -> Any:
     # Only types that skops trusts are trusted here: some types of scikit-learn call functions named in the file. skops does
-    # not trust trees, because a forged tree makes scikit-learn read foreign memory. They are validated before use.
+    # not trust trees since 0.15, because a forged tree makes scikit-learn read foreign memory. Earlier versions did. So
+    # trees are validated before use, whatever skops says about them.
     io = import_optional("skops.io", "skops", "Reading a .skops model")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         unknown_types = io.get_untrusted_types(file=file)
-        if unknown_types == [SKLEARN_TREE_TYPE] and not trust:
-            model = io.load(file, trusted=unknown_types)
-            validate_trees(model, file.name)
-            return model
-        if unknown_types and not trust:
+        if not trust and not set(unknown_types) <= {SKLEARN_TREE_TYPE}:
             names = ", ".join(unknown_types[:5]) + (", ..." if len(unknown_types) > 5 else "")
             raise UntrustedError(f"{file.name} holds objects of types that skops does not trust: {names}. {TRUST_HINT}")
-        return io.load(file, trusted=unknown_types)
+        model = io.load(file, trusted=unknown_types)
+    if not trust:
+        validate_trees(model, file.name)
+    return model

@@ -26,7 +26,7 @@ def validate_trees(model: object, name: str) -> None:
 
     A tree may belong only to a decision tree that has the columns it refers to. A decision tree may be a member only of
     forests, bagging and AdaBoost, and in forests only with the columns of the forest. Gradient boosting needs trust: its
-    compiled code depends on more than its trees.
+    compiled code depends on more than its trees, and boosting of histograms has trees of another type.
     """
     from sklearn.ensemble import (
         AdaBoostClassifier,
@@ -35,6 +35,8 @@ def validate_trees(model: object, name: str) -> None:
         BaggingRegressor,
         ExtraTreesClassifier,
         ExtraTreesRegressor,
+        HistGradientBoostingClassifier,
+        HistGradientBoostingRegressor,
         RandomForestClassifier,
         RandomForestRegressor,
     )
@@ -42,6 +44,7 @@ def validate_trees(model: object, name: str) -> None:
     from sklearn.tree import BaseDecisionTree
     from sklearn.tree._tree import Tree
 
+    histogram_boosters = HistGradientBoostingClassifier | HistGradientBoostingRegressor
     forests = ExtraTreesClassifier | ExtraTreesRegressor | RandomForestClassifier | RandomForestRegressor
     other_ensembles = AdaBoostClassifier | AdaBoostRegressor | BaggingClassifier | BaggingRegressor
     for part in _iterate_parts([model]):
@@ -57,9 +60,12 @@ def validate_trees(model: object, name: str) -> None:
             members, kind = getattr(part, "estimators_", None), type(part).__name__
             if members is not None and not _has_matching_members(part, members, isinstance(part, forests)):
                 raise _build_forgery_error(name, f"the members of {kind} have other columns than the ensemble")
-        elif not isinstance(part, Pipeline | list | tuple | dict | np.ndarray) and any(
-            isinstance(value, BaseDecisionTree) and hasattr(value, "tree_")
-            for value in _iterate_parts([value for _, value in contents], only_containers=True)
+        elif (isinstance(part, histogram_boosters) and hasattr(part, "n_iter_")) or (
+            not isinstance(part, Pipeline | list | tuple | dict | np.ndarray)
+            and any(
+                isinstance(value, BaseDecisionTree) and hasattr(value, "tree_")
+                for value in _iterate_parts([value for _, value in contents], only_containers=True)
+            )
         ):
             problem = f"holds trees in a {type(part).__name__}, which is not known to use them safely"
             raise UntrustedError(f"{name} {problem}. {TRUST_HINT}")

@@ -53,6 +53,9 @@ RANDOM_STREAM = 172
 #: Rows may repeat by chance. More than this share beyond what repeats within the training data is worth a concern.
 MIN_EXCESS_OF_DUPLICATES = 0.01
 DUPLICATE_SIGNIFICANCE = 0.001
+#: Bits in which fractions must agree, about twelve digits. Some readers of text files get the last digit of a number wrong,
+#: pandas before 3.1 among them, so that a row in a file differs slightly from the same row elsewhere.
+COMPARED_BITS = 40
 
 
 # -- identifiers -------------------------------------------------------------------------------------------------------
@@ -396,7 +399,10 @@ def check_duplicates(context: CheckContext, budget: CheckBudget) -> CheckFinding
 
 
 def _hash_rows(frame: pd.DataFrame, reference: pd.DataFrame) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
-    """Return one number for each row of two frames; equal rows have equal numbers, whatever the dtypes."""
+    """Return one number for each row of two frames; equal rows have equal numbers, whatever the dtypes.
+
+    Fractions are equal if they agree in `COMPARED_BITS`.
+    """
     import pandas as pd
 
     codes = {}
@@ -405,9 +411,19 @@ def _hash_rows(frame: pd.DataFrame, reference: pd.DataFrame) -> tuple[npt.NDArra
             column.astype(object) if column.dtype.kind not in "iufb" else column
             for column in (frame[name], reference[name])
         )
-        codes[name] = pd.factorize(pd.concat([first, second], ignore_index=True))[0]
+        values = pd.concat([first, second], ignore_index=True)
+        codes[name] = pd.factorize(_round_fractions(values) if values.dtype.kind == "f" else values)[0]
     keys = pd.util.hash_pandas_object(pd.DataFrame(codes), index=False).to_numpy()
     return keys[: len(frame)], keys[len(frame) :]
+
+
+def _round_fractions(column: pd.Series) -> npt.NDArray[np.float64]:
+    """Return numbers rounded to `COMPARED_BITS`, except whole ones, which every reader gets right."""
+    numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    mantissas, exponents = np.frexp(numbers)
+    with np.errstate(over="ignore"):  # of the largest floats, which are whole
+        rounded = np.ldexp(np.rint(np.ldexp(mantissas, COMPARED_BITS)), exponents - COMPARED_BITS)
+    return np.where(numbers == np.rint(numbers), numbers, rounded)
 
 
 def _compare_accuracy(context: CheckContext, repeated: Mask) -> str:
