@@ -16,6 +16,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
+from .cases import app as cases
 from .check import check
 from .combine import combine
 from .completion import join_completion_words
@@ -43,6 +44,7 @@ PANELS: dict[str, list[Callable[..., None] | typer.Typer]] = {
     "Start here": [demo, test, init],
     "Test a model": [explore, check, cover, select, combine, laws],
     "Test a program": [hunt, mutate],
+    "Test sets": [cases],
     "Stored runs": [runs],
     "More": [generate, simulate, study, worker_check],
 }

@@ -187,6 +187,20 @@ class TestSystem:
             raise TestSystemError(f"{self.name} has no {kind} named {name!r}. {hint}")
         return morphism
 
+    def find_by_name(self, name: str, kind: str | None = None) -> Morphism:
+        """Return the morphism of a name, which may be in any style; of several kinds, `kind` selects one."""
+        if kind is not None:
+            if kind not in self._by_kind:
+                raise TestSystemError(f"There is no kind of morphism {kind!r}. {suggest_name(kind, self._by_kind)}")
+            return self.find(kind, name)
+        matches = {kind: match for kind in self._by_kind if (match := self._find_match(kind, name)) is not None}
+        if len(matches) > 1:
+            raise TestSystemError(f"{self.name} has a {' and a '.join(matches)} named {name!r}. Give the kind as well.")
+        if not matches:
+            names = [known for morphisms in self._by_kind.values() for known in morphisms]
+            raise TestSystemError(f"{self.name} has no morphism named {name!r}. {suggest_name(name, names)}")
+        return next(iter(matches.values()))
+
     def known_space(self) -> Space:
         """Return the declared space, or the one inferred from the first seed maker."""
         return self.space if self.space is not None else self.inferred_seeds().space

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -154,3 +154,14 @@ def guess_column(texts: Sequence[str]) -> list[Any]:
         if None not in values.values():
             return [values.get(text) for text in texts]
     return [None if text in missing else text for text in texts]
+
+
+def parse_input_values(space: Space, values: Mapping[str, str], source: str) -> dict[str, object]:
+    """Return values of features that are given as text; `source` says where, for the message."""
+    parsed: dict[str, object] = {}
+    for name, text in values.items():
+        if name not in space.names:
+            raise DataError(f"There is no feature {name!r}. {suggest_name(name, space.names)}")
+        single = Space([space.features[space.position(name)]])
+        parsed[name] = single.decode(encode_texts(single, [[text]], lambda _: source))[name].tolist()[0]
+    return parsed

@@ -1,0 +1,138 @@
+"""Invoke one morphism of any kind on a test set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._typing import EngineLike
+from ..errors import DataError, TestSystemError
+from ..runs.driver import CallCounter
+from ..runs.flow import Budget
+from . import stock
+from .case_columns import Correctness
+from .case_statistics import compute_statistics
+from .cases import TestSet, Verdict
+from .morphism import Morphism, normalize_name
+from .system import TestSystem
+
+#: functions of every test set, by kind and name, for test systems that do not have their own
+STOCK_METRICS: dict[str, dict[str, Callable[[TestSet], Any]]] = {
+    "case_metric": {"nearest_distance": stock.nearest_distance},
+    "set_metric": {
+        "mean_nearest_distance": stock.mean_nearest_distance,
+        "std_nearest_distance": stock.std_nearest_distance,
+        "label_balance": stock.label_balance,
+    },
+    "set_filter": {"drop_duplicates": TestSet.drop_duplicates},
+    "analyser": {"statistics": compute_statistics},
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Invocation:
+    """What a morphism gave: a test set, and a value for all cases or for each."""
+
+    name: str
+    kind: str
+    tests: TestSet | None = None  # the test set after it; None if there is none
+    changed: bool = False  # whether it differs from the one before
+    values: npt.NDArray[Any] | None = None  # of a case metric, or the verdicts of a metamorphism, one per case
+    answer: Any = None  # of a set metric or an analyser
+    tally: CallCounter = field(default_factory=CallCounter)
+
+
+def invoke(
+    system: TestSystem,
+    name: str,
+    tests: TestSet | None = None,
+    *,
+    kind: str | None = None,
+    n: int | None = None,
+    seed: int = 0,
+    engine: EngineLike = None,
+    budget: Budget | str | float | None = None,
+    timeout: float | None = None,
+    progress: bool | None = None,
+) -> Invocation:
+    """Invoke a morphism of a test system on a test set.
+
+    A seed maker adds seed cases (`n`, if it takes a number), and a datamorphism new cases made from all cases; one of several
+    arguments takes other cases of the set, drawn with `seed`, as the further ones. Filters leave cases out. The executor
+    gives outputs, and a metamorphism the correctness as it alone judges it. Metrics and analysers give a value.
+    """
+    found = _find(system, name, kind)
+    if isinstance(found, Morphism):
+        actual_name, actual_kind = found.name, found.mark.kind
+    else:
+        actual_name, actual_kind = found
+    if actual_kind == "seed_maker":
+        seeds = system.make_seeds(actual_name, n=n, seed=seed)
+        joined = seeds if tests is None else TestSet.concat([tests, seeds])
+        return Invocation(name=actual_name, kind=actual_kind, tests=joined, changed=True)
+    if tests is None:
+        raise DataError(f"The {actual_kind} {actual_name!r} needs test cases. Give a test set.")
+    answer: Any = None
+    if not isinstance(found, Morphism):
+        answer = STOCK_METRICS[actual_kind][actual_name](tests)
+    elif actual_kind == "datamorphism":
+        new_cases = system.mutate(actual_name, *_draw_arguments(tests, found.arity, seed), seed=seed)
+        joined = TestSet.concat([tests, new_cases])
+        return Invocation(name=actual_name, kind=actual_kind, tests=joined, changed=len(new_cases) > 0)
+    elif actual_kind == "executor":
+        tally = CallCounter()
+        executed = system.execute(tests, engine=engine, budget=budget, timeout=timeout, progress=progress, tally=tally)
+        return Invocation(name=actual_name, kind=actual_kind, tests=executed, changed=True, tally=tally)
+    elif actual_kind == "metamorphism":
+        if tests.outputs is None:
+            raise DataError(f"The metamorphism {actual_name!r} compares outputs. Execute the test cases first.")
+        verdicts = system.check(tests)[actual_name]
+        judged = tests.with_correctness(_to_correctness(verdicts))
+        return Invocation(name=actual_name, kind=actual_kind, tests=judged, changed=True, values=verdicts)
+    elif actual_kind in ("case_metric", "case_filter"):
+        answer = found.evaluate_cases(tests)
+    else:
+        answer = found.evaluate_set(tests)
+    if actual_kind == "case_metric":
+        return Invocation(name=actual_name, kind=actual_kind, tests=tests, values=answer)
+    if actual_kind in ("case_filter", "set_filter"):
+        remaining = tests.filter(answer) if actual_kind == "case_filter" else answer
+        return Invocation(name=actual_name, kind=actual_kind, tests=remaining, changed=True)
+    return Invocation(name=actual_name, kind=actual_kind, tests=tests, answer=answer)
+
+
+def _find(system: TestSystem, name: str, kind: str | None) -> Morphism | tuple[str, str]:
+    """Return a morphism of the system, or the name and kind of a stock function."""
+    try:
+        return system.find_by_name(name, kind)
+    except TestSystemError as error:
+        for stock_kind, functions in STOCK_METRICS.items():
+            for stock_name in functions:
+                if normalize_name(stock_name) == normalize_name(name) and kind in (None, stock_kind):
+                    return stock_name, stock_kind
+        stock_names = [known for functions in STOCK_METRICS.values() for known in functions]
+        raise TestSystemError(f"{error} Every test set also has {', '.join(stock_names)}.") from None
+
+
+def _draw_arguments(tests: TestSet, arity: int, seed: int) -> list[TestSet]:
+    """Return the set itself, and for each further argument another case of the set for each case."""
+    if arity > 1 and len(tests) < 2:
+        raise DataError("A datamorphism of several arguments needs at least two test cases.")
+    generator = np.random.default_rng(seed)
+    arguments = [tests]
+    rows = np.arange(len(tests))
+    for _ in range(arity - 1):
+        shifts = generator.integers(1, len(tests), size=len(tests))
+        arguments.append(tests.take((rows + shifts) % len(tests)))
+    return arguments
+
+
+def _to_correctness(verdicts: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
+    correctness = np.full(len(verdicts), Correctness.NOT_JUDGED, dtype=np.int8)
+    correctness[verdicts == Verdict.HOLDS] = Correctness.CORRECT
+    correctness[verdicts == Verdict.VIOLATED] = Correctness.INCORRECT
+    return correctness
