@@ -110,6 +110,15 @@ def test_cases_equal_those_of_plain_recursive_code(strategy, table, order):
     assert_lineage(combination, functions, list(list_chains(strategy, len(functions), order)))
 
 
+def test_a_duplicate_leads_on():
+    # both steps lead from 0 to 1, but each may only be followed by the other
+    functions = [(lambda x: {0: 1, 1: 2}.get(int(x), 9), 1), (lambda x: {0: 1, 1: 3}.get(int(x), 9), 1)]
+    combination = combine(functions, [0], "permutationComplete")
+    assert sorted(list_new_values(combination)) == [1, 2, 3]
+    assert [combination.chain(case_id) for case_id in (1, 2, 3)] == [["d0"], ["d1", "d0"], ["d0", "d1"]]
+    assert len(combination.cases.repeats) == 1
+
+
 @settings(max_examples=25)
 @given(tables(), st.integers(1, 30))
 @pytest.mark.parametrize("strategy", STRATEGIES)

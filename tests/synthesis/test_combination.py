@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -399,3 +400,40 @@ class Interrupting(Numbers):
             raise KeyboardInterrupt
         Interrupting.rows += len(p)
         return Numbers.sign(self, p)
+
+
+@pytest.mark.parametrize(
+    ("fault", "chains"),
+    [
+        (None, set()),
+        ("side forgotten", {"rotated", "rotated > swapped"}),
+        ("pair forgotten", {"rotated", "rotated > swapped"}),
+        ("8 bits", {"doubled > tripled", "tripled > doubled"}),
+    ],
+)
+def test_the_faults_of_the_triangle_program_are_found(fault, chains, monkeypatch):
+    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "examples")
+    from triangle import Triangle
+
+    combination = dm.combine(Triangle(fault), "permutationComplete")
+    assert {group.chain for group in combination.groups} == chains
+    text = combination.describe()
+    assert all(f"  {chain}: " in text for chain in chains)
+
+
+@pytest.mark.parametrize("engine", ["threads:2"])
+def test_engines_give_the_same_result(engine, combination):
+    other = combine(engine=engine)
+    assert other.tests.frame().equals(combination.tests.frame())
+    assert other.violations.equals(combination.violations)
+
+
+def test_an_interrupted_search_keeps_the_violations(monkeypatch):
+    monkeypatch.setattr(runner, "MAX_CACHED_CASES", 0)
+    Interrupting.left = 3  # all cases, some of them again, then candidates for shortest chains
+    combination = combine(source=Interrupting)
+    assert combination.tally.interrupted
+    assert combination.tests.outputs.ok.all()
+    assert len(combination.violations) == len(combine().violations)
+    assert combination.violations["shortest"].isna().any()
+    assert "shortest chain not searched" in combination.describe()

@@ -179,7 +179,7 @@ class Combination(Exportable):
     def _name_shortest(self, metamorphism: str, row: int, chain: list[str]) -> list[str] | None:
         """Return the shortest chain found for a violation; None if it was not searched."""
         shortest = self.shortened.get((metamorphism, row))
-        if shortest is None:
+        if shortest is None or not shortest.is_searched:
             return chain if len(chain) <= 1 else None
         return self._name_steps([step for step, _ in shortest.chain], [partner for _, partner in shortest.chain])
 

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from ...runs.session import Session
 
 MAX_CASES_PER_QUERY = 50_000  # so that progress is shown between queries, and Ctrl-C keeps what was executed
-MAX_SHORTENED_PER_METAMORPHISM = 200  # violations, evenly chosen
+MAX_CACHED_CASES = 200_000  # for more, a cache costs too much memory
+MAX_SHORTENED_PER_METAMORPHISM = 1_000  # violations, evenly chosen
 MAX_ARITY = 2
 SUGGESTED_BUDGET = 10_000  # cases, in the message that there are too many
 
@@ -246,11 +247,13 @@ def _execute_and_judge(
 ) -> Flow[Judgement]:
     parts: list[Outputs] = []
     done, notes, is_stopped = 0, list[str](), False
+    # No two cases are equal, so only the search for shortest chains finds them in the cache.
+    is_large = len(tests) > MAX_CACHED_CASES
     try:
         while done < len(tests):
             batch = tests.inputs.take(slice(done, done + MAX_CASES_PER_QUERY))
-            # no two cases are equal, so a cache would only cost memory
-            parts.append((yield Query(batch, progress=done / len(tests), note="executing test cases", fresh=True)))
+            progress = done / len(tests)
+            parts.append((yield Query(batch, progress=progress, note="executing test cases", fresh=is_large)))
             done += len(batch)
     except OutOfBudget:
         is_stopped = True
@@ -358,7 +361,7 @@ def _list_failures(
             seed_rows = derivations.states[derivations.states < cases.seed_count]
             is_guilty = is_violated[np.searchsorted(seed_rows, seeds)]
         for number in violated[is_guilty].tolist():
-            guilty_seeds[name, number] = ShortenedChain(chain=(), is_shortest=True)
+            guilty_seeds[name, number] = ShortenedChain(chain=(), is_searched=True)
         lengths = (steps >= 0).sum(axis=1)
         places = np.flatnonzero((lengths > 1) & ~is_guilty)
         spread = np.linspace(0, len(places) - 1, min(len(places), MAX_SHORTENED_PER_METAMORPHISM)).astype(int)

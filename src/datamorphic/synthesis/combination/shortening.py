@@ -45,10 +45,8 @@ class ShortenedChain:
     """The shortest chain found for a violation."""
 
     chain: Chain
-    is_shortest: bool  # whether all shorter subsequences were tried
-    answers: tuple[Any, Any] | None = (
-        None  # to the last case but one and to the last; None for those of the violation itself
-    )
+    is_searched: bool  # False if the search ended before its turn
+    answers: tuple[Any, Any] | None = None  # to the last two cases; None if they are those of the violation itself
 
 
 class ChainExecutor:
@@ -125,7 +123,7 @@ def shorten_chains(executor: ChainExecutor, failures: Sequence[ChainFailure]) ->
 
     If the user or a budget ends the search, chains that were not shortened yet stay as they are.
     """
-    shortened = [ShortenedChain(chain=failure.chain, is_shortest=len(failure.chain) <= 1) for failure in failures]
+    shortened = [ShortenedChain(chain=failure.chain, is_searched=len(failure.chain) <= 1) for failure in failures]
     try:
         long_chains = yield from _search_subsequences(executor, failures, shortened)
         yield from _leave_steps_out(executor, failures, shortened, long_chains)
@@ -147,7 +145,7 @@ def _search_subsequences(
         for number in pending:
             chain, fixed = failures[number].chain, executor.ends_are_fixed(failures[number])
             if length >= len(chain):
-                shortened[number] = ShortenedChain(chain=chain, is_shortest=True)
+                shortened[number] = ShortenedChain(chain=chain, is_searched=True)
             elif _count_subsequences(len(chain) - fixed, length - fixed) > MAX_SUBSEQUENCES:
                 long_chains.append(number)
             else:
@@ -165,7 +163,7 @@ def _search_subsequences(
                 pending.append(number)
             else:
                 answers = violated[failure.seed, shortest][failure.metamorphism]
-                shortened[number] = ShortenedChain(chain=shortest, is_shortest=True, answers=answers)
+                shortened[number] = ShortenedChain(chain=shortest, is_searched=True, answers=answers)
     return long_chains
 
 
@@ -201,7 +199,8 @@ def _leave_steps_out(
         for number, chains in candidates.items():
             failure = failures[number]
             fitting = (chain for chain in chains if chain and failure.metamorphism in violated[failure.seed, chain])
+            shortened[number] = replace(shortened[number], is_searched=True)
             if (shorter := next(fitting, None)) is not None:
                 answers = violated[failure.seed, shorter][failure.metamorphism]
-                shortened[number] = ShortenedChain(chain=shorter, is_shortest=False, answers=answers)
+                shortened[number] = ShortenedChain(chain=shorter, is_searched=True, answers=answers)
                 numbers.append(number)
