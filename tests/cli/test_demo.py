@@ -47,6 +47,7 @@ def test_the_demo_explains_its_findings(shown, folder):
         "border pairs",
         "the answer changes",
         "Moves and distances satisfy their laws",
+        "20 patients to 290 tests: 5 flip the diagnosis",
         "the same front, byte for byte",
         "Is the test set good enough for a tree? It kills",
     ):

@@ -51,6 +51,7 @@ def _build_document(result: Demo, report_file: Path, seed: int) -> dict[str, Any
         "calls": result.audit.calls + result.cost.calls,
         "headline": result.audit.headline,
         "findings": [{"level": finding.level, "title": finding.title} for finding in result.audit.findings],
+        "combined": {"cases": result.combination.case_count, "violations": len(result.combination.violations)},
         "laws": result.laws.document()["laws"],
         "tests": {
             "mutants": len(result.tests.counts),

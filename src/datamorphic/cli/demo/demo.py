@@ -29,10 +29,13 @@ from ...relations.check.result import CheckReport
 from ...runs.driver import CallCounter, drive
 from ...runs.flow import ask
 from ...space.space import Path, Space
+from ...synthesis.combination.api import combine
+from ...synthesis.combination.result import Combination
 from ...systems.base import Executor
 from ...systems.wrap import wrap
 from ...trees.coverage.api import cover
 from ...trees.coverage.mutation import MutationScore
+from .measurements import MeasurementErrors
 from .resume import ResumedRun, interrupt_and_resume
 
 if TYPE_CHECKING:
@@ -77,6 +80,7 @@ class Demo:
     path: Path  # a walk from a malignant to a benign tumour
     outputs: Outputs  # the answers along it
     cost: CallCounter
+    combination: Combination  # of errors of measurement
     resumed: ResumedRun
     flip: pd.DataFrame  # the smallest change that alters the answer for one patient
     mutant: SourceMutant  # of a learner
@@ -166,6 +170,7 @@ def run_demo(seed: int = 0) -> Demo:
         path=path,
         outputs=outputs,
         cost=cost,
+        combination=combine(MeasurementErrors(model, inputs), "permutationComplete", seed=seed, progress=False),
         resumed=interrupt_and_resume(subject, seed, ExploreOptions(walks=200)),
         flip=front.nearest(unseen.iloc[[least_certain]]),
         mutant=mutant,
