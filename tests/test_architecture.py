@@ -33,7 +33,8 @@ ALLOWED_BETWEEN_CAPABILITIES = {
     ("audit", "trees"),  # and judges test sets
     ("data", "relations"),  # programs carry their relations
     ("data", "mutation"),  # and their mutants
-    ("scripting", "data"),  # scripts name the subjects that ship with the package
+    ("scripting", "exploration"),  # scripts explore,
+    ("scripting", "data"),  # and name the subjects that ship with the package
 }
 
 #: Modules of one room that may import each other, because their types are one idea.

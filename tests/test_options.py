@@ -14,6 +14,7 @@ from datamorphic.hunting.options import GenerateOptions, HuntOptions, SimulateOp
 from datamorphic.morphisms.options import LawOptions
 from datamorphic.mutation.options import MutateOptions
 from datamorphic.relations.check.options import CheckOptions
+from datamorphic.scripting.options import PlayOptions
 from datamorphic.synthesis.combination.options import CombineOptions
 from datamorphic.trees.coverage.options import CoverOptions, SelectOptions
 
@@ -30,6 +31,8 @@ SUBJECTS = {
     "target",
     "space",
     "seeds",
+    "script",
+    "maps",
 }
 #: How the subject is wrapped, where the run is stored, and what is shown.
 RUN_SETTINGS = {"name", "scalar", "trust", "seed", "engine", "store", "resume", "progress"}
@@ -48,6 +51,7 @@ OPTION_SETS = {
     "laws": LawOptions,
     "mutate": MutateOptions,
     "plan": PlanOptions,
+    "play": PlayOptions,
     "select": SelectOptions,
     "simulate": SimulateOptions,
     "test": AuditOptions,

@@ -48,6 +48,9 @@ if TYPE_CHECKING:
     from .relations.function import FunctionRelation as FunctionRelation
     from .relations.learner.base import LearnerRelation as LearnerRelation
     from .runs.store import Store as Store
+    from .scripting.api import play as play
+    from .scripting.pool import TestPool as TestPool
+    from .scripting.recorder import record as record
     from .space.column_relations import find_constraints as find_constraints
     from .space.constraints import Combinations as Combinations
     from .space.constraints import OneHot as OneHot
@@ -100,6 +103,9 @@ _NAMES = {
     "relations.function": "FunctionRelation",
     "relations.learner.base": "LearnerRelation",
     "runs.store": "Store",
+    "scripting.api": "play",
+    "scripting.pool": "TestPool",
+    "scripting.recorder": "record",
     "space.column_relations": "find_constraints",
     "space.constraints": "Combinations OneHot Rule",
     "space.features": "Categorical Continuous Integer",

@@ -113,6 +113,7 @@ def test_a_map_names_other_test_systems(folder):
         ("os.system(rm)", (1, 3), "Expected ( after os"),
         ("eval(1)", (1, 1), "There is no command 'eval'"),
         ("makeSeed([RandomValue])", (1, 11), "no seed maker named 'RandomValue'"),
+        ("makeSeed([RandomValue999999999])", (1, 11), "asks for more than 10,000,000 cases"),
         ("randomTargetExplore(ten,mid)", (1, 21), "must be a whole number"),
         ("randomTargetExplore(0,mid)", (1, 21), "must be from 1 to"),
         ("randomTargetExplore(10,middle)", (1, 24), "Did you mean 'mid'?"),

@@ -32,6 +32,7 @@ from .init import init
 from .laws import laws
 from .mutate import mutate
 from .runs import app as runs
+from .script import script
 from .select import select
 from .simulate import simulate
 from .streams import discard_stdout, flush_or_discard_streams, open_missing_streams
@@ -42,7 +43,7 @@ from .worker_check import worker_check
 #: commands by panel, in the order of the help
 PANELS: dict[str, list[Callable[..., None] | typer.Typer]] = {
     "Start here": [demo, test, init],
-    "Test a model": [explore, check, cover, select, combine, laws],
+    "Test a model": [explore, check, cover, select, combine, laws, script],
     "Test a program": [hunt, mutate],
     "Test sets": [cases],
     "Stored runs": [runs],

@@ -18,6 +18,8 @@ from .combine import COMBINE_REQUEST_KEYS, run_combination_request
 from .console import make_console, prepare_output_files, print_json, print_line, print_table
 from .exit_codes import ExitCode
 from .explore import HINTS_KEY, REQUEST_KEYS, run_exploration
+from .script import REQUEST_KEYS as SCRIPT_KEYS
+from .script import run_script
 from .stores import find_missing_default_store, format_store_option, open_required_store
 
 if TYPE_CHECKING:
@@ -188,7 +190,10 @@ def resume(
             "as_json": as_json,
             "store_option": format_store_option(store),
         }
-        if stored_run.verb == "combine":
+        if stored_run.verb == "script":
+            request = _validate_script_request(request, run_store, run, trust)
+            run_script(request, run_store, **resume_options)
+        elif stored_run.verb == "combine":
             request = _validate_request(request, run_store, run, trust, COMBINE_REQUEST_KEYS, has_model_files=False)
             run_combination_request(request, run_store, **resume_options)
         else:
@@ -222,6 +227,18 @@ def _validate_request(
             "If the run and the module are yours, add --trust."
         )
     return {name: request[name] for name in (*keys, *optional_keys) if name in request}
+
+
+def _validate_script_request(request: object, store: Store, run: int, trust: bool) -> dict[str, Any]:
+    """Return the stored request of a script if it is complete and does not import somebody else's code."""
+    if not isinstance(request, dict) or not set(SCRIPT_KEYS) <= request.keys() or not isinstance(request["maps"], list):
+        raise StoreError(f"The stored request of run {run} is damaged, so it cannot be resumed. Start a new run.")
+    if (request["system"] is not None or request["maps"]) and not trust and not _is_private(store):
+        raise UntrustedError(
+            f"Run {run} would import test systems, which runs their code, and others can write to {store.url}. "
+            "If the run and the modules are yours, add --trust."
+        )
+    return {name: request[name] for name in SCRIPT_KEYS}
 
 
 def _is_private(store: Store) -> bool:

@@ -84,6 +84,7 @@ class AutoExplorer:
         finally:
             record.brackets += own_record.brackets[waves_before:]
             record.walk_runs += own_record.walk_runs[waves_before:]
+            record.walk_starts += own_record.walk_starts[waves_before:]
             record.strategies += own_record.strategies[waves_before:]
             for count in ("seeds_used", "lost", "slopes", "unfinished"):
                 setattr(record, count, getattr(record, count) + getattr(own_record, count) - getattr(before, count))

@@ -71,6 +71,7 @@ class ExplorationRecord:
     brackets: list[Brackets] = field(default_factory=list)  # the pairs, one entry per wave
     strategies: list[str] = field(default_factory=list)  # of each wave
     walk_runs: list[Rows] = field(default_factory=list)  # the generated cases per walk, one entry per wave
+    walk_starts: list[Rows] = field(default_factory=list)  # the numbers of the cases each walk starts from, -1 for none
     seeds_used: int = 0  # executed seed cases
     lost: int = 0  # walks that ended because the system gave no answer
     slopes: int = 0  # brackets that turned out to have no jump

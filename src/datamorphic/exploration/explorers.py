@@ -180,6 +180,7 @@ class RandomTarget(Explorer):
         x = wave.rng.integers(len(pool), size=walks)
         y = wave.rng.integers(len(pool) - 1, size=walks)
         y += y >= x
+        wave.record.walk_starts.append(np.column_stack([x, y]))
         with wave.count_unfinished(walks):
             yield from self._execute_seeds(wave, np.concatenate([x, y]), fresh=self.terrain.continuous)
         wave.record.lost += int((np.isnan(pool.states[x]) | np.isnan(pool.states[y])).sum())
@@ -201,6 +202,7 @@ class _StepwiseExplorer(Explorer):
     def _walk(self, wave: Wave) -> Flow[None]:
         pool, rng, walks = wave.pool, wave.rng, len(wave.walk_runs)
         start = self._draw_starts(pool, rng, walks, wave.first_walk)
+        wave.record.walk_starts.append(np.column_stack([start, np.full(walks, -1)]))
         with wave.count_unfinished(walks):
             yield from self._execute_seeds(wave, start)
         walk = np.flatnonzero(~np.isnan(pool.states[start]))

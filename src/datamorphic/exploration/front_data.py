@@ -81,6 +81,7 @@ class FrontData:
     tally: CallCounter = field(default_factory=CallCounter)  # counts model calls, failures and repeated queries
     sut: Executor | None = None  # the system, where it is attached
     seed_answers: Outputs | None = None
+    walk_starts: Rows | None = None
 
     def __len__(self) -> int:
         return len(self.distance)

@@ -19,7 +19,7 @@ from ..space.outputs import Status
 from ..space.points import Points
 from ..space.projection import Archive
 from ..systems.base import Executor
-from ._utils import Answers
+from ._utils import Answers, Rows
 from .auto import AutoExplorer, name_border_kinds
 from .borders import Border, InferredBorder
 from .brackets import Brackets, ExplorationRecord, SeedPool
@@ -155,7 +155,14 @@ def _build_front(
         settings=settings,
         tally=counter,
         sut=subject.sut,
+        walk_starts=_join_starts(record, len(subject.seeds)),
     )
+
+
+def _join_starts(record: ExplorationRecord, seed_count: int) -> Rows:
+    """Return the seed cases that each walk started from."""
+    starts = np.concatenate([np.empty((0, 2), dtype=np.intp), *record.walk_starts])
+    return np.where(starts < seed_count, starts, -1)
 
 
 def _simplify_dtype(labels: Answers) -> Answers:

@@ -73,6 +73,7 @@ class RunJournal:
         self._current_query: dict[str, Any] = {}
         self._pending: list[_PendingPiece] = []
         self._progress: dict[str, Any] = {}
+        self._part: tuple[float, float, int, int] = (0.0, 1.0, 0, 0)
 
     # -- called by the guard ------------------------------------------------------------------------
 
@@ -113,7 +114,16 @@ class RunJournal:
 
     def note_progress(self, *, done: float | None, runs: int, calls: int) -> None:
         """Set the progress to be written with the next answers."""
-        self._progress = {"done": done, "runs": runs, "calls": calls}
+        share_before, share, runs_before, calls_before = self._part
+        self._progress = {
+            "done": None if done is None else share_before + share * done,
+            "runs": runs_before + runs,
+            "calls": calls_before + calls,
+        }
+
+    def begin_part(self, share_before: float, share: float, runs: int, calls: int) -> None:
+        """Take later progress as that of a part: a share of the run, after runs and calls of earlier parts."""
+        self._part = share_before, share, runs, calls
 
     def write(self, *, only_if_due: bool = False) -> None:
         """Write pending pieces in one transaction."""

@@ -15,7 +15,7 @@ from ..errors import TestSystemError
 from ..morphisms.morphism import normalize_name
 from ..morphisms.system import TestSystem
 from ..space.space import Space
-from .commands import ALL
+from .commands import ALL, MAX_COUNT
 
 RESET, STATISTICS, VIEW, HEAD, NEW_LINE = (
     "ResetTestSuite",
@@ -73,6 +73,8 @@ class NameBook:
             return ScriptName(match, True)
         for text, pattern in NUMBERED_NAMES.get(kind, {}).items():
             if numbered := pattern.fullmatch(key):
+                if int(numbered[1]) > MAX_COUNT:
+                    raise TestSystemError(f"{name!r} asks for more than {MAX_COUNT:,} cases.")
                 return ScriptName(text, True, int(numbered[1]))
         if kind == "analyser" and (started := _START.fullmatch(key)):
             return ScriptName(self._find_model(started[1], name), True)
@@ -85,14 +87,14 @@ class NameBook:
 
     def expand(self, kind: str, names: Iterable[str]) -> list[ScriptName]:
         """Return what names mean; ALL stands for every declared morphism of the kind."""
-        result: dict[ScriptName, None] = {}
+        result: list[ScriptName] = []
         for name in names:
             if name.upper() == ALL:
                 known = [*self._moves(), *self._midpoints()] if kind == "datamorphism" else self._declared(kind)
-                result |= dict.fromkeys(map(ScriptName, known))
+                result += map(ScriptName, known)
             else:
-                result[self.find(kind, name)] = None
-        return list(result)
+                result.append(self.find(kind, name))
+        return result
 
     def is_midpoint(self, name: ScriptName) -> bool:
         """Return whether a datamorphism makes one case of two, so that it is no move of a walk."""

@@ -41,6 +41,7 @@ class ScriptSystem:
     models: Mapping[str, ModelSource] = field(default_factory=dict)
     model: str | None = None  # the model that is started at the beginning
     aliases: dict[str, str] = field(default_factory=dict)
+    origin: object = None  # what it was made from, to notice changes of its code
 
     @cached_property
     def names(self) -> NameBook:
@@ -72,7 +73,9 @@ def to_script_system(source: object, spec: str | None = None) -> ScriptSystem:
     models = getattr(instance, "models", None) or {}
     if not isinstance(models, Mapping):
         raise TestSystemError(f"{system.name}.models must be a dict of models by name. It is {models!r}.")
-    return ScriptSystem(spec=spec or system.name, system=system, models={str(name): m for name, m in models.items()})
+    return ScriptSystem(
+        spec=spec or system.name, system=system, models={str(name): m for name, m in models.items()}, origin=source
+    )
 
 
 class SpecMap:

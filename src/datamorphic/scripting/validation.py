@@ -13,7 +13,6 @@ from .._text import pluralize
 from ..errors import DatamorphicError, ScriptError, UsageError
 from .commands import ParameterKind
 from .folder import ScriptFolder, read_script
-from .grammar import Script
 from .names import STATISTICS, STOP, NameBook, ScriptName
 from .specs import ScriptSystem, SpecMap
 from .structure import Repetition, Statement, Step, build_steps
@@ -45,6 +44,8 @@ class ScriptPlan:
     specs: SpecMap
     system: ScriptSystem | None  # that is loaded at the beginning
     path: Path
+    needs_system: bool = True  # whether commands without a test system are mistakes
+    unchecked_names: int = 0  # names of morphisms that could not be checked without a test system
     steps: list[Step] = field(default_factory=list)
     scripts: dict[Path, list[Step]] = field(default_factory=dict)
     commands: int = 0  # with repetitions
@@ -57,21 +58,20 @@ class ScriptPlan:
         return self.path.name
 
 
-def plan_script(path: Path, system: ScriptSystem | None = None, specs: SpecMap | None = None) -> ScriptPlan:
-    """Check a script file and return its plan; raise `ScriptError` with line and column if it is wrong."""
-    folder = ScriptFolder(path.parent)
-    script = read_script(path)
-    return plan_parsed_script(script, folder, path.resolve(), system, specs)
-
-
-def plan_parsed_script(
-    script: Script, folder: ScriptFolder, path: Path, system: ScriptSystem | None = None, specs: SpecMap | None = None
+def plan_script(
+    path: Path, system: ScriptSystem | None = None, specs: SpecMap | None = None, *, needs_system: bool = True
 ) -> ScriptPlan:
-    """Check a script that is already parsed."""
-    specs = specs or SpecMap()
+    """Check a script file and return its plan; raise `ScriptError` with line and column if it is wrong.
+
+    Unless it `needs_system`, names of morphisms are not checked where no test system is loaded.
+    """
+    script = read_script(path)
+    specs = SpecMap() if specs is None else specs
     if system is not None:
         specs.add(system)
-    plan = ScriptPlan(folder=folder, specs=specs, system=system, path=path)
+    path = path.resolve()
+    folder = ScriptFolder(path.parent)
+    plan = ScriptPlan(folder=folder, specs=specs, system=system, path=path, needs_system=needs_system)
     plan.steps = plan.scripts[path] = build_steps(script)
     state = _ScriptState(None if system is None else system.spec, None if system is None else system.model)
     _Validator(plan, system).run(path, state)
@@ -177,6 +177,9 @@ class _Validator:
 
     def check_names(self, statement: Statement, argument: int, names: list[str], state: _ScriptState) -> _ScriptState:
         kind, book = statement.find_parameter(argument).morphisms, self.get_names(state)
+        if book is None and not self.plan.needs_system:
+            self.plan.unchecked_names += len(names)
+            return state
         if book is None:
             raise statement.fail(
                 "No test system is loaded. Name one with --subject or --system, or with loadTestSpec(...)."
@@ -202,6 +205,8 @@ class _Validator:
 
     def check_model(self, statement: Statement, state: _ScriptState) -> None:
         system = self.systems.get(state.system)
+        if system is None and not self.plan.needs_system:
+            return
         if system is None:
             raise statement.fail(
                 "No test system is loaded. Name one with --subject or --system, or with loadTestSpec(...)."

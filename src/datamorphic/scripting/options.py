@@ -1,0 +1,25 @@
+"""The options of `play`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from .._validation import validate_positive
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlayOptions:
+    """The options of `dm.play`, validated; see there for their meaning."""
+
+    OWNER: ClassVar[str] = "play"
+
+    timeout: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.timeout is not None:
+            validate_positive("timeout", self.OWNER, self.timeout)
+
+    def to_request(self) -> dict[str, Any]:
+        """Return what a run store keeps of the options, to compare with when the run is resumed."""
+        return {"timeout": self.timeout}

@@ -1,0 +1,168 @@
+"""Keep scripts in a run store, and the files they change, so that a killed script can be resumed.
+
+The store keeps the answers of the system. A resumed script starts again: files that it writes are restored to what they
+were when the run began, from copies beside the script, and its commands are run again with the stored answers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import DataError, StoreError, UsageError
+from ..runs.keep import KeepOptions, keep_run, open_store
+from .folder import ScriptFolder
+from .options import PlayOptions
+from .pool import TestPool
+from .result import ScriptResult
+from .text import format_headline
+from .validation import ScriptPlan
+
+if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
+    from ..runs.session import Session
+
+VERB = "script"
+TESTS_FILE = "tests.parquet"  # the name of the test set among the files of a run
+MANIFEST = "files.json"
+_TOKEN = re.compile(r"[0-9a-f]{16}")
+
+
+class FileBackup:
+    """Copies of the files that a script may change, in a hidden folder beside it."""
+
+    def __init__(self, folder: ScriptFolder, token: str) -> None:
+        self.folder, self.path = folder, folder.root / f".datamorphic-{token}"
+
+    def save(self, files: set[Path]) -> None:
+        """Copy the files that exist, and note those that do not."""
+        names: dict[str, str | None] = {}
+        try:
+            self.path.mkdir()
+            for number, file in enumerate(sorted(files)):
+                copy = str(number) if file.exists() else None
+                names[self.folder.to_text(file)] = copy
+                if copy is not None:
+                    shutil.copyfile(file, self.path / copy)
+            unfinished = self.path / f"{MANIFEST}.part"
+            unfinished.write_text(json.dumps(names), encoding="utf-8")
+            unfinished.replace(self.path / MANIFEST)  # only a complete backup has its list
+        except OSError as error:
+            raise UsageError(f"The files of the script cannot be copied to {self.path}: {error.strerror}.") from None
+
+    def restore(self) -> None:
+        """Make the files as they were; without a complete backup, no command was run, and they are."""
+        try:
+            names = json.loads((self.path / MANIFEST).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return
+        try:
+            for name, copy in names.items():
+                target = self.folder.find_target(str(name))
+                if copy is None:
+                    target.unlink(missing_ok=True)
+                elif str(copy).isdigit():
+                    unfinished = target.with_name(f"{target.name}.part")
+                    shutil.copyfile(self.path / str(copy), unfinished)
+                    unfinished.replace(target)
+        except OSError as error:
+            raise UsageError(f"The files of the script cannot be restored from {self.path}: {error}.") from None
+
+    def discard(self) -> None:
+        """Remove the copies."""
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+def restore_files(keep: KeepOptions, script: Path) -> None:
+    """Restore the files of a run that will be resumed."""
+    if keep.resume is None:
+        return
+    with open_store(keep) as store:
+        run = store.run(keep.resume)
+        if run.verb != VERB:
+            raise StoreError(f"Run {run.id} was started by {run.verb!r}, not {VERB!r}.")
+        if run.state == "finished":
+            raise StoreError(f"Run {run.id} is finished and cannot be resumed. Start a new one.")
+        if run.state == "running":
+            return  # claiming it says why it cannot be resumed
+        token = str(run.parameters.get("backup"))
+    if _TOKEN.fullmatch(token):
+        FileBackup(ScriptFolder(script.resolve().parent), token).restore()
+
+
+@contextmanager
+def keep_script(keep: KeepOptions, plan: ScriptPlan, pool: TestPool, options: PlayOptions) -> Iterator[Session]:
+    """Open a session that records the run of a script; its files are copied first."""
+    token = secrets.token_hex(8)
+    if keep.resume is not None:
+        with open_store(keep) as store:
+            token = str(store.run(keep.resume).parameters.get("backup"))
+    parameters: dict[str, Any] = {
+        "script": plan.name,
+        "commands": plan.commands,
+        "scripts": _hash_files(plan, set(plan.scripts)),
+        "inputs": _hash_files(plan, plan.inputs),
+        "backup": token,
+        **options.to_request(),
+    }
+    origin = None if plan.system is None else plan.system.origin
+    run_options: dict[str, Any] = {"seed": pool.seed, "rng": np.random.default_rng(pool.seed), "model": origin}
+    name = plan.name if plan.system is None else f"{plan.name} ({plan.system.spec})"
+    with keep_run(
+        keep, VERB, name, parameters, seeds=json.dumps(parameters["inputs"]), engine=pool.engine.name, **run_options
+    ) as session:
+        backup = FileBackup(plan.folder, token)
+        if not (backup.path / MANIFEST).exists():
+            backup.discard()
+            backup.save(plan.outputs)
+        yield session
+        with suppress(StoreError):
+            if session.store.run(session.run).state == "finished":
+                backup.discard()
+
+
+def _hash_files(plan: ScriptPlan, files: set[Path]) -> dict[str, str]:
+    hashes = {}
+    for path in sorted(files):
+        with path.open("rb") as file:
+            hashes[plan.folder.to_text(path)] = hashlib.file_digest(file, "sha256").hexdigest()
+    return hashes
+
+
+def keep_result(session: Session, result: ScriptResult) -> None:
+    """Store the figures of a script and its test cases."""
+
+    def write_tests(path: Path) -> int:
+        tests = result.tests
+        assert tests is not None
+        tests.to_parquet(path)
+        return len(tests)
+
+    verdicts = [
+        {
+            "relation": judgement["metamorphism"],
+            "says": judgement["message"] or judgement["metamorphism"],
+            "verdict": "VIOLATED" if judgement["violated"] else "HOLDS",
+            "cases": judgement["violated"],
+        }
+        for judgement in result.pool.judgements
+    ]
+    document = result.document()
+    summary = {"headline": format_headline(result)} | {
+        name: document[name] for name in ("commands", "runs", "calls", "cases", "mutants", "violations", "files")
+    }
+    end_values: dict[str, Any] = {"interrupted": result.interrupted, "summary": summary, "verdicts": verdicts}
+    artifacts = {TESTS_FILE: write_tests} if result.tests is not None else {}
+    stop_reason = session.journal.stop_reason if session.journal is not None else ""
+    try:
+        session.finish(**end_values, artifacts=artifacts, message=stop_reason)
+    except (DataError, UnicodeError, OSError) as error:  # some labels cannot be written: keep the rest
+        session.finish(**end_values, artifacts={}, message=f"The test cases are not kept: {error}")

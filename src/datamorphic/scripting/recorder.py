@@ -1,0 +1,136 @@
+"""`dm.record`: write what is done with test pools as a script."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Protocol
+
+from ..errors import UsageError
+from ..morphisms.cases import TestSet
+from .formatter import format_call
+from .grammar import Argument, Call, ListArgument, TextArgument
+
+HEADER = "//Recorded by datamorphic\n"
+
+
+class RecordedPool(Protocol):
+    """What a recorder needs to know about a pool."""
+
+    @property
+    def seed(self) -> int:
+        """The random seed."""
+
+    @property
+    def tests(self) -> TestSet:
+        """The test cases."""
+
+    def describe_start(self) -> tuple[str, int]:
+        """Return the name of the test system, and how many random commands came before."""
+
+
+def build_call(name: str, values: Sequence[object]) -> Call:
+    """Return a command with Python values as arguments; None at the end is left out."""
+    arguments: list[Argument] = []
+    present = list(values)
+    while present and present[-1] is None:
+        present.pop()
+    for value in present:
+        if isinstance(value, str | int | float | os.PathLike):
+            arguments.append(TextArgument(os.fspath(value) if isinstance(value, os.PathLike) else str(value)))
+        elif value is None:
+            arguments.append(TextArgument(""))
+        else:
+            arguments.append(ListArgument(tuple(TextArgument(str(item)) for item in value)))  # type: ignore[attr-defined]
+    return Call(name, tuple(arguments))
+
+
+class ScriptRecorder:
+    """Writes the commands of pools to a script file, line by line, as they are called."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self._pool: RecordedPool | None = None
+        self._snapshots = 0
+        self._has_begun = False
+
+    def begin(self) -> None:
+        """Create the file, unless it was created for an earlier command."""
+        if not self._has_begun:
+            self._write(HEADER, "w")
+            self._has_begun = True
+
+    def _write(self, text: str, mode: str = "a") -> None:
+        try:
+            with self.path.open(mode, encoding="utf-8", newline="\n") as file:
+                file.write(text)
+        except OSError as error:
+            raise UsageError(f"The script cannot be written to {str(self.path)!r}: {error.strerror}.") from None
+
+    def begin_command(self, pool: RecordedPool) -> None:
+        """Write what a replay needs before the next command of a pool, if it is not the pool of the last command."""
+        self.begin()
+        if self._pool is pool:
+            return
+        self._pool = pool
+        spec, number = pool.describe_start()
+        calls = [build_call("loadTestSpec", [spec])] if spec else []
+        calls.append(build_call("setSeed", [pool.seed, number or None]))
+        if spec and len(pool.tests):
+            self._snapshots += 1
+            cases = self.path.with_name(f"{self.path.stem}-pool-{self._snapshots}.parquet")
+            pool.tests.to_parquet(cases)
+            calls.append(build_call("loadTestSet", [cases.name]))
+        self._write("".join(f"{format_call(call)}\n" for call in calls))
+
+    def add(self, call: Call) -> None:
+        """Write a command."""
+        self._write(f"{format_call(call)}\n")
+
+
+_RECORDERS: ContextVar[tuple[ScriptRecorder, ...]] = ContextVar("recorders", default=())
+
+
+def get_recorders() -> tuple[ScriptRecorder, ...]:
+    """Return the recorders that are active."""
+    return _RECORDERS.get()
+
+
+@contextmanager
+def record(path: str | os.PathLike[str]) -> Iterator[ScriptRecorder]:
+    """Record what is done with test pools inside the block as a script.
+
+    Every command of a `TestPool` becomes a line. The script begins with the test system, the seed and, where a pool is
+    not empty, a Parquet file of its cases beside the script, so that it replays to the same test set. A test system that is
+    not built in must be mapped when the script is run: ``datamorphic script session.scr --map RedWine=my_tests:RedWine``.
+
+    Parameters
+    ----------
+    path : str or path
+        The script to write. An existing file is replaced.
+
+    Examples
+    --------
+    >>> import datamorphic as dm, tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> with dm.record(folder / "session.scr"):
+    ...     pool = dm.TestPool("Box 1", seed=7, folder=folder)
+    ...     pool.make_seed(["RandomValue50"])
+    ...     front = pool.random_target_explore(100)
+    >>> print((folder / "session.scr").read_text(), end="")
+    //Recorded by datamorphic
+    loadTestSpec(Box 1)
+    setSeed(7)
+    makeSeed([RandomValue50])
+    randomTargetExplore(100)
+    """
+    recorder = ScriptRecorder(path)
+    token = _RECORDERS.set((*_RECORDERS.get(), recorder))
+    try:
+        yield recorder
+        recorder.begin()  # a script without commands, if nothing was done
+    finally:
+        _RECORDERS.reset(token)

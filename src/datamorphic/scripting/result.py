@@ -1,0 +1,120 @@
+"""`ScriptResult`: what a script did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .._text import pluralize, to_jsonable
+from ..morphisms.cases import CaseKind, Correctness, TestSet
+from ..reporting.export import Exportable
+from ..reporting.junit import JUnitCase
+from .pool import TestPool
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ScriptResult(Exportable):
+    """What a script did: its figures, its files, and the pool as the script left it.
+
+    Attributes
+    ----------
+    script : str
+        The name of the script.
+    commands : int
+        The number of commands that were run, with all repetitions.
+    pool : TestPool
+        The test pool after the last command, with its statistics, measures, judgements, messages and files.
+    seed : int
+        The random seed.
+    seconds : float
+        The time it took.
+    interrupted : bool
+        Whether the user ended the script.
+    """
+
+    _PAGE = "scripting.page:build_page"
+    _TEXT = "scripting.text:format_result"
+
+    script: str
+    commands: int
+    pool: TestPool
+    seed: int
+    seconds: float
+    interrupted: bool = False
+    total_commands: int = 0
+    notes: Sequence[str] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        return f"ScriptResult({self.script}: {pluralize(self.commands, 'command')}, {self.pool!r})"
+
+    @property
+    def tests(self) -> TestSet | None:
+        """The test cases after the last command; None if no test system was loaded."""
+        return self.pool.tests if self.pool.describe_start()[0] else None
+
+    @property
+    def violations(self) -> int:
+        """The number of violations of metamorphisms."""
+        return sum(judgement["violated"] for judgement in self.pool.judgements)
+
+    @property
+    def files(self) -> list[str]:
+        """The files that were written, relative to the folder of the script."""
+        return [self.pool.folder.to_text(path) for path in self.pool.files]
+
+    def document(self) -> dict[str, Any]:
+        """Return the figures of the script as a JSON-serialisable dict, without the cases."""
+        pool, tests = self.pool, self.tests
+        explorations = [
+            {"strategy": front.strategy, "walks": front.walks, "pairs": len(front), "runs": front.runs}
+            for front in pool.fronts
+        ]
+        document = {
+            "script": self.script,
+            "subject": pool.describe_start()[0] or None,
+            "seed": self.seed,
+            "commands": self.commands,
+            "total_commands": self.total_commands,
+            "interrupted": self.interrupted,
+            "runs": pool.runs,
+            "calls": pool.calls,
+            "cases": 0 if tests is None else len(tests),
+            "original": 0 if tests is None else int((tests.kinds == CaseKind.ORIGINAL).sum()),
+            "mutants": 0 if tests is None else int((tests.kinds == CaseKind.MUTANT).sum()),
+            "incorrect": 0 if tests is None else int((tests.correctness == Correctness.INCORRECT).sum()),
+            "explorations": explorations,
+            "statistics": [statistics.to_dict() for statistics in pool.statistics],
+            "measures": pool.measures,
+            "judgements": pool.judgements,
+            "violations": self.violations,
+            "messages": pool.messages,
+            "files": self.files,
+            "notes": list(self.notes),
+            "seconds": self.seconds,
+        }
+        return dict(to_jsonable(document))
+
+    def test_cases(self) -> Sequence[JUnitCase]:
+        """Return one test case for each check of a metamorphism, and one for the script itself."""
+        cases = [
+            JUnitCase(
+                name=f"{judgement['metamorphism']} ({number})",
+                outcome="failed" if judgement["violated"] else "passed",
+                kind="metamorphism",
+                message=f"{pluralize(judgement['violated'], 'violation')}. {judgement['message']}".strip()
+                if judgement["violated"]
+                else "",
+            )
+            for number, judgement in enumerate(self.pool.judgements, start=1)
+        ]
+        whole = JUnitCase(
+            name="all commands were run",
+            outcome="failed" if self.interrupted else "passed",
+            kind="script",
+            message=f"interrupted after {pluralize(self.commands, 'command')}" if self.interrupted else "",
+        )
+        return [whole, *cases]
+
+    def _export_name(self) -> str:
+        return self.script

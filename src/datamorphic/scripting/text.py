@@ -1,0 +1,49 @@
+"""The result of a script as text."""
+
+from __future__ import annotations
+
+from .._text import format_short, pluralize
+from ..reporting.text import cut
+from .result import ScriptResult
+
+MAX_LISTED_LINES = 20
+MAX_MESSAGE_CHARACTERS = 200
+
+
+def format_result(result: ScriptResult) -> str:
+    """Return what the script did, one fact per line."""
+    return "\n".join([format_headline(result), *format_facts(result)])
+
+
+def format_headline(result: ScriptResult) -> str:
+    """Return the outcome in one line."""
+    if result.interrupted:
+        return (
+            f"{result.script}: interrupted after {result.commands:,} of {pluralize(result.total_commands, 'command')}"
+        )
+    verdict = f", {pluralize(result.violations, 'violation')}" if result.pool.judgements else ""
+    return f"{result.script}: {pluralize(result.commands, 'command')} run{verdict}"
+
+
+def format_facts(result: ScriptResult) -> list[str]:
+    """Return the pool, statistics, messages and files, one line each."""
+    pool, lines = result.pool, list(result.notes)
+    tests = result.tests
+    if tests is not None:
+        lines.append(f"pool of {pool.describe_start()[0]}: {tests!r}, {pluralize(pool.runs, 'run')}")
+    if pool.fronts:
+        pairs = sum(map(len, pool.fronts))
+        lines.append(f"{pluralize(len(pool.fronts), 'exploration')}: {pluralize(pairs, 'border pair')}")
+    if pool.statistics:
+        lines.append(f"statistics saved {pluralize(len(pool.statistics), 'time')}; the last ones:")
+        last = pool.statistics[-1].to_dict()
+        lines.append("  " + ", ".join(f"{name} {format_short(v)}" for name, v in last.items() if v is not None))
+    shown = pool.messages[-MAX_LISTED_LINES:]
+    if len(shown) < len(pool.messages):
+        lines.append(f"{len(pool.messages) - len(shown):,} earlier messages are left out")
+    lines += [f"  {cut(message, MAX_MESSAGE_CHARACTERS)}" for message in shown]
+    files = result.files
+    if files:
+        more = f" and {len(files) - MAX_LISTED_LINES:,} more" if len(files) > MAX_LISTED_LINES else ""
+        lines.append(f"written in {pool.folder.root}: {', '.join(files[:MAX_LISTED_LINES])}{more}")
+    return lines

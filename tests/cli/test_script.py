@@ -1,0 +1,117 @@
+"""The command ``datamorphic script``."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from datamorphic.cli.main import app
+
+SCRIPT = (
+    "repeat(2)\n  makeSeed( [RandomValue30] )\nendRepeat()\nrandomTargetExplore(20,mid)\nanalyse([saveStatistics])\n"
+)
+SYSTEM = """
+import datamorphic as dm
+
+class Parity:
+    space = dm.Space([dm.Integer("n", 0, 100)])
+
+    @dm.datamorphism
+    def up(self, p):
+        return p.assign(n=(p.n + 1).clip(upper=100))
+
+    @dm.metamorphism(of="up")
+    def same(self, cases, origins):
+        return cases.output == origins.output
+
+    @dm.executor
+    def classify(self, p):
+        return p.n % 2 == 0
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Run commands in a folder with a script and a test system."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("DATAMORPHIC_STORE", str(tmp_path / "runs.sqlite"))
+    (tmp_path / "a.scr").write_text(SCRIPT)
+    (tmp_path / "parity_tests.py").write_text(SYSTEM)
+    return tmp_path
+
+
+def run(*words):
+    return CliRunner().invoke(app, ["script", *words], prog_name="datamorphic")
+
+
+def test_a_script_is_run_recorded_and_reported(folder):
+    result = run(
+        "a.scr",
+        "--subject",
+        "box_1",
+        "--seed",
+        "3",
+        "--record",
+        "b.scr",
+        "--html",
+        "a.html",
+        "--junit",
+        "a.xml",
+        "--json",
+    )
+    assert result.exit_code == 0, result.output
+    document = json.loads(result.stdout)
+    assert (document["commands"], document["subject"], document["run"], document["seed"]) == (4, "Box 1", 1, 3)
+    assert document["files"] == ["ExpDataFile.csv"]
+    assert (folder / "b.scr").read_text().startswith("//Recorded by datamorphic\nloadTestSpec(Box 1)\nsetSeed(3)\n")
+    assert (folder / "a.html").exists()
+    again = run("b.scr", "--store", "none", "--seed", "8")
+    assert "b.scr: 6 commands run" in again.stdout
+    lines = (folder / "ExpDataFile.csv").read_text().splitlines()
+    assert len(lines) == 2
+    assert lines[0] == lines[1]
+
+
+def test_violations_exit_with_1_and_maps_name_test_systems(folder):
+    (folder / "p.scr").write_text(
+        "loadTestSpec(C:\\x\\ParityTest.class)\nmakeSeed([RandomValue5])\nmakeMutant([up])\nexecuteTestCases()\n"
+        "checkMetamorphisms()\n"
+    )
+    result = run("p.scr", "--map", "ParityTest.class=parity_tests:Parity", "--store", "none")
+    assert result.exit_code == 1, result.output
+    assert "same: 5 violations in 5 cases" in result.stdout
+    assert run("p.scr", "--store", "none").exit_code == 2
+    both = run("p.scr", "--subject", "box_1", "--system", "parity_tests:Parity")
+    assert (both.exit_code, "Give only one of them" in both.stderr) == (2, True)
+
+
+def test_check_reports_all_problems_and_runs_nothing(folder):
+    good = run("a.scr", "--check")
+    assert good.exit_code == 0
+    assert "a.scr: 4 commands, reads 0 files, writes 0 files. Nothing is wrong." in good.stdout
+    assert "could not be checked" in good.stdout
+    (folder / "bad.scr").write_text("makeSeeds([a])\nclean()\nrepeat(x)\n")
+    bad = run("bad.scr", "--check")
+    assert bad.exit_code == 2
+    assert [line.split(": ")[0] for line in bad.stderr.splitlines()] == ["bad.scr:1:1", "bad.scr:3:8"]
+    document = json.loads(run("bad.scr", "--check", "--json").stdout)
+    assert [(problem["line"], problem["column"]) for problem in document["problems"]] == [(1, 1), (3, 8)]
+    assert not (folder / "ExpDataFile.csv").exists()
+
+
+def test_format_prints_the_script(folder):
+    result = run("a.scr", "--format")
+    assert result.stdout == SCRIPT.replace("  makeSeed( [RandomValue30] )", "    makeSeed([RandomValue30])").replace(
+        "20,mid", "20;mid"
+    )
+    assert run("a.scr", "--format", "--check").exit_code == 2
+
+
+def test_a_missing_script_is_one_line():
+    result = run("none.scr", "--subject", "box_1")
+    assert result.exit_code == 2
+    assert len(result.stderr.splitlines()) == 1
+    assert "cannot be read" in result.stderr

@@ -1,0 +1,241 @@
+"""The commands of a test pool, and that explorations of scripts are those of `dm.explore`."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import datamorphic as dm
+from datamorphic.errors import DataError, TestSystemError, UsageError
+from datamorphic.morphisms.cases import Correctness
+from datamorphic.scripting.statistics_file import COLUMNS, compute_pool_statistics, format_statistics
+
+STRATEGIES = {
+    "randomTargetExplore(40,mid)": {"strategy": "random_target", "walks": 40},
+    "directedWalkExplore([upward, mid])": {"strategy": "directed_walk", "walks": 60, "moves": ["upward"]},
+    "randomWalkExplore([downward, upward, rightward, mid, leftward];20;30)": {
+        "strategy": "random_walk",
+        "walks": 30,
+        "moves": ["downward", "upward", "rightward", "leftward"],
+    },
+}
+
+
+class Halves:
+    """Two halves of the unit square, with planted mistakes for the metamorphism to find."""
+
+    space = dm.Space([dm.Continuous("x", 0, 1, step=0.1), dm.Continuous("y", 0, 1, step=0.1)])
+
+    @dm.seed_maker
+    def grid(self):
+        axis = np.linspace(0.05, 0.95, 5)
+        return pd.DataFrame({"x": np.repeat(axis, 5), "y": np.tile(axis, 5)})
+
+    @dm.datamorphism(feature="y")
+    def lift(self, p):
+        return p.assign(y=(p.y + 0.02).clip(upper=1))
+
+    @dm.datamorphism
+    def centre(self, a, b):
+        return (a + b) / 2
+
+    @dm.metamorphism(of="lift", applies_to="mutant", message="height must not matter")
+    def same_colour(self, cases, origins):
+        return cases.output == origins.output
+
+    @dm.set_metric
+    def size(self, tests):
+        return len(tests)
+
+    @dm.set_filter
+    def left(self, tests):
+        return tests.filter(tests.input["x"].to_numpy() < 0.5)
+
+    @dm.case_filter
+    def low(self, tests):
+        return tests.input["y"].to_numpy() < 0.5
+
+    @dm.analyser
+    def count(self, tests):
+        return f"{len(tests)} cases"
+
+    @dm.executor
+    def classify(self, p):
+        return np.where((p.x > 0.5) | (p.y > 0.96), "right", "left")
+
+
+@pytest.fixture
+def pool(tmp_path):
+    """An empty pool of halves."""
+    return dm.TestPool(Halves, seed=5, folder=tmp_path)
+
+
+def test_statistics_are_those_of_explore_for_the_same_draws(tmp_path):
+    """Scripts in the style of the published ones: seeds, a strategy, statistics, for every repetition."""
+    for name, command in enumerate(STRATEGIES):
+        (tmp_path / f"once{name}.scr").write_text(
+            f"clean()\nmakeSeed([RandomValue60])\n{command}\nanalyse([saveStatistics])\n"
+        )
+        (tmp_path / f"repeat{name}.scr").write_text(f"playTestScript(once{name}.scr)\n" * 2)
+    (tmp_path / "all.scr").write_text(
+        "".join(
+            f"loadTestSpec(file:C:\\x\\bin\\{spec}.class)\nanalyse([saveMessageHead])\n"
+            + "".join(f"playTestScript(repeat{name}.scr)\nanalyse([saveMessageNL])\n" for name in range(3))
+            for spec in ("BoxTest2", "SinTest1")
+        )
+    )
+    result = dm.play(tmp_path / "all.scr", seed=11)
+    expected, number = [], 0
+    for subject in ("Box 2", "Sin 1"):
+        expected.append(",".join([subject, *COLUMNS]))
+        for options in STRATEGIES.values():
+            for _ in range(2):
+                seeds, walks = (np.random.SeedSequence(11, spawn_key=(number + i,)) for i in range(2))
+                cases = dm.subjects[subject].make_seeds(n=60, seed=seeds).input
+                front = dm.explore(dm.subjects[subject], seeds=cases, seed=walks, steps=20, refine="bisect", **options)
+                tests = dm.TestSet.of_seeds(dm.Points.concat([front.seeds, front.a, front.b]))
+                mutants = tests.filter(np.arange(len(tests)) >= 60)
+                tests = dm.TestSet.concat(
+                    [tests.take(slice(0, 60)), tests.mutants(mutants.inputs, "mid", [mutants.ids])]
+                )
+                expected.append(format_statistics(compute_pool_statistics(tests, front.runs)))
+                number += 2
+            expected.append("Average")
+    lines = (tmp_path / "ExpDataFile.csv").read_text().splitlines()
+    assert lines == expected
+    assert result.commands == 2 * (2 + 3 * (2 * 4 + 1))
+    assert sum(len(front) for front in result.pool.fronts) > 50
+
+
+def test_mutants_are_border_pairs_that_lead_back_to_seeds(tmp_path):
+    pool = dm.TestPool("Box 1", seed=1, folder=tmp_path)
+    pool.make_seed(["RandomValue100"])
+    seeds = pool.tests
+    target = pool.random_target_explore(40)
+    walk = pool.random_walk_explore(["upward", "leftward"], 20, 40)
+    tests = pool.tests
+    assert len(tests) == 100 + 2 * len(target) + 2 * len(walk)
+    assert pool.runs == target.runs + walk.runs
+    assert np.array_equal(tests.inputs.codes[100:102], np.vstack([target.a.codes[:1], target.b.codes[:1]]))
+    assert tests.output[100:102].tolist() == [target.a_output[0], target.b_output[0]]
+    first, second = tests.origins[100]
+    assert {first, second} <= set(seeds.ids.tolist())
+    between = (seeds.inputs.codes[first] + seeds.inputs.codes[second]) / 2
+    assert np.all(np.abs(tests.inputs.codes[100] - between) <= np.abs(seeds.inputs.codes[first] - between) + 1e-9)
+    assert min(tests.lineage(int(tests.ids[-1]))) < 100
+
+
+def test_morphisms_of_the_system_are_commands(pool):
+    pool.make_seed("grid")
+    pool.make_mutant(["lift", "centre"])
+    assert len(pool.tests) == 75
+    assert pool.tests.count_by("morphism").to_dict() == {"grid": 25, "lift": 25, "centre": 25}
+    assert pool.measure_test_set(["size", "AvgDistance"])["size"] == 75
+    assert pool.analyse(["count"]) == {"count": "75 cases"}
+    pool.execute_test_cases()
+    pool.execute_test_cases()  # all have outputs
+    assert pool.runs == 75
+    counts = pool.check_metamorphisms()["same_colour"]
+    assert counts == {"holds": 22, "violated": 3, "inapplicable": 50, "undefined": 0}
+    assert (pool.tests.correctness == Correctness.INCORRECT).sum() == 3
+    assert pool.judgements[0]["message"] == "height must not matter"
+    pool.test_set_filter(["left"])
+    pool.test_case_filter(["low"])
+    assert len(pool.tests)
+    assert (pool.tests.input < 0.5).all(axis=None)
+    pool.clean()
+    assert (len(pool.tests), pool.runs) == (0, 0)
+
+
+def test_stock_filters_and_metrics(pool):
+    pool.make_seed(["RandomValue50", "RandomValue50"])
+    assert len(pool.tests) == 100
+    pool.make_seed(["grid"])
+    pool.make_seed(["grid"])
+    pool.test_set_filter(["dropDuplicates"])
+    assert len(pool.tests) == len(dm.TestSet.drop_duplicates(pool.tests))
+    pool.test_set_filter(["sparse"])
+    assert pool.measure_test_set(["StdDistance"])["StdDistance"] > 0
+    pool.test_case_filter(["TooClose"])
+    pool.make_seed(["Select10RandomTestCases"])
+    assert len(pool.tests) == 10
+    pool.make_seed(["ResetTestSuite"])
+    assert not len(pool.tests)
+
+
+@pytest.mark.parametrize("name", ["cases.parquet", "cases.csv", "cases.tcs", "cases"])
+def test_test_sets_are_saved_and_loaded(pool, tmp_path, name):
+    pool.make_seed(["grid"])
+    pool.make_mutant(["lift"])
+    pool.execute_test_cases()
+    before = pool.tests
+    pool.set_file_path("data")
+    pool.save_test_result(name)
+    assert (tmp_path / "data" / name).is_file()
+    pool.clean()
+    pool.load_test_set(name)
+    assert np.allclose(pool.tests.inputs.codes, before.inputs.codes)
+    assert pool.tests.output.tolist() == before.output.tolist()
+    pool.load_test_set(name)
+    assert len(pool.tests) == 100
+    assert pool.files == [tmp_path / "data" / name]
+
+
+def test_another_midpoint_can_be_chosen(tmp_path):
+    class Two(Halves):
+        @dm.datamorphism
+        def third(self, a, b):
+            return a + (b - a) / 3
+
+    pool = dm.TestPool(Two, folder=tmp_path)
+    pool.make_seed(["grid"])
+    assert len(pool.random_target_explore(20, "third")) > 0
+    assert "third" in pool.tests.morphisms
+
+
+def test_models_of_a_system_are_started_by_name(tmp_path):
+    class Model:
+        def __init__(self, cut):
+            self.cut = cut
+
+        def predict(self, frame):
+            return np.where(np.asarray(frame)[:, 0] > self.cut, "b", "a")
+
+    class Models:
+        space = Halves.space
+        models = {"low": Model(0.2), "high": lambda: Model(0.8)}  # noqa: RUF012
+
+        @dm.seed_maker
+        def random(self, rng, n=30):
+            return self.space.sample(n, seed=rng)
+
+    pool = dm.TestPool(Models, folder=tmp_path)
+    pool.make_seed(["random"])
+    with pytest.raises(UsageError, match="start_low_Invoker"):
+        pool.random_target_explore(5)
+    fronts = {}
+    for name in ("low", "high"):
+        pool.analyse([f"start_{name}_Invoker"])
+        fronts[name] = pool.random_target_explore(30)
+        pool.analyse(["stop_Invoker"])
+    assert fronts["low"].a.codes[:, 0] == pytest.approx(0.2, abs=1e-3)
+    assert fronts["high"].a.codes[:, 0] == pytest.approx(0.8, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("work", "error", "message"),
+    [
+        (lambda pool: pool.random_target_explore(5), DataError, "The pool has no test cases"),
+        (lambda pool: pool.make_seed(["grit"]), TestSystemError, "Did you mean 'grid'?"),
+        (lambda pool: pool.load_test_set("../x.csv"), UsageError, "outside the folder"),
+        (lambda pool: pool.save_message("/tmp/x", "y"), UsageError, "absolute path"),
+        (lambda pool: pool.load_test_spec("Nothing"), UsageError, "--map Nothing=module:Class"),
+        (lambda pool: dm.TestPool(seed=-1), UsageError, "must be an int"),
+        (lambda pool: dm.TestPool().tests, UsageError, "No test system is loaded"),
+    ],
+)
+def test_wrong_use(pool, work, error, message):
+    with pytest.raises(error) as caught:
+        work(pool)
+    assert message in str(caught.value)
