@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import types
 
 import numpy as np
@@ -169,6 +170,26 @@ def test_cases_are_executed_once_within_a_budget():
     system.sut = None
     with pytest.raises(dm.errors.ModelError, match="has no system under test"):
         system.execute(seeds)
+
+
+def test_what_was_executed_before_ctrl_c_is_kept():
+    space = dm.Space([dm.Integer("n", 0, 99)])
+    calls = []
+
+    @dm.executor
+    def slow(self, p):
+        calls.append(len(p))
+        if len(calls) == 20:
+            signal.raise_signal(signal.SIGINT)
+        return p["n"] > 50
+
+    system = dm.TestSystem.collect(type("Slow", (), {"space": space, "slow": slow}))
+    seeds = TestSet.of_seeds(space.points(pd.DataFrame({"n": range(50)})))
+    tally = CallCounter()
+    tests = system.execute(seeds, batch=1, tally=tally)
+    assert tally.interrupted
+    assert 8 <= tests.outputs.ok.sum() < 50
+    assert system.execute(tests, only_missing=True).outputs.ok.all()
 
 
 def test_an_unknown_option_is_rejected():

@@ -49,6 +49,27 @@ class TestSet(CaseColumns):
 
     A test set is immutable; methods return new ones.
 
+    Attributes
+    ----------
+    ids : ndarray of int
+        The id of each case.
+    inputs : Points
+        The inputs; `input` is the same as a frame.
+    outputs : Outputs or None
+        The answers of the system under test, None if no case was executed; `output` has the labels.
+    kinds : ndarray of int
+        0 for an original case, 1 for a mutant, which a datamorphism made.
+    made_by : ndarray of int
+        The morphism that made each case, as a position in `morphisms`; `made_by_names` has the names.
+    morphisms : tuple of str
+        The names of seed makers and datamorphisms.
+    origins : ndarray of int
+        The ids of the cases that each case was made from, one column per argument, -1 where there is none.
+    correctness : ndarray of int
+        One `Correctness` per case.
+    external_ids : ndarray of str or None
+        The ids that cases have in a file of Morphy, "" for others.
+
     Examples
     --------
     >>> import datamorphic as dm

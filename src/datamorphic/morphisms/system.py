@@ -29,7 +29,7 @@ from .open_space import infer_open_points
 if TYPE_CHECKING:
     import pandas as pd
 
-MAX_CASES_PER_QUERY = 50_000  # so that progress is shown, and a budget ends, between queries
+BATCHES_PER_QUERY = 8  # enough for several workers; progress is shown, and a budget or Ctrl-C ends, between queries
 MARKING_HINT = "Mark functions with @seed_maker, @datamorphism, @metamorphism, @executor, ..."
 
 
@@ -296,7 +296,7 @@ class TestSystem:
         if not len(rows):
             return tests if tests.outputs is not None else tests.with_outputs(Outputs.empty())
         limit = Budget.parse(budget)
-        flow = _execute_flow(tests.inputs.take(rows), limit.runs)
+        flow = _execute_flow(tests.inputs.take(rows), limit.runs, BATCHES_PER_QUERY * (batch or self.sut.batch_rows))
         outputs = drive(
             flow,
             self.sut,
@@ -369,14 +369,14 @@ def judge_verdicts(verdicts: Mapping[str, npt.NDArray[np.object_]], count: int) 
     return np.where(violated, Correctness.INCORRECT, correctness).astype(np.int8)
 
 
-def _execute_flow(inputs: Points, limit: int | None) -> Flow[Outputs]:
+def _execute_flow(inputs: Points, limit: int | None, rows_per_query: int) -> Flow[Outputs]:
     """Query all inputs, or the first `limit`; those that are not reached have no output."""
     count = len(inputs) if limit is None else min(limit, len(inputs))
     parts: list[Outputs] = []
     done = 0
     try:
         while done < count:
-            batch = inputs.take(slice(done, min(done + MAX_CASES_PER_QUERY, count)))
+            batch = inputs.take(slice(done, min(done + rows_per_query, count)))
             parts.append((yield Query(batch, progress=done / count, note="executing test cases")))
             done += len(batch)
     except OutOfBudget:
