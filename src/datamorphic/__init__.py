@@ -64,6 +64,8 @@ if TYPE_CHECKING:
     from .space.space import Space as Space
     from .synthesis.combination.api import combine as combine
     from .synthesis.combination.result import Combination as Combination
+    from .synthesis.optimisation.api import optimise as optimise
+    from .synthesis.optimisation.result import Optimisation as Optimisation
     from .systems.training import Training as Training
     from .systems.weka import Weka as Weka
     from .systems.wrap import wrap as wrap
@@ -114,6 +116,8 @@ _NAMES = {
     "space.space": "Space",
     "synthesis.combination.api": "combine",
     "synthesis.combination.result": "Combination",
+    "synthesis.optimisation.api": "optimise",
+    "synthesis.optimisation.result": "Optimisation",
     "systems.training": "Training",
     "systems.weka": "Weka",
     "systems.wrap": "wrap",

@@ -1,0 +1,1 @@
+"""`dm.optimise`: improve a test set by the genetic algorithms of Morphy."""

@@ -1,0 +1,137 @@
+"""An optimisation as a page: what was gained, the history as a picture, and the test set before and after."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..._text import format_percent, format_short, pluralize
+from ...reporting.document import Axis, Line, Page, Scatter, Section, Table, Tile
+from ...space.projection import Projection
+from .result import Optimisation
+from .text import format_choice, format_cost, format_metric, format_stop
+
+MAX_CASES = 50  # rows of the table of cases
+MAX_POINTS = 2_000  # of the picture of the test set
+
+
+def build_page(result: Optimisation) -> Page:
+    """Build the page of an optimisation."""
+    sections = [_build_history(result, name) for name in result.metrics]
+    if len(result.metrics) > 1:
+        sections.append(_build_trade_offs(result))
+    sections += [_build_picture(result), _build_origins(result), _build_cases(result)]
+    improved = any(gain > 0 for gain in result.gain.values())
+    return Page(
+        title=f"A better test set for {result.system}",
+        lead="New cases were made from old ones, and those that serve the metric were kept, cycle by cycle.",
+        verdict="; ".join(format_metric(result, name) for name in result.metrics),
+        state="good" if improved else "note",
+        facts=[
+            ("Strategy", result.strategy),
+            ("Test set", format_cost(result)),
+            ("End", format_stop(result)),
+            *(("Note", note) for note in result.notes),
+        ],
+        tiles=[
+            *(Tile(label=name, value=format_short(value)) for name, value in result.fitness.items()),
+            Tile(label="cases", value=f"{len(result.tests):,}"),
+            Tile(label="cycles", value=f"{result.cycles[-1].cycle:,}"),
+            Tile(label="executions", value=f"{result.executions:,}"),
+        ],
+        sections=sections,
+    )
+
+
+def _build_history(result: Optimisation, name: str) -> Section:
+    history = result.history
+    notes = [
+        f"cycle {row.cycle}, {pluralize(row.executions, 'execution')}"
+        for row in history.itertuples()
+        if name in history
+    ]
+    picture = Line(
+        title=f"{name} by cycle",
+        x_label="cycle",
+        y_label=name,
+        values=history[name].tolist(),
+        bands=(),
+        notes=notes,
+        steps=history["cycle"].tolist(),
+    )
+    several = " Each point is the best of the sets that were kept." if len(result.metrics) > 1 else ""
+    return Section(
+        heading=format_metric(result, name),
+        text=f"The best value so far after each cycle. It never falls: a worse set is discarded.{several}",
+        picture=picture,
+    )
+
+
+def _build_trade_offs(result: Optimisation) -> Section:
+    rows = [
+        [number, *(format_short(value) for value in fitness), "yes" if number == result.best else ""]
+        for number, fitness in enumerate(result.set_fitness.tolist())
+    ]
+    return Section(
+        heading="Several metrics at once",
+        text=f"{format_choice(result)} The others are in `sets`, by number.",
+        table=Table(columns=["set", *result.metrics, "chosen"], rows=rows),
+    )
+
+
+def _build_picture(result: Optimisation) -> Section:
+    tests, start = result.tests, result.start
+    view = Projection(tests.space, start.inputs.codes)
+    rows = np.linspace(0, len(tests) - 1, min(len(tests), MAX_POINTS)).astype(np.intp)
+    places = view(tests.inputs.codes[rows])
+    is_new = ~np.isin(tests.ids[rows], start.ids)
+    behind = view(start.inputs.codes[np.linspace(0, len(start) - 1, min(len(start), MAX_POINTS)).astype(np.intp)])
+    labels = [""] * len(rows)
+    if tests.outputs is not None:
+        labels = [f": {format_short(label)}" for label in tests.outputs.values[rows].tolist()]
+    names = tests.made_by_names[rows]
+    picture = Scatter(
+        title="The test set",
+        subtitle="",
+        x_axis=Axis(view.axes[0]),
+        y_axis=Axis(view.axes[1]),
+        x=places[:, 0].tolist(),
+        y=places[:, 1].tolist(),
+        groups=["new case" if new else "case of the first set" for new in is_new],
+        notes=[
+            f"case {case}, {maker}{label}"
+            for case, maker, label in zip(tests.ids[rows].tolist(), names, labels, strict=True)
+        ],
+        behind=(behind[:, 0].tolist(), behind[:, 1].tolist()),
+    )
+    shown = "" if view.flat else f" The plane shows {format_percent(view.variance_share)} of the variance."
+    return Section(
+        heading="The test set in a picture",
+        text=f"Grey: the set to start from. Coloured: the best set.{shown}",
+        picture=picture,
+    )
+
+
+def _build_origins(result: Optimisation) -> Section:
+    names, counts = np.unique(result.tests.made_by_names.astype(str), return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    rows = [[names[i], f"{counts[i]:,}", format_percent(counts[i] / len(result.tests))] for i in order]
+    return Section(
+        heading="Where the cases come from",
+        text="The seed maker or datamorphism that made each case of the best set.",
+        table=Table(columns=["made by", "cases", "share"], rows=rows),
+    )
+
+
+def _build_cases(result: Optimisation) -> Section:
+    frame = result.tests.take(slice(0, MAX_CASES)).frame()
+    columns = [name for name in frame.columns if name in ("id", "output", "morphism") or name.startswith("in.")]
+    rows = [[format_short(value) for value in row] for row in frame[columns].itertuples(index=False)]
+    heading = (
+        f"The cases: the first {len(rows)} of {len(result.tests):,}" if len(result.tests) > MAX_CASES else "The cases"
+    )
+    return Section(
+        heading=heading,
+        text="",
+        table=Table(columns=[name.removeprefix("in.") for name in columns], rows=rows),
+        folding="closed",
+    )

@@ -1,0 +1,59 @@
+"""Metrics by name: those that a test system declares, and the stock ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..._text import suggest_name
+from ...errors import ArgumentError
+from ...morphisms.morphism import normalize_name
+from ...morphisms.system import TestSystem
+from ...systems.base import Executor
+from .coverage_metrics import BorderCoverage, LeafCoverage, TreeMutationScore, read_forest
+from .diversity import MeanNearestDistance
+from .metrics import DeclaredMetric, FitnessMetric, FunctionMetric, LabelBalance
+from .options import MetricLike, OptimiseOptions
+
+ALIASES = {"diversity": "mean_nearest_distance"}
+
+
+def build_metrics(
+    options: OptimiseOptions, system: TestSystem, sut: Executor | None, *, numeric: bool = False
+) -> list[FitnessMetric]:
+    """Return the metrics that the options name; `numeric` says that the system answers real numbers."""
+    labels = None if sut is None or sut.labels is None else tuple(sut.labels)
+    stock: dict[str, Callable[[], FitnessMetric]] = {
+        "mean_nearest_distance": MeanNearestDistance,
+        "border_coverage": lambda: BorderCoverage(labels, numeric=numeric),
+        "leaf_coverage": lambda: LeafCoverage(read_forest(options.tree, sut, "leaf_coverage")),
+        "mutation_score": lambda: TreeMutationScore(
+            read_forest(options.tree, sut, "mutation_score"), options.tolerance
+        ),
+        "label_balance": lambda: LabelBalance(labels),
+    }
+    metrics = [_build_metric(metric, stock, system, sut is not None) for metric in options.metrics]
+    names = [metric.name for metric in metrics]
+    for metric in metrics:
+        if names.count(metric.name) > 1:
+            raise ArgumentError(f"The metric {metric.name!r} is given more than once. Name it once.")
+        if metric.needs_outputs and sut is None:
+            raise ArgumentError(
+                f"{metric.name} looks at the answers of a system, but {system.name} has none. Mark the function that "
+                "queries it with @executor."
+            )
+    return metrics
+
+
+def _build_metric(
+    metric: MetricLike, stock: dict[str, Callable[[], FitnessMetric]], system: TestSystem, executable: bool
+) -> FitnessMetric:
+    if not isinstance(metric, str):
+        return FunctionMetric(metric, executable=executable)
+    key = normalize_name(ALIASES.get(normalize_name(metric), metric))
+    if any(normalize_name(name) == key for name in system.set_metrics):
+        return DeclaredMetric(system.find("set_metric", metric), executable=executable)
+    for name, build in stock.items():
+        if normalize_name(name) == key:
+            return build()
+    known = [*system.set_metrics, *stock]
+    raise ArgumentError(f"There is no metric {metric!r}. {suggest_name(metric, known)}")
