@@ -28,6 +28,8 @@ ORDER = [*FOUNDATION, *CORE, *CAPABILITIES, *FACES]
 ALLOWED_BETWEEN_CAPABILITIES = {
     ("mutation", "relations"),  # relations kill the mutants of programs
     ("hunting", "relations"),  # groups are the cases of a relation
+    ("synthesis", "exploration"),  # what a border is,
+    ("synthesis", "trees"),  # and what a tree covers, are metrics of test sets
     ("audit", "exploration"),  # the check-up explores borders,
     ("audit", "relations"),  # checks relations
     ("audit", "trees"),  # and judges test sets

@@ -16,6 +16,7 @@ from datamorphic.mutation.options import MutateOptions
 from datamorphic.relations.check.options import CheckOptions
 from datamorphic.scripting.options import PlayOptions
 from datamorphic.synthesis.combination.options import CombineOptions
+from datamorphic.synthesis.optimisation.options import OptimiseOptions
 from datamorphic.trees.coverage.options import CoverOptions, SelectOptions
 
 #: What is tested, and with what.
@@ -33,6 +34,7 @@ SUBJECTS = {
     "seeds",
     "script",
     "maps",
+    "tests",
 }
 #: How the subject is wrapped, where the run is stored, and what is shown.
 RUN_SETTINGS = {"name", "scalar", "trust", "seed", "engine", "store", "resume", "progress"}
@@ -50,6 +52,7 @@ OPTION_SETS = {
     "hunt": HuntOptions,
     "laws": LawOptions,
     "mutate": MutateOptions,
+    "optimise": OptimiseOptions,
     "plan": PlanOptions,
     "play": PlayOptions,
     "select": SelectOptions,

@@ -16,7 +16,7 @@ from datamorphic.morphisms.cases import Correctness
 from datamorphic.runs.store import Store
 from datamorphic.synthesis.combination import runner
 from datamorphic.synthesis.combination.api import estimate_size
-from datamorphic.synthesis.combination.persistence import load_combined_tests
+from datamorphic.synthesis.stored_tests import load_stored_tests
 
 SEEDS = pd.DataFrame([[1, 1], [2, 5], [4, 4]], columns=["x", "y"])
 
@@ -384,7 +384,7 @@ def test_an_interrupted_run_is_resumed_to_the_same_result(tmp_path, monkeypatch)
     with Store.open(path) as store:
         run = store.run(1)
         assert (run.verb, run.state) == ("combine", "finished")
-        assert load_combined_tests(store, 1).frame().equals(whole.tests.frame())
+        assert load_stored_tests(store, 1).frame().equals(whole.tests.frame())
 
 
 class Interrupting(Numbers):

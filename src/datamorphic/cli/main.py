@@ -31,6 +31,7 @@ from .hunt import hunt
 from .init import init
 from .laws import laws
 from .mutate import mutate
+from .optimise import optimise
 from .runs import app as runs
 from .script import script
 from .select import select
@@ -45,7 +46,7 @@ PANELS: dict[str, list[Callable[..., None] | typer.Typer]] = {
     "Start here": [demo, test, init],
     "Test a model": [explore, check, cover, select, combine, laws, script],
     "Test a program": [hunt, mutate],
-    "Test sets": [cases],
+    "Test sets": [cases, optimise],
     "Stored runs": [runs],
     "More": [generate, simulate, study, worker_check],
 }

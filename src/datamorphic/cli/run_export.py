@@ -13,7 +13,7 @@ from ..errors import ArgumentError, StoreError
 from ..exploration.persistence import FRONT_FILE, load_front
 from ..runs.run import Run
 from ..runs.store import Store
-from ..synthesis.combination.persistence import TESTS_FILE
+from ..synthesis.stored_tests import TESTS_FILE, load_stored_tests
 
 Writer = Callable[[Store, Run, Path], None]
 
@@ -22,7 +22,7 @@ def export_run(store: Store, run: int, path: Path) -> list[Path]:
     """Write a run to a file, or all its files to a folder; return the paths.
 
     The suffix of a file selects its content. .json: all that is known of the run; .parquet: the front as `Front.load` reads
-    it, or the test set as `TestSet.from_parquet` reads it; .csv: the border pairs; .html: the report.
+    it, or the test set as `TestSet.load` reads it; .csv: the border pairs, or the test cases; .html: the report.
     """
     stored_run = store.run(run)
     write_front, write_tests = partial(_copy_file, FRONT_FILE), partial(_copy_file, TESTS_FILE)
@@ -30,7 +30,7 @@ def export_run(store: Store, run: int, path: Path) -> list[Path]:
     writers: dict[str, Writer] = {
         ".json": _write_json,
         ".parquet": write_tests if has_tests else write_front,
-        ".csv": _write_csv,
+        ".csv": _write_cases if has_tests else _write_csv,
         ".html": _write_html,
     }
     if path.suffix:
@@ -48,7 +48,7 @@ def export_run(store: Store, run: int, path: Path) -> list[Path]:
         if len(names) > 1:
             names["report.html"] = _write_html
         if has_tests:
-            names[TESTS_FILE] = write_tests
+            names |= {TESTS_FILE: write_tests, "tests.csv": _write_cases}
         files = {path / name: writer for name, writer in names.items()}
     try:
         for file, writer in files.items():
@@ -70,6 +70,10 @@ def _copy_file(name: str, store: Store, run: Run, path: Path) -> None:
 
 def _write_csv(store: Store, run: Run, path: Path) -> None:
     load_front(store, run.id).pairs.to_csv(path, index=False)
+
+
+def _write_cases(store: Store, run: Run, path: Path) -> None:
+    load_stored_tests(store, run.id).save(path)
 
 
 def _write_html(store: Store, run: Run, path: Path) -> None:

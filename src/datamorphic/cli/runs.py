@@ -17,7 +17,8 @@ from . import options as opt
 from .combine import COMBINE_REQUEST_KEYS, run_combination_request
 from .console import make_console, prepare_output_files, print_json, print_line, print_table
 from .exit_codes import ExitCode
-from .explore import HINTS_KEY, REQUEST_KEYS, run_exploration
+from .explore import CLASSES_KEY, HINTS_KEY, REQUEST_KEYS, run_exploration
+from .optimise import OPTIMISE_REQUEST_KEYS, run_optimisation
 from .script import REQUEST_KEYS as SCRIPT_KEYS
 from .script import run_script
 from .stores import find_missing_default_store, format_store_option, open_required_store
@@ -159,7 +160,7 @@ def resume(
         bool,
         opt.flag("--trust", "Load a pickled model, or import a module for a run in a store that others can write to."),
     ] = False,
-    save: Annotated[Path | None, opt.option("FILE", "Write the front, or the test set, to this Parquet file.")] = None,
+    save: Annotated[Path | None, opt.option("FILE", "Write the front, or the test set, to this file.")] = None,
     html: opt.HtmlFile = None,
     as_json: opt.Json = False,
 ) -> None:
@@ -196,8 +197,12 @@ def resume(
         elif stored_run.verb == "combine":
             request = _validate_request(request, run_store, run, trust, COMBINE_REQUEST_KEYS, has_model_files=False)
             run_combination_request(request, run_store, **resume_options)
+        elif stored_run.verb == "optimise":
+            request = _validate_request(request, run_store, run, trust, OPTIMISE_REQUEST_KEYS)
+            run_optimisation(request, run_store, trust=trust, **resume_options)
         else:
-            request = _validate_request(request, run_store, run, trust, REQUEST_KEYS, optional_keys=(HINTS_KEY,))
+            optional_keys = (HINTS_KEY, CLASSES_KEY)
+            request = _validate_request(request, run_store, run, trust, REQUEST_KEYS, optional_keys=optional_keys)
             run_exploration(request, run_store, trust=trust, **resume_options)
 
 
@@ -219,11 +224,11 @@ def _validate_request(
         request = {"scalar": False, **request}  # runs of earlier versions do not have it
     if not isinstance(request, dict) or not set(keys) <= request.keys():
         raise StoreError(f"The stored request of run {run} is damaged, so it cannot be resumed. Start a new run.")
-    model = request["model"]
-    is_imported = model is not None and not (has_model_files and os.path.exists(str(model)))
-    if is_imported and not trust and not _is_private(store):
+    models = [str(request[name]) for name in ("model", "tree") if request.get(name) is not None]
+    imported_models = [model for model in models if not (has_model_files and os.path.exists(model))]
+    if imported_models and not trust and not _is_private(store):
         raise UntrustedError(
-            f"Run {run} would import {model}, which runs its code, and others can write to {store.url}. "
+            f"Run {run} would import {imported_models[0]}, which runs its code, and others can write to {store.url}. "
             "If the run and the module are yours, add --trust."
         )
     return {name: request[name] for name in (*keys, *optional_keys) if name in request}

@@ -6,15 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import DataError
-from ...morphisms.cases import TestSet
+from ..stored_tests import TESTS_FILE
 from .result import Combination
 from .text import format_headline
 
 if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
     from ...runs.session import Session
-    from ...runs.store import Store
-
-TESTS_FILE = "tests.parquet"  # the name of the test set among the files of a run
 
 
 def keep_combination(session: Session, combination: Combination) -> None:
@@ -52,9 +49,3 @@ def keep_combination(session: Session, combination: Combination) -> None:
     except (DataError, UnicodeError) as error:  # some outputs cannot be written: keep the rest
         message = f"The test set is not kept: {error}"
         session.finish(interrupted=is_interrupted, **end_values, artifacts={}, message=message)
-
-
-def load_combined_tests(store: Store, run: int) -> TestSet:
-    """Return the test set that a stored run made."""
-    with store.fetch(run, TESTS_FILE) as path:
-        return TestSet.from_parquet(path)

@@ -18,7 +18,7 @@ from .options import MetricLike, OptimiseOptions
 from .persistence import keep_optimisation
 from .registry import build_metrics
 from .result import Optimisation
-from .runner import build_optimisation_subject, run_optimisation
+from .runner import build_optimisation_subject, needs_execution, run_optimisation
 
 if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
     from ...runs.store import Store
@@ -160,9 +160,11 @@ def optimise(
     if keep is None:
         return run_optimisation(subject, metrics, rng, options, **running)
     request = options.to_request([metric.name for metric in metrics], len(subject.tests))
-    run_options: dict[str, Any] = {"seed": seed, "rng": rng, "model": test_system, "engine": chosen_engine.name}
-    seeds_of_run = subject.tests.inputs
-    with Interrupts(), keep_run(keep, "optimise", subject.name, request, seeds=seeds_of_run, **run_options) as session:
+    run_options: dict[str, Any] = {"seed": seed, "model": test_system, "engine": chosen_engine.name}
+    run_options["seeds"] = subject.tests.inputs
+    if needs_execution(subject, metrics, options):
+        run_options["rng"] = rng  # for a journal of the answers; without answers a resumed run starts again
+    with Interrupts(), keep_run(keep, "optimise", subject.name, request, **run_options) as session:
         result = run_optimisation(subject, metrics, rng, options, **running, session=session)
         keep_optimisation(session, result)
         return result

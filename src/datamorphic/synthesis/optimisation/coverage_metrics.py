@@ -180,7 +180,8 @@ class BorderCoverage(CoverageMetric):
         pairs = np.unique(np.sort(np.column_stack([first[near], second[near]]), axis=1), axis=0)
         low, high = np.sort(sides[pairs], axis=1).T
         cells = self._archive.locate_cells(codes)
-        items = (low * (sides.max(initial=0) + 1) + high) * self.item_count + cells[pairs[:, 0]]
+        # the lower one of two neighbouring cells, so that the order of the cases does not matter
+        items = (low * (sides.max(initial=0) + 1) + high) * self.item_count + cells[pairs].min(axis=1)
         potential = _compute_potential(cells, gaps)
         return Witnesses(cases=pairs, items=items, case_count=len(tests), potential=potential)
 

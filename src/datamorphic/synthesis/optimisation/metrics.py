@@ -21,7 +21,9 @@ from ...space.features import Mask
 Numbers = npt.NDArray[np.float64]
 RowNumbers = npt.NDArray[np.intp]
 
-REMOVAL_ROUNDS = 10  # in which the weakest cases are removed, if a metric has no faster way
+REMOVAL_ROUNDS = 10  # in which the weakest cases are removed, if scores are cheap to compute again
+MAX_MEASURED_CASES = 64  # whose contributions are measured one by one
+ESTIMATE_REPEATS = 4  # of the division of larger sets into groups that are left out together
 
 
 class FitnessMetric:
@@ -33,6 +35,7 @@ class FitnessMetric:
 
     name: str
     needs_outputs: bool = False  # whether the cases must be executed
+    has_cheap_scores: bool = True  # whether scores take about as long as one measurement
     remark: str = ""  # what a reader should know about the figures, known after `prepare`
 
     def prepare(self, start: TestSet) -> None:
@@ -43,28 +46,28 @@ class FitnessMetric:
         raise NotImplementedError
 
     def score_cases(self, tests: TestSet) -> Numbers:
-        """Return the contribution of each case: by default, by how much the metric falls without it."""
-        total = self.measure(tests)
-        keep = np.ones(len(tests), dtype=bool)
-        scores = np.empty(len(tests))
-        for row in range(len(tests)):
-            keep[row] = False
-            scores[row] = total - self.measure(tests.take(keep))
-            keep[row] = True
-        return np.nan_to_num(scores, nan=0.0)
+        """Return the contribution of each case to the metric."""
+        raise NotImplementedError
 
     def choose_weakest(self, tests: TestSet, count: int, removable: Mask, rng: np.random.Generator) -> RowNumbers:
         """Return `count` of the removable rows, which the metric can do without most easily."""
-        return remove_in_rounds(self.score_cases, tests, count, removable, rng)
+        rounds = REMOVAL_ROUNDS if self.has_cheap_scores else 1
+        return remove_in_rounds(self.score_cases, tests, count, removable, rng, rounds=rounds)
 
 
 def remove_in_rounds(
-    score_cases: Callable[[TestSet], Numbers], tests: TestSet, count: int, removable: Mask, rng: np.random.Generator
+    score_cases: Callable[[TestSet], Numbers],
+    tests: TestSet,
+    count: int,
+    removable: Mask,
+    rng: np.random.Generator,
+    *,
+    rounds: int = REMOVAL_ROUNDS,
 ) -> RowNumbers:
-    """Return `count` of the removable rows with the lowest scores, which are computed again after each tenth of them."""
+    """Return `count` of the removable rows with the lowest scores, which are computed again in every round."""
     remaining = np.arange(len(tests))
     weakest: list[RowNumbers] = []
-    for size in map(len, np.array_split(np.arange(count), REMOVAL_ROUNDS)):
+    for size in map(len, np.array_split(np.arange(count), rounds)):
         if size:
             scores = np.where(removable[remaining], score_cases(tests.take(remaining)), np.inf)
             order = np.lexsort((rng.random(len(remaining)), scores))  # equal ones in random order
@@ -73,7 +76,34 @@ def remove_in_rounds(
     return np.concatenate([np.empty(0, dtype=np.intp), *weakest])
 
 
-class DeclaredMetric(FitnessMetric):
+class OpaqueMetric(FitnessMetric):
+    """A metric of which nothing is known but its values.
+
+    In small sets, the contribution of a case is by how much the metric falls without it. In larger ones that would take too
+    many measurements: cases are left out in groups, several times in other groups, and share the loss of their groups.
+    """
+
+    has_cheap_scores = False
+
+    def score_cases(self, tests: TestSet) -> Numbers:
+        """Return the contribution of each case, measured or estimated with 64 measurements."""
+        total, n = self.measure(tests), len(tests)
+        repeats, group_count = (
+            (1, n) if n <= MAX_MEASURED_CASES else (ESTIMATE_REPEATS, MAX_MEASURED_CASES // ESTIMATE_REPEATS)
+        )
+        rng = np.random.default_rng(n)
+        scores = np.zeros(n)
+        keep = np.ones(n, dtype=bool)
+        for _ in range(repeats):
+            for group in np.array_split(rng.permutation(n), group_count):
+                keep[group] = False
+                loss = total - self.measure(tests.take(keep))
+                scores[group] += loss if np.isfinite(loss) else 0.0
+                keep[group] = True
+        return scores
+
+
+class DeclaredMetric(OpaqueMetric):
     """A metric that a test system declares with ``@set_metric``."""
 
     def __init__(self, morphism: Morphism, *, executable: bool) -> None:
@@ -86,7 +116,7 @@ class DeclaredMetric(FitnessMetric):
         return float(self._morphism.evaluate_set(tests))
 
 
-class FunctionMetric(FitnessMetric):
+class FunctionMetric(OpaqueMetric):
     """A metric given as a function of a test set."""
 
     def __init__(self, function: Callable[[TestSet], float], *, executable: bool) -> None:

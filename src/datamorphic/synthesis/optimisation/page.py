@@ -8,7 +8,7 @@ from ..._text import format_percent, format_short, pluralize
 from ...reporting.document import Axis, Line, Page, Scatter, Section, Table, Tile
 from ...space.projection import Projection
 from .result import Optimisation
-from .text import format_choice, format_cost, format_metric, format_stop
+from .text import format_choice, format_cost, format_stop
 
 MAX_CASES = 50  # rows of the table of cases
 MAX_POINTS = 2_000  # of the picture of the test set
@@ -24,7 +24,7 @@ def build_page(result: Optimisation) -> Page:
     return Page(
         title=f"A better test set for {result.system}",
         lead="New cases were made from old ones, and those that serve the metric were kept, cycle by cycle.",
-        verdict="; ".join(format_metric(result, name) for name in result.metrics),
+        verdict="; ".join(result.describe_metric(name) for name in result.metrics),
         state="good" if improved else "note",
         facts=[
             ("Strategy", result.strategy),
@@ -60,7 +60,7 @@ def _build_history(result: Optimisation, name: str) -> Section:
     )
     several = " Each point is the best of the sets that were kept." if len(result.metrics) > 1 else ""
     return Section(
-        heading=format_metric(result, name),
+        heading=result.describe_metric(name),
         text=f"The best value so far after each cycle. It never falls: a worse set is discarded.{several}",
         picture=picture,
     )

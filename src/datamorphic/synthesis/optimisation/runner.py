@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
@@ -151,7 +152,6 @@ def run_optimisation(
     """Optimise the test set of a subject; `seed` is what `rng` was made from, and a `session` records the run."""
     filters = _find_filters(subject.system, options)
     set_filters: list[SetFilter] = [partial(_apply_filter, morphism) for morphism in filters]
-    executes = subject.sut is not None and (bool(filters) or any(metric.needs_outputs for metric in metrics))
     breeder = Breeder(subject.system, options.datamorphisms, subject.tests)
     search = GeneticSearch(
         metrics=metrics,
@@ -162,7 +162,7 @@ def run_optimisation(
         change_rate=options.change_rate,
         patience=options.patience,
         budget=options.limits,
-        executes=executes,
+        executes=needs_execution(subject, metrics, options),
     )
     counter = CallCounter()
     record = drive(
@@ -201,6 +201,12 @@ def run_optimisation(
         tally=counter,
         measures=metrics,
     )
+
+
+def needs_execution(subject: OptimisationSubject, metrics: Sequence[FitnessMetric], options: OptimiseOptions) -> bool:
+    """Return whether cases are executed: if a metric looks at outputs, or a filter, which may do so."""
+    looks_at_outputs = any(metric.needs_outputs for metric in metrics)
+    return subject.sut is not None and (looks_at_outputs or bool(_find_filters(subject.system, options)))
 
 
 def _find_filters(system: TestSystem, options: OptimiseOptions) -> list[Morphism]:

@@ -113,7 +113,8 @@ class GeneticSearch:
             if count < 1:
                 record.stopped = "budget"
                 break
-            scores = judge.score_cases(parent) if self.strategy.uses_scores else None
+            draws_by_score = self.strategy.uses_scores and judge.has_cheap_scores
+            scores = judge.score_cases(parent) if draws_by_score else None
             mutants = self.breeder.breed(parent, count, scores, rng)
             try:
                 # without executions the query is empty: the loop looks at the clock and at Ctrl-C

@@ -53,9 +53,12 @@ def choose_survivors(fitness: Numbers, limit: int) -> RowNumbers:
 
 
 def choose_compromise(fitness: Numbers, start: Numbers) -> int:
-    """Return the row whose smallest gain is largest, with the gain of each metric as a share of the largest one."""
+    """Return the row whose smallest gain is largest, with the gain of each metric as a share of the largest one.
+
+    So no metric is lower than at the start: the first set, or one that dominates it, is always among the rows.
+    """
     gains = fitness - start
     best = gains.max(axis=0)
-    shares = np.where(best > 0, gains / np.where(best > 0, best, 1.0), 1.0)
+    shares = gains / np.where(best > 0, best, np.maximum(np.abs(start), np.finfo(float).tiny))
     order = np.lexsort((-shares.sum(axis=1), -shares.min(axis=1)))
     return int(order[0])

@@ -17,7 +17,7 @@ from ...morphisms.cases import TestSet
 from ...morphisms.morphism import normalize_name
 from ...space.features import Mask
 from .diversity import thin_out_to
-from .metrics import FitnessMetric, Numbers, RowNumbers, remove_in_rounds
+from .metrics import REMOVAL_ROUNDS, FitnessMetric, Numbers, RowNumbers, remove_in_rounds
 
 SetFilter = Callable[[TestSet], TestSet]
 DEFAULT_REPLACED_SHARE = 0.2  # of the set, by the strongest new cases
@@ -28,6 +28,11 @@ class CaseJudge:
 
     def __init__(self, metrics: Sequence[FitnessMetric], weights: Numbers) -> None:
         self._metrics, self._weights = metrics, weights
+
+    @property
+    def has_cheap_scores(self) -> bool:
+        """Whether scores may be computed often."""
+        return all(metric.has_cheap_scores for metric in self._metrics)
 
     def score_cases(self, tests: TestSet) -> Numbers:
         """Return the contribution of each case; for several metrics, the weighted mean of its ranks."""
@@ -42,7 +47,8 @@ class CaseJudge:
             return np.empty(0, dtype=np.intp)
         if len(self._metrics) == 1:
             return self._metrics[0].choose_weakest(tests, count, removable, rng)
-        return remove_in_rounds(self.score_cases, tests, count, removable, rng)
+        rounds = REMOVAL_ROUNDS if self.has_cheap_scores else 1
+        return remove_in_rounds(self.score_cases, tests, count, removable, rng, rounds=rounds)
 
 
 class OptimisationStrategy:

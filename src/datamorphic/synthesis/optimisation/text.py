@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from ..._text import format_percent, pluralize
 from .result import Optimisation
 
@@ -13,23 +11,12 @@ def format_optimisation(result: Optimisation) -> str:
     cycles = pluralize(result.cycles[-1].cycle, "cycle")
     headline = f"{result.system}: {{}} in {cycles} ({result.strategy})"
     if len(result.metrics) == 1:
-        lines = [headline.format(format_metric(result, result.metrics[0]))]
+        lines = [headline.format(result.describe_metric(result.metrics[0]))]
     else:
         lines = [headline.format(f"{pluralize(len(result.metrics), 'metric')} optimised")]
-        lines += [f"  {format_metric(result, name)}" for name in result.metrics]
+        lines += [f"  {result.describe_metric(name)}" for name in result.metrics]
         lines.append(format_choice(result))
     return "\n".join([*lines, format_cost(result), format_stop(result), *result.notes])
-
-
-def format_metric(result: Optimisation, name: str) -> str:
-    """Return the first and the last value of a metric, and its growth."""
-    before, after, gain = result.start_fitness[name], result.fitness[name], result.gain[name]
-    growth = "unchanged" if gain == 0 else f"{gain:+.1%}" if math.isfinite(gain) else "new"
-    return f"{name} {_format_value(before)} -> {_format_value(after)} ({growth})"
-
-
-def _format_value(value: float) -> str:
-    return f"{value:.4g}"
 
 
 def format_choice(result: Optimisation) -> str:
