@@ -437,3 +437,34 @@ def test_an_interrupted_search_keeps_the_violations(monkeypatch):
     assert len(combination.violations) == len(combine().violations)
     assert combination.violations["shortest"].isna().any()
     assert "shortest chain not searched" in combination.describe()
+
+
+class Changing(Numbers):
+    """A system that can be repaired."""
+
+    repaired = False
+
+    @dm.executor
+    def sign(self, p):
+        return np.sign(p.x + p.y) if Changing.repaired else Numbers.sign(self, p)
+
+
+def test_violations_are_tried_first_the_next_time(tmp_path):
+    path, options = tmp_path / "runs.sqlite", {"datamorphisms": [*MOVES, "sum_of"], "source": Changing}
+    first = combine(store=path, **options)
+    assert first.tally.retried_failures is None
+    count = len(first.groups)
+    assert any("sum_of(" in group.words for group in first.groups)
+    # a sample that finds nothing itself
+    again = combine("firstOrderMutantComplete", store=path, seeds=1, budget=1, **options)
+    assert again.violated == []
+    assert again.tally.retried_failures == (count, 0)
+    assert not again.holds
+    assert f"{count} violations of earlier runs still occur" in again.describe()
+    assert "of earlier runs still occur" in again.to_html()
+    assert 'failures="1"' in again.to_junit()
+    Changing.repaired = True
+    fixed = combine(store=path, **options)
+    assert fixed.tally.retried_failures == (0, count)
+    assert fixed.holds
+    assert combine(store=path, **options).tally.retried_failures is None

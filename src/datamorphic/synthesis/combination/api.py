@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +16,7 @@ from ...runs.engines import make_engine
 from ...runs.interrupts import Interrupts
 from ...runs.keep import KeepOptions, keep_run, resolve_seed
 from .options import CombineOptions
-from .persistence import keep_combination
+from .persistence import keep_combination, retry_violations
 from .result import Combination
 from .runner import plan_combination, run_combination
 
@@ -76,7 +77,8 @@ def combine(
     timeout : float, optional
         The number of seconds after which a row without an answer counts as hanging.
     store : str, path or Store, optional
-        The run store in which the run is kept, so that it can be resumed.
+        The run store in which the run is kept, so that it can be resumed. Violations are kept there too, and tried first in
+        the next run.
     resume : int, optional
         The number of the stored run to resume. The other arguments must be the same as when it began.
     progress : bool, optional
@@ -130,7 +132,12 @@ def combine(
             engine=chosen_engine.name,
         ) as session,
     ):
+        earlier = None if session.resumed else retry_violations(session.store, system, chosen_engine, options)
         combination = run_combination(plan, options, engine=chosen_engine, progress=progress, session=session)
+        if earlier is not None:
+            recurring, fixed_count = earlier
+            combination.tally.retried_failures = len(recurring), fixed_count
+            combination = replace(combination, recurring=recurring)
         keep_combination(session, combination)
         return combination
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -305,15 +304,6 @@ def draw_ranks(rng: np.random.Generator, total: int, count: int) -> Ranks:
 def split_ranks(ranks: Ranks, chains_per_seed: int) -> tuple[Steps, Ranks]:
     """Return the seed case of each rank, and the rank of its chain."""
     return (ranks // chains_per_seed).astype(np.int64), ranks % chains_per_seed
-
-
-def name_chain(names: Sequence[str], steps: Sequence[int], partners: Sequence[int]) -> list[str]:
-    """Return a chain as names; a binary datamorphism also has the id of the seed case that is its second argument."""
-    return [
-        names[step] if partner < 0 else f"{names[step]}({partner})"
-        for step, partner in zip(steps, partners, strict=True)
-        if step != NO_STEP
-    ]
 
 
 def format_size(size: int) -> str:

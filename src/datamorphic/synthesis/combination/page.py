@@ -17,6 +17,10 @@ def build_combination_page(combination: Combination) -> Page:
         *_build_metamorphisms(combination),
         *_build_groups(combination),
     ]
+    if combination.recurring:
+        heading = f"{pluralize(len(combination.recurring), 'violation')} of earlier runs still occur"
+        text = "\n".join(f"• {words}" for words in combination.recurring)
+        sections.append(Section(heading=heading, text=text, state="bad"))
     if combination.notes:
         sections.append(Section(heading="Worth knowing", text="\n".join(f"• {note}" for note in combination.notes)))
     return Page(

@@ -1,17 +1,33 @@
-"""Keep combinations in a run store: the test set, the figures and the verdicts."""
+"""Keep combinations in a run store: the test set, the figures, the verdicts, and violations to be tried first next time."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...errors import DataError
+from ..._typing import EngineLike
+from ...errors import DataError, Interrupted, UsageError
+from ...morphisms.cases import TestSet
+from ...morphisms.morphism import Morphism
+from ...morphisms.system import TestSystem
+from ...runs.driver import drive
+from ...space.points import Points
+from ...space.serialize import value_from_json, value_to_json
+from ...space.space import Space
 from ..stored_tests import TESTS_FILE
+from .options import CombineOptions
 from .result import Combination
+from .runner import MAX_ARITY
+from .shortening import Chain, ChainExecutor
 from .text import format_headline
 
 if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
+    from ...runs.failures import Failure
     from ...runs.session import Session
+    from ...runs.store import Store
+
+MAX_REMEMBERED_PER_METAMORPHISM = 20  # violations, one per shortest chain
 
 
 def keep_combination(session: Session, combination: Combination) -> None:
@@ -21,6 +37,7 @@ def keep_combination(session: Session, combination: Combination) -> None:
         combination.tests.to_parquet(path)
         return len(combination.tests)
 
+    _remember_violations(session, combination)
     figures = combination.document()
     words: dict[str, str] = {}
     for group in combination.groups:
@@ -49,3 +66,96 @@ def keep_combination(session: Session, combination: Combination) -> None:
     except (DataError, UnicodeError) as error:  # some outputs cannot be written: keep the rest
         message = f"The test set is not kept: {error}"
         session.finish(interrupted=is_interrupted, **end_values, artifacts={}, message=message)
+
+
+# -- violations that are tried first the next time -----------------------------------------------------------------------
+
+
+def retry_violations(
+    store: Store, system: TestSystem, engine: EngineLike, options: CombineOptions
+) -> tuple[list[str], int] | None:
+    """Try the violations of earlier runs, and forget those that do not occur any more.
+
+    Return those that still occur, in words, and the number of others; None if none is known.
+    """
+    from ...runs import failures
+
+    if system.sut is None:
+        return None
+    space = system.known_space()
+    datamorphisms = [morphism for morphism in system.datamorphisms.values() if morphism.arity <= MAX_ARITY]
+    inputs: list[Points] = []
+    known: list[tuple[Failure, str, tuple[int, Chain]]] = []
+    for name in system.metamorphisms:
+        for failure in failures.recall(store, system.name, _name_relation(name), MAX_REMEMBERED_PER_METAMORPHISM):
+            try:
+                known.append((failure, name, _read_violation(failure.case, space, datamorphisms, inputs)))
+            except (UsageError, LookupError, TypeError, ValueError):
+                continue  # of another system with the same name, or of a datamorphism that is gone
+    if not known:
+        return None
+    executor = ChainExecutor(system, TestSet.of_seeds(Points.concat(inputs)), datamorphisms, options.seed)
+    flow = executor.find_violated(dict.fromkeys(chain for _, _, chain in known))
+    try:
+        violated = drive(
+            flow, system.sut, engine=engine, timeout=options.timeout, progress=False, recheck=0, alive=True
+        )
+    except Interrupted:
+        return None  # the combination that follows will stop too
+    fixed = [failure.id for failure, name, chain in known if name not in violated[chain]]
+    failures.forget(store, fixed)
+    return [f"{name}: {failure.message}" for failure, name, _ in known if failure.id not in fixed], len(fixed)
+
+
+def _remember_violations(session: Session, combination: Combination) -> None:
+    """Store one violation per shortest chain."""
+    from ...runs import failures
+
+    for name in combination.violated:
+        groups = [group for group in combination.groups if group.metamorphism == name and group.is_searched]
+        cases = []
+        for group in groups[:MAX_REMEMBERED_PER_METAMORPHISM]:
+            seed, chain = group.example
+            try:
+                steps = [
+                    [combination.datamorphisms[step], None if partner < 0 else _write_seed(combination, partner)]
+                    for step, partner in chain
+                ]
+                case = {"seed": _write_seed(combination, seed), "chain": steps}
+            except DataError:
+                continue  # the values cannot be written
+            cases.append({"case": case, "verdict": "VIOLATED", "message": group.words})
+        failures.remember(session.store, combination.subject, _name_relation(name), cases, session.run)
+
+
+def _name_relation(metamorphism: str) -> str:
+    return f"combine: {metamorphism}"
+
+
+def _write_seed(combination: Combination, row: int) -> dict[str, Any]:
+    """Return a seed case as JSON data."""
+    (record,) = combination.cases.tests.inputs.take(slice(row, row + 1)).frame.astype(object).to_dict("records")
+    return {str(name): value_to_json(value) for name, value in record.items()}
+
+
+def _read_violation(
+    case: Mapping[str, Any], space: Space, datamorphisms: list[Morphism], inputs: list[Points]
+) -> tuple[int, Chain]:
+    """Return a stored violation as the row of its seed case among `inputs`, to which it is added, and its chain."""
+
+    def read_seed(values: Mapping[str, Any]) -> Points:
+        if values.keys() != set(space.names):
+            raise DataError("The stored case is one of another space.")
+        return space.points({name: value_from_json(value) for name, value in values.items()})
+
+    numbers = {morphism.name: number for number, morphism in enumerate(datamorphisms)}
+    points, chain = [read_seed(case["seed"])], []
+    for name, partner in case["chain"]:
+        has_partner = partner is not None
+        if has_partner != (datamorphisms[numbers[name]].arity == MAX_ARITY):
+            raise DataError(f"The datamorphism {name!r} has changed.")
+        chain.append((numbers[name], len(inputs) + len(points) if has_partner else -1))
+        points += [read_seed(partner)] if has_partner else []
+    row = len(inputs)
+    inputs += points
+    return row, tuple(chain)

@@ -16,9 +16,9 @@ from ...morphisms.cases import NO_ORIGIN, TestSet, Verdict
 from ...reporting.export import Exportable
 from ...reporting.junit import JUnitCase
 from ...runs.driver import CallCounter
-from .chains import Mask, Steps, name_chain
+from .chains import NO_STEP, Mask, Steps
 from .generation import GeneratedCases
-from .shortening import ShortenedChain
+from .shortening import Chain, ShortenedChain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,10 +45,22 @@ class ViolationGroup:
     """The violations of a metamorphism with the same shortest chain."""
 
     metamorphism: str
-    chain: str  # the shortest chain; empty if the seed case itself violates the metamorphism
+    chain: str  # the shortest chain, without second arguments; empty if the seed case itself violates the metamorphism
     count: int
     is_searched: bool  # False for violations whose shortest chain was not searched
     words: str  # an example as a sentence
+    example: tuple[int, Chain]  # its seed row and its chain
+
+
+@dataclass(frozen=True, slots=True)
+class ViolationTrace:
+    """A violation, traced to its seed case."""
+
+    number: int  # of the derivation
+    seed: int  # the row of the seed case
+    chain: Chain
+    shortest: Chain | None  # None if it was not searched
+    answers: tuple[Any, Any]  # to the origin and to the case
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -101,6 +113,7 @@ class Combination(Exportable):
     seconds: float
     notes: Sequence[str]
     tally: CallCounter
+    recurring: Sequence[str] = ()  # violations of earlier runs that still occur, in words
 
     _PAGE = "synthesis.combination.page:build_combination_page"
     _TEXT = "synthesis.combination.text:format_combination"
@@ -139,8 +152,8 @@ class Combination(Exportable):
 
     @property
     def holds(self) -> bool:
-        """Whether no metamorphism was violated."""
-        return not self.violated
+        """Whether no metamorphism was violated, neither by the cases nor by violations of earlier runs that still occur."""
+        return not self.violated and not self.recurring
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -168,20 +181,45 @@ class Combination(Exportable):
             raise DataError(
                 f"There is no test case with id {case_id} in this set of {pluralize(len(self.tests), 'case')}."
             )
-        _, steps, partners = self.cases.read_chains(self.derivations.states[[row]])
-        return self._name_steps(steps[0].tolist(), partners[0].tolist())
+        ((_, chain),) = self._read_chains(self.derivations.states[[row]])
+        return self._name_steps(chain)
 
-    def _name_steps(self, steps: Sequence[int], partners: Sequence[int]) -> list[str]:
-        seed_ids = self.cases.tests.ids
-        partner_ids = [int(seed_ids[partner]) if partner >= 0 else -1 for partner in partners]
-        return name_chain(self.datamorphisms, steps, partner_ids)
+    def _read_chains(self, states: Steps) -> list[tuple[int, Chain]]:
+        """Return the seed row and the chain of some states."""
+        seeds, steps, partners = self.cases.read_chains(states)
+        lengths = (steps != NO_STEP).sum(axis=1).tolist()
+        rows = zip(seeds.tolist(), steps.tolist(), partners.tolist(), lengths, strict=True)
+        return [(seed, tuple(zip(*chain, strict=True))[:length]) for seed, *chain, length in rows]
 
-    def _name_shortest(self, metamorphism: str, row: int, chain: list[str]) -> list[str] | None:
-        """Return the shortest chain found for a violation; None if it was not searched."""
-        shortest = self.shortened.get((metamorphism, row))
+    def _name_steps(self, chain: Chain) -> list[str]:
+        """Return a chain as names; a binary datamorphism also has the id of the seed case that is its second argument."""
+        ids, names = self.cases.tests.ids, self.datamorphisms
+        return [names[step] if partner < 0 else f"{names[step]}({ids[partner]})" for step, partner in chain]
+
+    @cached_property
+    def _traces(self) -> dict[str, list[ViolationTrace]]:
+        """The violations by metamorphism, in the order of the derivations."""
+        traces = {}
+        for name in self.violated:
+            numbers = np.flatnonzero(self.checks[name] == Verdict.VIOLATED)
+            outputs, origin_rows = self.tests.output, self.derivations.origin_rows[numbers, 0]
+            before = outputs[origin_rows].astype(object)
+            before[origin_rows < 0] = None
+            after = outputs[self.derivations.rows[numbers]].astype(object)
+            chains = self._read_chains(self.derivations.states[numbers])
+            traces[name] = [
+                ViolationTrace(number, seed, chain, self._find_shortest(name, number, chain), answers)
+                for number, (seed, chain), answers in zip(
+                    numbers.tolist(), chains, zip(before.tolist(), after.tolist(), strict=True), strict=True
+                )
+            ]
+        return traces
+
+    def _find_shortest(self, metamorphism: str, number: int, chain: Chain) -> Chain | None:
+        shortest = self.shortened.get((metamorphism, number))
         if shortest is None or not shortest.is_searched:
             return chain if len(chain) <= 1 else None
-        return self._name_steps([step for step, _ in shortest.chain], [partner for _, partner in shortest.chain])
+        return shortest.chain
 
     @cached_property
     def violations(self) -> pd.DataFrame:
@@ -194,24 +232,21 @@ class Combination(Exportable):
         import pandas as pd
 
         parts = []
-        for name in self.violated:
-            numbers = np.flatnonzero(self.checks[name] == Verdict.VIOLATED)
+        for name, traces in self._traces.items():
+            numbers = np.array([trace.number for trace in traces])
+            seeds = np.array([trace.seed for trace in traces])
             rows, origin_rows = self.derivations.rows[numbers], self.derivations.origin_rows[numbers, 0]
-            seeds, steps, partners = self.cases.read_chains(self.derivations.states[numbers])
-            chains = [self._name_steps(*chain) for chain in zip(steps.tolist(), partners.tolist(), strict=True)]
-            shortest = [self._name_shortest(name, *pair) for pair in zip(numbers.tolist(), chains, strict=True)]
-            outputs = self.tests.output
-            origin_outputs = outputs[origin_rows].astype(object)
-            origin_outputs[origin_rows < 0] = None
             columns = {
                 "metamorphism": name,
                 "case": self.tests.ids[rows],
                 "seed_case": self.cases.tests.ids[seeds],
-                "chain": [CHAIN_ARROW.join(chain) for chain in chains],
-                "shortest": [None if chain is None else CHAIN_ARROW.join(chain) for chain in shortest],
+                "chain": [self._format_chain(trace.chain) for trace in traces],
+                "shortest": [
+                    None if trace.shortest is None else self._format_chain(trace.shortest) for trace in traces
+                ],
                 "origin": np.where(origin_rows >= 0, self.tests.ids[origin_rows], NO_ORIGIN),
-                "origin_output": origin_outputs,
-                "output": outputs[rows].astype(object),
+                "origin_output": pd.Series([trace.answers[0] for trace in traces], dtype=object),
+                "output": pd.Series([trace.answers[1] for trace in traces], dtype=object),
             }
             inputs = [
                 self.cases.tests.inputs.take(seeds).frame.add_prefix("seed."),
@@ -220,53 +255,54 @@ class Combination(Exportable):
             parts.append(pd.concat([pd.DataFrame(columns), *inputs], axis=1))
         return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["metamorphism", "case"])
 
+    def _format_chain(self, chain: Chain) -> str:
+        return CHAIN_ARROW.join(self._name_steps(chain))
+
     @cached_property
     def groups(self) -> list[ViolationGroup]:
         """The violations by metamorphism and shortest chain, the shortest and most frequent first."""
-        frame, groups = self.violations, []
-        for name in self.violated:
-            rows = frame[frame["metamorphism"] == name]
-            for shortest, members in rows.groupby("shortest", dropna=False, sort=False):
-                is_searched = isinstance(shortest, str)
-                same = members[members["chain"] == shortest] if is_searched else members
-                example = (same if len(same) else members).iloc[0]
-                words = self._format_example(example, str(shortest) if is_searched else str(example["chain"]))
+        groups: list[ViolationGroup] = []
+        for name, traces in self._traces.items():
+            members: dict[tuple[int, ...] | None, list[ViolationTrace]] = {}
+            for trace in traces:  # second arguments do not count
+                key = None if trace.shortest is None else tuple(step for step, _ in trace.shortest)
+                members.setdefault(key, []).append(trace)
+            named_groups = []
+            for steps, group_traces in members.items():
+                example = next((trace for trace in group_traces if trace.chain == trace.shortest), group_traces[0])
+                chain = example.chain if example.shortest is None else example.shortest
                 group = ViolationGroup(
                     metamorphism=name,
-                    chain=str(shortest) if is_searched else str(example["chain"]),
-                    count=len(members),
-                    is_searched=is_searched,
-                    words=words,
+                    chain="" if steps is None else CHAIN_ARROW.join(self.datamorphisms[step] for step in steps),
+                    count=len(group_traces),
+                    is_searched=steps is not None,
+                    words=self._format_example(name, example, chain),
+                    example=(example.seed, chain),
                 )
-                groups.append(group)
-        order = {name: number for number, name in enumerate(self.violated)}
-        return sorted(
-            groups,
-            key=lambda group: (
-                order[group.metamorphism],
-                not group.is_searched,
-                group.chain.count(CHAIN_ARROW) if group.chain else -1,
-                -group.count,
-            ),
-        )
+                named_groups.append(group)
+            groups += sorted(
+                named_groups, key=lambda group: (not group.is_searched, len(group.example[1]), -group.count)
+            )
+        return groups
 
-    def _format_example(self, violation: pd.Series[Any], chain: str) -> str:
+    def _format_example(self, metamorphism: str, trace: ViolationTrace, chain: Chain) -> str:
         """Return a violation as a sentence, with the answers at the end of the chain."""
-        names = self.tests.space.names
-        values = [f"{name} {_format_value(violation[f'seed.{name}'])}" for name in names[:MAX_FEATURES_IN_EXAMPLE]]
+        names, seed_frame = (
+            self.tests.space.names,
+            self.cases.tests.inputs.take(slice(trace.seed, trace.seed + 1)).frame,
+        )
+        values = [f"{name} {_format_value(seed_frame[name].iloc[0])}" for name in names[:MAX_FEATURES_IN_EXAMPLE]]
         seed_values = ", ".join([*values, *(["..."] if len(names) > MAX_FEATURES_IN_EXAMPLE else [])])
-        seed_case = f"seed case {violation['seed_case']} ({seed_values})"
-        before, after = violation["origin_output"], violation["output"]
-        if chain != violation["chain"]:
-            name, place = violation["metamorphism"], int(violation.name)
-            first_place = int((self.violations["metamorphism"] == name).argmax())
-            number = int(np.flatnonzero(self.checks[name] == Verdict.VIOLATED)[place - first_place])
-            before, after = self.shortened[name, number].answers or (before, after)
+        seed_case = f"seed case {self.cases.tests.ids[trace.seed]} ({seed_values})"
+        before, after = trace.answers
+        if chain != trace.chain:
+            before, after = self.shortened[metamorphism, trace.number].answers or trace.answers
         if not chain:
             return f"{seed_case}: the answer is {format_short(after)}"
+        start = f"{seed_case}, {self._format_chain(chain)}"
         if before is None:
-            return f"{seed_case}, {chain}: the answer is {format_short(after)}"
-        return f"{seed_case}, {chain}: {format_short(before)} becomes {format_short(after)}"
+            return f"{start}: the answer is {format_short(after)}"
+        return f"{start}: {format_short(before)} becomes {format_short(after)}"
 
     def __repr__(self) -> str:
         figures = (
@@ -299,6 +335,7 @@ class Combination(Exportable):
                 "metamorphisms": self.table.to_dict("records"),
                 "violations": self.violations.head(MAX_VIOLATIONS_IN_DOCUMENT).to_dict("records"),
                 "violation_count": len(self.violations),
+                "recurring": list(self.recurring),
                 "notes": list(self.notes),
                 "interrupted": self.tally.interrupted,
             }
@@ -319,6 +356,10 @@ class Combination(Exportable):
                     detail="\n".join(group.words for group in self.groups if group.metamorphism == row.metamorphism),
                 )
             )
+        if self.recurring:
+            message = f"{pluralize(len(self.recurring), 'violation')} still occur"
+            detail = "\n".join(self.recurring)
+            cases.append(JUnitCase(name="violations of earlier runs", outcome="failed", message=message, detail=detail))
         return cases
 
     def _export_name(self) -> str:

@@ -7,6 +7,7 @@ from .chains import format_size
 from .result import Combination, ViolationGroup
 
 MAX_GROUPS_PER_METAMORPHISM = 5
+MAX_RECURRING = 10  # violations of earlier runs
 
 
 def format_headline(combination: Combination) -> str:
@@ -15,6 +16,11 @@ def format_headline(combination: Combination) -> str:
     count = len(combination.verdicts)
     if not count:
         return f"{combination.subject}: {cases}"
+    if not combination.violated and combination.recurring:
+        earlier = pluralize(len(combination.recurring), "violation")
+        return (
+            f"{combination.subject}: {cases}; none violates a metamorphism, but {earlier} of earlier runs still occur"
+        )
     if combination.holds:
         if not combination.table["holds"].sum():
             return f"{combination.subject}: {cases}; no metamorphism could be checked"
@@ -72,4 +78,10 @@ def format_combination(combination: Combination) -> str:
         lines += [f"  {format_group(group)}" for group in groups[:MAX_GROUPS_PER_METAMORPHISM]]
         if len(groups) > MAX_GROUPS_PER_METAMORPHISM:
             lines.append(f"  and {pluralize(len(groups) - MAX_GROUPS_PER_METAMORPHISM, 'more chain')}")
+    if combination.tally.retried_failures is not None:
+        recurring_count, fixed_count = combination.tally.retried_failures
+        earlier = pluralize(recurring_count + fixed_count, "violation")
+        lines.append(f"{earlier} of earlier runs went first: {recurring_count:,} still occur, {fixed_count:,} do not")
+        if not combination.violated:
+            lines += [f"  {words}" for words in combination.recurring[:MAX_RECURRING]]
     return "\n".join([*lines, *combination.notes])
