@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -51,6 +52,26 @@ def test_errors_in_tables_name_the_line(tmp_path, old, new, message):
     path.write_text(path.read_text().replace(old, new, 1))
     with pytest.raises(dm.errors.DataError, match=message):
         TestSet.load(path, LINE)
+
+
+@pytest.mark.parametrize("suffix", ["tcs", "csv", "tsv"])
+def test_odd_names_and_values_survive(tmp_path, suffix):
+    categories = ["", "null", "a,b", "<c>", " d", 'e"', "f:g;", "[h]", "{", "}", "1.0", "é\u2028", "i\tj"]
+    space = dm.Space([dm.Categorical("c, 1", categories, nullable=True), dm.Integer("n:1", -3, 3, nullable=True)])
+    frame = pd.DataFrame({"c, 1": [*categories, None], "n:1": [*range(-3, 4), None] + [0] * 6})
+    seeds = TestSet.of_seeds(space.points(frame), "made:by, hand")
+    tests = seeds.with_outputs(dm.Outputs.of(np.array([*categories[1:], "x", "y"])))
+    tests.save(tmp_path / f"tests.{suffix}")
+    again = TestSet.load(tmp_path / f"tests.{suffix}", space)
+    np.testing.assert_array_equal(again.inputs.codes, tests.inputs.codes)
+    assert again.output.tolist() == tests.output.tolist()
+    assert again.morphisms == ("made:by, hand",)
+
+
+def test_a_carriage_return_is_refused_in_csv_files(tmp_path):
+    space = dm.Space([dm.Categorical("c", ["a\rb", "c"])])
+    with pytest.raises(dm.errors.DataError, match="carriage return"):
+        TestSet.of_seeds(space.points(pd.DataFrame({"c": ["a\rb"]}))).save(tmp_path / "a.csv")
 
 
 def test_unknown_extensions_are_refused(tmp_path):

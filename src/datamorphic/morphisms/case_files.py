@@ -211,6 +211,8 @@ def write_csv(cases: CaseColumns, path: str | Path) -> None:
         table[f"origin.{column}"] = ["" if i == NO_ORIGIN else str(i) for i in cases.origins[:, column].tolist()]
     if cases.external_ids is not None:
         table["external_id"] = cases.external_ids.tolist()
+    if any("\r" in str(value) for column in table.values() for value in {*column}):
+        raise DataError("A text has a carriage return, which a CSV file cannot hold. Save the test set as .parquet.")
     stream = io.StringIO()
     writer = csv.writer(stream, delimiter=_find_separator(Path(path)), lineterminator="\n")
     writer.writerow(table)

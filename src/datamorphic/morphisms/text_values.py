@@ -16,7 +16,7 @@ from ..space.encoding import find_fault
 from ..space.features import Categorical, Codes, Feature, Integer, Mask
 from ..space.space import Space
 
-MISSING_TEXTS = frozenset(("", "null", "nan", "none"))  # in lower case
+MISSING_TEXTS = ("", "null", "nan", "none")  # in lower case; a category of that name is not missing
 _WHOLE_NUMBER = re.compile(r"[+-]?\d{1,18}")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?")
 _UNKNOWN_CODE = -1.0
@@ -47,7 +47,8 @@ def decode_texts(space: Space, codes: Codes) -> list[list[str]]:
     for feature, column in zip(space.features, codes.T, strict=True):
         if isinstance(feature, Categorical):
             names = [to_text(value) for value in feature.values]
-            columns.append(["" if code != code else names[int(code)] for code in column.tolist()])
+            missing = next((text for text in MISSING_TEXTS if text not in names), "")
+            columns.append([missing if code != code else names[int(code)] for code in column.tolist()])
         elif isinstance(feature, Integer):
             columns.append(["" if code != code else str(int(code)) for code in column.tolist()])
         else:
