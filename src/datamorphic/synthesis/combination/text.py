@@ -34,13 +34,13 @@ def format_figures(combination: Combination) -> list[str]:
     strategy = combination.strategy if combination.order is None else f"{combination.strategy}({combination.order})"
     names = ", ".join(combination.datamorphisms)
     datamorphisms = f"{pluralize(len(combination.datamorphisms), 'datamorphism')} ({names})"
-    lines = [f"{strategy} of {datamorphisms}: up to {format_size(combination.estimate)} cases"]
+    lines = [f"{strategy} of {datamorphisms}: {format_size(combination.estimate)} chains"]
     if combination.is_sampled:
         lines.append("chains were drawn at random, all equally likely, and the cases on the way to them were made too")
     if ancestors := int(combination.ancestors.sum()):
         lines.append(f"{pluralize(ancestors, 'more case')} only because others were made from them")
     if combination.duplicates:
-        lines.append(f"{pluralize(combination.duplicates, 'case')} left out, with the input of an earlier one")
+        lines.append(f"{_count_repeated_chains(combination)} of them left out, with the input of another case")
     if combination.cases.rejected_count:
         lines.append(
             f"{pluralize(combination.cases.rejected_count, 'case')} not changed further: a filter ends the chain"
@@ -49,6 +49,14 @@ def format_figures(combination: Combination) -> list[str]:
         runs = f"{pluralize(combination.runs, 'run')}, {pluralize(combination.calls, 'model call')}"
         lines.append(f"{runs}, {combination.seconds:.2g} s; seed {combination.seed}")
     return lines
+
+
+def _count_repeated_chains(combination: Combination) -> str:
+    """Return how many chains lead to the input of another case, if all chains were followed; else at least how many."""
+    is_complete = not (combination.is_sampled or combination.cases.rejected_count or combination.ancestors.any())
+    if is_complete:
+        return f"{combination.estimate - combination.case_count:,}"
+    return f"at least {combination.duplicates:,}"
 
 
 def format_group(group: ViolationGroup) -> str:
