@@ -105,6 +105,8 @@ def test_sets_are_measured(run):
         ("first_two", (), "2 cases"),
         ("report", (), "6 applicants"),
         ("statistics", (), "#Runs"),
+        ("failures", (), "5   100.0      full    no      applicants > raise_income  2"),
+        ("distances", ("--rows", 1), "id  nearest  distance\n0   "),
         ("mid", ("--seed", 2), "12 cases"),
         ("decide", (), "6 executed"),
         ("total", ("--where", "job=none"), "total: 70.0"),
@@ -123,6 +125,7 @@ def test_invocations_as_json(run):
     }
     assert len(run("apply", "mid", "seeds.csv", *SYSTEM, "--json")["rows"]) == 6
     assert run("apply", "statistics", "judged.parquet", "--json")["answer"]["incorrect"] == 1
+    assert run("apply", "failures", "judged.parquet", "--json")["answer"][0]["lineage"] == "2"
 
 
 def test_a_violated_metamorphism_is_a_finding(run):

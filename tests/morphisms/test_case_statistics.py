@@ -11,7 +11,7 @@ import pytest
 
 import datamorphic as dm
 from datamorphic.morphisms import case_statistics
-from datamorphic.morphisms.case_statistics import compute_statistics, find_chain, measure_distances
+from datamorphic.morphisms.case_statistics import CaseAncestry, compute_statistics, list_failures, measure_distances
 from datamorphic.morphisms.cases import TestSet
 
 LINE = dm.Space([dm.Continuous("x", 0, 10, step=1.0)], moves="open")
@@ -83,6 +83,12 @@ def test_failures_have_their_lineage_and_the_metamorphism(tests, system):
     assert "incorrect" in statistics.to_markdown()
 
 
+def test_failures_are_listed(tests):
+    (row,) = list_failures(tests).to_dict("records")
+    assert row == {"id": 5, "in.x": 6.5, "output": "low", "made_by": "grid > forward > forward", "lineage": "3 1"}
+    assert list_failures(tests.take([0])).empty
+
+
 def test_without_a_system_morphisms_are_the_outcomes(tests):
     junit = compute_statistics(tests).to_junit()
     assert 'name="cases of forward"' in junit
@@ -115,7 +121,9 @@ def test_large_sets_are_shortened(tests, monkeypatch):
 
 
 def test_a_chain_ends_where_a_case_is_unknown(tests):
-    assert find_chain(tests.take([5]), 5) == ["?", "forward"]
+    assert CaseAncestry(tests.take([5])).find_chain(5) == ["?", "forward"]
+    for case_id in tests.ids.tolist():
+        assert CaseAncestry(tests).find_ancestors(case_id) == tests.lineage(case_id)
     empty = compute_statistics(tests.take([]))
     assert empty.morphy_values()[:4] == [0, 0, 0, 0]
     assert "0 test cases" in empty.describe()

@@ -139,6 +139,9 @@ def print_invocation(invocation: Invocation, to: Path | None, rows: int, as_json
     answer = invocation.answer
     if hasattr(answer, "document") and hasattr(answer, "describe"):
         answer = answer.document() if as_json else answer.describe()
+    is_frame = hasattr(answer, "to_dict") and hasattr(answer, "columns")
+    if is_frame and as_json:
+        answer = answer.to_dict("records")
     if as_json:
         document: dict[str, Any] = {"morphism": invocation.name, "kind": invocation.kind}
         document |= {} if tests is None else describe_set(tests)
@@ -150,7 +153,11 @@ def print_invocation(invocation: Invocation, to: Path | None, rows: int, as_json
             document["rows"] = to_records(tests)
         print_json(document)
         return
-    if answer is not None:
+    if is_frame:
+        print_table(list(map(str, answer.columns)), answer.head(rows).astype(object).to_numpy().tolist())
+        if len(answer) > rows:
+            print_line(f"... and {pluralize(len(answer) - rows, 'more row')}")
+    elif answer is not None:
         text = str(answer)
         print_text(text if "\n" in text else f"{invocation.name}: {text}")
     if invocation.kind == "metamorphism" and invocation.values is not None:

@@ -221,20 +221,56 @@ def measure_distances(tests: TestSet, *, scaled: bool = False) -> pd.DataFrame:
     return pd.DataFrame({"id": tests.ids, "nearest": ids, "distance": distances[:, 1]})
 
 
-def find_chain(tests: TestSet, case_id: int) -> list[str]:
-    """Return the morphisms that made a case, from the seed maker on, along the first origins."""
-    order = np.argsort(tests.ids)
-    chain: list[str] = []
-    visited: set[int] = set()
-    while case_id != NO_ORIGIN and case_id not in visited:
-        visited.add(case_id)
-        row = int(tests.rows_of(np.array([case_id]), order)[0])
-        if row < 0:
-            chain.append("?")  # the case is not in the set
-            break
-        chain.append(tests.morphisms[tests.made_by[row]])
-        case_id = int(tests.origins[row, 0])
-    return chain[::-1]
+def list_failures(tests: TestSet) -> pd.DataFrame:
+    """Return the incorrect cases: ``id``, ``in.<feature>``, ``output``, ``made_by`` (the chain of morphisms), ``lineage``."""
+    failures = tests.filter(tests.correctness == Correctness.INCORRECT)
+    ancestry = CaseAncestry(tests)
+    frame = failures.input.add_prefix("in.")
+    frame.insert(0, "id", failures.ids)
+    frame["output"] = None if failures.outputs is None else failures.outputs.to_objects()
+    frame["made_by"] = [" > ".join(ancestry.find_chain(case_id)) for case_id in failures.ids.tolist()]
+    frame["lineage"] = [" ".join(map(str, ancestry.find_ancestors(case_id))) for case_id in failures.ids.tolist()]
+    return frame
+
+
+class CaseAncestry:
+    """Where the cases of a set come from; looks up many cases without sorting the ids each time."""
+
+    def __init__(self, tests: TestSet) -> None:
+        self._tests = tests
+        self._order = np.argsort(tests.ids)
+        self._sorted_ids = tests.ids[self._order]
+
+    def find_row(self, case_id: int) -> int:
+        """Return the row of a case, -1 if it is not in the set."""
+        place = int(np.searchsorted(self._sorted_ids, case_id))
+        is_known = place < len(self._sorted_ids) and int(self._sorted_ids[place]) == case_id
+        return int(self._order[place]) if is_known else -1
+
+    def find_ancestors(self, case_id: int) -> list[int]:
+        """Return the ids of all ancestors of a case, as `TestSet.lineage` does."""
+        ancestors: dict[int, None] = {}
+        generation = [case_id]
+        while generation:
+            rows = [row for ancestor in generation if (row := self.find_row(ancestor)) >= 0]
+            parents = dict.fromkeys(parent for row in rows for parent in self._tests.origins[row].tolist())
+            generation = [parent for parent in parents if parent != NO_ORIGIN and parent not in ancestors]
+            ancestors |= dict.fromkeys(generation)
+        return list(ancestors)
+
+    def find_chain(self, case_id: int) -> list[str]:
+        """Return the morphisms that made a case, from the seed maker on, along the first origins."""
+        chain: list[str] = []
+        visited: set[int] = set()
+        while case_id != NO_ORIGIN and case_id not in visited:
+            visited.add(case_id)
+            row = self.find_row(case_id)
+            if row < 0:
+                chain.append("?")  # the case is not in the set
+                break
+            chain.append(self._tests.morphisms[self._tests.made_by[row]])
+            case_id = int(self._tests.origins[row, 0])
+        return chain[::-1]
 
 
 def _count_morphisms(tests: TestSet) -> list[MorphismCounts]:
@@ -269,7 +305,7 @@ def _count_verdicts(name: str, verdicts: npt.NDArray[Any], system: TestSystem | 
 def _describe_failures(
     tests: TestSet, rows: npt.NDArray[np.intp], verdicts: Mapping[str, npt.NDArray[Any]]
 ) -> list[FailedCase]:
-    some = tests.take(rows)
+    some, ancestry = tests.take(rows), CaseAncestry(tests)
     inputs = some.input.astype(object).to_dict("records")
     outputs = [None] * len(some) if some.outputs is None else some.outputs.to_objects().tolist()
     return [
@@ -277,8 +313,8 @@ def _describe_failures(
             id=int(tests.ids[row]),
             input={str(name): value for name, value in values.items()},
             output=output,
-            chain=find_chain(tests, int(tests.ids[row])),
-            lineage=tests.lineage(int(tests.ids[row])),
+            chain=ancestry.find_chain(int(tests.ids[row])),
+            lineage=ancestry.find_ancestors(int(tests.ids[row])),
             metamorphisms=[name for name, column in verdicts.items() if column[row] == Verdict.VIOLATED],
         )
         for row, values, output in zip(rows.tolist(), inputs, outputs, strict=True)

@@ -15,7 +15,7 @@ from ..runs.driver import CallCounter
 from ..runs.flow import Budget
 from . import stock
 from .case_columns import Correctness
-from .case_statistics import compute_statistics
+from .case_statistics import compute_statistics, list_failures, measure_distances
 from .cases import TestSet, Verdict
 from .morphism import Morphism, normalize_name
 from .system import TestSystem
@@ -29,7 +29,7 @@ STOCK_METRICS: dict[str, dict[str, Callable[[TestSet], Any]]] = {
         "label_balance": stock.label_balance,
     },
     "set_filter": {"drop_duplicates": TestSet.drop_duplicates},
-    "analyser": {"statistics": compute_statistics},
+    "analyser": {"statistics": compute_statistics, "failures": list_failures, "distances": measure_distances},
 }
 
 
