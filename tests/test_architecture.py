@@ -36,6 +36,7 @@ ALLOWED_BETWEEN_CAPABILITIES = {
     ("data", "relations"),  # programs carry their relations
     ("data", "mutation"),  # and their mutants
     ("scripting", "exploration"),  # scripts explore,
+    ("scripting", "synthesis"),  # combine and optimise,
     ("scripting", "data"),  # and name the subjects that ship with the package
 }
 

@@ -9,7 +9,7 @@ import pytest
 import datamorphic as dm
 from datamorphic.errors import DataError, TestSystemError, UsageError
 from datamorphic.morphisms.cases import Correctness
-from datamorphic.scripting.statistics_file import COLUMNS, compute_pool_statistics, format_statistics
+from datamorphic.scripting.statistics_file import COLUMNS, format_figures
 
 STRATEGIES = {
     "randomTargetExplore(40,mid)": {"strategy": "random_target", "walks": 40},
@@ -99,13 +99,13 @@ def test_statistics_are_those_of_explore_for_the_same_draws(tmp_path):
                 tests = dm.TestSet.concat(
                     [tests.take(slice(0, 60)), tests.mutants(mutants.inputs, "mid", [mutants.ids])]
                 )
-                expected.append(format_statistics(compute_pool_statistics(tests, front.runs)))
+                expected.append(format_figures(dm.compute_statistics(tests, front.runs)))
                 number += 2
             expected.append("Average")
     lines = (tmp_path / "ExpDataFile.csv").read_text().splitlines()
     assert lines == expected
     assert result.commands == 2 * (2 + 3 * (2 * 4 + 1))
-    assert sum(len(front) for front in result.pool.fronts) > 50
+    assert sum(entry["pairs"] for entry in result.pool.explorations) > 50
 
 
 def test_mutants_are_border_pairs_that_lead_back_to_seeds(tmp_path):
@@ -221,6 +221,39 @@ def test_models_of_a_system_are_started_by_name(tmp_path):
         pool.analyse(["stop_Invoker"])
     assert fronts["low"].a.codes[:, 0] == pytest.approx(0.2, abs=1e-3)
     assert fronts["high"].a.codes[:, 0] == pytest.approx(0.8, abs=1e-3)
+
+
+def test_combinations_join_the_pool(pool):
+    pool.make_seed(["grid"])
+    first = pool.make_mutants_1st_order_complete(["lift"])
+    assert len(pool.tests) == 50
+    assert pool.runs == first.tally.runs == 50
+    assert pool.tests.outputs.ok.all()
+    assert pool.judgements[-1]["violated"] == 3
+    pool.clean()
+    pool.k_order_complete(3, ["grid"], ["lift"], metamorphisms=["same_colour"])
+    expected = dm.combine(Halves, "kOrderComplete", order=3, datamorphisms=["lift"])
+    assert np.array_equal(pool.tests.inputs.codes, expected.tests.inputs.codes)
+    assert pool.judgements[-1]["violated"] == (expected.verdicts["same_colour"] == "violated").sum() > 0
+    assert max(pool.tests.lineage(int(pool.tests.ids[-1]))) >= 25
+    pool.make_mutant(["lift"])
+    before = len(pool.tests)
+    pool.combinatorial_complete([], ["lift", "centre"], filters=["left"], budget=40)
+    assert len(pool.tests) > before
+    assert set(pool.tests.made_by_names) == {"grid", "lift", "centre"}
+
+
+def test_optimisations_replace_the_pool(pool):
+    pool.make_seed(["RandomValue30"])
+    before = pool.measure_test_set(["AvgDistance"])["AvgDistance"]
+    better = pool.ga_optimize_weakest_removal(["ALL"], steps=5, mutant_ratio=0.4)
+    assert better.settings["mutant_ratio"] == 0.4
+    assert len(pool.tests) == 30
+    assert pool.measure_test_set(["AvgDistance"])["AvgDistance"] > before
+    runs = pool.runs
+    pool.ga_optimize_random_removal(["lift", "centre"], ["label_balance"], 3)
+    assert pool.runs > runs
+    assert "GAOptimizeRandomRemoval: label_balance" in pool.messages[-1]
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,17 @@ def test_recording_may_begin_in_the_middle_and_change_pools(tmp_path):
     assert_same(first.tests, dm.play(tmp_path / "b.scr").tests)
 
 
+def test_combinations_and_optimisations_replay(tmp_path):
+    with dm.record(tmp_path / "a.scr"):
+        pool = dm.TestPool("Box 2", seed=3, folder=tmp_path)
+        pool.permutation_complete(["RandomValue5"], ["upward", "leftward"], budget=8)
+        pool.ga_optimize_strongest_mutant(["upward", "mid"], steps=3, change_rate=0.01)
+    lines = (tmp_path / "a.scr").read_text().splitlines()
+    assert lines[3] == 'permutationComplete([RandomValue5];[upward, leftward];"";"";8)'
+    assert lines[4] == 'GAOptimizeStrongestMutant([upward, mid];"";3;"";"";0.01)'
+    assert_same(pool.tests, dm.play(tmp_path / "a.scr").tests)
+
+
 def test_a_played_script_is_recorded_command_by_command(tmp_path):
     (tmp_path / "in.scr").write_text("makeSeed([RandomValue20])\n")
     (tmp_path / "a.scr").write_text("repeat(2)\nclean()\nplayTestScript(in.scr)\nendRepeat()\n")

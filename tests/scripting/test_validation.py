@@ -73,6 +73,17 @@ def test_names_match_in_any_style_and_those_of_every_test_system_exist(folder):
     )
 
 
+def test_strategies_that_make_new_cases_are_commands(folder):
+    check(
+        folder,
+        'makeMutants1stOrderComplete([upward, mid])\npermutationComplete([RandomValue5];[upward, leftward];[sparse];"";50)\n'
+        "kOrderComplete(2;[];[ALL])\nGAOptimizeFilter([ALL];[AvgDistance, border_coverage];10;0.5;0.2;0.001)\n"
+        'GAOptimizeStrongestMutant([upward, mid];"";5)\n',
+    )
+    assert "Did you mean 'border_coverage'?" in str(refuse(folder, "GAOptimizeFilter([ALL];[border_cover])"))
+    assert "must be a number" in str(refuse(folder, "GAOptimizeFilter([ALL];[AvgDistance];5;half)"))
+
+
 def test_spec_files_stand_for_subjects(folder):
     text = "".join(
         f"loadTestSpec(file:C:\\Users\\x\\bin\\{name}.class)\nmakeSeed([RandomValue200])\n"
@@ -168,7 +179,7 @@ def test_wrong_scripts_are_refused_with_the_place(folder, text, place, message):
         "saveMessage({};x)",
         "saveTestResult({})",
         "setFilePath({})",
-        "stopRecording({})",
+        "saveTestScript({})",
     ],
 )
 def test_nothing_outside_the_folder_is_read_or_written(folder, command, path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -28,7 +27,6 @@ class ParameterKind(StrEnum):
     OUTPUT_FILE = "the path of a file to write"
     APPENDED_FILE = "the path of a file to append to"
     FOLDER = "the path of a folder"
-    OPTION = "an option, as in walks=100"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +74,23 @@ def _file(kind: ParameterKind, optional: bool = False) -> Parameter:
 _MIDPOINT = Parameter(name="midpoint", kind=ParameterKind.NAME, morphisms="datamorphism", optional=True)
 _MOVES = _names("moves and midpoint", "datamorphism")
 _TEXT = Parameter(name="text", kind=ParameterKind.TEXT)
+
+_COMBINATION = (
+    _names("seed makers", "seed_maker"),
+    _names("datamorphisms", "datamorphism"),
+    _names("filters", "set_filter", optional=True),
+    _names("metamorphisms", "metamorphism", optional=True),
+    _count("budget", optional=True),
+)
+_OPTIMISATION = (
+    _names("datamorphisms", "datamorphism"),
+    _names("metrics", "fitness", optional=True),
+    _count("steps", optional=True),
+    *(
+        Parameter(name=name, kind=ParameterKind.NUMBER, optional=True)
+        for name in ("mutant ratio", "remove ratio", "change rate")
+    ),
+)
 
 _COMMANDS = [
     Command(
@@ -170,6 +185,65 @@ _COMMANDS = [
         parameters=(_MOVES, _count("walk distance"), _count("walks")),
         summary="Draw a move at each step, from cases of the pool drawn for each walk.",
     ),
+    Command(
+        name="makeMutants1stOrderComplete",
+        method="make_mutants_1st_order_complete",
+        parameters=(_names("datamorphisms", "datamorphism"),),
+        summary="Apply every datamorphism once to every original case.",
+    ),
+    *(
+        Command(name=name, method=method, parameters=parameters, summary=summary)
+        for name, method, parameters, summary in (
+            (
+                "firstOrderMutantComplete",
+                "first_order_mutant_complete",
+                _COMBINATION,
+                "Make seed cases, and apply every datamorphism once to every original case.",
+            ),
+            (
+                "combinatorialComplete",
+                "combinatorial_complete",
+                _COMBINATION,
+                "Apply every subset of the datamorphisms, in declared order.",
+            ),
+            (
+                "permutationComplete",
+                "permutation_complete",
+                _COMBINATION,
+                "Apply every ordering of every subset of the datamorphisms.",
+            ),
+            (
+                "kOrderComplete",
+                "k_order_complete",
+                (_count("order"), *_COMBINATION),
+                "Apply all sequences of datamorphisms up to a length.",
+            ),
+            (
+                "GAOptimizeFilter",
+                "ga_optimize_filter",
+                _OPTIMISATION,
+                "Improve the pool: add mutants, then apply set filters.",
+            ),
+            (
+                "GAOptimizeWeakestRemoval",
+                "ga_optimize_weakest_removal",
+                _OPTIMISATION,
+                "Improve the pool: the cases that contribute least go.",
+            ),
+            (
+                "GAOptimizeStrongestMutant",
+                "ga_optimize_strongest_mutant",
+                _OPTIMISATION,
+                "Improve the pool: the strongest mutants replace the weakest cases.",
+            ),
+            (
+                "GAOptimizeRandomRemoval",
+                "ga_optimize_random_removal",
+                _OPTIMISATION,
+                "Improve the pool: cases go at random.",
+            ),
+        )
+    ),
     Command(name="displayMessage", method="display_message", parameters=(_TEXT,), summary="Show a text."),
     Command(
         name="saveMessage",
@@ -239,9 +313,3 @@ def suggest_command(name: str) -> str:
         if hint == f"Did you mean {lower!r}?":
             return f"Did you mean {known!r}?"
     return "The guide to scripts lists all commands."
-
-
-def count_parameters(parameters: Sequence[Parameter]) -> tuple[int, int | None]:
-    """Return the least and the largest number of arguments; None for no limit."""
-    least = sum(not parameter.optional for parameter in parameters)
-    return least, None if any(parameter.repeated for parameter in parameters) else len(parameters)

@@ -33,6 +33,17 @@ PROVIDED_NAMES: dict[str, tuple[str, ...]] = {
     "set_filter": ("sparse", "dropDuplicates"),
     "case_filter": ("TooClose",),
 }
+FITNESS = "fitness"  # the kind of the metrics that an optimisation lets grow
+#: the stock metrics of an optimisation, by the names that scripts may use
+FITNESS_NAMES = {
+    "AvgDistance": "mean_nearest_distance",
+    "mean_nearest_distance": "mean_nearest_distance",
+    "diversity": "mean_nearest_distance",
+    "border_coverage": "border_coverage",
+    "leaf_coverage": "leaf_coverage",
+    "mutation_score": "mutation_score",
+    "label_balance": "label_balance",
+}
 #: names with a number in them, by kind of morphism
 NUMBERED_NAMES = {
     "seed_maker": {
@@ -65,6 +76,13 @@ class NameBook:
         """Return what a name means; raise `TestSystemError` with the nearest name if it means nothing."""
         if kind == "datamorphism":
             return self._find_datamorphism(name)
+        if kind == FITNESS:
+            if (match := _match(name, self.system.set_metrics)) is None and (stock := _match(name, FITNESS_NAMES)):
+                match = FITNESS_NAMES[stock]
+            if match is None:
+                hint = suggest_name(name[:100], [*self.system.set_metrics, *FITNESS_NAMES])
+                raise TestSystemError(f"There is no metric {name[:60]!r} to optimise. {hint}")
+            return ScriptName(match)
         declared = self._declared(kind)
         if (match := _match(name, declared)) is not None:
             return ScriptName(match)
@@ -109,6 +127,7 @@ class NameBook:
             "case_metric": self.system.case_metrics,
             "case_filter": self.system.case_filters,
             "set_metric": self.system.set_metrics,
+            FITNESS: self.system.set_metrics,
             "set_filter": self.system.set_filters,
         }
         return list(by_kind[kind])

@@ -28,20 +28,20 @@ def build_page(result: ScriptResult) -> Page:
         )
     if pool.statistics:
         rows = [
-            ["" if value is None else format_short(value) for value in statistics.to_dict().values()]
-            for statistics in pool.statistics[:MAX_ROWS]
+            ["" if value is None else format_short(value) for value in figures.values()]
+            for figures in pool.statistics[:MAX_ROWS]
         ]
         text = "What saveStatistics saved, in order."
         sections.append(
             Section(heading="Statistics", text=text, table=Table(columns=COLUMNS, rows=rows, sortable=False))
         )
-    if pool.fronts:
+    if pool.explorations:
         rows = [
-            [front.subject, front.strategy.replace("_", " "), front.walks, len(front), front.runs]
-            for front in pool.fronts[:MAX_ROWS]
+            [entry["system"], entry["strategy"].replace("_", " "), entry["walks"], entry["pairs"], entry["runs"]]
+            for entry in pool.explorations[:MAX_ROWS]
         ]
         columns = ["system", "strategy", "walks", "pairs", "runs"]
-        text = f"{pluralize(len(pool.fronts), 'exploration')}, in order."
+        text = f"{pluralize(len(pool.explorations), 'exploration')}, in order."
         sections.append(
             Section(heading="Explorations", text=text, table=Table(columns=columns, rows=rows, sortable=False))
         )

@@ -66,10 +66,6 @@ class ScriptResult(Exportable):
     def document(self) -> dict[str, Any]:
         """Return the figures of the script as a JSON-serialisable dict, without the cases."""
         pool, tests = self.pool, self.tests
-        explorations = [
-            {"strategy": front.strategy, "walks": front.walks, "pairs": len(front), "runs": front.runs}
-            for front in pool.fronts
-        ]
         document = {
             "script": self.script,
             "subject": pool.describe_start()[0] or None,
@@ -83,8 +79,8 @@ class ScriptResult(Exportable):
             "original": 0 if tests is None else int((tests.kinds == CaseKind.ORIGINAL).sum()),
             "mutants": 0 if tests is None else int((tests.kinds == CaseKind.MUTANT).sum()),
             "incorrect": 0 if tests is None else int((tests.correctness == Correctness.INCORRECT).sum()),
-            "explorations": explorations,
-            "statistics": [statistics.to_dict() for statistics in pool.statistics],
+            "explorations": pool.explorations,
+            "statistics": pool.statistics,
             "measures": pool.measures,
             "judgements": pool.judgements,
             "violations": self.violations,

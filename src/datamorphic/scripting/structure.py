@@ -11,7 +11,7 @@ from .commands import MAX_COUNT, MAX_REPETITIONS, Command, Parameter, ParameterK
 from .grammar import Argument, Call, ListArgument, Script, raise_problems
 
 MAX_REPEAT_DEPTH = 16
-Value = str | int | float | list[str]
+Value = str | int | float | list[str] | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,6 +119,8 @@ def _read_value(argument: Argument, parameter: Parameter, command: Command, file
         if parameter.kind is not ParameterKind.NAMES:
             raise fail(str(parameter.kind))
         return [item.text for item in argument.items]
+    if not argument.text and parameter.optional:
+        return None  # left out, though others follow
     if parameter.kind is ParameterKind.NAMES:
         return [argument.text]
     if parameter.kind is ParameterKind.COUNT:

@@ -31,12 +31,12 @@ def format_facts(result: ScriptResult) -> list[str]:
     tests = result.tests
     if tests is not None:
         lines.append(f"pool of {pool.describe_start()[0]}: {tests!r}, {pluralize(pool.runs, 'run')}")
-    if pool.fronts:
-        pairs = sum(map(len, pool.fronts))
-        lines.append(f"{pluralize(len(pool.fronts), 'exploration')}: {pluralize(pairs, 'border pair')}")
+    if pool.explorations:
+        pairs = sum(entry["pairs"] for entry in pool.explorations)
+        lines.append(f"{pluralize(len(pool.explorations), 'exploration')}: {pluralize(pairs, 'border pair')}")
     if pool.statistics:
         lines.append(f"statistics saved {pluralize(len(pool.statistics), 'time')}; the last ones:")
-        last = pool.statistics[-1].to_dict()
+        last = pool.statistics[-1]
         lines.append("  " + ", ".join(f"{name} {format_short(v)}" for name, v in last.items() if v is not None))
     shown = pool.messages[-MAX_LISTED_LINES:]
     if len(shown) < len(pool.messages):

@@ -138,6 +138,8 @@ class _Validator:
             return 1, replace(state, **{"script_folder" if is_script_path else "file_folder": folder})
         for number, value in enumerate(values):
             parameter = statement.find_parameter(number)
+            if value is None:
+                continue
             try:
                 if parameter.morphisms:
                     names = [value] if isinstance(value, str) else value

@@ -1,0 +1,210 @@
+"""`CaseCommands`: make, load, save, measure, filter, execute and judge the cases of a pool."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from .._text import format_short, pluralize
+from ..errors import TestSystemError
+from ..morphisms.case_columns import Correctness
+from ..morphisms.cases import TestSet, Verdict
+from ..morphisms.stock import label_balance, mean_nearest_distance, std_nearest_distance, thin_out, too_close
+from ..morphisms.system import TestSystem, judge_verdicts
+from ..runs.driver import CallCounter, drive
+from ..runs.flow import ask
+from ..space.outputs import Outputs
+from . import names
+from .names import ScriptName
+from .pool_state import PoolState, command, to_list
+
+SPARSE_DISTANCE = 0.05  # of the provided set filter `sparse`, as published
+TOO_CLOSE_DISTANCE = 0.02  # of the provided case filter `TooClose`, as published
+MAX_EXAMPLES_PER_JUDGEMENT = 5
+
+
+class CaseCommands(PoolState):
+    """The commands that make, measure, filter, execute and judge cases."""
+
+    # -- test systems and test sets ------------------------------------------------------------------------------------
+
+    @command("loadTestSpec")
+    def load_test_spec(self, spec: str) -> None:
+        """Go on with another test system and an empty pool."""
+        self._use(self.specs.find(spec))
+
+    @command("clean")
+    def clean(self) -> None:
+        """Empty the pool and count runs from zero."""
+        self._empty()
+
+    @command("loadTestSet")
+    def load_test_set(self, file: str) -> None:
+        """Add the test cases of a file: ``.tcs`` of Morphy, ``.csv`` or ``.parquet``."""
+        self._add(TestSet.load(self.folder.find_file(file, self._file_folder), space=self.space))
+
+    @command("saveTestResult")
+    def save_test_result(self, file: str) -> None:
+        """Write the test cases to a file: ``.tcs`` of Morphy, ``.csv`` or ``.parquet``."""
+        path = self.folder.find_target(file, self._file_folder)
+        self._make_parent(path)
+        self.tests.save(path)
+        self._note_file(path)
+
+    @command("makeSeed")
+    def make_seed(self, makers: Sequence[str]) -> None:
+        """Add the cases of seed makers.
+
+        ``RandomValue<N>`` draws N cases from the first seed maker with a parameter ``n``, or else from the space.
+        ``Select<N>RandomTestCases`` keeps N cases of the pool, and ``ResetTestSuite`` empties it.
+        """
+        rng = self._next_generator()
+        for maker in self.source.names.expand("seed_maker", to_list(makers)):
+            self._apply_seed_maker(maker, rng)
+
+    def _apply_seed_maker(self, maker: ScriptName, rng: np.random.Generator) -> None:
+        if maker.name == names.RESET and maker.provided:
+            self._empty()
+        elif maker.provided and maker.name.startswith("Select"):
+            tests = self.tests
+            if maker.number < len(tests):
+                self._tests = tests.take(rng.permutation(len(tests))[: maker.number])
+        else:
+            self._add(self._make_seeds(maker, rng))
+
+    def _make_seeds(self, maker: ScriptName, rng: np.random.Generator) -> TestSet:
+        if not maker.provided:
+            tests = self.system.make_seeds(maker.name, seed=rng)
+        elif (counting_maker := _find_counting_maker(self.system)) is not None:
+            tests = self.system.make_seeds(counting_maker, n=maker.number, seed=rng).take(slice(0, maker.number))
+        else:
+            tests = TestSet.of_seeds(self.space.sample(maker.number, seed=rng, points=True), maker.name)
+        if self._tests is not None and len(self._tests) and tests.space is not self._tests.space:
+            tests = replace(tests, inputs=self._tests.space.points(tests.input))
+        return tests
+
+    @command("makeMutant")
+    def make_mutant(self, datamorphisms: Sequence[str]) -> None:
+        """Add what datamorphisms make from every case that is in the pool now.
+
+        The other origins of a datamorphism of several cases are drawn from the pool.
+        """
+        rng, tests = self._next_generator(), self._require_tests()
+        for entry in self.source.names.expand("datamorphism", to_list(datamorphisms)):
+            morphism = self._moving_system().find("datamorphism", entry.name)
+            others = [tests.take(rng.integers(len(tests), size=len(tests))) for _ in range(morphism.arity - 1)]
+            self._add(self._moving_system().mutate(entry.name, tests, *others, seed=rng))
+
+    # -- measuring, filtering, executing, judging ----------------------------------------------------------------------
+
+    @command("measureTestSet")
+    def measure_test_set(self, metrics: Sequence[str]) -> dict[str, float]:
+        """Measure the pool, and return the value of each metric."""
+        values: dict[str, float] = {}
+        for metric in self.source.names.expand("set_metric", to_list(metrics)):
+            if not metric.provided:
+                value = self.system.find("set_metric", metric.name).evaluate_set(self.tests)
+            elif metric.name == "LabelBalance":
+                value = label_balance(self.tests)
+            else:
+                measure = mean_nearest_distance if metric.name == "AvgDistance" else std_nearest_distance
+                value = measure(self.tests, scaled=False)
+            values[metric.name] = float(value)
+            self.measures.append({"metric": metric.name, "value": float(value), "cases": len(self.tests)})
+            self._say(f"{metric.name}: {format_short(float(value))}")
+        return values
+
+    @command("testSetFilter")
+    def test_set_filter(self, filters: Sequence[str]) -> None:
+        """Replace the pool by what set filters return, one after the other."""
+        for entry in self.source.names.expand("set_filter", to_list(filters)):
+            self._apply_set_filter(entry)
+
+    def _apply_set_filter(self, entry: ScriptName) -> None:
+        tests = self._require_tests()
+        if not entry.provided:
+            self._tests = self.system.find("set_filter", entry.name).evaluate_set(tests)
+        elif entry.name == "sparse":
+            self._tests = thin_out(tests, SPARSE_DISTANCE, scaled=False)
+        else:
+            self._tests = tests.drop_duplicates()
+
+    @command("testCaseFilter")
+    def test_case_filter(self, filters: Sequence[str]) -> None:
+        """Keep the cases that pass every case filter; ``TooClose`` drops those with another case nearby."""
+        for entry in self.source.names.expand("case_filter", to_list(filters)):
+            tests = self._require_tests()
+            if entry.provided:
+                keep = ~too_close(tests, TOO_CLOSE_DISTANCE, scaled=False)
+            else:
+                keep = self.system.find("case_filter", entry.name).evaluate_cases(tests)
+            self._tests = tests.filter(keep)
+
+    @command("executeTestCases")
+    def execute_test_cases(self) -> None:
+        """Query the system for the cases without an output."""
+        tests, executor, tally = self._require_tests(), self._require_executor(), CallCounter()
+        is_missing = np.ones(len(tests), dtype=bool) if tests.outputs is None else ~tests.outputs.ok
+        rows = np.flatnonzero(is_missing)
+        if not rows.size:
+            return
+        outputs = drive(
+            ask(tests.inputs.take(rows)),
+            executor,
+            tally=tally,
+            progress=self.progress,
+            engine=self.engine,
+            timeout=self.timeout,
+            journal=None if self.session is None else self.session.journal,
+        )
+        self._count(tally, len(rows))
+        if tests.outputs is not None and len(rows) < len(tests):
+            places = np.arange(len(tests))
+            places[rows] = len(tests) + np.arange(len(rows))
+            outputs = Outputs.concat([tests.outputs, outputs]).take(places)
+        correctness = np.where(is_missing, Correctness.NOT_JUDGED, tests.correctness)
+        self._tests = tests.with_outputs(outputs).with_correctness(correctness)
+        failed = int((~outputs.ok).sum())
+        if failed:
+            self._say(f"{pluralize(failed, 'case')} of {len(tests):,} got no answer.")
+
+    @command("checkMetamorphisms")
+    def check_metamorphisms(self, metamorphisms: Sequence[str] | None = None) -> dict[str, dict[str, int]]:
+        """Judge the executed cases, and return how many hold, are violated, do not apply or are undefined, by metamorphism."""
+        tests = self._require_tests()
+        wanted = ["ALL"] if metamorphisms is None else to_list(metamorphisms)
+        entries = self.source.names.expand("metamorphism", wanted)
+        if not entries:
+            raise TestSystemError(
+                f"{self.system.name} has no metamorphism to check. Mark a function with @metamorphism."
+            )
+        all_verdicts = self.system.check(tests)
+        verdicts = {entry.name: all_verdicts[entry.name] for entry in entries}
+        self._tests = tests.with_correctness(judge_verdicts(verdicts, len(tests)))
+        return self._report_verdicts(verdicts, tests)
+
+    def _report_verdicts(
+        self, verdicts: dict[str, npt.NDArray[np.object_]], tests: TestSet
+    ) -> dict[str, dict[str, int]]:
+        """Show and return how often each metamorphism holds."""
+        table: dict[str, dict[str, int]] = {}
+        for name, column in verdicts.items():
+            counts = table[name] = {verdict.value: int((column == verdict).sum()) for verdict in Verdict}
+            examples = tests.ids[column == Verdict.VIOLATED][:MAX_EXAMPLES_PER_JUDGEMENT].tolist()
+            message = self.system.find("metamorphism", name).mark.message
+            self.judgements.append({"metamorphism": name, **counts, "message": message, "examples": examples})
+            applied = counts["holds"] + counts["violated"]
+            self._say(f"{name}: {pluralize(counts['violated'], 'violation')} in {pluralize(applied, 'case')}")
+        return table
+
+
+def _find_counting_maker(system: TestSystem) -> str | None:
+    """Return the first seed maker that can be asked for a number of cases."""
+    for name, maker in system.seed_makers.items():
+        if "n" in inspect.signature(maker.function).parameters:
+            return name
+    return None

@@ -1,0 +1,285 @@
+"""`PoolState`: what the commands of a test pool share: its test system, its cases, random numbers, files and the recording."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from inspect import signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+
+import numpy as np
+
+from .._text import pluralize
+from .._typing import EngineLike
+from .._validation import validate_integer
+from ..errors import DataError, UsageError
+from ..exploration.front import Front
+from ..morphisms.cases import TestSet
+from ..morphisms.stock import derive
+from ..morphisms.subject import build_subject
+from ..morphisms.system import TestSystem
+from ..runs.driver import CallCounter
+from ..runs.engines import make_engine, needs_processes
+from ..space.points import Points
+from ..space.space import Space
+from ..systems.base import Executor
+from .folder import ScriptFolder
+from .formatter import format_call
+from .grammar import Call
+from .recorder import HEADER, build_call, get_recorders
+from .specs import ScriptSystem, SpecMap, to_script_system
+
+if TYPE_CHECKING:
+    from ..runs.session import Session
+
+DEFAULT_STATISTICS_FILE = "ExpDataFile.csv"
+#: the attributes of a test system that hold its morphisms
+MORPHISM_KINDS = (
+    "seed_makers",
+    "datamorphisms",
+    "metamorphisms",
+    "case_metrics",
+    "case_filters",
+    "set_metrics",
+    "set_filters",
+    "analysers",
+)
+#: commands that are not recorded: they steer the recording itself
+UNRECORDED_COMMANDS = ("startRecording", "stopRecording", "saveTestScript", "setTestScriptPath")
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+Pool = TypeVar("Pool", bound="PoolState")
+
+
+def command(
+    name: str,
+) -> Callable[[Callable[Concatenate[Pool, Parameters], Result]], Callable[Concatenate[Pool, Parameters], Result]]:
+    """Record each call of a method as the command of this name."""
+
+    def decorate(
+        method: Callable[Concatenate[Pool, Parameters], Result],
+    ) -> Callable[Concatenate[Pool, Parameters], Result]:
+        @wraps(method)
+        def run(pool: Pool, /, *values: Parameters.args, **keywords: Parameters.kwargs) -> Result:
+            recorders = get_recorders() if name not in UNRECORDED_COMMANDS else ()
+            for recorder in recorders:
+                recorder.begin_command(pool)
+            bound = signature(method).bind(pool, *values, **keywords)
+            bound.apply_defaults()
+            result = method(pool, *values, **keywords)
+            call = build_call(name, list(bound.arguments.values())[1:])
+            if name not in UNRECORDED_COMMANDS:
+                pool.history.append(call)
+            for recorder in recorders:
+                recorder.add(call)
+            return result
+
+        return run
+
+    return decorate
+
+
+class PoolState:
+    """The state of a test pool; `TestPool` adds the commands."""
+
+    def __init__(
+        self,
+        system: object = None,
+        *,
+        seed: int = 0,
+        folder: str | os.PathLike[str] | None = None,
+        maps: Mapping[str, object] | None = None,
+        engine: EngineLike = None,
+        timeout: float | None = None,
+        progress: bool | None = None,
+        specs: SpecMap | None = None,
+    ) -> None:
+        self.seed = validate_integer("seed", "TestPool", seed)
+        self.random_commands = 0
+        self.folder = ScriptFolder(folder if folder is not None else os.curdir)
+        self.specs = specs if specs is not None else SpecMap(maps)
+        self.engine, self.timeout, self.progress = make_engine(engine), timeout, progress
+        self.show: Callable[[str], None] = print  # shows a message
+        self.session: Session | None = None  # records the answers of the system, if the run is kept
+        self.runs, self.calls = 0, 0
+        self.front: Front | None = None
+        self.explorations: list[dict[str, Any]] = []
+        self.statistics: list[dict[str, float | None]] = []
+        self.measures: list[dict[str, Any]] = []
+        self.judgements: list[dict[str, Any]] = []
+        self.messages: list[str] = []
+        self.files: list[Path] = []
+        self.history: list[Call] = []
+        self.script_folder = self._file_folder = ""
+        self._statistics_file = DEFAULT_STATISTICS_FILE
+        self._recorded_from = 0
+        self._recorded_until: int | None = None
+        self._tests: TestSet | None = None
+        self._source: ScriptSystem | None = None
+        self._executor: Executor | None = None
+        if system is not None:
+            found = self.specs.find(system) if isinstance(system, str) else to_script_system(system)
+            self.specs.add(found)
+            self._use(found)
+
+    def __repr__(self) -> str:
+        name = "no test system" if self._source is None else self._source.spec
+        return (
+            f"TestPool({name}: {pluralize(0 if self._tests is None else len(self._tests), 'case')}, {self.runs:,} runs)"
+        )
+
+    # -- state ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def source(self) -> ScriptSystem:
+        """The test system as scripts use it."""
+        if self._source is None:
+            raise UsageError("No test system is loaded. Name one: TestPool('Box 1'), or load_test_spec('Box 1').")
+        return self._source
+
+    @property
+    def system(self) -> TestSystem:
+        """The test system."""
+        return self.source.system
+
+    @property
+    def space(self) -> Space:
+        """The space of the cases."""
+        return self._tests.space if self._tests is not None and len(self._tests) else self.system.known_space()
+
+    @property
+    def tests(self) -> TestSet:
+        """The test cases."""
+        if self._tests is None:
+            space = self.system.known_space()
+            return TestSet.of_seeds(Points(space, np.empty((0, len(space)), order="F")))
+        return self._tests
+
+    def describe_start(self) -> tuple[str, int]:
+        """Return the name of the test system, and how many random commands came before."""
+        return ("" if self._source is None else self._source.spec), self.random_commands
+
+    def make_seed_sequence(self, number: int) -> np.random.SeedSequence:
+        """Return the source of the random numbers of a random command, counted from 0."""
+        return np.random.SeedSequence(self.seed, spawn_key=(number,))
+
+    def _next_generator(self) -> np.random.Generator:
+        self.random_commands += 1
+        return np.random.default_rng(self.make_seed_sequence(self.random_commands - 1))
+
+    def _use(self, source: ScriptSystem) -> None:
+        self._source, self._executor = source, source.system.sut
+        self._empty()
+        if source.model is not None:
+            self._start_model(source.model)
+
+    def _empty(self) -> None:
+        self._tests, self.runs = None, 0
+
+    def _add(self, tests: TestSet) -> None:
+        self._tests = tests if self._tests is None or not len(self._tests) else TestSet.concat([self._tests, tests])
+
+    def _say(self, text: str) -> None:
+        self.messages.append(text)
+        self.show(text)
+
+    def _moving_system(self) -> TestSystem:
+        """Return the test system, or that of its space if it declares no datamorphism."""
+        return self.system if self.system.datamorphisms else derive(self.space)
+
+    def _bound_system(self) -> TestSystem:
+        """Return the test system with the model that is started as its system under test."""
+        system = self._moving_system()
+        if system.sut is self._executor:
+            return system
+        morphisms = [m for kind in MORPHISM_KINDS for m in getattr(system, kind).values()]
+        return TestSystem(
+            system.name, morphisms, space=system.known_space(), distance=system.distance, sut=self._executor
+        )
+
+    def _require_tests(self) -> TestSet:
+        if self._tests is None or not len(self._tests):
+            raise DataError(
+                "The pool has no test cases. Make some first: makeSeed([RandomValue200]), make_seed in Python."
+            )
+        return self._tests
+
+    def _require_executor(self) -> Executor:
+        if self._executor is None:
+            first = next(iter(self.source.models), None)
+            remedy = "Mark the function that queries it with @executor."
+            if first is not None:
+                remedy = f"Start a model first: analyse([start_{first}_Invoker])."
+            raise UsageError(f"{self.source.spec} has no system under test here. {remedy}")
+        return self._executor
+
+    def _count(self, tally: CallCounter, runs: int) -> None:
+        self.runs += runs
+        self.calls += tally.calls
+
+    def _start_model(self, name: str) -> None:
+        """Query this model from now on."""
+        rows = self.tests.inputs
+        if not len(rows):
+            maker = next(iter(self.system.seed_makers), None)
+            rows = (
+                self.space.sample(100, seed=0, points=True)
+                if maker is None
+                else self.system.make_seeds(maker, seed=0).inputs
+            )
+        isolated = needs_processes(self.engine)
+        subject = build_subject(
+            self.source.load_model(name),
+            rows,
+            space=self.space,
+            rng=np.random.default_rng(0),
+            owner="TestPool",
+            timeout=self.timeout,
+            isolated=isolated,
+            name=name,
+        )
+        self._executor = subject.sut
+
+    # -- files -------------------------------------------------------------------------------------------------------
+
+    def _append(self, file: str, line: str, base: str = "") -> None:
+        path = self.folder.find_target(file, base)
+        self._make_parent(path)
+        try:
+            with path.open("a", encoding="utf-8", newline="\n") as target:
+                target.write(f"{line}\n")
+        except OSError as error:
+            raise UsageError(f"{file!r} cannot be written: {error.strerror}.") from None
+        self._note_file(path)
+
+    def _make_parent(self, path: Path) -> None:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"The folder {str(path.parent)!r} cannot be made: {error.strerror}.") from None
+
+    def _note_file(self, path: Path) -> None:
+        if path not in self.files:
+            self.files.append(path)
+
+    def _write_script(self, file: str) -> None:
+        path = self.folder.find_target(file, self._file_folder)
+        self._make_parent(path)
+        calls = self.history[self._recorded_from : self._recorded_until]
+        try:
+            path.write_text(
+                HEADER + "".join(f"{format_call(call)}\n" for call in calls), encoding="utf-8", newline="\n"
+            )
+        except OSError as error:
+            raise UsageError(f"{file!r} cannot be written: {error.strerror}.") from None
+        self._note_file(path)
+
+
+def to_list(value: Sequence[str] | str | None) -> list[str]:
+    """Return names as a list: one name, several, or none."""
+    if value is None:
+        return []
+    return [value] if isinstance(value, str) else list(value)

@@ -1,0 +1,236 @@
+"""`SynthesisCommands`: combine datamorphisms, and optimise the cases of a pool."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .._text import format_short
+from ..errors import Interrupted
+from ..morphisms.case_columns import CaseKind
+from ..morphisms.cases import TestSet
+from ..synthesis.combination.options import CombineOptions
+from ..synthesis.combination.result import Combination
+from ..synthesis.combination.runner import plan_combination, run_combination
+from ..synthesis.optimisation.options import OptimiseOptions
+from ..synthesis.optimisation.registry import build_metrics
+from ..synthesis.optimisation.result import Optimisation
+from ..synthesis.optimisation.runner import build_optimisation_subject, run_optimisation
+from .case_commands import CaseCommands
+from .names import FITNESS
+from .pool_state import command, to_list
+
+
+class SynthesisCommands(CaseCommands):
+    """The commands that make new cases from old ones by a strategy."""
+
+    # -- combining and optimising --------------------------------------------------------------------------------------
+
+    @command("makeMutants1stOrderComplete")
+    def make_mutants_1st_order_complete(self, datamorphisms: Sequence[str]) -> Combination:
+        """Apply every datamorphism once to every original case of the pool; binary ones to every pair of them."""
+        return self._combine("firstOrderMutantComplete", None, [], datamorphisms, None, None, None)
+
+    @command("firstOrderMutantComplete")
+    def first_order_mutant_complete(
+        self,
+        seed_makers: Sequence[str],
+        datamorphisms: Sequence[str],
+        filters: Sequence[str] | None = None,
+        metamorphisms: Sequence[str] | None = None,
+        budget: int | None = None,
+    ) -> Combination:
+        """Make seed cases, and apply every datamorphism once to every original case of the pool.
+
+        The new cases join the pool. They are executed if the test system has an executor, and judged by the metamorphisms, by
+        default all. `budget` is the number of cases to draw where there are too many.
+        """
+        return self._combine(
+            "firstOrderMutantComplete", None, seed_makers, datamorphisms, filters, metamorphisms, budget
+        )
+
+    @command("combinatorialComplete")
+    def combinatorial_complete(
+        self,
+        seed_makers: Sequence[str],
+        datamorphisms: Sequence[str],
+        filters: Sequence[str] | None = None,
+        metamorphisms: Sequence[str] | None = None,
+        budget: int | None = None,
+    ) -> Combination:
+        """Apply every subset of the datamorphisms in declared order; else as `first_order_mutant_complete`."""
+        return self._combine("combinatorialComplete", None, seed_makers, datamorphisms, filters, metamorphisms, budget)
+
+    @command("permutationComplete")
+    def permutation_complete(
+        self,
+        seed_makers: Sequence[str],
+        datamorphisms: Sequence[str],
+        filters: Sequence[str] | None = None,
+        metamorphisms: Sequence[str] | None = None,
+        budget: int | None = None,
+    ) -> Combination:
+        """Apply every ordering of every subset of the datamorphisms; else as `first_order_mutant_complete`."""
+        return self._combine("permutationComplete", None, seed_makers, datamorphisms, filters, metamorphisms, budget)
+
+    @command("kOrderComplete")
+    def k_order_complete(
+        self,
+        order: int,
+        seed_makers: Sequence[str],
+        datamorphisms: Sequence[str],
+        filters: Sequence[str] | None = None,
+        metamorphisms: Sequence[str] | None = None,
+        budget: int | None = None,
+    ) -> Combination:
+        """Apply all sequences of datamorphisms up to the length `order`; else as `first_order_mutant_complete`."""
+        return self._combine("kOrderComplete", order, seed_makers, datamorphisms, filters, metamorphisms, budget)
+
+    def _combine(
+        self,
+        strategy: str,
+        order: int | None,
+        seed_makers: Sequence[str],
+        datamorphisms: Sequence[str],
+        filters: Sequence[str] | None,
+        metamorphisms: Sequence[str] | None,
+        budget: int | None,
+    ) -> Combination:
+        rng, book = self._next_generator(), self.source.names
+        for maker in book.expand("seed_maker", to_list(seed_makers)):
+            self._apply_seed_maker(maker, rng)
+        pool_tests = self._require_tests()
+        chosen_filters = book.expand("set_filter", to_list(filters))
+        options = CombineOptions(
+            strategy=strategy,
+            datamorphisms=[entry.name for entry in book.expand("datamorphism", to_list(datamorphisms))],
+            order=order,
+            filters=[entry.name for entry in chosen_filters if not entry.provided] or None,
+            budget=budget,
+            seed=int(rng.integers(2**31)),
+            timeout=self.timeout,
+        )
+        is_original = pool_tests.kinds == CaseKind.ORIGINAL
+        plan = plan_combination(self._bound_system(), pool_tests.filter(is_original), None, options)
+        combination = run_combination(plan, options, engine=self.engine, progress=self.progress, session=self.session)
+        self._count(combination.tally, combination.tally.runs)
+        mutants = pool_tests.filter(~is_original)
+        self._tests = TestSet.concat([combination.tests, mutants]) if len(mutants) else combination.tests
+        for entry in chosen_filters:
+            if entry.provided:
+                self._apply_set_filter(entry)
+        wanted = (
+            None if metamorphisms is None else {m.name for m in book.expand("metamorphism", to_list(metamorphisms))}
+        )
+        verdicts = {name: column for name, column in combination.verdicts.items() if wanted is None or name in wanted}
+        self._report_verdicts(verdicts, combination.tests)
+        if combination.tally.interrupted:
+            raise Interrupted("interrupted")
+        return combination
+
+    @command("GAOptimizeFilter")
+    def ga_optimize_filter(
+        self,
+        datamorphisms: Sequence[str],
+        metrics: Sequence[str] | None = None,
+        steps: int | None = None,
+        mutant_ratio: float | None = None,
+        remove_ratio: float | None = None,
+        change_rate: float | None = None,
+    ) -> Optimisation:
+        """Replace the pool by a better set of the same size: add mutants, then apply set filters, again and again.
+
+        `metrics` are what is to grow: ``AvgDistance`` by default, ``border_coverage``, ``label_balance``, ``leaf_coverage``,
+        ``mutation_score``, or a set metric of the test system. The other arguments are those of `dm.optimise`.
+        """
+        ratios = (steps, mutant_ratio, remove_ratio, change_rate)
+        return self._optimise("GAOptimizeFilter", datamorphisms, metrics, *ratios)
+
+    @command("GAOptimizeWeakestRemoval")
+    def ga_optimize_weakest_removal(
+        self,
+        datamorphisms: Sequence[str],
+        metrics: Sequence[str] | None = None,
+        steps: int | None = None,
+        mutant_ratio: float | None = None,
+        remove_ratio: float | None = None,
+        change_rate: float | None = None,
+    ) -> Optimisation:
+        """Replace the pool by a better set: the cases that contribute least go; else as `ga_optimize_filter`."""
+        ratios = (steps, mutant_ratio, remove_ratio, change_rate)
+        return self._optimise("GAOptimizeWeakestRemoval", datamorphisms, metrics, *ratios)
+
+    @command("GAOptimizeStrongestMutant")
+    def ga_optimize_strongest_mutant(
+        self,
+        datamorphisms: Sequence[str],
+        metrics: Sequence[str] | None = None,
+        steps: int | None = None,
+        mutant_ratio: float | None = None,
+        remove_ratio: float | None = None,
+        change_rate: float | None = None,
+    ) -> Optimisation:
+        """Replace the pool by a better set: the strongest mutants replace the weakest cases; else as `ga_optimize_filter`."""
+        ratios = (steps, mutant_ratio, remove_ratio, change_rate)
+        return self._optimise("GAOptimizeStrongestMutant", datamorphisms, metrics, *ratios)
+
+    @command("GAOptimizeRandomRemoval")
+    def ga_optimize_random_removal(
+        self,
+        datamorphisms: Sequence[str],
+        metrics: Sequence[str] | None = None,
+        steps: int | None = None,
+        mutant_ratio: float | None = None,
+        remove_ratio: float | None = None,
+        change_rate: float | None = None,
+    ) -> Optimisation:
+        """Replace the pool by a better set: cases go at random; else as `ga_optimize_filter`."""
+        ratios = (steps, mutant_ratio, remove_ratio, change_rate)
+        return self._optimise("GAOptimizeRandomRemoval", datamorphisms, metrics, *ratios)
+
+    def _optimise(
+        self,
+        strategy: str,
+        datamorphisms: Sequence[str],
+        metrics: Sequence[str] | None,
+        steps: int | None,
+        mutant_ratio: float | None,
+        remove_ratio: float | None,
+        change_rate: float | None,
+    ) -> Optimisation:
+        rng, book, tests = self._next_generator(), self.source.names, self._require_tests()
+        numbers = {
+            "steps": steps,
+            "mutant_ratio": mutant_ratio,
+            "remove_ratio": remove_ratio,
+            "change_rate": change_rate,
+        }
+        numeric_options: dict[str, Any] = {name: value for name, value in numbers.items() if value is not None}
+        wanted = ["AvgDistance"] if metrics is None else to_list(metrics)
+        options = OptimiseOptions(
+            strategy=strategy,
+            metric=[entry.name for entry in book.expand(FITNESS, wanted)],
+            datamorphisms=[entry.name for entry in book.expand("datamorphism", to_list(datamorphisms))],
+            timeout=self.timeout,
+            **numeric_options,
+        )
+        subject = build_optimisation_subject(self._bound_system(), tests, None, rng)
+        fitness = build_metrics(options, subject.system, subject.sut)
+        result = run_optimisation(
+            subject,
+            fitness,
+            rng,
+            options,
+            seed=self.seed,
+            engine=self.engine,
+            progress=self.progress,
+            session=self.session,
+        )
+        self._count(result.tally, result.tally.runs)
+        self._tests = result.tests
+        for name, value in result.fitness.items():
+            self.measures.append({"metric": name, "value": value, "cases": len(result.tests)})
+            self._say(f"{strategy}: {name} {format_short(result.start_fitness[name])} -> {format_short(value)}")
+        if result.stopped == "interrupted":
+            raise Interrupted("interrupted")
+        return result
