@@ -94,6 +94,15 @@ def test_the_weakest_cases_cost_no_coverage_while_others_can_be_spared(seed):
     assert metric.measure(tests.take(keep)) == covered
 
 
+def test_needed_cases_cover_all_that_the_set_covers():
+    frame = SQUARE.sample(400, seed=0)
+    tests = execute(SQUARE, frame.assign(x=0.45 + 0.1 * frame.x), is_right)
+    metric = prepare_border(tests)
+    needed = metric.find_needed(tests)
+    assert metric.measure(tests.take(needed)) == metric.measure(tests)
+    assert needed.sum() <= 2 * 256 * metric.measure(tests) < 100
+
+
 def test_large_sets_are_thinned_in_rounds(monkeypatch):
     tests = execute(SQUARE, SQUARE.sample(300, seed=1), is_right)
     metric = prepare_border(tests)

@@ -90,6 +90,13 @@ def test_a_search_ends_when_nothing_grows_for_as_long_as_its_patience():
     assert dm.optimise(Square, metric=size, steps=9, patience=4, change_rate=0).cycles[-1].cycle == 9
 
 
+def test_a_metric_that_is_still_zero_does_not_end_the_search():
+    def nothing(tests):
+        return 0.0
+
+    assert dm.optimise(Square, metric=nothing, steps=7, patience=2).stopped == "steps"
+
+
 def test_growth_is_measured_against_the_earlier_value():
     def count_calls(tests, calls=[100.0]):  # noqa: B006 - grows by one with each call
         calls[0] += 1.0
@@ -132,6 +139,12 @@ def test_a_budget_of_time_is_kept_without_executions():
     result = dm.optimise(Square, steps=100_000, change_rate=0, budget="0.2s")
     assert result.stopped == "budget"
     assert result.executions == 0
+
+
+def test_a_filter_that_does_not_look_at_the_metric_is_mentioned():
+    assert "GAOptimizeWeakestRemoval usually gains more" in dm.optimise(Square, metric="mean_x", steps=1).describe()
+    for options in ({"strategy": "GAOptimizeRandomRemoval", "metric": "mean_x"}, {}):
+        assert "usually" not in dm.optimise(Square, steps=1, **options).describe()
 
 
 def test_nothing_is_executed_unless_a_metric_needs_it():

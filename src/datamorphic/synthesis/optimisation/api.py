@@ -66,7 +66,8 @@ def optimise(
         from the values of its features.
     strategy : str
         How the cases of the next set are chosen, by the name that Morphy gave it. ``"GAOptimizeFilter"``: the set filters of
-        the test system, or if it declares none, of the two nearest cases one goes, again and again.
+        the test system, or if it declares none, of the two nearest cases one goes, again and again, except cases that a
+        coverage would miss.
         ``"GAOptimizeWeakestRemoval"``: the cases that contribute least to the metric go. ``"GAOptimizeStrongestMutant"``:
         the new cases that contribute most replace the old cases that contribute least. ``"GAOptimizeRandomRemoval"``: cases
         go at random.
@@ -89,7 +90,8 @@ def optimise(
         share of the set that is replaced, 0.2 by default).
     change_rate, patience : float, int
         The search ends early if no metric grows by this share of its value within so many cycles. One cycle without a gain is
-        common, hence the patience. With ``change_rate=0`` all cycles are used.
+        common, hence the patience. A metric that is still 0 does not end the search, and with ``change_rate=0`` all
+        cycles are used.
     datamorphisms, filters : sequence of str, optional
         The names of the datamorphisms and of the set filters to use; all by default.
     tree : estimator, optional

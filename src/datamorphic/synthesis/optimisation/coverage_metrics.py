@@ -106,6 +106,13 @@ class CoverageMetric(FitnessMetric):
         witnesses = self.find_witnesses(tests)
         return witnesses.compute_shares() + POTENTIAL_WEIGHT * witnesses.potential
 
+    def find_needed(self, tests: TestSet) -> Mask:
+        """Return the cases of one witness of every item."""
+        witnesses = self.find_witnesses(tests)
+        needed = np.zeros(len(tests), dtype=bool)
+        needed[witnesses.cases[np.unique(witnesses.items, return_index=True)[1]]] = True
+        return needed
+
     def choose_weakest(self, tests: TestSet, count: int, removable: Mask, rng: np.random.Generator) -> RowNumbers:
         """Return rows without which as few items as possible are lost, chosen one after the other."""
         witnesses = self.find_witnesses(tests)

@@ -36,13 +36,18 @@ class MeanNearestDistance(FitnessMetric):
         return _Crowd(tests).remove(count, removable, by_gain=True)
 
 
-def thin_out_to(tests: TestSet, size: int) -> TestSet:
-    """Return `size` of the cases: of the two nearest ones, one is removed until so many are left."""
-    excess = len(tests) - size
+def thin_out_to(tests: TestSet, size: int, removable: Mask | None = None) -> TestSet:
+    """Return `size` of the cases: of the two nearest ones, one is removed until so many are left.
+
+    If there are fewer `removable` cases than that, all of them are removed.
+    """
+    if removable is None:
+        removable = np.ones(len(tests), dtype=bool)
+    excess = min(len(tests) - size, int(removable.sum()))
     if excess <= 0:
         return tests
     keep = np.ones(len(tests), dtype=bool)
-    keep[_Crowd(tests).remove(excess, keep.copy(), by_gain=False)] = False
+    keep[_Crowd(tests).remove(excess, removable, by_gain=False)] = False
     return tests.take(keep)
 
 

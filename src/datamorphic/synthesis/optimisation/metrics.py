@@ -49,6 +49,10 @@ class FitnessMetric:
         """Return the contribution of each case to the metric."""
         raise NotImplementedError
 
+    def find_needed(self, tests: TestSet) -> Mask:
+        """Return cases that together cover all that the whole set covers; none if the metric is not about coverage."""
+        return np.zeros(len(tests), dtype=bool)
+
     def choose_weakest(self, tests: TestSet, count: int, removable: Mask, rng: np.random.Generator) -> RowNumbers:
         """Return `count` of the removable rows, which the metric can do without most easily."""
         rounds = REMOVAL_ROUNDS if self.has_cheap_scores else 1

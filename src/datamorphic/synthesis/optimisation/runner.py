@@ -25,11 +25,12 @@ from ...space.points import Points
 from ...space.space import Space
 from ...systems.base import Executor, Function
 from .breeding import Breeder
+from .diversity import MeanNearestDistance
 from .metrics import FitnessMetric
 from .options import OptimiseOptions
 from .result import Optimisation
 from .search import MIN_CASES, GeneticSearch
-from .strategies import FilterStrategy, SetFilter, find_strategy
+from .strategies import FilterStrategy, SetFilter, WeakestRemovalStrategy, find_strategy
 
 if TYPE_CHECKING:
     from ...runs.session import Session
@@ -183,6 +184,12 @@ def run_optimisation(
         "seed": int(seed) if isinstance(seed, Integral) else None,
     }
     remarks = [metric.remark for metric in metrics if metric.remark]
+    other_metrics = [metric.name for metric in metrics if not isinstance(metric, MeanNearestDistance)]
+    if options.strategy == FilterStrategy.name and not filters and other_metrics:
+        remarks.append(
+            f"{FilterStrategy.name} thinned the set by distance, since no set filter is used. For {other_metrics[0]}, "
+            f"{WeakestRemovalStrategy.name} usually gains more."
+        )
     return Optimisation(
         system=subject.name,
         strategy=options.strategy,

@@ -52,8 +52,8 @@ class SearchRecord:
 class GeneticSearch:
     """A search for a better test set.
 
-    It ends after `steps` cycles, or earlier if no metric has grown by a share of `change_rate` within `patience` cycles. The
-    best sets so far are the parents of the next cycle, so the fitness never falls.
+    It ends after `steps` cycles, or earlier if no metric has grown by a share of `change_rate` within `patience` cycles and
+    none is 0. The best sets so far are the parents of the next cycle, so the fitness never falls.
     """
 
     def __init__(
@@ -198,6 +198,8 @@ class GeneticSearch:
         if len(cycles) <= self.patience:
             return False
         earlier, latest = cycles[-1 - self.patience].fitness, cycles[-1].fitness
+        if (latest == 0).any():
+            return False  # nothing is covered yet: the search may still come near to it
         growth = (latest - earlier) / np.maximum(np.abs(earlier), np.finfo(float).tiny)
         if len(self.metrics) > 1 and any(cycle.improved for cycle in cycles[-self.patience :]):
             return False

@@ -41,6 +41,10 @@ class CaseJudge:
         ranks = [np.argsort(np.argsort(metric.score_cases(tests), kind="stable")) for metric in self._metrics]
         return np.asarray(self._weights @ np.array(ranks, dtype=np.float64))
 
+    def find_needed(self, tests: TestSet) -> Mask:
+        """Return cases that together cover all that the whole set covers."""
+        return np.any([metric.find_needed(tests) for metric in self._metrics], axis=0)
+
     def choose_weakest(self, tests: TestSet, count: int, removable: Mask, rng: np.random.Generator) -> RowNumbers:
         """Return `count` of the removable rows that contribute least."""
         if not count:
@@ -77,7 +81,10 @@ class OptimisationStrategy:
 
 
 class FilterStrategy(OptimisationStrategy):
-    """Add new cases, then apply the declared filters, or thin out: one of the two nearest cases goes, again and again."""
+    """Add new cases, then apply the declared filters, or thin out: one of the two nearest cases goes, again and again.
+
+    Thinning spares cases that a coverage would miss, because two near cases may show a border.
+    """
 
     name = "GAOptimizeFilter"
 
@@ -85,7 +92,7 @@ class FilterStrategy(OptimisationStrategy):
         """Return the filtered set, without its weakest cases if the filters leave too many."""
         union = TestSet.concat([tests, mutants])
         if not self.filters:
-            return thin_out_to(union, self.size)
+            union = thin_out_to(union, self.size, ~judge.find_needed(union))
         for set_filter in self.filters:
             union = set_filter(union)
         return self._remove_weakest(union, max(0, len(union) - self.size), judge, rng)
