@@ -40,7 +40,7 @@ def run(tmp_path, monkeypatch):
 def test_a_session_from_seeds_to_verdicts(run):
     assert "2 cases (2 original" in run("apply", "applicants", *SYSTEM, "--n", 2, "--to", "a.tcs")
     assert "4 cases (2 original, 2 mutants" in run("apply", "raise_income", "a.tcs", *SYSTEM, "--to", "b.tcs")
-    assert "4 runs, 4 calls" in run("execute", "b.tcs", *SYSTEM, "--to", "c.tcs")
+    assert "4 runs, 4 model calls" in run("execute", "b.tcs", *SYSTEM, "--to", "c.tcs")
     assert "0 incorrect" in run("judge", "c.tcs", *SYSTEM, "--to", "d.tcs")
     assert "correctness:income_helps:pass;" in Path("d.tcs").read_text()
     found = run("judge", "judged.parquet", *SYSTEM, "--html", "a.html", "--junit", "a.xml", "--json", code=1)

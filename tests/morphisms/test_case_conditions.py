@@ -75,7 +75,7 @@ def test_outputs_may_be_numbers(tests):
 @pytest.mark.parametrize(
     ("condition", "message"),
     [
-        ("x", "has none of"),
+        ("x", "is not a name, one of"),
         ("y=3", "about 'y', which is unknown. There are: 'x'"),
         ("kard=Gold", "Did you mean 'card'"),
         ("x=__import__('os').system('id')", "'x' is a number"),
@@ -84,7 +84,7 @@ def test_outputs_may_be_numbers(tests):
         ("output<red", "'output' has no order"),
         ("morphism>a", "'morphism' has no order"),
         ("id=first", "'first' is not an id"),
-        ("", "has none of"),
+        ("", "is not a name, one of"),
     ],
 )
 def test_wrong_conditions_are_refused(tests, condition, message):

@@ -43,7 +43,7 @@ def test_a_stored_set_can_be_moved_to_another_space(tmp_path):
         ("original", "first", "line 2: 'first', the value of 'kind', is unknown. Expected 'original', 'mutant'"),
         ("not judged", "good", "line 2: 'good', the value of 'correctness', is unknown"),
         ("in.x", "in.y", "lacks 1 column of this space: in.x"),
-        ("\n1,", "\n0,", "has an id twice"),
+        ("\n1,", "\n0,", "has the id 0 twice"),
     ],
 )
 def test_errors_in_tables_name_the_line(tmp_path, old, new, message):

@@ -335,7 +335,7 @@ def test_a_seed_case_may_be_guilty_itself():
         ({"strategy": "permutatonComplete"}, "no strategy 'permutatonComplete'.*permutationComplete"),
         ({"strategy": "kOrderComplete"}, "needs the length"),
         ({"strategy": "kOrderComplete(2)", "order": 3}, "has the order 2"),
-        ({"order": 2}, "order=2 is for kOrderComplete"),
+        ({"order": 2}, "Only kOrderComplete has an order"),
         ({"datamorphisms": ["swaped"]}, "no datamorphism named 'swaped'.*swapped"),
         ({"datamorphisms": []}, "a name, or a list of names"),
         ({"filters": ["nothing"]}, "no set_filter named 'nothing'"),

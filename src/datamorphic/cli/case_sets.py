@@ -75,7 +75,7 @@ def load_test_system(
         return TestSystem.collect(source)
     if find_space is None:
         raise UsageError(
-            f"{system} is a model, not a test system: it has no morphisms of its own. Name a test set too."
+            f"{system} is a model, not a test system: it has no morphisms of its own. Add a file with test cases."
         )
     space = find_space()
     return derive(space, wrap(source, space=space, **options))
@@ -96,7 +96,7 @@ def select_by_conditions(tests: TestSet, conditions: list[str] | None) -> TestSe
 
 
 def to_id_array(ids: Sequence[int]) -> npt.NDArray[np.int64]:
-    """Return ids as an array."""
+    """Return ids as an array for the methods of a test set."""
     import numpy as np
 
     return np.array(ids, dtype=np.int64)
@@ -115,7 +115,7 @@ def write_and_print(tests: TestSet, to: Path | None, as_json: bool, figures: Map
         return
     print_line(f"{format_set_size(tests)}{'' if to is None else f', written to {to}'}")
     if figures:
-        print_line(f"{pluralize(figures['runs'], 'run')}, {pluralize(figures['calls'], 'call')} of the system")
+        print_line(f"{pluralize(figures['runs'], 'run')}, {pluralize(figures['calls'], 'model call')}")
     if to is None:
         print_cases(tests, DEFAULT_ROWS)
 
@@ -129,12 +129,12 @@ def print_statistics(
     else:
         print_text(statistics.describe(), passed=not statistics.incorrect)
         if to is not None:
-            print_line(f"written to {to}")
+            print_line(f"The test set: {to}")
     write_exports(statistics, files, silent=as_json)
 
 
 def print_invocation(invocation: Invocation, to: Path | None, rows: int, as_json: bool) -> None:
-    """Print what a morphism gave."""
+    """Print the result of a morphism."""
     tests = invocation.tests
     answer = invocation.answer
     if hasattr(answer, "document") and hasattr(answer, "describe"):
@@ -177,7 +177,7 @@ def print_invocation(invocation: Invocation, to: Path | None, rows: int, as_json
 def exit_if_interrupted(tally: CallCounter) -> None:
     """End with the exit code of Ctrl-C if the user stopped the execution."""
     if tally.interrupted:
-        typer.echo("datamorphic: interrupted. Continue with --only-missing.", err=True)
+        typer.echo("datamorphic: interrupted. Continue with: datamorphic cases execute FILE --only-missing", err=True)
         raise typer.Exit(ExitCode.INTERRUPTED)
 
 

@@ -57,7 +57,8 @@ SystemName = Annotated[
 ]
 SubjectName = Annotated[str | None, opt.option("NAME", 'A built-in classifier as the test system, e.g. "Box 1".')]
 SpaceData = Annotated[
-    str | None, opt.option("DATA", "Real inputs (CSV, Parquet or data:NAME) that tell names and kinds of the features.")
+    str | None,
+    opt.option("DATA", "Real inputs (CSV, Parquet or data:NAME) that give the names and kinds of the features."),
 ]
 RowCount = Annotated[int, opt.option("N", "Number of cases to print.", min=0)]
 Conditions = Annotated[
@@ -127,7 +128,7 @@ def measure(
     file: SetFile,
     metric: Annotated[
         list[str] | None,
-        opt.option("NAME", "A metric of the set: label_balance, or one of the test system. Repeatable."),
+        opt.option("NAME", "A metric of the set, such as label_balance, or one of the test system. Repeatable."),
     ] = None,
     runs: Annotated[
         int | None, opt.option("N", "How often the system was executed. The default is the number of outputs.", min=0)
@@ -142,7 +143,7 @@ def measure(
     junit: opt.JunitFile = None,
     as_json: opt.Json = False,
 ) -> None:
-    """Print the statistics of a test set: sizes, distances, correctness, failures, and metrics.
+    """Print the statistics of a test set: size, distances, correctness, failures and metrics.
 
     Examples: datamorphic cases measure tests.tcs --runs 3586; datamorphic cases measure tests.csv --system my_tests:Loans
     --metric label_balance
@@ -296,7 +297,7 @@ def execute(
     file: SetFile,
     to: OutputFile = None,
     only_missing: Annotated[
-        bool, opt.flag("--only-missing", "Execute only cases without an output, as after Ctrl-C or a spent budget.")
+        bool, opt.flag("--only-missing", "Execute only cases without an output, for example after Ctrl-C.")
     ] = False,
     system: SystemName = None,
     subject: SubjectName = None,
@@ -359,7 +360,8 @@ def judge(
         tests, test_system = load_test_set(file, system, subject, None, None, trust, needs_system=True)
         if tests.outputs is None:
             raise UsageError(
-                f"The cases of {file} have no outputs. Execute them first: datamorphic cases execute {file}"
+                f"The cases of {file} have no outputs. Execute them first: "
+                f"datamorphic cases execute {file} --system module:Class --to FILE"
             )
         owner = choose_system(test_system, tests)
         tests = owner.judge(tests)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .._text import suggest_name
 from ..errors import UsageError
 from . import options as opt
 from .console import prepare_output_files, print_json, print_line, print_text, redirect_user_output, write_exports
@@ -31,11 +32,11 @@ def combine(
         str,
         opt.option(
             "NAME",
-            "firstOrderMutantComplete, combinatorialComplete, permutationComplete or kOrderComplete.",
+            "Which chains to apply: firstOrderMutantComplete, combinatorialComplete, permutationComplete or kOrderComplete.",
             "--strategy",
         ),
     ] = "firstOrderMutantComplete",
-    order: Annotated[int | None, opt.option("K", "The longest chains of kOrderComplete.", min=1)] = None,
+    order: Annotated[int | None, opt.option("K", "Length of the longest chains of kOrderComplete.", min=1)] = None,
     datamorphisms: Annotated[
         str | None, opt.option("NAMES", "The datamorphisms to combine, separated by commas. The default is all.")
     ] = None,
@@ -45,7 +46,7 @@ def combine(
     seeds: Annotated[int | None, opt.option("N", "Number of seed cases.", min=1)] = None,
     data: Annotated[str | None, opt.option("DATA", "Seed cases: a CSV, Parquet or .tcs file, or data:NAME.")] = None,
     target: opt.Target = None,
-    limit: Annotated[int, opt.option("N", "Make at most N cases, unless there is a budget.", min=1)] = 100_000,
+    limit: Annotated[int, opt.option("N", "Without a budget, refuse to make more than N cases.", min=1)] = 100_000,
     budget: Annotated[int | None, opt.option("N", "Draw N cases at random if there are more.", min=1)] = None,
     estimate: Annotated[bool, opt.flag("--estimate", "Only print how many cases there would be.")] = False,
     timeout: opt.Timeout = None,
@@ -113,7 +114,7 @@ def run_combination_request(
     as_json: bool = False,
     store_option: str = "",
 ) -> None:
-    """Combine as a request says, or resume a run, and print what was found."""
+    """Combine as a request says, or resume a run, and print the result."""
     from ..synthesis.combination.api import combine as make_combination
 
     notice = RunNotice(store, store_option)
@@ -177,10 +178,11 @@ def _load_source(request: dict[str, Any]) -> tuple[Any, Any]:
         tests = TestSet.load(data, to_test_system(source).known_space())
         return source, tests if request["seeds"] is None else tests.take(slice(0, request["seeds"]))
     frame = load_data(data)
-    if request["target"] is not None:
-        if request["target"] not in frame.columns:
-            raise UsageError(f"The target column {request['target']!r} is not in the data.")
-        frame = frame.drop(columns=[request["target"]])
+    target = request["target"]
+    if target is not None:
+        if target not in frame.columns:
+            raise UsageError(f"The target column {target!r} is not in the data. {suggest_name(target, frame.columns)}")
+        frame = frame.drop(columns=[target])
     return source, frame if request["seeds"] is None else frame.head(request["seeds"])
 
 

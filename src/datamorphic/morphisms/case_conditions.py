@@ -63,7 +63,9 @@ def split_condition(text: str, tests: TestSet) -> tuple[str, str, str]:
     signs = " ".join(OPERATORS)
     position = min((place for sign in OPERATORS if (place := text.find(sign)) > 0), default=-1)
     if position < 0:
-        raise DataError(f"The condition {text!r} has none of {signs}. Write it as in 'output=red'.")
+        raise DataError(
+            f"The condition {text!r} is not a name, one of {signs}, and a value. Write it as in 'output=red'."
+        )
     unknown = text[:position].strip()
     raise DataError(
         f"The condition {text!r} is about {unknown!r}, which is unknown. {suggest_name(unknown, [*tests.space.names, *CASE_COLUMNS])}"
@@ -107,7 +109,9 @@ def _evaluate(tests: TestSet, name: str, sign: str, value: str) -> Mask:
     try:
         return _to_mask(compare(codes, float(value)))
     except ValueError:
-        raise DataError(f"{feature_name!r} is a number, but the condition compares it with {value!r}.") from None
+        raise DataError(
+            f"{feature_name!r} is a number, but the condition compares it with {value!r}. Give a number."
+        ) from None
 
 
 def _compare_outputs(tests: TestSet, sign: str, value: str) -> Mask:
@@ -121,7 +125,9 @@ def _compare_outputs(tests: TestSet, sign: str, value: str) -> Mask:
         try:
             return _to_mask(OPERATORS[sign](values, float(value))) & ok
         except ValueError:
-            raise DataError(f"The outputs are numbers, but the condition compares them with {value!r}.") from None
+            raise DataError(
+                f"The outputs are numbers, but the condition compares them with {value!r}. Give a number."
+            ) from None
     _require_equality("output", sign)
     texts = np.array([to_text(label) for label in values.tolist()], dtype=np.str_)
     return _to_mask(OPERATORS[sign](texts, value)) & ok

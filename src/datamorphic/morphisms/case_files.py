@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +34,10 @@ FORMAT_VERSION = 1  # of the Parquet files; newer ones are rejected
 PARQUET_SUFFIXES = (".parquet", ".pq")
 CSV_SUFFIXES = (".csv", ".tsv")
 MORPHY_SUFFIXES = (".tcs", "")
+KNOWN_SUFFIXES = ".parquet, .csv, .tcs (Morphy)"  # for messages
 INPUT_PREFIX = "in."
+MAX_ID_DIGITS = 18  # so that ids fit into 64 bits
+MAX_LISTED_COLUMNS = 12  # in a message
 FILE_MAKER = "file"  # the maker of seed cases that are read from a table of inputs
 
 
@@ -45,7 +48,7 @@ def read_cases(path: str | Path, space: Space | None = None) -> CaseColumns:
     """
     file = Path(path)
     if not file.is_file():
-        raise DataError(f"There is no file {str(path)!r}.")
+        raise DataError(f"There is no file {str(path)!r}. Check the path.")
     suffix = file.suffix.lower()
     if suffix in PARQUET_SUFFIXES:
         if has_case_metadata(file):
@@ -55,7 +58,7 @@ def read_cases(path: str | Path, space: Space | None = None) -> CaseColumns:
         return read_csv(file, space)
     if suffix in MORPHY_SUFFIXES or is_morphy_file(file):
         return read_morphy(file, space)
-    raise DataError(f"{file.name} is not a test set. Known files: {_format_known_suffixes()}.")
+    raise DataError(f"{file.name} is not a test set. Known extensions: {KNOWN_SUFFIXES}.")
 
 
 def write_cases(
@@ -70,13 +73,7 @@ def write_cases(
     elif suffix in MORPHY_SUFFIXES:
         write_morphy(cases, path, verdicts=verdicts)
     else:
-        raise DataError(
-            f"A test set cannot be written to {Path(path).name!r}. Known extensions: {_format_known_suffixes()}."
-        )
-
-
-def _format_known_suffixes() -> str:
-    return ".parquet, .csv, .tcs (Morphy)"
+        raise DataError(f"A test set cannot be written to {Path(path).name!r}. Known extensions: {KNOWN_SUFFIXES}.")
 
 
 def _move_to_space(cases: CaseColumns, space: Space | None) -> CaseColumns:
@@ -233,77 +230,101 @@ def read_csv(path: str | Path, space: Space | None = None) -> CaseColumns:
         table = pd.read_csv(file, dtype=str, keep_default_na=False, sep=separator)
     except (OSError, ValueError) as error:
         raise DataError(f"{file.name} cannot be read as a table of test cases: {error}.") from None
-    return _from_texts({str(name): table[name].tolist() for name in table.columns}, file, space)
+    return _from_texts(_TextTable(file, {str(name): table[name].tolist() for name in table.columns}), space)
 
 
 def _find_separator(file: Path) -> str:
     return "\t" if file.suffix.lower() == ".tsv" else ","
 
 
-def _from_texts(table: dict[str, list[str]], file: Path, space: Space | None) -> CaseColumns:
-    def locate(row: int) -> str:
-        return f"{file.name}, line {row + 2}"
+@dataclass(frozen=True)
+class _TextTable:
+    """The columns of a CSV file as text."""
 
-    def read_words(name: str, words: Mapping[str, int]) -> npt.NDArray[np.int8]:
-        for row, text in enumerate(table[name]):
+    file: Path
+    columns: dict[str, list[str]]
+
+    def __len__(self) -> int:
+        return len(self.columns["id"])
+
+    def locate(self, row: int) -> str:
+        return f"{self.file.name}, line {row + 2}"
+
+    def read_words(self, name: str, words: Mapping[str, int]) -> npt.NDArray[np.int8]:
+        """Return a column that holds one of a few words as their numbers."""
+        for row, text in enumerate(self.columns[name]):
             if text not in words:
                 expected = ", ".join(map(repr, words))
                 raise DataError(
-                    f"{locate(row)}: {text[:60]!r}, the value of {name!r}, is unknown. Expected {expected}."
+                    f"{self.locate(row)}: {text[:60]!r}, the value of {name!r}, is unknown. Expected {expected}."
                 )
-        return np.array([words[text] for text in table[name]], dtype=np.int8)
+        return np.array([words[text] for text in self.columns[name]], dtype=np.int8)
 
-    def read_ids(name: str) -> npt.NDArray[np.int64]:
-        for row, text in enumerate(table[name]):
-            if not (text.isascii() and text.isdigit() and len(text) < 19) and not (text == "" and name != "id"):
-                raise DataError(f"{locate(row)}: {text[:60]!r}, the value of {name!r}, is not the id of a test case.")
-        return np.array([int(text) if text else NO_ORIGIN for text in table[name]], dtype=np.int64)
+    def read_ids(self, name: str) -> npt.NDArray[np.int64]:
+        """Return a column of ids; only the column "id" must have one in every row."""
+        for row, text in enumerate(self.columns[name]):
+            is_id = text.isascii() and text.isdigit() and len(text) <= MAX_ID_DIGITS
+            if not is_id and not (text == "" and name != "id"):
+                problem = f"{text[:60]!r}, the value of {name!r}, is not the id of a test case. Ids are whole numbers."
+                raise DataError(f"{self.locate(row)}: {problem}")
+        return np.array([int(text) if text else NO_ORIGIN for text in self.columns[name]], dtype=np.int64)
 
-    count = len(table["id"])
-    names = [name for name in table if name.startswith(INPUT_PREFIX)]
-    features = [name.removeprefix(INPUT_PREFIX) for name in names]
+
+def _from_texts(table: _TextTable, space: Space | None) -> CaseColumns:
+    """Return the cases of a table of text, validated."""
+    ids = table.read_ids("id")
+    values, counts = np.unique(ids, return_counts=True)
+    if len(values) < len(ids):
+        raise DataError(f"{table.file.name} has the id {values[counts > 1][0]} twice. Give every test case its own id.")
+    makers = table.columns.get("morphism") or [FILE_MAKER] * len(table)
+    morphisms = tuple(dict.fromkeys(makers)) or (FILE_MAKER,)
+    numbers = {name: number for number, name in enumerate(morphisms)}
+    origin_names = [name for name in table.columns if name.startswith("origin.")]
+    origins = np.full((len(table), max(2, len(origin_names))), NO_ORIGIN, dtype=np.int64)
+    for column, name in enumerate(origin_names):
+        origins[:, column] = table.read_ids(name)
+    optional: dict[str, Any] = {}
+    if "correctness" in table.columns:
+        optional["correctness"] = table.read_words("correctness", {value.text: value for value in Correctness})
+    if any(table.columns.get("external_id", ())):
+        optional["external_ids"] = np.array(table.columns["external_id"], dtype=object)
+    return CaseColumns(
+        inputs=_read_inputs(table, space),
+        ids=ids,
+        kinds=table.read_words("kind", {kind.name.lower(): kind for kind in CaseKind}),
+        made_by=np.array([numbers[name] for name in makers], dtype=np.int32),
+        morphisms=morphisms,
+        origins=origins,
+        outputs=_read_outputs(table),
+        **optional,
+    )
+
+
+def _read_inputs(table: _TextTable, space: Space | None) -> Points:
+    texts = {
+        name.removeprefix(INPUT_PREFIX): column
+        for name, column in table.columns.items()
+        if name.startswith(INPUT_PREFIX)
+    }
     if space is None:
         import pandas as pd
 
-        frame = pd.DataFrame(
-            {feature: guess_column(table[name]) for feature, name in zip(features, names, strict=True)}
+        return infer_open_points(pd.DataFrame({name: guess_column(column) for name, column in texts.items()}))
+    missing = [f"{INPUT_PREFIX}{name}" for name in space.names if str(name) not in texts]
+    if missing:
+        raise DataError(
+            f"{table.file.name} lacks {pluralize(len(missing), 'column')} of this space: "
+            f"{', '.join(missing[:MAX_LISTED_COLUMNS])}. Give the space of the file."
         )
-        inputs = infer_open_points(frame)
+    return Points(space, encode_texts(space, [texts[str(name)] for name in space.names], table.locate))
+
+
+def _read_outputs(table: _TextTable) -> Outputs | None:
+    if "output" not in table.columns:
+        return None
+    values, present = parse_labels(table.columns["output"])
+    if "status" in table.columns:
+        status = table.read_words("status", {status.name: status.value for status in Status})
     else:
-        missing = [feature for feature in space.names if str(feature) not in features]
-        if missing:
-            raise DataError(
-                f"{file.name} lacks {pluralize(len(missing), 'column')} of this space: {INPUT_PREFIX}{missing[0]}."
-            )
-        inputs = Points(space, encode_texts(space, [table[f"{INPUT_PREFIX}{name}"] for name in space.names], locate))
-    ids = read_ids("id")
-    if len(np.unique(ids)) < count:
-        raise DataError(f"{file.name} has an id twice. Give every test case its own.")
-    makers = table.get("morphism") or [FILE_MAKER] * count
-    morphisms = tuple(dict.fromkeys(makers)) or (FILE_MAKER,)
-    place = {name: number for number, name in enumerate(morphisms)}
-    origin_names = [name for name in table if name.startswith("origin.")]
-    origins = np.full((count, max(2, len(origin_names))), NO_ORIGIN, dtype=np.int64)
-    for column, name in enumerate(origin_names):
-        origins[:, column] = read_ids(name)
-    outputs = None
-    if "output" in table:
-        values, present = parse_labels(table["output"])
-        statuses = {status.name: status.value for status in Status}
-        status = read_words("status", statuses) if "status" in table else np.where(present, Status.OK, Status.MISSING)
-        outputs = Outputs(values, status.astype(np.int8))
-    optional: dict[str, Any] = {}
-    if "correctness" in table:
-        optional["correctness"] = read_words("correctness", {value.text: value for value in Correctness})
-    if any(table.get("external_id", ())):
-        optional["external_ids"] = np.array(table["external_id"], dtype=object)
-    return CaseColumns(
-        inputs=inputs,
-        ids=ids,
-        kinds=read_words("kind", {kind.name.lower(): kind for kind in CaseKind}),
-        made_by=np.array([place[name] for name in makers], dtype=np.int32),
-        morphisms=morphisms,
-        origins=origins,
-        outputs=outputs,
-        **optional,
-    )
+        status = np.where(present, Status.OK, Status.MISSING).astype(np.int8)
+    return Outputs(values, status)

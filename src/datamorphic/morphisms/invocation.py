@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._text import pluralize
 from .._typing import EngineLike
 from ..errors import DataError, TestSystemError
 from ..runs.driver import CallCounter
 from ..runs.flow import Budget
 from . import stock
-from .case_columns import Correctness
 from .case_statistics import compute_statistics, list_failures, measure_distances
-from .cases import TestSet, Verdict
+from .cases import TestSet
 from .morphism import Morphism, normalize_name
-from .system import TestSystem
+from .system import TestSystem, judge_verdicts
 
 #: functions of every test set, by kind and name, for test systems that do not have their own
-STOCK_METRICS: dict[str, dict[str, Callable[[TestSet], Any]]] = {
+STOCK_FUNCTIONS: dict[str, dict[str, Callable[[TestSet], Any]]] = {
     "case_metric": {"nearest_distance": stock.nearest_distance},
     "set_metric": {
         "mean_nearest_distance": stock.mean_nearest_distance,
@@ -35,14 +35,14 @@ STOCK_METRICS: dict[str, dict[str, Callable[[TestSet], Any]]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Invocation:
-    """What a morphism gave: a test set, and a value for all cases or for each."""
+    """The result of a morphism: a test set, and a value for all cases or one per case."""
 
     name: str
     kind: str
-    tests: TestSet | None = None  # the test set after it; None if there is none
+    tests: TestSet | None = None  # the test set afterwards
     changed: bool = False  # whether it differs from the one before
     values: npt.NDArray[Any] | None = None  # of a case metric, or the verdicts of a metamorphism, one per case
-    answer: Any = None  # of a set metric or an analyser
+    answer: Any = None  # the value of a set metric or an analyser
     tally: CallCounter = field(default_factory=CallCounter)
 
 
@@ -61,47 +61,49 @@ def invoke(
 ) -> Invocation:
     """Invoke a morphism of a test system on a test set.
 
-    A seed maker adds seed cases (`n`, if it takes a number), and a datamorphism new cases made from all cases; one of several
-    arguments takes other cases of the set, drawn with `seed`, as the further ones. Filters leave cases out. The executor
-    gives outputs, and a metamorphism the correctness as it alone judges it. Metrics and analysers give a value.
+    A seed maker adds seed cases (`n`, if it takes a number). A datamorphism adds new cases made from all cases; if it takes
+    several, the others are cases of the set drawn with `seed`. Filters leave cases out. The executor gives outputs. A
+    metamorphism gives the correctness as it alone judges it. Metrics and analysers give a value.
     """
-    found = _find(system, name, kind)
-    if isinstance(found, Morphism):
-        actual_name, actual_kind = found.name, found.mark.kind
+    morphism = _find(system, name, kind)
+    if isinstance(morphism, Morphism):
+        actual_name, actual_kind = morphism.name, morphism.mark.kind
     else:
-        actual_name, actual_kind = found
+        actual_name, actual_kind = morphism
     if actual_kind == "seed_maker":
         seeds = system.make_seeds(actual_name, n=n, seed=seed)
-        joined = seeds if tests is None else TestSet.concat([tests, seeds])
-        return Invocation(name=actual_name, kind=actual_kind, tests=joined, changed=True)
+        all_cases = seeds if tests is None else TestSet.concat([tests, seeds])
+        return Invocation(name=actual_name, kind=actual_kind, tests=all_cases, changed=True)
     if tests is None:
-        raise DataError(f"The {actual_kind} {actual_name!r} needs test cases. Give a test set.")
+        raise DataError(
+            f"The {actual_kind} {actual_name!r} needs test cases. Give a test set, or a file on the command line."
+        )
     answer: Any = None
-    if not isinstance(found, Morphism):
-        answer = STOCK_METRICS[actual_kind][actual_name](tests)
+    if not isinstance(morphism, Morphism):
+        answer = STOCK_FUNCTIONS[actual_kind][actual_name](tests)
     elif actual_kind == "datamorphism":
-        new_cases = system.mutate(actual_name, *_draw_arguments(tests, found.arity, seed), seed=seed)
-        joined = TestSet.concat([tests, new_cases])
-        return Invocation(name=actual_name, kind=actual_kind, tests=joined, changed=len(new_cases) > 0)
+        new_cases = system.mutate(actual_name, *_draw_arguments(tests, morphism.arity, seed), seed=seed)
+        all_cases = TestSet.concat([tests, new_cases])
+        return Invocation(name=actual_name, kind=actual_kind, tests=all_cases, changed=len(new_cases) > 0)
     elif actual_kind == "executor":
         tally = CallCounter()
-        executed = system.execute(tests, engine=engine, budget=budget, timeout=timeout, progress=progress, tally=tally)
-        return Invocation(name=actual_name, kind=actual_kind, tests=executed, changed=True, tally=tally)
+        tests = system.execute(tests, engine=engine, budget=budget, timeout=timeout, progress=progress, tally=tally)
+        return Invocation(name=actual_name, kind=actual_kind, tests=tests, changed=True, tally=tally)
     elif actual_kind == "metamorphism":
         if tests.outputs is None:
             raise DataError(f"The metamorphism {actual_name!r} compares outputs. Execute the test cases first.")
         verdicts = system.check(tests)[actual_name]
-        judged = tests.with_correctness(_to_correctness(verdicts))
-        return Invocation(name=actual_name, kind=actual_kind, tests=judged, changed=True, values=verdicts)
+        tests = tests.with_correctness(judge_verdicts({actual_name: verdicts}, len(tests)))
+        return Invocation(name=actual_name, kind=actual_kind, tests=tests, changed=True, values=verdicts)
     elif actual_kind in ("case_metric", "case_filter"):
-        answer = found.evaluate_cases(tests)
+        answer = morphism.evaluate_cases(tests)
     else:
-        answer = found.evaluate_set(tests)
+        answer = morphism.evaluate_set(tests)
     if actual_kind == "case_metric":
         return Invocation(name=actual_name, kind=actual_kind, tests=tests, values=answer)
     if actual_kind in ("case_filter", "set_filter"):
-        remaining = tests.filter(answer) if actual_kind == "case_filter" else answer
-        return Invocation(name=actual_name, kind=actual_kind, tests=remaining, changed=True)
+        tests = tests.filter(answer) if actual_kind == "case_filter" else answer
+        return Invocation(name=actual_name, kind=actual_kind, tests=tests, changed=True)
     return Invocation(name=actual_name, kind=actual_kind, tests=tests, answer=answer)
 
 
@@ -110,18 +112,26 @@ def _find(system: TestSystem, name: str, kind: str | None) -> Morphism | tuple[s
     try:
         return system.find_by_name(name, kind)
     except TestSystemError as error:
-        for stock_kind, functions in STOCK_METRICS.items():
+        for stock_kind, functions in STOCK_FUNCTIONS.items():
             for stock_name in functions:
                 if normalize_name(stock_name) == normalize_name(name) and kind in (None, stock_kind):
                     return stock_name, stock_kind
-        stock_names = [known for functions in STOCK_METRICS.values() for known in functions]
-        raise TestSystemError(f"{error} Every test set also has {', '.join(stock_names)}.") from None
+        stock_names = [
+            known
+            for stock_kind, functions in STOCK_FUNCTIONS.items()
+            for known in functions
+            if kind in (None, stock_kind)
+        ]
+        hint = f" Every test set also has {', '.join(stock_names)}." if stock_names else ""
+        raise TestSystemError(f"{error}{hint}") from None
 
 
 def _draw_arguments(tests: TestSet, arity: int, seed: int) -> list[TestSet]:
-    """Return the set itself, and for each further argument another case of the set for each case."""
+    """Return the set itself, and for each further argument a set with another case for each case."""
     if arity > 1 and len(tests) < 2:
-        raise DataError("A datamorphism of several arguments needs at least two test cases.")
+        raise DataError(
+            f"A datamorphism of {arity} cases needs at least two. Got {pluralize(len(tests), 'test case')}."
+        )
     generator = np.random.default_rng(seed)
     arguments = [tests]
     rows = np.arange(len(tests))
@@ -129,10 +139,3 @@ def _draw_arguments(tests: TestSet, arity: int, seed: int) -> list[TestSet]:
         shifts = generator.integers(1, len(tests), size=len(tests))
         arguments.append(tests.take((rows + shifts) % len(tests)))
     return arguments
-
-
-def _to_correctness(verdicts: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
-    correctness = np.full(len(verdicts), Correctness.NOT_JUDGED, dtype=np.int8)
-    correctness[verdicts == Verdict.HOLDS] = Correctness.CORRECT
-    correctness[verdicts == Verdict.VIOLATED] = Correctness.INCORRECT
-    return correctness

@@ -15,8 +15,8 @@ def build_page(statistics: CaseStatistics) -> Page:
     figures = dict(zip(MORPHY_COLUMNS, map(format_number, statistics.morphy_values()), strict=True))
     facts = [*figures.items()]
     if not math.isnan(statistics.mean_distance):
-        facts.append(("Average distance to the nearest case", format_number(statistics.mean_distance)))
-        facts.append(("Deviation of these distances", format_number(statistics.distance_deviation)))
+        facts.append(("Mean distance to the nearest case", format_number(statistics.mean_distance)))
+        facts.append(("Standard deviation of these distances", format_number(statistics.distance_deviation)))
     sections = [_build_failure_section(statistics)] if statistics.failures else []
     if statistics.metamorphisms:
         sections.append(_build_metamorphism_section(statistics))

@@ -6,10 +6,11 @@ import math
 from collections.abc import Mapping
 
 from .._text import format_short, pluralize
-from .case_statistics import MORPHY_COLUMNS, CaseStatistics, FailedCase
+from .case_statistics import MORPHY_COLUMNS, CaseStatistics, FailedCase, MorphismCounts
 
 MAX_FAILURE_LINES = 10
 MAX_INPUT_VALUES = 8
+MAX_ANCESTORS = 8
 MAX_LABELS = 8
 
 
@@ -24,24 +25,25 @@ def format_statistics(statistics: CaseStatistics) -> str:
     ]
     if not math.isnan(statistics.mean_distance):
         lines.append(
-            f"distance to the nearest case: average {format_number(statistics.mean_distance)}, "
-            f"deviation {format_number(statistics.distance_deviation)}"
+            f"distance to the nearest case: mean {format_number(statistics.mean_distance)}, "
+            f"standard deviation {format_number(statistics.distance_deviation)}"
         )
     if statistics.labels:
         labels = [f"{label} ({count:,})" for label, count in list(statistics.labels.items())[:MAX_LABELS]]
         rest = ", ..." if len(statistics.labels) > MAX_LABELS else ""
         lines.append(f"labels: {', '.join(labels)}{rest}")
     for counts in statistics.morphisms:
-        judged = f"{counts.correct:,} correct, {counts.incorrect:,} incorrect, {counts.not_judged:,} not judged"
-        lines.append(f"  {counts.morphism}: {pluralize(counts.cases, 'case')}, {judged}")
+        lines.append(f"  {counts.morphism}: {pluralize(counts.cases, 'case')}, {_format_correctness(counts)}")
     for verdicts in statistics.metamorphisms:
         outcome = "BROKEN" if verdicts.violated else "HOLDS" if verdicts.holds else "NOT CHECKED"
         figures = f"holds for {verdicts.holds:,}, violated by {verdicts.violated:,}"
         message = f": {verdicts.message}" if verdicts.message else ""
         lines.append(f"{outcome:<11}  {verdicts.metamorphism} ({figures}){message}")
+    if statistics.failures:
+        lines.append(f"{pluralize(statistics.incorrect, 'incorrect case')}:")
     lines += [format_failure(failure) for failure in statistics.failures[:MAX_FAILURE_LINES]]
     if statistics.incorrect > MAX_FAILURE_LINES:
-        lines.append(f"... and {pluralize(statistics.incorrect - MAX_FAILURE_LINES, 'more incorrect case')}")
+        lines.append(f"  ... and {pluralize(statistics.incorrect - MAX_FAILURE_LINES, 'more incorrect case')}")
     return "\n".join([*lines, *statistics.notes])
 
 
@@ -51,16 +53,21 @@ def format_headline(statistics: CaseStatistics) -> str:
     size += f", {pluralize(statistics.mutants, 'mutant')})"
     if statistics.not_judged == statistics.test_cases_count:
         return f"{statistics.name}: {size}, not judged"
-    judged = f"{statistics.correct:,} correct, {statistics.incorrect:,} incorrect, {statistics.not_judged:,} not judged"
-    return f"{statistics.name}: {size}: {judged}"
+    return f"{statistics.name}: {size}: {_format_correctness(statistics)}"
+
+
+def _format_correctness(counts: CaseStatistics | MorphismCounts) -> str:
+    return f"{counts.correct:,} correct, {counts.incorrect:,} incorrect, {counts.not_judged:,} not judged"
 
 
 def format_failure(failure: FailedCase) -> str:
     """Return an incorrect case with how it was made."""
     reasons = f", violates {', '.join(failure.metamorphisms)}" if failure.metamorphisms else ""
-    lineage = f" from {', '.join(map(str, failure.lineage[:MAX_INPUT_VALUES]))}" if failure.lineage else ""
-    made = f"made by {' > '.join(failure.chain)}{lineage}"
-    return f"  case {failure.id}: {format_input(failure.input)} gives {format_short(failure.output)}, {made}{reasons}"
+    lineage = f" from {', '.join(map(str, failure.lineage[:MAX_ANCESTORS]))}" if failure.lineage else ""
+    history = f"made by {' > '.join(failure.chain)}{lineage}"
+    return (
+        f"  case {failure.id}: {format_input(failure.input)} gives {format_short(failure.output)}, {history}{reasons}"
+    )
 
 
 def format_input(values: Mapping[str, object]) -> str:

@@ -70,7 +70,9 @@ def encode_texts(
         fault = find_fault(feature, column, open_ends=True)
         if fault is not None:
             row = int(np.argmax(fault.rows))
-            hint = suggest_name(texts[row], feature.values) if isinstance(feature, Categorical) else fault.remedy
+            hint = "Give a number." if problem else fault.remedy
+            if isinstance(feature, Categorical):
+                hint = suggest_name(texts[row], feature.values)
             reason = f"{problem or fault.problem}. {hint}"
             raise DataError(f"{locate(row)}: {texts[row][:60]!r}, the value of {feature.name!r}, {reason}")
         codes[:, j] = column

@@ -270,7 +270,9 @@ def parse_strategy(name: object, order: object, owner: str) -> tuple[str, int | 
     if match := re.fullmatch(r"(.*?)\s*\(\s*(\d+)\s*\)", text):
         text, written_order = match[1], int(match[2])
         if order is not None and order != written_order:
-            raise ArgumentError(f"The strategy {name!r} has the order {written_order}, but order={order!r}. Give one.")
+            raise ArgumentError(
+                f"The strategy {name!r} has the order {written_order}, but the argument order is {order!r}. Give one of them."
+            )
         order = written_order
     known = {normalize_name(strategy): strategy for strategy in STRATEGIES}
     known |= {normalize_name(alias): strategy for alias, strategy in ALIASES.items()}
@@ -280,11 +282,13 @@ def parse_strategy(name: object, order: object, owner: str) -> tuple[str, int | 
     if strategy != BoundedSequences.strategy:
         if order is not None:
             raise ArgumentError(
-                f"order={order!r} is for {BoundedSequences.strategy}, not for {strategy}. Leave it out."
+                f"Only {BoundedSequences.strategy} has an order. Got {order!r} for {strategy}. Leave it out, or change the strategy."
             )
         return strategy, None
     if order is None:
-        raise ArgumentError(f"{strategy} needs the length of its longest chains. Add order=2, for example.")
+        raise ArgumentError(
+            f"{strategy} needs the length of its longest chains. Add order=2 (--order 2 on the command line), for example."
+        )
     return strategy, validate_integer("order", owner, order, 1)
 
 

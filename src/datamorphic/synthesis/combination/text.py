@@ -38,12 +38,12 @@ def format_figures(combination: Combination) -> list[str]:
     if combination.is_sampled:
         lines.append("chains were drawn at random, all equally likely, and the cases on the way to them were made too")
     if ancestors := int(combination.ancestors.sum()):
-        lines.append(f"{pluralize(ancestors, 'more case')} only because others were made from them")
+        lines.append(f"{pluralize(ancestors, 'more case')}, from which others were made")
     if combination.duplicates:
-        lines.append(f"{_count_repeated_chains(combination)} of them left out, with the input of another case")
+        lines.append(f"{_count_repeated_chains(combination)} left out: another case has the same input")
     if combination.cases.rejected_count:
         lines.append(
-            f"{pluralize(combination.cases.rejected_count, 'case')} not changed further: a filter ends the chain"
+            f"{pluralize(combination.cases.rejected_count, 'case')} not changed further: a filter ended the chain"
         )
     if combination.runs:
         runs = f"{pluralize(combination.runs, 'run')}, {pluralize(combination.calls, 'model call')}"
@@ -52,11 +52,11 @@ def format_figures(combination: Combination) -> list[str]:
 
 
 def _count_repeated_chains(combination: Combination) -> str:
-    """Return how many chains lead to the input of another case, if all chains were followed; else at least how many."""
+    """Return in words how many chains lead to the input of another case: a lower bound unless all were followed."""
     is_complete = not (combination.is_sampled or combination.cases.rejected_count or combination.ancestors.any())
     if is_complete:
-        return f"{combination.estimate - combination.case_count:,}"
-    return f"at least {combination.duplicates:,}"
+        return pluralize(combination.estimate - combination.case_count, "chain")
+    return f"at least {pluralize(combination.duplicates, 'chain')}"
 
 
 def format_group(group: ViolationGroup) -> str:
@@ -89,7 +89,9 @@ def format_combination(combination: Combination) -> str:
     if combination.tally.retried_failures is not None:
         recurring_count, fixed_count = combination.tally.retried_failures
         earlier = pluralize(recurring_count + fixed_count, "violation")
-        lines.append(f"{earlier} of earlier runs went first: {recurring_count:,} still occur, {fixed_count:,} do not")
+        lines.append(
+            f"{earlier} of earlier runs were tried first: {recurring_count:,} still occur, {fixed_count:,} do not"
+        )
         if not combination.violated:
             lines += [f"  {words}" for words in combination.recurring[:MAX_RECURRING]]
     return "\n".join([*lines, *combination.notes])
