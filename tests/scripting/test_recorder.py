@@ -62,6 +62,42 @@ def test_combinations_and_optimisations_replay(tmp_path):
     assert_same(pool.tests, dm.play(tmp_path / "a.scr").tests)
 
 
+def test_calls_of_public_functions_replay_to_their_test_sets(tmp_path):
+    box = dm.subjects["Box 2"]
+    moves = ["upward", "leftward"]
+    calls = {
+        "explore": lambda: dm.explore(box, strategy="random_walk", walks=40, seeds=30, moves=moves, seed=4),
+        "combine": lambda: dm.combine(box, "permutationComplete", seeds=4, datamorphisms=moves, seed=2),
+        "optimise": lambda: dm.optimise(
+            box, "GAOptimizeWeakestRemoval", seeds=20, steps=3, metric=["diversity"], seed=5
+        ),
+    }
+    for name, call in calls.items():
+        with dm.record(tmp_path / f"{name}.scr"):
+            result = call()
+        replay = dm.play(tmp_path / f"{name}.scr", seed=77).tests
+        if name == "explore":
+            assert np.array_equal(replay.inputs.codes[:30], result.seeds.codes)
+            assert np.array_equal(replay.inputs.codes[30::2], result.a.codes)
+            assert len(replay) == 30 + 2 * len(result) > 40
+        else:
+            assert_same(result.tests, replay)
+    text = (tmp_path / "explore.scr").read_text()
+    assert 'explore(strategy=random_walk;walks=40;"moves=upward, leftward";seeds=30;seed=4)' in text
+
+
+def test_calls_with_their_own_cases_replay_and_others_are_mentioned(tmp_path):
+    box = dm.subjects["Box 1"]
+    cases = box.space.sample(25, seed=8)
+    with dm.record(tmp_path / "a.scr"):
+        dm.explore(lambda x, y: x > y, cases, strategy="random_walk", walks=2, scalar=True)
+        front = dm.explore(box, strategy="random_target", walks=30, seeds=cases, refine="bisect")
+    text = (tmp_path / "a.scr").read_text()
+    assert "//dm.explore was called, which cannot be replayed" in text
+    assert "loadTestSet(a-pool-1.parquet)\nexplore(strategy=random_target;walks=30;refine=bisect;seeds=pool)" in text
+    assert np.array_equal(dm.play(tmp_path / "a.scr").tests.inputs.codes[25::2], front.a.codes)
+
+
 def test_a_played_script_is_recorded_command_by_command(tmp_path):
     (tmp_path / "in.scr").write_text("makeSeed([RandomValue20])\n")
     (tmp_path / "a.scr").write_text("repeat(2)\nclean()\nplayTestScript(in.scr)\nendRepeat()\n")

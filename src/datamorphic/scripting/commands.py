@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from .._text import suggest_name
 from ..morphisms.morphism import normalize_name
+from .call_options import CALL_OPTIONS
 
 ALL = "ALL"  # in a list: every morphism of that kind
 MAX_REPETITIONS = 100_000
@@ -27,6 +28,7 @@ class ParameterKind(StrEnum):
     OUTPUT_FILE = "the path of a file to write"
     APPENDED_FILE = "the path of a file to append to"
     FOLDER = "the path of a folder"
+    OPTION = "an option, as in walks=100"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -243,6 +245,15 @@ _COMMANDS = [
                 "Improve the pool: cases go at random.",
             ),
         )
+    ),
+    *(
+        Command(
+            name=name,
+            method=f"{name}_with",
+            parameters=(Parameter(name="options", kind=ParameterKind.OPTION, optional=True, repeated=True),),
+            summary=f"Call dm.{name} with these options, and make its cases the pool.",
+        )
+        for name in CALL_OPTIONS
     ),
     Command(name="displayMessage", method="display_message", parameters=(_TEXT,), summary="Show a text."),
     Command(

@@ -5,29 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from .._text import format_short
 from .._validation import validate_integer
-from ..errors import Interrupted
 from ..exploration.front import Front
 from ..exploration.options import DEFAULT_HALVINGS, ExploreOptions
 from ..exploration.runner import run_exploration
 from ..morphisms.case_statistics import compute_statistics
-from ..morphisms.cases import TestSet
 from ..morphisms.subject import SubjectUnderTest
 from ..morphisms.system import TestSystem
-from ..space.outputs import Outputs, Status
-from ..space.points import Points
 from . import names
+from .call_commands import CallCommands
 from .pool_state import command, to_list
 from .statistics_file import format_figures, format_heading, to_figures
-from .synthesis_commands import SynthesisCommands
 
 DEFAULT_WALK_DISTANCE = 20
 
 
-class TestPool(SynthesisCommands):
+class TestPool(CallCommands):
     """The test cases one works with, the test system that makes and judges them, and what was spent on them.
 
     Each method is a command of the script language; scripts call these methods, and `dm.record` writes them as a script.
@@ -128,36 +122,8 @@ class TestPool(SynthesisCommands):
         front = run_exploration(
             subject, rng, options, seed=self.seed, engine=self.engine, progress=self.progress, session=self.session
         )
-        self._count(front.tally, front.runs)
-        self.front = front
-        self.explorations.append(
-            {
-                "system": front.subject,
-                "strategy": front.strategy,
-                "walks": front.walks,
-                "pairs": len(front),
-                "runs": front.runs,
-            }
-        )
-        self._add_pairs(tests, front, midpoint[0] if midpoint else "midpoint")
-        if front.tally.interrupted:
-            raise Interrupted("interrupted")
+        self._note_front(front, tests, midpoint[0] if midpoint else "midpoint")
         return front
-
-    def _add_pairs(self, tests: TestSet, front: Front, morphism: str) -> None:
-        """Add both cases of every pair, with the cases that their walk started from as origins."""
-        if not len(front):
-            return
-        pairs = np.arange(2 * len(front)).reshape(2, -1).T.ravel()  # a, b of the first pair, then of the second
-        starts = front.walk_starts
-        assert starts is not None
-        origins = np.where(starts >= 0, tests.ids[starts], -1)[front.walk]
-        values = np.concatenate([front.a_output.astype(object), front.b_output.astype(object)])[pairs]
-        mutants = tests.mutants(
-            Points.concat([front.a, front.b]).take(pairs), morphism, list(np.repeat(origins, 2, axis=0).T)
-        )
-        outputs = Outputs(values, np.full(len(values), Status.OK, dtype=np.int8))
-        self._tests = TestSet.concat([tests, mutants.with_outputs(outputs)])
 
     # -- analysing -----------------------------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ import numpy as np
 from .._text import pluralize
 from .._typing import EngineLike
 from .._validation import validate_integer
-from ..errors import DataError, UsageError
+from ..errors import DataError, Interrupted, UsageError
 from ..exploration.front import Front
 from ..morphisms.cases import TestSet
 from ..morphisms.stock import derive
@@ -22,6 +22,7 @@ from ..morphisms.subject import build_subject
 from ..morphisms.system import TestSystem
 from ..runs.driver import CallCounter
 from ..runs.engines import make_engine, needs_processes
+from ..space.outputs import Outputs, Status
 from ..space.points import Points
 from ..space.space import Space
 from ..systems.base import Executor
@@ -70,7 +71,7 @@ def command(
             bound = signature(method).bind(pool, *values, **keywords)
             bound.apply_defaults()
             result = method(pool, *values, **keywords)
-            call = build_call(name, list(bound.arguments.values())[1:])
+            call = build_call(name, bound.args[1:])
             if name not in UNRECORDED_COMMANDS:
                 pool.history.append(call)
             for recorder in recorders:
@@ -206,6 +207,38 @@ class PoolState:
                 "The pool has no test cases. Make some first: makeSeed([RandomValue200]), make_seed in Python."
             )
         return self._tests
+
+    def _note_front(self, front: Front, tests: TestSet, morphism: str) -> None:
+        """Keep the figures of an exploration from some cases, and add its pairs to these."""
+        self._count(front.tally, front.runs)
+        self.front = front
+        self.explorations.append(
+            {
+                "system": front.subject,
+                "strategy": front.strategy,
+                "walks": front.walks,
+                "pairs": len(front),
+                "runs": front.runs,
+            }
+        )
+        self._add_pairs(tests, front, morphism)
+        if front.tally.interrupted:
+            raise Interrupted("interrupted")
+
+    def _add_pairs(self, tests: TestSet, front: Front, morphism: str) -> None:
+        """Add both cases of every pair, with the cases that their walk started from as origins."""
+        if not len(front):
+            return
+        pairs = np.arange(2 * len(front)).reshape(2, -1).T.ravel()  # a, b of the first pair, then of the second
+        starts = front.walk_starts
+        assert starts is not None
+        origins = np.where(starts >= 0, tests.ids[starts], -1)[front.walk]
+        values = np.concatenate([front.a_output.astype(object), front.b_output.astype(object)])[pairs]
+        mutants = tests.mutants(
+            Points.concat([front.a, front.b]).take(pairs), morphism, list(np.repeat(origins, 2, axis=0).T)
+        )
+        outputs = Outputs(values, np.full(len(values), Status.OK, dtype=np.int8))
+        self._tests = TestSet.concat([tests, mutants.with_outputs(outputs)])
 
     def _require_executor(self) -> Executor:
         if self._executor is None:

@@ -7,10 +7,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from ..errors import UsageError
+from ..morphisms.call_listeners import listen
 from ..morphisms.cases import TestSet
+from ..morphisms.system import TestSystem, has_morphisms
+from ..space.points import Points
+from .call_options import POOL_SEEDS, format_options
 from .formatter import format_call
 from .grammar import Argument, Call, ListArgument, TextArgument
 
@@ -80,15 +84,56 @@ class ScriptRecorder:
         calls = [build_call("loadTestSpec", [spec])] if spec else []
         calls.append(build_call("setSeed", [pool.seed, number or None]))
         if spec and len(pool.tests):
-            self._snapshots += 1
-            cases = self.path.with_name(f"{self.path.stem}-pool-{self._snapshots}.parquet")
-            pool.tests.to_parquet(cases)
-            calls.append(build_call("loadTestSet", [cases.name]))
+            calls.append(build_call("loadTestSet", [self._save(pool.tests)]))
         self._write("".join(f"{format_call(call)}\n" for call in calls))
+
+    def add_function_call(self, function: str, arguments: dict[str, Any]) -> None:
+        """Write a call of `dm.explore`, `dm.combine` or `dm.optimise` on a test system."""
+        self.begin()
+        self._pool = None  # the pool of a replay holds other cases now
+        remaining = dict(arguments)
+        system = remaining.pop("model", None) or remaining.pop("test_system", None)
+        spec = _find_spec(system)
+        cases = [remaining.pop(name) for name in ("data", "seeds", "tests") if _is_case_set(remaining.get(name))]
+        options = format_options(function, remaining)
+        if spec is None or options is None or len(cases) + ("seeds" in remaining) > 1:
+            self._write(
+                f"//dm.{function} was called, which cannot be replayed: only test systems and plain options can\n"
+            )
+            return
+        calls = [build_call("loadTestSpec", [spec])]
+        if cases:
+            tests = cases[0] if isinstance(cases[0], TestSet) else TestSet.of_seeds(_to_points(system, cases[0]))
+            calls.append(build_call("loadTestSet", [self._save(tests)]))
+            options.append(f"seeds={POOL_SEEDS}")
+        calls.append(build_call(function, options))
+        self._write("".join(f"{format_call(call)}\n" for call in calls))
+
+    def _save(self, tests: TestSet) -> str:
+        """Write test cases beside the script, and return the name of the file."""
+        self._snapshots += 1
+        path = self.path.with_name(f"{self.path.stem}-pool-{self._snapshots}.parquet")
+        tests.to_parquet(path)
+        return path.name
 
     def add(self, call: Call) -> None:
         """Write a command."""
         self._write(f"{format_call(call)}\n")
+
+
+def _find_spec(system: object) -> str | None:
+    """Return the name of a test system; None for models and functions."""
+    if hasattr(system, "fit") or system is None or not has_morphisms(system):
+        return None
+    return TestSystem.collect(system).name
+
+
+def _is_case_set(value: object) -> bool:
+    return value is not None and not isinstance(value, str | int)
+
+
+def _to_points(system: object, cases: Any) -> Points:
+    return cases if isinstance(cases, Points) else TestSystem.collect(system).known_space().points(cases)
 
 
 _RECORDERS: ContextVar[tuple[ScriptRecorder, ...]] = ContextVar("recorders", default=())
@@ -103,7 +148,8 @@ def get_recorders() -> tuple[ScriptRecorder, ...]:
 def record(path: str | os.PathLike[str]) -> Iterator[ScriptRecorder]:
     """Record what is done with test pools inside the block as a script.
 
-    Every command of a `TestPool` becomes a line. The script begins with the test system, the seed and, where a pool is
+    Every command of a `TestPool` becomes a line, and so does every call of `dm.explore`, `dm.combine` or `dm.optimise` on a
+    test system. The script begins with the test system, the seed and, where a pool is
     not empty, a Parquet file of its cases beside the script, so that it replays to the same test set. A test system that is
     not built in must be mapped when the script is run: ``datamorphic script session.scr --map RedWine=my_tests:RedWine``.
 
@@ -130,7 +176,8 @@ def record(path: str | os.PathLike[str]) -> Iterator[ScriptRecorder]:
     recorder = ScriptRecorder(path)
     token = _RECORDERS.set((*_RECORDERS.get(), recorder))
     try:
-        yield recorder
+        with listen(recorder.add_function_call):
+            yield recorder
         recorder.begin()  # a script without commands, if nothing was done
     finally:
         _RECORDERS.reset(token)

@@ -226,11 +226,15 @@ class SynthesisCommands(CaseCommands):
             progress=self.progress,
             session=self.session,
         )
+        self._note_optimisation(result)
+        return result
+
+    def _note_optimisation(self, result: Optimisation) -> None:
+        """Make the best set the pool, and show what it gained."""
         self._count(result.tally, result.tally.runs)
         self._tests = result.tests
         for name, value in result.fitness.items():
             self.measures.append({"metric": name, "value": value, "cases": len(result.tests)})
-            self._say(f"{strategy}: {name} {format_short(result.start_fitness[name])} -> {format_short(value)}")
+            self._say(f"{result.strategy}: {name} {format_short(result.start_fitness[name])} -> {format_short(value)}")
         if result.stopped == "interrupted":
             raise Interrupted("interrupted")
-        return result

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from .._text import pluralize
 from ..errors import DatamorphicError, ScriptError, UsageError
+from .call_options import CALL_OPTIONS, parse_options
 from .commands import ParameterKind
 from .folder import ScriptFolder, read_script
 from .names import STATISTICS, STOP, NameBook, ScriptName
@@ -22,7 +23,7 @@ MAX_PLAY_DEPTH = 16
 MAX_SCRIPTS = 1_000
 DEFAULT_STATISTICS_FILE = "ExpDataFile.csv"
 #: commands that query the system under test
-QUERYING_COMMANDS = ("randomTargetExplore", "directedWalkExplore", "randomWalkExplore", "executeTestCases")
+QUERYING_COMMANDS = ("randomTargetExplore", "directedWalkExplore", "randomWalkExplore", "executeTestCases", "explore")
 
 
 @dataclass(frozen=True)
@@ -151,6 +152,16 @@ class _Validator:
                 raise
             except DatamorphicError as error:
                 raise statement.fail(str(error), number) from error
+        if name in CALL_OPTIONS:
+            options = parse_options(name, map(str, values))
+            book = self.get_names(state)
+            for option, kind in (
+                ("moves", "datamorphism"),
+                ("datamorphisms", "datamorphism"),
+                ("filters", "set_filter"),
+            ):
+                if book is not None:
+                    book.expand(kind, options.get(option, ()))
         if name in QUERYING_COMMANDS:
             self.check_model(statement, state)
         return 1, state

@@ -198,5 +198,9 @@ def test_several_metrics_keep_sets_of_which_none_is_better():
         assert not ((fitness >= row).all(axis=1) & (fitness > row).any(axis=1)).any()
     for name in result.metrics:
         assert (np.diff(result.history[name]) >= 0).all()
+        assert result.fitness[name] >= result.start_fitness[name]  # of a metric and its opposite, neither falls
+    for tests in result.sets:
+        assert not tests.input.duplicated().any()
+        assert len(np.unique(tests.ids)) == len(tests) == 24
     assert result.measure(result.tests) == pytest.approx(result.fitness)
     assert "sets were kept" in result.describe()

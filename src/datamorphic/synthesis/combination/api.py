@@ -10,6 +10,7 @@ import numpy as np
 
 from ..._typing import DataLike, EngineLike, FilePath, ModelLike
 from ...errors import ArgumentError
+from ...morphisms.call_listeners import reported
 from ...morphisms.cases import TestSet
 from ...morphisms.stock import to_test_system
 from ...runs.engines import make_engine
@@ -24,6 +25,7 @@ if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
     from ...runs.store import Store
 
 
+@reported
 def combine(
     test_system: ModelLike | DataLike,
     strategy: str = "firstOrderMutantComplete",

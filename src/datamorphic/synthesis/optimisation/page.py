@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from ..._text import format_percent, format_short, pluralize
+from ...morphisms.cases import TestSet
 from ...reporting.document import Axis, Line, Page, Scatter, Section, Table, Tile
 from ...space.projection import Projection
 from .result import Optimisation
 from .text import format_choice, format_cost, format_stop
 
 MAX_CASES = 50  # rows of the table of cases
-MAX_POINTS = 2_000  # of the picture of the test set
+MAX_POINTS = 2_000  # of each set in the picture
+REMOVED_GROUP = "removed case"
 
 
 def build_page(result: Optimisation) -> Page:
@@ -33,7 +35,7 @@ def build_page(result: Optimisation) -> Page:
             *(("Note", note) for note in result.notes),
         ],
         tiles=[
-            *(Tile(label=name, value=format_short(value)) for name, value in result.fitness.items()),
+            *(Tile(label=name.replace("_", " "), value=f"{value:.4g}") for name, value in result.fitness.items()),
             Tile(label="cases", value=f"{len(result.tests):,}"),
             Tile(label="cycles", value=f"{result.cycles[-1].cycle:,}"),
             Tile(label="executions", value=f"{result.executions:,}"),
@@ -44,11 +46,7 @@ def build_page(result: Optimisation) -> Page:
 
 def _build_history(result: Optimisation, name: str) -> Section:
     history = result.history
-    notes = [
-        f"cycle {row.cycle}, {pluralize(row.executions, 'execution')}"
-        for row in history.itertuples()
-        if name in history
-    ]
+    notes = [f"cycle {row.cycle}, {pluralize(row.executions, 'execution')}" for row in history.itertuples()]
     picture = Line(
         title=f"{name} by cycle",
         x_label="cycle",
@@ -68,12 +66,12 @@ def _build_history(result: Optimisation, name: str) -> Section:
 
 def _build_trade_offs(result: Optimisation) -> Section:
     rows = [
-        [number, *(format_short(value) for value in fitness), "yes" if number == result.best else ""]
+        [number, *(f"{value:.4g}" for value in fitness), "yes" if number == result.best else ""]
         for number, fitness in enumerate(result.set_fitness.tolist())
     ]
     return Section(
         heading="Several metrics at once",
-        text=f"{format_choice(result)} The others are in `sets`, by number.",
+        text=f"{format_choice(result)} The others are in .sets, by number.",
         table=Table(columns=["set", *result.metrics, "chosen"], rows=rows),
     )
 
@@ -81,14 +79,11 @@ def _build_trade_offs(result: Optimisation) -> Section:
 def _build_picture(result: Optimisation) -> Section:
     tests, start = result.tests, result.start
     view = Projection(tests.space, start.inputs.codes)
-    rows = np.linspace(0, len(tests) - 1, min(len(tests), MAX_POINTS)).astype(np.intp)
-    places = view(tests.inputs.codes[rows])
-    is_new = ~np.isin(tests.ids[rows], start.ids)
-    behind = view(start.inputs.codes[np.linspace(0, len(start) - 1, min(len(start), MAX_POINTS)).astype(np.intp)])
-    labels = [""] * len(rows)
-    if tests.outputs is not None:
-        labels = [f": {format_short(label)}" for label in tests.outputs.values[rows].tolist()]
-    names = tests.made_by_names[rows]
+    removed = _thin(start.take(~np.isin(start.ids, tests.ids)))
+    shown = _thin(tests)
+    is_new = ~np.isin(shown.ids, start.ids)
+    groups = [*(REMOVED_GROUP for _ in range(len(removed))), *np.where(is_new, "new case", "case of the first set")]
+    places = view(np.concatenate([removed.inputs.codes, shown.inputs.codes]))
     picture = Scatter(
         title="The test set",
         subtitle="",
@@ -96,19 +91,28 @@ def _build_picture(result: Optimisation) -> Section:
         y_axis=Axis(view.axes[1]),
         x=places[:, 0].tolist(),
         y=places[:, 1].tolist(),
-        groups=["new case" if new else "case of the first set" for new in is_new],
-        notes=[
-            f"case {case}, {maker}{label}"
-            for case, maker, label in zip(tests.ids[rows].tolist(), names, labels, strict=True)
-        ],
-        behind=(behind[:, 0].tolist(), behind[:, 1].tolist()),
+        groups=list(map(str, groups)),
+        notes=[*_describe_cases(removed), *_describe_cases(shown)],
+        rest=REMOVED_GROUP,
     )
-    shown = "" if view.flat else f" The plane shows {format_percent(view.variance_share)} of the variance."
+    share = "" if view.flat else f" The plane shows {format_percent(view.variance_share)} of the variance."
     return Section(
         heading="The test set in a picture",
-        text=f"Grey: the set to start from. Coloured: the best set.{shown}",
+        text=f"Coloured: the best set. Grey: cases of the set to start from that were removed.{share}",
         picture=picture,
     )
+
+
+def _thin(tests: TestSet) -> TestSet:
+    return tests.take(np.linspace(0, len(tests) - 1, min(len(tests), MAX_POINTS)).astype(np.intp))
+
+
+def _describe_cases(tests: TestSet) -> list[str]:
+    labels = [""] * len(tests)
+    if tests.outputs is not None:
+        labels = [f": {format_short(label)}" for label in tests.outputs.values.tolist()]
+    cases = zip(tests.ids.tolist(), tests.made_by_names, labels, strict=True)
+    return [f"case {case}, {maker}{label}" for case, maker, label in cases]
 
 
 def _build_origins(result: Optimisation) -> Section:

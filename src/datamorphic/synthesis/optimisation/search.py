@@ -19,6 +19,7 @@ from .strategies import CaseJudge, OptimisationStrategy
 
 MIN_CASES = 2  # of a test set that is optimised
 MAX_SETS = 12  # none of which dominates another, kept for several metrics
+SINGLE_METRIC_SHARE = 0.5  # of the cycles, if there are several metrics
 
 StopReason = Literal["converged", "steps", "budget", "interrupted"]
 
@@ -107,8 +108,7 @@ class GeneticSearch:
             notes=remarks,
         )
         for cycle in range(1, self.steps + 1):
-            parent = record.sets[int(rng.integers(len(record.sets)))] if len(record.sets) > 1 else record.sets[0]
-            judge = CaseJudge(self.metrics, rng.dirichlet(np.ones(len(self.metrics))))
+            parent, partner, judge = self._choose_parents(record, rng)
             count = self._limit_count(executions)
             if count < 1:
                 record.stopped = "budget"
@@ -129,8 +129,8 @@ class GeneticSearch:
             improved = False
             if len(mutants):
                 pool.append(mutants)
-                candidate = self.strategy.select(parent, mutants, judge, rng)
-                improved = self._add(record, candidate)
+                new_cases = mutants if partner is None else _join_new(parent, mutants, partner)
+                improved = self._add(record, self.strategy.select(parent, new_cases, judge, rng))
             record.cycles.append(
                 CycleRecord(
                     cycle=cycle,
@@ -146,6 +146,24 @@ class GeneticSearch:
                 break
         record.best = choose_compromise(record.fitness, record.start_fitness)
         return record
+
+    def _choose_parents(
+        self, record: SearchRecord, rng: np.random.Generator
+    ) -> tuple[TestSet, TestSet | None, CaseJudge]:
+        """Return the set to start a cycle from, another one to mix with it, and what judges their cases.
+
+        With several metrics, half of the cycles improve the best set of a single metric. The others mix two sets, and judge
+        their cases by all metrics.
+        """
+        if len(self.metrics) == 1:
+            return record.sets[0], None, CaseJudge(self.metrics, np.ones(1))
+        if rng.random() < SINGLE_METRIC_SHARE:
+            number = int(rng.integers(len(self.metrics)))
+            best = int(record.fitness[:, number].argmax())
+            return record.sets[best], None, CaseJudge([self.metrics[number]], np.ones(1))
+        first, second = rng.integers(len(record.sets), size=2).tolist()
+        judge = CaseJudge(self.metrics, rng.dirichlet(np.ones(len(self.metrics))))
+        return record.sets[first], record.sets[second] if first != second else None, judge
 
     def _apply_filters(self, start: TestSet, remarks: list[str]) -> TestSet:
         """Return the first set as the declared filters leave it: sets of this size are compared."""
@@ -204,3 +222,12 @@ class GeneticSearch:
         if len(self.metrics) > 1 and any(cycle.improved for cycle in cycles[-self.patience :]):
             return False
         return bool((growth < self.change_rate).all())
+
+
+def _join_new(parent: TestSet, mutants: TestSet, partner: TestSet) -> TestSet:
+    """Return new cases and those of another set, without cases whose input is in the first set or occurs twice."""
+    import pandas as pd
+
+    others = TestSet.concat([partner.take(~np.isin(partner.ids, parent.ids)), mutants])
+    codes = np.concatenate([parent.inputs.codes, others.inputs.codes])
+    return others.filter(~pd.DataFrame(codes).duplicated().to_numpy()[len(parent) :])

@@ -1,0 +1,48 @@
+"""Tell listeners about calls of public functions on test systems, such as a recorder of scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import wraps
+from inspect import signature
+from typing import Any, ParamSpec, TypeVar
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+#: gets the name of a function and its arguments by name, after it has returned
+CallListener = Callable[[str, dict[str, Any]], None]
+_LISTENERS: ContextVar[tuple[CallListener, ...]] = ContextVar("call_listeners", default=())
+
+
+def reported(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Let listeners know when a public function was called and has returned."""
+
+    @wraps(function)
+    def run(*values: Parameters.args, **keywords: Parameters.kwargs) -> Result:
+        listeners = _LISTENERS.get()
+        if not listeners:
+            return function(*values, **keywords)
+        token = _LISTENERS.set(())  # what it calls itself is its own affair
+        try:
+            result = function(*values, **keywords)
+        finally:
+            _LISTENERS.reset(token)
+        arguments = dict(signature(function).bind(*values, **keywords).arguments)
+        for listener in listeners:
+            listener(function.__name__, arguments)
+        return result
+
+    return run
+
+
+@contextmanager
+def listen(listener: CallListener) -> Iterator[None]:
+    """Have a listener told about calls inside the block."""
+    token = _LISTENERS.set((*_LISTENERS.get(), listener))
+    try:
+        yield
+    finally:
+        _LISTENERS.reset(token)

@@ -1,0 +1,94 @@
+"""`CallCommands`: `dm.explore`, `dm.combine` and `dm.optimise` as commands, so that calls of them can be replayed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._validation import to_generator
+from ..errors import Interrupted
+from ..exploration.front import Front
+from ..exploration.options import ExploreOptions
+from ..exploration.runner import run_exploration
+from ..morphisms.cases import TestSet
+from ..morphisms.subject import SubjectUnderTest, build_subject
+from ..synthesis.combination.options import CombineOptions
+from ..synthesis.combination.result import Combination
+from ..synthesis.combination.runner import plan_combination, run_combination
+from ..synthesis.optimisation.options import OptimiseOptions
+from ..synthesis.optimisation.registry import build_metrics
+from ..synthesis.optimisation.result import Optimisation
+from ..synthesis.optimisation.runner import build_optimisation_subject, run_optimisation
+from .call_options import POOL_SEEDS, parse_options
+from .pool_state import command
+from .synthesis_commands import SynthesisCommands
+
+
+class CallCommands(SynthesisCommands):
+    """The commands that are calls of public functions, with options as texts such as ``"walks=100"``.
+
+    They draw the same random numbers as the functions: their seed is an option, not that of the pool.
+    """
+
+    @command("explore")
+    def explore_with(self, *options: str) -> Front:
+        """Explore as `dm.explore`, and make its seed cases and border pairs the pool; ``"seeds=pool"`` starts from the pool."""
+        arguments, seed, seeds = self._read_options("explore", options)
+        rng = to_generator("seed", "explore", seed)
+        explore_options = ExploreOptions(**arguments, timeout=self.timeout)
+        system, executor = self._bound_system(), self._require_executor()
+        if isinstance(seeds, TestSet):
+            tests = seeds
+            subject = SubjectUnderTest(name=system.name, sut=executor, system=system, seeds=seeds.inputs)
+        else:
+            subject = build_subject(system, None, seeds=seeds, rng=rng)
+            tests = TestSet.of_seeds(subject.seeds)
+        self._tests = tests
+        front = run_exploration(
+            subject, rng, explore_options, seed=seed, engine=self.engine, progress=self.progress, session=self.session
+        )
+        self._note_front(front, tests, "midpoint" if subject.system.midpoint is None else subject.system.midpoint.name)
+        return front
+
+    @command("combine")
+    def combine_with(self, *options: str) -> Combination:
+        """Combine as `dm.combine`, and make its cases the pool; ``"seeds=pool"`` starts from the pool."""
+        arguments, seed, seeds = self._read_options("combine", options)
+        combine_options = CombineOptions(**arguments, seed=seed, timeout=self.timeout)
+        plan = plan_combination(self._bound_system(), seeds, None, combine_options)
+        combination = run_combination(
+            plan, combine_options, engine=self.engine, progress=self.progress, session=self.session
+        )
+        self._count(combination.tally, combination.tally.runs)
+        self._tests = combination.tests
+        self._report_verdicts(dict(combination.verdicts), combination.tests)
+        if combination.tally.interrupted:
+            raise Interrupted("interrupted")
+        return combination
+
+    @command("optimise")
+    def optimise_with(self, *options: str) -> Optimisation:
+        """Optimise as `dm.optimise`, and make the best set the pool; ``"seeds=pool"`` starts from the pool."""
+        arguments, seed, seeds = self._read_options("optimise", options)
+        optimise_options = OptimiseOptions(**arguments, timeout=self.timeout)
+        rng = to_generator("seed", "optimise", seed)
+        tests, count = (seeds, None) if isinstance(seeds, TestSet) else (None, seeds)
+        subject = build_optimisation_subject(self._bound_system(), tests, count, rng)
+        metrics = build_metrics(optimise_options, subject.system, subject.sut)
+        result = run_optimisation(
+            subject,
+            metrics,
+            rng,
+            optimise_options,
+            seed=seed,
+            engine=self.engine,
+            progress=self.progress,
+            session=self.session,
+        )
+        self._note_optimisation(result)
+        return result
+
+    def _read_options(self, function: str, texts: tuple[str, ...]) -> tuple[dict[str, Any], int, TestSet | int | None]:
+        """Return the arguments of a function, its seed and its seed cases."""
+        arguments = parse_options(function, texts)
+        seed, seeds = arguments.pop("seed", 0), arguments.pop("seeds", None)
+        return arguments, seed, self._require_tests() if seeds == POOL_SEEDS else seeds

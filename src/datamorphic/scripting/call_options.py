@@ -1,0 +1,103 @@
+"""Arguments of `dm.explore`, `dm.combine` and `dm.optimise` as options of script commands: ``walks=100``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from typing import Any
+
+from .._text import suggest_name
+from ..errors import UsageError
+
+POOL_SEEDS = "pool"  # the cases of the pool, as the value of seeds
+
+
+class OptionKind(StrEnum):
+    """What the value of an option is."""
+
+    TEXT = "a text"
+    WHOLE = "a whole number"
+    NUMBER = "a number"
+    NAMES = "names, separated by commas"
+    SEEDS = "a whole number, or pool"
+
+
+_COMMON = {"strategy": OptionKind.TEXT, "seeds": OptionKind.SEEDS, "seed": OptionKind.WHOLE, "budget": OptionKind.TEXT}
+#: the options of each function that change its result and can be written in a script
+CALL_OPTIONS: dict[str, dict[str, OptionKind]] = {
+    "explore": {
+        **_COMMON,
+        **dict.fromkeys(("walks", "steps", "walk_distance"), OptionKind.WHOLE),
+        **dict.fromkeys(("delta", "threshold", "jump"), OptionKind.NUMBER),
+        **dict.fromkeys(("refine", "pool", "labels"), OptionKind.TEXT),
+        "moves": OptionKind.NAMES,
+    },
+    "combine": {
+        **_COMMON,
+        **dict.fromkeys(("datamorphisms", "filters"), OptionKind.NAMES),
+        **dict.fromkeys(("order", "limit", "budget"), OptionKind.WHOLE),
+    },
+    "optimise": {
+        **_COMMON,
+        **dict.fromkeys(("metric", "datamorphisms", "filters"), OptionKind.NAMES),
+        **dict.fromkeys(("steps", "patience"), OptionKind.WHOLE),
+        **dict.fromkeys(("mutant_ratio", "remove_ratio", "change_rate"), OptionKind.NUMBER),
+    },
+}
+#: arguments that do not change the result
+IGNORED_ARGUMENTS = ("engine", "store", "resume", "progress", "timeout", "batch", "name", "trust")
+
+
+def parse_options(function: str, texts: Iterable[str]) -> dict[str, Any]:
+    """Return the arguments of a function by name; raise `UsageError` if one is wrong."""
+    known, options = CALL_OPTIONS[function], dict[str, Any]()
+    for text in texts:
+        name, sign, value = (part.strip() for part in text.partition("="))
+        if not sign or name not in known:
+            hint = suggest_name(name[:60], known)
+            raise UsageError(f"{text[:60]!r} is not an option of {function}; write name=value. {hint}")
+        if name in options:
+            raise UsageError(f"The option {name!r} of {function} is given twice.")
+        options[name] = _parse_value(function, name, known[name], value)
+    return options
+
+
+def _parse_value(function: str, name: str, kind: OptionKind, value: str) -> Any:
+    try:
+        if kind is OptionKind.NAMES:
+            return [item.strip() for item in value.split(",") if item.strip()]
+        if kind is OptionKind.SEEDS and value == POOL_SEEDS:
+            return POOL_SEEDS
+        if kind in (OptionKind.WHOLE, OptionKind.SEEDS):
+            return int(value) if len(value) < 20 else _refuse()
+        if kind is OptionKind.NUMBER:
+            return float(value)
+    except ValueError:
+        raise UsageError(f"The option {name!r} of {function} must be {kind}. Got {value[:60]!r}.") from None
+    return value
+
+
+def _refuse() -> int:
+    raise ValueError
+
+
+def format_options(function: str, arguments: Mapping[str, Any]) -> list[str] | None:
+    """Return arguments as options, without those that do not change the result; None if one cannot be written."""
+    known, texts = CALL_OPTIONS[function], list[str]()
+    for name, value in arguments.items():
+        if value is None or name in IGNORED_ARGUMENTS:
+            continue
+        if name not in known or isinstance(value, bool):
+            return None
+        if not isinstance(value, str | int | float):
+            items = [str(item) for item in value] if isinstance(value, list | tuple) else [","]
+            if any("," in item for item in items) or not all(isinstance(item, str) for item in value):
+                return None
+            value = ", ".join(items)
+        text = f"{name}={value}"
+        try:
+            parse_options(function, [text])
+        except UsageError:
+            return None
+        texts.append(text)
+    return texts
