@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._text import pluralize
 from .._typing import EngineLike
 from ..errors import DataError, TestSystemError
 from ..runs.driver import CallCounter
@@ -129,9 +128,7 @@ def _find(system: TestSystem, name: str, kind: str | None) -> Morphism | tuple[s
 def _draw_arguments(tests: TestSet, arity: int, seed: int) -> list[TestSet]:
     """Return the set itself, and for each further argument a set with another case for each case."""
     if arity > 1 and len(tests) < 2:
-        raise DataError(
-            f"A datamorphism of {arity} cases needs at least two. Got {pluralize(len(tests), 'test case')}."
-        )
+        raise DataError(f"A datamorphism of {arity} cases needs at least two test cases. Got {len(tests)}.")
     generator = np.random.default_rng(seed)
     arguments = [tests]
     rows = np.arange(len(tests))
