@@ -155,7 +155,8 @@ def test_all_problems_are_collected():
         ("clean()\n" + "[" * (MAX_LINE_CHARACTERS + 1), f"at most {MAX_LINE_CHARACTERS:,} are read"),
         ("makeSeed(" + "[" * (MAX_LINE_CHARACTERS - 10), "A list cannot hold another list"),
         ("saveMessage(a;" + "(" * (MAX_LINE_CHARACTERS - 20), "not closed"),
-        ("\n".join(["garbage ((("] * 80_000)[:MAX_SCRIPT_BYTES], "Expected"),
+        ("\n".join(["garbage ((("] * 40_000), "Expected"),
+        ("clean()\n" * 60_000, "at most 50,000 are read"),
         ("saveMessage(a;" + '"' * (MAX_LINE_CHARACTERS - 20), "not closed"),
     ],
 )

@@ -249,6 +249,31 @@ def test_a_model_must_be_started_where_there_are_several(folder, real_data):
     )
 
 
+def test_only_some_of_many_problems_are_listed(folder):
+    assert len(refuse(folder, "frobnicate(1)\n" * 40_000).problems) == 20
+    assert len(refuse(folder, "repeat(2)\n" * 20_000 + "endRepeat()\n" * 20_000).problems) == 20
+
+
+def test_all_scripts_together_have_a_limit(folder):
+    for number in range(12):
+        (folder / f"s{number}.scr").write_text("//" + "\n//".join(["x" * 9_000] * 100))
+    assert "10,000,000 bytes together" in str(refuse(folder, "".join(f"playTestScript(s{n}.scr)\n" for n in range(12))))
+
+
+@pytest.mark.parametrize(
+    ("spec", "moves"),
+    [
+        ("Mushroom_TestSpec.class", "ring_type_Down, stalk_surface_above_ring_Up, bruises_Up, mid"),
+        ("BankChurners_TestSpec.class", "Avg_Open_To_Buy_Up, Gender_Down, Total_Ct_Chng_Q4_Q1_Up, mid"),
+    ],
+)
+def test_names_of_the_published_case_studies(folder, real_data, spec, moves):
+    real_data("mushroom" if "Mushroom" in spec else "bank_churners")
+    models = "".join(f"analyse([start_{name}_Invoker])\n" for name in ("RF", "RF2", "Stack", "Stack2", "SVM2", "DT"))
+    text = f"loadTestSpec({spec})\n{models}makeSeed([TrainingData])\ndirectedWalkExplore([{moves}])\n"
+    assert check(folder, text, system=None).commands == 9
+
+
 def test_links_inside_the_folder_are_fine(folder):
     (folder / "real.scr").write_text("clean()\n")
     (folder / "link.scr").symlink_to("real.scr")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
 from .._text import pluralize, suggest_name
 from ..errors import ScriptError, UsageError
-from .grammar import MAX_SCRIPT_BYTES, Script, parse_script
+from .grammar import MAX_SCRIPT_BYTES, Call, Script, parse_script
 
 MAX_PATH_CHARACTERS = 500
 MAX_LISTED_FILES = 1_000  # of a folder, for a suggestion
@@ -86,8 +87,8 @@ class ScriptFolder:
         return self.to_text(path)
 
 
-def read_script(path: Path, name: str | None = None) -> Script:
-    """Read and parse a script file; `name` is what messages call it."""
+def read_script(path: Path, name: str | None = None, on_call: Callable[[Call], None] | None = None) -> Script:
+    """Read and parse a script file; `name` is what messages call it, and `on_call` is that of `parse_script`."""
     name = name or path.name
     try:
         if not stat.S_ISREG(path.stat().st_mode):
@@ -114,7 +115,7 @@ def read_script(path: Path, name: str | None = None) -> Script:
             line=line,
             column=column,
         ) from None
-    return parse_script(text, name)
+    return parse_script(text, name, on_call)
 
 
 def _suggest_file(path: Path) -> str:

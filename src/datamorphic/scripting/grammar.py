@@ -15,7 +15,7 @@ time is linear in the length of the text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from .._text import pluralize
@@ -23,6 +23,7 @@ from ..errors import ScriptError
 from ..morphisms.morphism import normalize_name
 
 MAX_SCRIPT_BYTES = 1_000_000
+MAX_SCRIPT_LINES = 50_000
 MAX_LINE_CHARACTERS = 10_000
 MAX_LISTED_PROBLEMS = 20
 SEPARATORS = ";,"
@@ -100,13 +101,19 @@ class Script:
         return (line for line in self.lines if isinstance(line, Call))
 
 
-def parse_script(text: str, name: str = "script") -> Script:
-    """Parse a script; raise `ScriptError` with all problems if it is wrong."""
+def parse_script(text: str, name: str = "script", on_call: Callable[[Call], None] | None = None) -> Script:
+    """Parse a script; raise `ScriptError` with all problems if it is wrong, at most `MAX_LISTED_PROBLEMS`.
+
+    `on_call` gets each command as soon as it is parsed, and may raise `ScriptError` too.
+    """
     lines: list[ScriptLine] = []
     problems: list[ScriptError] = []
-    for number, line in enumerate(split_lines(text, name), start=1):
+    for number, text_line in enumerate(split_lines(text, name), start=1):
         try:
-            lines.append(_LineParser(line, number, name).parse())
+            line = _LineParser(text_line, number, name).parse()
+            lines.append(line)
+            if on_call is not None and isinstance(line, Call):
+                on_call(line)
         except ScriptError as error:
             problems.append(error)
             if len(problems) == MAX_LISTED_PROBLEMS:
@@ -126,6 +133,12 @@ def split_lines(text: str, name: str = "script") -> list[str]:
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
     if lines[-1] == "":
         lines.pop()
+    if len(lines) > MAX_SCRIPT_LINES:
+        raise ScriptError(
+            f"The script has {pluralize(len(lines), 'line')}; at most {MAX_SCRIPT_LINES:,} are read. Use repeat(n), or split it.",
+            file=name,
+            line=MAX_SCRIPT_LINES + 1,
+        )
     for number, line in enumerate(lines, start=1):
         if len(line) > MAX_LINE_CHARACTERS:
             raise ScriptError(

@@ -72,8 +72,16 @@ class NameBook:
     models: Sequence[str] = ()  # the models that start_<model>_Invoker starts
     aliases: dict[str, str] = field(default_factory=dict)  # other names of features, normalized
 
+    _known: dict[tuple[str, str], ScriptName] = field(default_factory=dict, repr=False, compare=False)
+
     def find(self, kind: str, name: str) -> ScriptName:
         """Return what a name means; raise `TestSystemError` with the nearest name if it means nothing."""
+        key = kind, name
+        if key not in self._known:
+            self._known[key] = self._find(kind, name)
+        return self._known[key]
+
+    def _find(self, kind: str, name: str) -> ScriptName:
         if kind == "datamorphism":
             return self._find_datamorphism(name)
         if kind == FITNESS:

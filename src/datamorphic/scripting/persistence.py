@@ -20,6 +20,7 @@ import numpy as np
 
 from ..errors import DataError, StoreError, UsageError
 from ..runs.keep import KeepOptions, keep_run, open_store
+from ..synthesis.stored_tests import TESTS_FILE
 from .folder import ScriptFolder
 from .options import PlayOptions
 from .pool import TestPool
@@ -31,7 +32,6 @@ if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
     from ..runs.session import Session
 
 VERB = "script"
-TESTS_FILE = "tests.parquet"  # the name of the test set among the files of a run
 MANIFEST = "files.json"
 _TOKEN = re.compile(r"[0-9a-f]{16}")
 

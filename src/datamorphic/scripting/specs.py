@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from .._text import suggest_name
-from ..data.learners import REFERENCE_MODELS, REFERENCE_SETS, reference_model, reference_space
+from ..data.learners import FURTHER_MODELS, REFERENCE_MODELS, REFERENCE_SETS, reference_model, reference_space
 from ..data.sets import TARGET, load
 from ..data.subjects import RULES, subjects
 from ..errors import TestSystemError, UsageError
@@ -133,7 +133,7 @@ def _load_subject(name: str) -> ScriptSystem:
 
 
 def build_case_study(data: str, model: str | None = None) -> ScriptSystem:
-    """Return the test system of a published case study: a data set whose sixteen models can be started.
+    """Return the test system of a published case study: a data set whose models can be started.
 
     `data` is "red_wine", "mushroom" or "bank_churners". Its seed maker `TrainingData` makes all rows of the data set.
     """
@@ -146,6 +146,8 @@ def build_case_study(data: str, model: str | None = None) -> ScriptSystem:
         "TrainingData", MorphismMark(kind="seed_maker"), lambda: inputs.copy(), f"{data}.TrainingData"
     )
     system = TestSystem(data, [seed_maker, *derive(space).datamorphisms.values()], space=space)
-    models: dict[str, ModelSource] = {name: partial(reference_model, data, name, frame) for name in REFERENCE_MODELS}
+    models: dict[str, ModelSource] = {
+        name: partial(reference_model, data, name, frame) for name in (*REFERENCE_MODELS, *FURTHER_MODELS)
+    }
     models["Stack"] = models["Stack1"]  # its name in the scripts
     return ScriptSystem(spec=data, system=system, models=models, model=model, aliases=FEATURE_ALIASES.get(data, {}))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from .._text import pluralize
 from ..errors import ScriptError
 from .commands import MAX_COUNT, MAX_REPETITIONS, Command, Parameter, ParameterKind, find_command, suggest_command
-from .grammar import Argument, Call, ListArgument, Script, raise_problems
+from .grammar import Argument, Call, ListArgument, raise_problems
 
 MAX_REPEAT_DEPTH = 16
 Value = str | int | float | list[str] | None
@@ -50,34 +50,36 @@ class Repetition:
 Step = Statement | Repetition
 
 
-def build_steps(script: Script) -> list[Step]:
-    """Return the steps of a script; unknown commands, wrong arguments and unbalanced repetitions raise `ScriptError`."""
-    steps: list[Step] = []
-    open_blocks: list[Repetition] = []
-    problems: list[ScriptError] = []
-    for call in script.calls:
-        try:
-            statement = bind_call(call, script.name)
-            current = open_blocks[-1].steps if open_blocks else steps
-            if statement.command.name == "repeat":
-                if len(open_blocks) == MAX_REPEAT_DEPTH:
-                    raise statement.fail(f"repeat is nested more than {MAX_REPEAT_DEPTH} deep.")
-                (times,) = statement.values
-                assert isinstance(times, int)
-                block = Repetition(statement=statement, times=times)
-                current.append(block)
-                open_blocks.append(block)
-            elif statement.command.name == "endRepeat":
-                if not open_blocks:
-                    raise statement.fail("There is no repeat(n) that this ends.")
-                open_blocks.pop()
-            else:
-                current.append(statement)
-        except ScriptError as error:
-            problems.append(error)
-    problems += [block.statement.fail("endRepeat() is missing for this repeat.") for block in open_blocks]
-    raise_problems(problems)
-    return steps
+class StepBuilder:
+    """Builds the steps of a script while it is parsed, so that a script full of mistakes is refused early."""
+
+    def __init__(self, file: str) -> None:
+        self.file, self.steps = file, list[Step]()
+        self._open_blocks: list[Repetition] = []
+
+    def add(self, call: Call) -> None:
+        """Add a command; an unknown one, wrong arguments or an endRepeat too many raise `ScriptError`."""
+        statement = bind_call(call, self.file)
+        current = self._open_blocks[-1].steps if self._open_blocks else self.steps
+        if statement.command.name == "repeat":
+            if len(self._open_blocks) == MAX_REPEAT_DEPTH:
+                raise statement.fail(f"repeat is nested more than {MAX_REPEAT_DEPTH} deep.")
+            (times,) = statement.values
+            assert isinstance(times, int)
+            block = Repetition(statement=statement, times=times)
+            current.append(block)
+            self._open_blocks.append(block)
+        elif statement.command.name == "endRepeat":
+            if not self._open_blocks:
+                raise statement.fail("There is no repeat(n) that this ends.")
+            self._open_blocks.pop()
+        else:
+            current.append(statement)
+
+    def finish(self) -> list[Step]:
+        """Return all steps; raise `ScriptError` if a repetition is not ended."""
+        raise_problems([block.statement.fail("endRepeat() is missing for this repeat.") for block in self._open_blocks])
+        return self.steps
 
 
 def bind_call(call: Call, file: str) -> Statement:

@@ -16,11 +16,12 @@ from .commands import ParameterKind
 from .folder import ScriptFolder, read_script
 from .names import STATISTICS, STOP, NameBook, ScriptName
 from .specs import ScriptSystem, SpecMap
-from .structure import Repetition, Statement, Step, build_steps
+from .structure import Repetition, Statement, Step, StepBuilder
 
 MAX_COMMANDS = 100_000  # all repetitions and played scripts included
 MAX_PLAY_DEPTH = 16
 MAX_SCRIPTS = 1_000
+MAX_TOTAL_BYTES = 10_000_000  # of all scripts together
 DEFAULT_STATISTICS_FILE = "ExpDataFile.csv"
 #: commands that query the system under test
 QUERYING_COMMANDS = ("randomTargetExplore", "directedWalkExplore", "randomWalkExplore", "executeTestCases", "explore")
@@ -66,14 +67,15 @@ def plan_script(
 
     Unless it `needs_system`, names of morphisms are not checked where no test system is loaded.
     """
-    script = read_script(path)
+    builder = StepBuilder(path.name)
+    read_script(path, path.name, builder.add)
     specs = SpecMap() if specs is None else specs
     if system is not None:
         specs.add(system)
     path = path.resolve()
     folder = ScriptFolder(path.parent)
     plan = ScriptPlan(folder=folder, specs=specs, system=system, path=path, needs_system=needs_system)
-    plan.steps = plan.scripts[path] = build_steps(script)
+    plan.steps = plan.scripts[path] = builder.finish()
     state = _ScriptState(None if system is None else system.spec, None if system is None else system.model)
     _Validator(plan, system).run(path, state)
     return plan
@@ -84,6 +86,7 @@ class _Validator:
         self.plan, self.folder = plan, plan.folder
         self.systems: dict[str | None, ScriptSystem] = {} if system is None else {system.spec: system}
         self.stack: list[Path] = []
+        self.total_bytes = 0
         self.known: dict[tuple[Path, _ScriptState], tuple[int, _ScriptState]] = {}
 
     def run(self, path: Path, state: _ScriptState) -> None:
@@ -180,8 +183,12 @@ class _Validator:
         if path not in self.plan.scripts:
             if len(self.plan.scripts) == MAX_SCRIPTS:
                 raise statement.fail(f"More than {pluralize(MAX_SCRIPTS, 'script')} are played.", 0)
-            script = read_script(path, self.folder.to_text(path))
-            self.plan.scripts[path] = build_steps(script)
+            self.total_bytes += path.stat().st_size
+            if self.total_bytes > MAX_TOTAL_BYTES:
+                raise statement.fail(f"The scripts have more than {MAX_TOTAL_BYTES:,} bytes together.", 0)
+            builder = StepBuilder(self.folder.to_text(path))
+            read_script(path, builder.file, builder.add)
+            self.plan.scripts[path] = builder.finish()
         return self.check_script(path, state)
 
     def get_names(self, state: _ScriptState) -> NameBook | None:
