@@ -159,6 +159,7 @@ def test_cases_are_sorted_by_features_columns_or_values(line_tests):
     assert line_tests.sort_by("label").ids.tolist() == [2, 3, 5, 0, 1, 4]
     assert line_tests.sort_by("correctness").correctness.tolist() == [1, 1, 2, 0, 0, 0]
     assert line_tests.sort_by([5, 4, 3, 2, 1, 0]).ids.tolist() == [5, 4, 3, 2, 1, 0]
+    assert line_tests.sort_by(np.arange(6, dtype=np.uint8), descending=True).ids.tolist() == [5, 4, 3, 2, 1, 0]
     assert line_tests.sort_by([1.0, np.nan, 3, 2, 5, 4], descending=True).ids.tolist() == [4, 5, 2, 3, 0, 1]
     edited = line_tests.edit(0, x=9.0)
     assert edited.sort_by("label").ids.tolist()[-1] == 0  # it has no label

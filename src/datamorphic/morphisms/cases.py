@@ -291,11 +291,10 @@ class TestSet(CaseColumns):
             known = sorted({value for value in values if value is not None}, key=_to_sort_key)
             places = {value: float(place) for place, value in enumerate(known)}
             values = np.array([places.get(value, np.nan) for value in values], dtype=np.float64)
-        if values.dtype.kind not in "iufb":
-            values = np.unique(values, return_inverse=True)[1]
-        numbers = values.astype(np.float64) if values.dtype.kind in "fb" else values
-        missing = np.isnan(numbers) if numbers.dtype.kind == "f" else np.zeros(len(self), dtype=bool)
-        keys = np.where(missing, 0, -numbers if descending else numbers)
+        if values.dtype.kind != "f":
+            values = np.unique(values, return_inverse=True)[1]  # ranks, because not all values can be negated
+        missing = np.isnan(values)
+        keys = np.where(missing, 0, -values if descending else values)
         return self.take(np.lexsort((keys, missing)))
 
     def count_by(self, key: str) -> pd.Series[int]:
