@@ -329,6 +329,12 @@ def test_a_seed_case_may_be_guilty_itself():
     assert "no datamorphism needed: 1 violation, e.g. seed case 1 (x 2, y 5): the answer is 2" in combination.describe()
 
 
+def test_a_violation_by_a_seed_case_is_tried_again(tmp_path):
+    options = {"strategy": "firstOrderMutantComplete", "source": Unary, "store": tmp_path / "runs.sqlite"}
+    combine(**options)
+    assert any("seed case 1 (x 2, y 5): the answer is 2" in words for words in combine(**options).recurring)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

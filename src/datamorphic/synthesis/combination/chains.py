@@ -21,9 +21,9 @@ from ..._text import suggest_name
 from ..._validation import validate_integer
 from ...errors import ArgumentError
 from ...morphisms.morphism import normalize_name
+from ...space.features import Mask
 
-Steps = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
+Integers = npt.NDArray[np.int64]
 Ranks = npt.NDArray[Any]  # int64, or Python's integers where there are more chains than that
 
 NO_STEP = -1  # in a matrix of chains: the chain has ended
@@ -54,29 +54,29 @@ class ChainRule(ABC):
         """The number of chains per seed case."""
 
     @abstractmethod
-    def allows(self, futures: Steps, step: int) -> Mask:
+    def allows(self, futures: Integers, step: int) -> Mask:
         """Return which chains with these futures the datamorphism may follow."""
 
     @abstractmethod
-    def advance(self, futures: Steps, step: int) -> Steps:
+    def advance(self, futures: Integers, step: int) -> Integers:
         """Return the futures of chains after one more datamorphism."""
 
     @abstractmethod
-    def unrank(self, ranks: Ranks) -> tuple[Steps, Steps]:
+    def unrank(self, ranks: Ranks) -> tuple[Integers, Integers]:
         """Return the chains with these ranks, from 0 to `count` - 1, one per row.
 
         The first matrix has the datamorphisms, NO_STEP after the end. The second has the number of the second argument
         among the other seed cases; 0 where there is none.
         """
 
-    def has_next(self, futures: Steps) -> Mask:
+    def has_next(self, futures: Integers) -> Mask:
         """Return which chains with these futures can be continued."""
         allowed = np.zeros(len(futures), dtype=bool)
         for step in range(len(self.weights)):
             allowed |= self.allows(futures, step)
         return allowed
 
-    def _make_matrices(self, rows: int) -> tuple[Steps, Steps]:
+    def _make_matrices(self, rows: int) -> tuple[Integers, Integers]:
         shape = (rows, self.max_length)
         return np.full(shape, NO_STEP, dtype=np.int64), np.zeros(shape, dtype=np.int64)
 
@@ -96,15 +96,15 @@ class BoundedSequences(ChainRule):
         """The number of chains per seed case."""
         return sum(sum(self.weights) ** length for length in range(1, self.max_length + 1))
 
-    def allows(self, futures: Steps, step: int) -> Mask:
+    def allows(self, futures: Integers, step: int) -> Mask:
         """Return True for all: the length alone limits these chains."""
         return np.ones(len(futures), dtype=bool)
 
-    def advance(self, futures: Steps, step: int) -> Steps:
+    def advance(self, futures: Integers, step: int) -> Integers:
         """Return the futures of chains after one more datamorphism."""
         return futures
 
-    def unrank(self, ranks: Ranks) -> tuple[Steps, Steps]:
+    def unrank(self, ranks: Ranks) -> tuple[Integers, Integers]:
         """Return the chains with these ranks: shorter ones first, then as numbers with one digit per step."""
         steps, choices = self._make_matrices(len(ranks))
         ends, base, start = np.cumsum(self.weights), sum(self.weights), 0
@@ -144,15 +144,15 @@ class OrderedSubsets(ChainRule):
             product *= 1 + weight
         return product - 1
 
-    def allows(self, futures: Steps, step: int) -> Mask:
+    def allows(self, futures: Integers, step: int) -> Mask:
         """Return which chains end before this datamorphism."""
         return futures <= step
 
-    def advance(self, futures: Steps, step: int) -> Steps:
+    def advance(self, futures: Integers, step: int) -> Integers:
         """Return the number of the first datamorphism that may follow."""
         return np.full(len(futures), step + 1, dtype=np.int64)
 
-    def unrank(self, ranks: Ranks) -> tuple[Steps, Steps]:
+    def unrank(self, ranks: Ranks) -> tuple[Integers, Integers]:
         """Return the chains with these ranks: one digit per datamorphism says whether, and how, it is applied."""
         steps, choices = self._make_matrices(len(ranks))
         rest, lengths, rows = ranks + 1, np.zeros(len(ranks), dtype=np.int64), np.arange(len(ranks))
@@ -193,15 +193,15 @@ class Permutations(ChainRule):
             total += factorial * sums[size]
         return total
 
-    def allows(self, futures: Steps, step: int) -> Mask:
+    def allows(self, futures: Integers, step: int) -> Mask:
         """Return which chains do not have this datamorphism yet."""
         return (futures >> step) & 1 == 0
 
-    def advance(self, futures: Steps, step: int) -> Steps:
+    def advance(self, futures: Integers, step: int) -> Integers:
         """Return the futures of chains after one more datamorphism."""
         return futures | (1 << step)
 
-    def unrank(self, ranks: Ranks) -> tuple[Steps, Steps]:
+    def unrank(self, ranks: Ranks) -> tuple[Integers, Integers]:
         """Return the chains with these ranks, step by step.
 
         The number of ways to go on depends on how many datamorphisms of each weight are left, and there are two weights
@@ -305,7 +305,7 @@ def draw_ranks(rng: np.random.Generator, total: int, count: int) -> Ranks:
     return np.array(sorted(ranks), dtype=object)
 
 
-def split_ranks(ranks: Ranks, chains_per_seed: int) -> tuple[Steps, Ranks]:
+def split_ranks(ranks: Ranks, chains_per_seed: int) -> tuple[Integers, Ranks]:
     """Return the seed case of each rank, and the rank of its chain."""
     return (ranks // chains_per_seed).astype(np.int64), ranks % chains_per_seed
 

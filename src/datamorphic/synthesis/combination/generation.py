@@ -19,9 +19,10 @@ from ...morphisms.case_columns import Ids
 from ...morphisms.cases import NO_ORIGIN, CaseKind, TestSet
 from ...morphisms.morphism import Morphism
 from ...morphisms.system import TestSystem
+from ...space.features import Mask
 from ...space.hashing import RowTable
 from ...space.points import Points
-from .chains import NO_STEP, ChainRule, Mask, Steps
+from .chains import NO_STEP, ChainRule, Integers
 
 NO_PARTNER = -1
 MAX_INITIAL_CAPACITY = 1 << 20  # cases for which memory is reserved at once
@@ -33,18 +34,18 @@ ShowProgress = Callable[[str, float | None], None]
 class States:
     """Chains applied to seed cases, one per entry."""
 
-    parents: Steps  # the numbers of the states they continue; -1 for seed cases
+    parents: Integers  # the numbers of the states they continue; -1 for seed cases
     steps: npt.NDArray[np.int16]  # the datamorphism applied last
     partners: npt.NDArray[np.int32]  # the row of the seed case that is its second argument, or NO_PARTNER
     seeds: npt.NDArray[np.int32]  # the row of the seed case
-    cases: Steps  # the row of the case with their value
-    futures: Steps  # see `ChainRule`
+    cases: Integers  # the row of the case with their value
+    futures: Integers  # see `ChainRule`
     is_new: Mask  # whether the case was made by this state
 
     def __len__(self) -> int:
         return len(self.parents)
 
-    def take(self, rows: Steps | Mask) -> States:
+    def take(self, rows: Integers | Mask) -> States:
         """Return some of the states."""
         return States(**{name: column[rows] for name, column in vars(self).items()})
 
@@ -75,13 +76,13 @@ class GeneratedCases:
     tests: TestSet
     seed_count: int
     states: States
-    state_of_case: Steps  # the state that made each case
-    repeats: Steps  # states that made a case again, from another origin or by another datamorphism
+    state_of_case: Integers  # the state that made each case
+    repeats: Integers  # states that made a case again, from another origin or by another datamorphism
     drawn: Mask  # False for seed cases that were not drawn, and for cases that are only on the way to others
     made_count: int  # cases that datamorphisms made, whether new or not
     rejected_count: int  # chains that the filter of a datamorphism ended
 
-    def read_chains(self, states: Steps) -> tuple[Steps, Steps, Steps]:
+    def read_chains(self, states: Integers) -> tuple[Integers, Integers, Integers]:
         """Return the seed row of some states, and the datamorphisms and second arguments of their chains, one per row."""
         seeds, path = self.states.seeds[states].astype(np.int64), []
         while (states >= self.seed_count).any():
@@ -117,8 +118,8 @@ class CaseMaker:
         self._table.add(seeds.inputs.codes)
 
     def apply(
-        self, step: int, states: States, numbers: Steps, partners: Steps | None, order: int
-    ) -> tuple[States, Steps]:
+        self, step: int, states: States, numbers: Integers, partners: Integers | None, order: int
+    ) -> tuple[States, Integers]:
         """Apply a datamorphism to states, and return the new states and the rows that its filter lets pass.
 
         `numbers` are the numbers of the states, and `partners` the seed rows for a second argument.
@@ -153,7 +154,7 @@ class CaseMaker:
         )
         return new_states, rows
 
-    def _append(self, codes: npt.NDArray[np.float64], step: int, parents: Steps, partners: Steps) -> None:
+    def _append(self, codes: npt.NDArray[np.float64], step: int, parents: Integers, partners: Integers) -> None:
         start, stop = self._count, self._count + len(codes)
         if stop > len(self._codes):
             extra = max(stop, 2 * len(self._codes)) - len(self._codes)
@@ -164,7 +165,7 @@ class CaseMaker:
         self._origins[start:stop] = np.column_stack([parents, partners])
         self._count = stop
 
-    def _view(self, rows: Steps) -> TestSet:
+    def _view(self, rows: Integers) -> TestSet:
         """Return some of the cases made so far as a test set."""
         seeds, names = self.seeds, tuple(morphism.name for morphism in self.datamorphisms)
         row_ids = np.arange(self._count, dtype=np.int64) + (seeds.next_id - len(seeds))
@@ -185,7 +186,7 @@ class CaseMaker:
             origins=np.where(is_seed[:, None], seeds.origins[seed_rows], origins),
         )
 
-    def finish(self, levels: list[States], repeats: list[States], drawn_cases: Steps | None) -> GeneratedCases:
+    def finish(self, levels: list[States], repeats: list[States], drawn_cases: Integers | None) -> GeneratedCases:
         """Return all cases; those that are not among the drawn ones are marked."""
         level_states = States.concat(levels)
         states = States.concat([level_states, *repeats])
@@ -211,7 +212,7 @@ class CaseMaker:
         )
 
 
-def _select_different_ways(states: States, makers: Steps, repeats: Steps) -> Steps:
+def _select_different_ways(states: States, makers: Integers, repeats: Integers) -> Integers:
     """Return the repeats that make a case in another way than earlier ones: from other cases, or by another datamorphism."""
     if not repeats.size:
         return repeats
@@ -247,28 +248,28 @@ def make_all_cases(maker: CaseMaker, rule: ChainRule, show_progress: ShowProgres
             parts.append(replace(states, futures=rule.advance(states.futures, step)))
         level = States.concat(parts)
         repeats.append(level.take(~level.is_new))
-        leads_on = rule.has_next(level.futures) if order < rule.max_length else np.zeros(len(level), dtype=bool)
-        level = level.take(_merge(level, leads_on, has_partners))
-        leads_on = rule.has_next(level.futures) if order < rule.max_length else np.zeros(len(level), dtype=bool)
+        can_continue = rule.has_next(level.futures) if order < rule.max_length else np.zeros(len(level), dtype=bool)
+        level = level.take(_merge(level, can_continue, has_partners))
+        can_continue = rule.has_next(level.futures) if order < rule.max_length else np.zeros(len(level), dtype=bool)
         levels.append(level)
-        numbers = state_count + np.flatnonzero(leads_on)
+        numbers = state_count + np.flatnonzero(can_continue)
         state_count += len(level)
-        level = level.take(leads_on)
+        level = level.take(can_continue)
         if not len(level):
             break
     return maker.finish(levels, repeats, None)
 
 
-def _pair_with_other_seeds(rows: Steps, seeds: npt.NDArray[np.int32], seed_count: int) -> tuple[Steps, Steps]:
+def _pair_with_other_seeds(rows: Integers, seeds: npt.NDArray[np.int32], seed_count: int) -> tuple[Integers, Integers]:
     """Return every state with every seed case but its own."""
     pair_rows, partners = np.repeat(rows, seed_count), np.tile(np.arange(seed_count), len(rows))
     others = seeds[pair_rows] != partners
     return pair_rows[others], partners[others]
 
 
-def _merge(states: States, leads_on: Mask, by_seed: bool) -> Steps:
+def _merge(states: States, can_continue: Mask, by_seed: bool) -> Integers:
     """Return the rows of states to keep: those that made a case, and of those that lead on the first of each kind."""
-    candidates = np.flatnonzero(leads_on)
+    candidates = np.flatnonzero(can_continue)
     keys = [states.cases[candidates], states.futures[candidates]]
     if by_seed:
         keys.append(states.seeds[candidates].astype(np.int64))
@@ -288,7 +289,7 @@ def _find_starts(sorted_keys: Sequence[npt.NDArray[np.integer[Any]]]) -> Mask:
 
 
 def make_drawn_cases(
-    maker: CaseMaker, seeds: Steps, steps: Steps, choices: Steps, show_progress: ShowProgress
+    maker: CaseMaker, seeds: Integers, steps: Integers, choices: Integers, show_progress: ShowProgress
 ) -> GeneratedCases:
     """Make the cases of some chains, one per row, with all cases on the way to them."""
     level = States.of_seeds(len(maker.seeds))
@@ -329,7 +330,7 @@ def make_drawn_cases(
     return maker.finish(levels, repeats, np.concatenate(drawn_cases))
 
 
-def list_ancestors(tests: TestSet, rows: Steps) -> Mask:
+def mark_ancestors(tests: TestSet, rows: Integers) -> Mask:
     """Return which cases are ancestors of some cases, these included."""
     needed = np.zeros(len(tests), dtype=bool)
     origin_rows, generation = tests.rows_of(tests.origins), rows

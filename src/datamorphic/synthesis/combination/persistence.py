@@ -95,16 +95,16 @@ def retry_violations(
     if not known:
         return None
     executor = ChainExecutor(system, TestSet.of_seeds(Points.concat(inputs)), datamorphisms, options.seed)
-    flow = executor.find_violated(dict.fromkeys(chain for _, _, chain in known))
+    flow = executor.find_violations(dict.fromkeys(chain for _, _, chain in known))
     try:
-        violated = drive(
+        violations = drive(
             flow, system.sut, engine=engine, timeout=options.timeout, progress=False, recheck=0, alive=True
         )
     except Interrupted:
         return None  # the combination that follows will stop too
-    fixed = [failure.id for failure, name, chain in known if name not in violated[chain]]
-    failures.forget(store, fixed)
-    return [f"{name}: {failure.message}" for failure, name, _ in known if failure.id not in fixed], len(fixed)
+    fixed_ids = [failure.id for failure, name, chain in known if name not in violations[chain]]
+    failures.forget(store, fixed_ids)
+    return [f"{name}: {failure.message}" for failure, name, _ in known if failure.id not in fixed_ids], len(fixed_ids)
 
 
 def _remember_violations(session: Session, combination: Combination) -> None:
@@ -145,7 +145,7 @@ def _read_violation(
 
     def read_seed(values: Mapping[str, Any]) -> Points:
         if values.keys() != set(space.names):
-            raise DataError("The stored case is one of another space.")
+            raise DataError("The stored case belongs to another space.")
         return space.points({name: value_from_json(value) for name, value in values.items()})
 
     numbers = {morphism.name: number for number, morphism in enumerate(datamorphisms)}

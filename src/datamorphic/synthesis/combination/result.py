@@ -16,7 +16,8 @@ from ...morphisms.cases import NO_ORIGIN, TestSet, Verdict
 from ...reporting.export import Exportable
 from ...reporting.junit import JUnitCase
 from ...runs.driver import CallCounter
-from .chains import NO_STEP, Mask, Steps
+from ...space.features import Mask
+from .chains import NO_STEP, Integers
 from .generation import GeneratedCases
 from .shortening import Chain, ShortenedChain
 
@@ -34,10 +35,10 @@ Verdicts = npt.NDArray[np.object_]
 class Derivations:
     """Ways in which cases were made: first one per case, then further ways to make the same cases."""
 
-    states: Steps  # the numbers of the states among all that were made
-    steps: Steps  # the datamorphism applied last
-    rows: Steps  # the case, as a row of the test set
-    origin_rows: Steps  # its origins, as rows of the test set; -1 for none
+    states: Integers  # the numbers of the states among all that were made
+    steps: Integers  # the datamorphism applied last
+    rows: Integers  # the case, as a row of the test set
+    origin_rows: Integers  # its origins, as rows of the test set; -1 for none
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +106,7 @@ class Combination(Exportable):
     verdicts: Mapping[str, Verdicts]
     messages: Mapping[str, str]  # of the metamorphisms
     cases: GeneratedCases = field(repr=False)
-    rows: Steps = field(repr=False)  # of `tests` among all cases that were made
+    rows: Integers = field(repr=False)  # of `tests` among all cases that were made
     derivations: Derivations = field(repr=False)
     checks: Mapping[str, Verdicts] = field(repr=False)  # the verdicts of every metamorphism, one per derivation
     shortened: Mapping[tuple[str, int], ShortenedChain] = field(repr=False)  # by metamorphism and derivation
@@ -184,7 +185,7 @@ class Combination(Exportable):
         ((_, chain),) = self._read_chains(self.derivations.states[[row]])
         return self._name_steps(chain)
 
-    def _read_chains(self, states: Steps) -> list[tuple[int, Chain]]:
+    def _read_chains(self, states: Integers) -> list[tuple[int, Chain]]:
         """Return the seed row and the chain of some states."""
         seeds, steps, partners = self.cases.read_chains(states)
         lengths = (steps != NO_STEP).sum(axis=1).tolist()

@@ -22,9 +22,10 @@ from ...runs.driver import CallCounter, drive
 from ...runs.engine_base import Engine
 from ...runs.flow import Flow, Query
 from ...runs.progress import Progress
+from ...space.features import Mask
 from ...space.outputs import Outputs
-from .chains import ChainRule, Mask, Steps, draw_ranks, format_size, split_ranks
-from .generation import CaseMaker, GeneratedCases, list_ancestors, make_all_cases, make_drawn_cases
+from .chains import ChainRule, Integers, draw_ranks, format_size, split_ranks
+from .generation import CaseMaker, GeneratedCases, make_all_cases, make_drawn_cases, mark_ancestors
 from .options import CombineOptions
 from .result import Combination, Derivations, Verdicts
 from .shortening import ChainExecutor, ChainFailure, ShortenedChain, shorten_chains
@@ -204,7 +205,7 @@ def run_combination(
 
 def _apply_filters(
     system: TestSystem, cases: GeneratedCases, options: CombineOptions, notes: list[str]
-) -> tuple[Steps, Mask, Mask]:
+) -> tuple[Integers, Mask, Mask]:
     """Return the rows of the cases that stay, which of them are ancestors only, and which a filter removed.
 
     The origins of cases that stay are needed to check these, so they stay too.
@@ -222,7 +223,7 @@ def _apply_filters(
         keep[tests.rows_of(selection.ids)] = True
         notes.append(f"{pluralize(int((~keep).sum()), 'case')} removed by filters: {', '.join(options.filters)}.")
     wanted = keep & cases.drawn
-    rows = np.flatnonzero(list_ancestors(tests, np.flatnonzero(wanted)) | wanted)
+    rows = np.flatnonzero(mark_ancestors(tests, np.flatnonzero(wanted)) | wanted)
     is_seed = rows < cases.seed_count
     return rows, ~wanted[rows] & ~(is_seed & keep[rows]), ~keep[rows]
 
@@ -243,7 +244,7 @@ class Judgement:
 
 
 def _execute_and_judge(
-    plan: CombinationPlan, cases: GeneratedCases, tests: TestSet, rows: Steps, removed: Mask, options: CombineOptions
+    plan: CombinationPlan, cases: GeneratedCases, tests: TestSet, rows: Integers, removed: Mask, options: CombineOptions
 ) -> Flow[Judgement]:
     parts: list[Outputs] = []
     done, notes, is_stopped = 0, list[str](), False
@@ -279,7 +280,7 @@ def _execute_and_judge(
     )
 
 
-def _list_derivations(cases: GeneratedCases, rows: Steps, removed: Mask) -> Derivations:
+def _list_derivations(cases: GeneratedCases, rows: Integers, removed: Mask) -> Derivations:
     """Return how each case was made, then all further ways in which cases that stay were made from cases that stay."""
     places = np.full(len(cases.tests), -1, dtype=np.int64)
     places[rows] = np.arange(len(rows))

@@ -20,13 +20,14 @@ from ...morphisms.cases import TestSet, Verdict
 from ...morphisms.morphism import Morphism
 from ...morphisms.system import TestSystem
 from ...runs.flow import Flow, Query
-from .chains import Mask, Steps
+from ...space.features import Mask
+from .chains import Integers
 from .generation import make_step_generator
 
 MAX_SUBSEQUENCES = 1_000  # per violation; longer chains are shortened one datamorphism at a time
 MAX_CANDIDATES = 100_000  # for all violations together
 
-Violated = dict[str, tuple[Any, Any]]  # by metamorphism: the answers to the last case but one, and to the last
+Violations = dict[str, tuple[Any, Any]]  # by metamorphism: the answers to the origin and to the last case
 Chain = tuple[tuple[int, int], ...]  # numbers of datamorphisms, each with the seed row of its second argument or -1
 SeededChain = tuple[int, Chain]  # a seed row and a chain
 
@@ -56,60 +57,68 @@ class ChainExecutor:
         self.system, self.seeds, self.datamorphisms, self.seed = system, seeds, datamorphisms, seed
         self.attempts = 0
 
-    def ends_are_fixed(self, failure: ChainFailure) -> bool:
+    def has_fixed_end(self, failure: ChainFailure) -> bool:
         """Return whether the metamorphism applies to cases of one datamorphism only, which must come last."""
         return self.system.metamorphisms[failure.metamorphism].mark.of is not None
 
-    def find_violated(self, candidates: Iterable[SeededChain]) -> Flow[dict[SeededChain, Violated]]:
+    def find_violations(self, candidates: Iterable[SeededChain]) -> Flow[dict[SeededChain, Violations]]:
         """Return the metamorphisms that each seed row and chain violates, with the answers to the last two cases."""
         self.attempts += 1
-        rows: dict[SeededChain, int] = {}  # the row of each prefix among the cases
-        by_length: dict[int, list[SeededChain]] = {}
-        chains = list(candidates)
-        for seed_row, chain in chains:
-            for length in range(1, len(chain) + 1):
-                if (prefix := (seed_row, chain[:length])) not in rows:
-                    rows[prefix] = -1
-                    by_length.setdefault(length, []).append(prefix)
-        # Seed cases come first, so that the row of a seed case is its row here. Only those that are needed are executed.
+        violations: dict[SeededChain, Violations] = {candidate: {} for candidate in candidates}
+        tests, rows = self._apply_chains(violations)
+        last_rows = {candidate: rows[candidate] for candidate in violations if rows[candidate] >= 0}
+        if not last_rows:
+            return violations
+        ids = tests.ids[list(last_rows.values())]
+        tests = tests.take(_select_with_origins(tests, np.array(list(last_rows.values()))))
+        tests = tests.with_outputs((yield Query(tests.inputs, note="shortening chains")))
+        answers, places = tests.output.tolist(), tests.rows_of(ids)
+        origin_places = tests.rows_of(tests.origins[places, 0]).tolist()
+        pairs = [
+            (None if origin_place < 0 else answers[origin_place], answers[place])
+            for origin_place, place in zip(origin_places, places.tolist(), strict=True)
+        ]
+        for name, verdicts in self.system.check(tests).items():
+            for candidate, verdict, pair in zip(last_rows, verdicts[places], pairs, strict=True):
+                if verdict == Verdict.VIOLATED:
+                    violations[candidate][name] = pair
+        return violations
+
+    def _apply_chains(self, candidates: Iterable[SeededChain]) -> tuple[TestSet, dict[SeededChain, int]]:
+        """Return the cases of all starts of some chains, and their rows; -1 where a filter ended the chain.
+
+        Seed cases come first, so that they have the same rows as in `seeds`.
+        """
         tests = replace(self.seeds, outputs=None)
-        for length, prefixes in sorted(by_length.items()):
+        rows: dict[SeededChain, int] = {}
+        by_length: dict[int, list[SeededChain]] = {}
+        for seed_row, chain in candidates:
+            rows[seed_row, ()] = seed_row
+            for length in range(1, len(chain) + 1):
+                if (start := (seed_row, chain[:length])) not in rows:
+                    rows[start] = -1
+                    by_length.setdefault(length, []).append(start)
+        for length, starts in sorted(by_length.items()):
             for step, morphism in enumerate(self.datamorphisms):
-                chosen = [prefix for prefix in prefixes if prefix[1][-1][0] == step]
-                parents = np.array([rows[seed, chain[:-1]] if chain[1:] else seed for seed, chain in chosen], dtype=int)
-                alive = np.flatnonzero(parents >= 0)
-                if morphism.mark.filter is not None and alive.size:
+                pending = [start for start in starts if start[1][-1][0] == step and rows[start[0], start[1][:-1]] >= 0]
+                parents = np.array([rows[seed_row, chain[:-1]] for seed_row, chain in pending], dtype=int)
+                if morphism.mark.filter is not None and pending:
                     case_filter = self.system.find("case_filter", morphism.mark.filter)
-                    alive = alive[case_filter.evaluate_cases(tests.take(parents[alive]))]
-                if not alive.size:
+                    passing = np.flatnonzero(case_filter.evaluate_cases(tests.take(parents)))
+                    pending, parents = [pending[place] for place in passing.tolist()], parents[passing]
+                if not pending:
                     continue
-                origin_rows = [parents[alive]]
+                origin_rows = [parents]
                 if morphism.arity == 2:
-                    origin_rows.append(np.array([chosen[i][1][-1][1] for i in alive], dtype=int))
+                    origin_rows.append(np.array([chain[-1][1] for _, chain in pending], dtype=int))
                 rng = make_step_generator(self.seed, length, step, self.attempts)
                 new_inputs = morphism.morph(*(tests.inputs.take(numbers) for numbers in origin_rows), rng=rng)
-                first_row = len(tests)
+                rows |= {start: len(tests) + place for place, start in enumerate(pending)}
                 tests = tests.grow(new_inputs, morphism.name, [tests.ids[numbers] for numbers in origin_rows])
-                rows |= {chosen[i]: first_row + place for place, i in enumerate(alive.tolist())}
-        made = {candidate: rows[candidate] for candidate in chains if rows[candidate] >= 0}
-        violated: dict[SeededChain, Violated] = {candidate: {} for candidate in chains}
-        if made:
-            candidate_rows = np.array(list(made.values()))
-            ids = tests.ids[candidate_rows]
-            tests = tests.take(_select_with_origins(tests, candidate_rows))
-            tests = tests.with_outputs((yield Query(tests.inputs, note="shortening chains")))
-            places = tests.rows_of(ids)
-            answers = tests.output[places].tolist()
-            origin_answers = tests.output[tests.rows_of(tests.origins[places, 0])].tolist()
-            pairs = list(zip(origin_answers, answers, strict=True))
-            for name, verdicts in self.system.check(tests).items():
-                for candidate, verdict, pair in zip(made, verdicts[places], pairs, strict=True):
-                    if verdict == Verdict.VIOLATED:
-                        violated[candidate][name] = pair
-        return violated
+        return tests, rows
 
 
-def _select_with_origins(tests: TestSet, rows: Steps) -> Mask:
+def _select_with_origins(tests: TestSet, rows: Integers) -> Mask:
     """Return which cases are among `rows` or their origins."""
     needed = np.zeros(len(tests), dtype=bool)
     origin_rows = tests.rows_of(tests.origins[rows])
@@ -121,7 +130,7 @@ def _select_with_origins(tests: TestSet, rows: Steps) -> Mask:
 def shorten_chains(executor: ChainExecutor, failures: Sequence[ChainFailure]) -> Flow[list[ShortenedChain]]:
     """Return the shortest chain found for each violation.
 
-    If the user or a budget ends the search, chains that were not shortened yet stay as they are.
+    If the user or a budget ends the search, the remaining chains stay as they are.
     """
     shortened = [ShortenedChain(chain=failure.chain, is_searched=len(failure.chain) <= 1) for failure in failures]
     try:
@@ -143,26 +152,26 @@ def _search_subsequences(
         length += 1
         candidates: dict[int, list[Chain]] = {}
         for number in pending:
-            chain, fixed = failures[number].chain, executor.ends_are_fixed(failures[number])
+            chain, has_fixed_end = failures[number].chain, executor.has_fixed_end(failures[number])
             if length >= len(chain):
                 shortened[number] = ShortenedChain(chain=chain, is_searched=True)
-            elif _count_subsequences(len(chain) - fixed, length - fixed) > MAX_SUBSEQUENCES:
+            elif _count_subsequences(len(chain) - has_fixed_end, length - has_fixed_end) > MAX_SUBSEQUENCES:
                 long_chains.append(number)
             else:
-                candidates[number] = _list_subsequences(chain, length, fixed)
-        wanted = dict.fromkeys((failures[n].seed, chain) for n, chains in candidates.items() for chain in chains)
-        candidate_count += len(wanted)
+                candidates[number] = _list_subsequences(chain, length, has_fixed_end)
+        trials = dict.fromkeys((failures[n].seed, chain) for n, chains in candidates.items() for chain in chains)
+        candidate_count += len(trials)
         if candidate_count > MAX_CANDIDATES:
             break
-        violated = (yield from executor.find_violated(wanted)) if wanted else {}
+        violations = (yield from executor.find_violations(trials)) if trials else {}
         pending = []
         for number, chains in candidates.items():
             failure = failures[number]
-            fitting = (chain for chain in chains if failure.metamorphism in violated[failure.seed, chain])
-            if (shortest := next(fitting, None)) is None:
+            violating_chains = (chain for chain in chains if failure.metamorphism in violations[failure.seed, chain])
+            if (shortest := next(violating_chains, None)) is None:
                 pending.append(number)
             else:
-                answers = violated[failure.seed, shortest][failure.metamorphism]
+                answers = violations[failure.seed, shortest][failure.metamorphism]
                 shortened[number] = ShortenedChain(chain=shortest, is_searched=True, answers=answers)
     return long_chains
 
@@ -172,9 +181,9 @@ def _count_subsequences(steps: int, length: int) -> int:
     return sum(comb(steps, size) for size in range(length + 1))
 
 
-def _list_subsequences(chain: Chain, length: int, fixed: bool) -> list[Chain]:
+def _list_subsequences(chain: Chain, length: int, has_fixed_end: bool) -> list[Chain]:
     """Return the different subsequences of a length; if the end is fixed, those with the last step."""
-    if fixed:
+    if has_fixed_end:
         return list(dict.fromkeys((*start, chain[-1]) for start in combinations(chain[:-1], length - 1)))
     return list(dict.fromkeys(combinations(chain, length)))
 
@@ -188,19 +197,21 @@ def _leave_steps_out(
         candidates: dict[int, list[Chain]] = {}
         for number in numbers:
             chain = shortened[number].chain
-            places = range(len(chain) - executor.ends_are_fixed(failures[number]))
+            places = range(len(chain) - executor.has_fixed_end(failures[number]))
             candidates[number] = list(dict.fromkeys(chain[:place] + chain[place + 1 :] for place in places))
-        wanted = dict.fromkeys((failures[n].seed, chain) for n, chains in candidates.items() for chain in chains)
-        candidate_count += len(wanted)
+        trials = dict.fromkeys((failures[n].seed, chain) for n, chains in candidates.items() for chain in chains)
+        candidate_count += len(trials)
         if candidate_count > MAX_CANDIDATES:
             return
-        violated = yield from executor.find_violated(wanted)
+        violations = yield from executor.find_violations(trials)
         numbers = []
         for number, chains in candidates.items():
             failure = failures[number]
-            fitting = (chain for chain in chains if chain and failure.metamorphism in violated[failure.seed, chain])
+            violating_chains = (
+                chain for chain in chains if chain and failure.metamorphism in violations[failure.seed, chain]
+            )
             shortened[number] = replace(shortened[number], is_searched=True)
-            if (shorter := next(fitting, None)) is not None:
-                answers = violated[failure.seed, shorter][failure.metamorphism]
+            if (shorter := next(violating_chains, None)) is not None:
+                answers = violations[failure.seed, shorter][failure.metamorphism]
                 shortened[number] = ShortenedChain(chain=shorter, is_searched=True, answers=answers)
                 numbers.append(number)
