@@ -141,29 +141,16 @@ def run_combination(
 ) -> Combination:
     """Combine, execute and check, and return the result. A `session` records the run."""
     _validate_size(plan, options)
-    system, start_time = plan.system, time.monotonic()
-    notes = list(plan.notes)
+    system, start_time, notes = plan.system, time.monotonic(), list(plan.notes)
     is_sampled = options.budget is not None and options.budget < plan.size
     with Progress(system.name, progress) as display:
-        maker_options = (system, plan.seeds, plan.datamorphisms, options.seed)
-        if is_sampled:
-            assert options.budget is not None
-            rng = np.random.default_rng(np.random.SeedSequence(options.seed, spawn_key=(0,)))
-            seeds, ranks = split_ranks(draw_ranks(rng, plan.size, options.budget), plan.rule.count)
-            steps, choices = plan.rule.unrank(ranks)
-            maker = CaseMaker(*maker_options, expected=int((steps >= 0).sum()))
-            cases = make_drawn_cases(maker, seeds, steps, choices, display.show)
-        else:
-            maker = CaseMaker(*maker_options, expected=plan.size)
-            cases = make_all_cases(maker, plan.rule, display.show)
-        del maker  # it has a copy of all inputs
-        rows, ancestors, removed = _apply_filters(system, cases, options, notes)
-    tests = cases.tests if len(rows) == len(cases.tests) else cases.tests.take(rows)
+        cases = _make_drawn(plan, options, display) if is_sampled else _make_all(plan, options, display)
+        selection = _apply_filters(system, cases, options, notes)
     counter = CallCounter()
-    judgement = Judgement(tests=tests, derivations=_list_derivations(cases, rows, removed))
+    judgement = Judgement(tests=selection.tests, derivations=_list_derivations(selection))
     if system.sut is not None:
         judgement = drive(
-            _execute_and_judge(plan, cases, tests, rows, removed, options),
+            _execute_and_judge(plan, selection, options),
             system.sut,
             tally=counter,
             progress=progress,
@@ -171,10 +158,8 @@ def run_combination(
             engine=engine,
             journal=session.journal if session is not None else None,
         )
-        outputs = judgement.tests.outputs
-        if not counter.interrupted and outputs is not None and len(outputs) and not outputs.ok.any():
-            message = counter.incidents["message"].iloc[0] if len(counter.incidents) else "no message"
-            raise SystemFailed(f"{system.name} gave no answer to any of {pluralize(len(outputs), 'case')}: {message}.")
+        if not counter.interrupted:
+            _require_an_answer(system, judgement.tests, counter)
         notes += judgement.notes
         if not system.metamorphisms:
             notes.append("There is no metamorphism, so nothing was checked. Mark a function with @metamorphism.")
@@ -188,13 +173,13 @@ def run_combination(
         tests=judgement.tests,
         estimate=plan.size,
         is_sampled=is_sampled,
-        ancestors=ancestors,
+        ancestors=selection.ancestors,
         verdicts=judgement.verdicts,
         checks=judgement.checks,
         derivations=judgement.derivations,
         messages={name: morphism.mark.message for name, morphism in system.metamorphisms.items()},
         cases=cases,
-        rows=rows,
+        rows=selection.rows,
         shortened=judgement.shortened,
         seed=options.seed,
         seconds=time.monotonic() - start_time,
@@ -203,13 +188,45 @@ def run_combination(
     )
 
 
+def _make_all(plan: CombinationPlan, options: CombineOptions, display: Progress) -> GeneratedCases:
+    """Make the cases of all chains."""
+    maker = CaseMaker(plan.system, plan.seeds, plan.datamorphisms, options.seed, expected=plan.size)
+    return make_all_cases(maker, plan.rule, display.show)
+
+
+def _make_drawn(plan: CombinationPlan, options: CombineOptions, display: Progress) -> GeneratedCases:
+    """Draw as many chains as the budget allows, and make their cases."""
+    assert options.budget is not None
+    rng = np.random.default_rng(np.random.SeedSequence(options.seed, spawn_key=(0,)))
+    seeds, ranks = split_ranks(draw_ranks(rng, plan.size, options.budget), plan.rule.count)
+    steps, choices = plan.rule.unrank(ranks)
+    maker = CaseMaker(plan.system, plan.seeds, plan.datamorphisms, options.seed, expected=int((steps >= 0).sum()))
+    return make_drawn_cases(maker, seeds, steps, choices, display.show)
+
+
+def _require_an_answer(system: TestSystem, tests: TestSet, counter: CallCounter) -> None:
+    """Raise `SystemFailed` if no case has a valid output."""
+    outputs = tests.outputs
+    if outputs is not None and len(outputs) and not outputs.ok.any():
+        message = counter.incidents["message"].iloc[0] if len(counter.incidents) else "no message"
+        raise SystemFailed(f"{system.name} gave no answer to any of {pluralize(len(outputs), 'case')}: {message}.")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CaseSelection:
+    """The cases that are executed, among all that were made."""
+
+    cases: GeneratedCases
+    tests: TestSet
+    rows: Integers  # the row of each among all cases
+    ancestors: Mask  # which are there only because others were made from them
+    removed: Mask  # which a filter removed, but others were made from them
+
+
 def _apply_filters(
     system: TestSystem, cases: GeneratedCases, options: CombineOptions, notes: list[str]
-) -> tuple[Integers, Mask, Mask]:
-    """Return the rows of the cases that stay, which of them are ancestors only, and which a filter removed.
-
-    The origins of cases that stay are needed to check these, so they stay too.
-    """
+) -> CaseSelection:
+    """Select the drawn cases that all filters let pass, and their ancestors, which are needed to check them."""
     tests = cases.tests
     keep = np.ones(len(tests), dtype=bool)
     if options.filters:
@@ -222,10 +239,16 @@ def _apply_filters(
         keep = np.zeros(len(tests), dtype=bool)
         keep[tests.rows_of(selection.ids)] = True
         notes.append(f"{pluralize(int((~keep).sum()), 'case')} removed by filters: {', '.join(options.filters)}.")
-    wanted = keep & cases.drawn
-    rows = np.flatnonzero(mark_ancestors(tests, np.flatnonzero(wanted)) | wanted)
+    is_wanted = keep & cases.drawn
+    rows = np.flatnonzero(mark_ancestors(tests, np.flatnonzero(is_wanted)))
     is_seed = rows < cases.seed_count
-    return rows, ~wanted[rows] & ~(is_seed & keep[rows]), ~keep[rows]
+    return CaseSelection(
+        cases=cases,
+        tests=tests if len(rows) == len(tests) else tests.take(rows),
+        rows=rows,
+        ancestors=~is_wanted[rows] & ~(is_seed & keep[rows]),
+        removed=~keep[rows],
+    )
 
 
 # -- executing and judging ---------------------------------------------------------------------------------------------
@@ -243,11 +266,10 @@ class Judgement:
     notes: Sequence[str] = ()
 
 
-def _execute_and_judge(
-    plan: CombinationPlan, cases: GeneratedCases, tests: TestSet, rows: Integers, removed: Mask, options: CombineOptions
-) -> Flow[Judgement]:
+def _execute_and_judge(plan: CombinationPlan, selection: CaseSelection, options: CombineOptions) -> Flow[Judgement]:
+    """Execute the cases, check the metamorphisms, and shorten the chains of violations."""
     parts: list[Outputs] = []
-    done, notes, is_stopped = 0, list[str](), False
+    tests, done, notes, is_stopped = selection.tests, 0, list[str](), False
     # No two cases are equal, so only the search for shortest chains finds them in the cache.
     is_large = len(tests) > MAX_CACHED_CASES
     try:
@@ -260,12 +282,12 @@ def _execute_and_judge(
         is_stopped = True
         notes.append(f"{len(tests) - done:,} of {pluralize(len(tests), 'case')} were not executed.")
     tests = tests.with_outputs(Outputs.concat([*parts, make_missing_outputs(len(tests) - done)]))
-    derivations = _list_derivations(cases, rows, removed)
-    verdicts = _check_derivations(plan, tests, derivations, removed)
+    derivations = _list_derivations(selection)
+    verdicts = _check_derivations(plan, tests, derivations, selection.removed)
     merged_verdicts = {name: _merge_verdicts(column, derivations, len(tests)) for name, column in verdicts.items()}
     if plan.system.metamorphisms:
         tests = tests.with_correctness(judge_verdicts(merged_verdicts, len(tests)))
-    shortened, failures = _list_failures(plan.system, cases, derivations, verdicts)
+    shortened, failures = _list_failures(plan.system, selection.cases, derivations, verdicts)
     if failures and not is_stopped:
         executor = ChainExecutor(plan.system, plan.seeds, plan.datamorphisms, options.seed)
         chains = yield from shorten_chains(executor, list(failures.values()))
@@ -280,8 +302,9 @@ def _execute_and_judge(
     )
 
 
-def _list_derivations(cases: GeneratedCases, rows: Integers, removed: Mask) -> Derivations:
-    """Return how each case was made, then all further ways in which cases that stay were made from cases that stay."""
+def _list_derivations(selection: CaseSelection) -> Derivations:
+    """Return how each case was made, then all further ways to make selected cases from selected cases."""
+    cases, rows, removed = selection.cases, selection.rows, selection.removed
     places = np.full(len(cases.tests), -1, dtype=np.int64)
     places[rows] = np.arange(len(rows))
     repeats, states = cases.repeats, cases.states
@@ -344,11 +367,12 @@ def _merge_verdicts(verdicts: Verdicts, derivations: Derivations, count: int) ->
 def _list_failures(
     system: TestSystem, cases: GeneratedCases, derivations: Derivations, verdicts: dict[str, Verdicts]
 ) -> tuple[dict[tuple[str, int], ShortenedChain], dict[tuple[str, int], ChainFailure]]:
-    """Return the violations of which the seed case itself is guilty, and others with long chains, some of each metamorphism.
+    """Return the violations that the seed case alone causes, and those whose chains can be shortened.
 
-    They are named by metamorphism and number of the derivation. A chain of one datamorphism is as short as can be.
+    Both are dicts by metamorphism and number of the derivation. The second has at most `MAX_SHORTENED_PER_METAMORPHISM`
+    per metamorphism, and only chains of several datamorphisms.
     """
-    guilty_seeds: dict[tuple[str, int], ShortenedChain] = {}
+    seed_violations: dict[tuple[str, int], ShortenedChain] = {}
     failures: dict[tuple[str, int], ChainFailure] = {}
     for name, verdict_column in verdicts.items():
         is_violated = verdict_column == Verdict.VIOLATED
@@ -356,17 +380,17 @@ def _list_failures(
         if not violated.size:
             continue
         seeds, steps, partners = cases.read_chains(derivations.states[violated])
-        is_guilty = np.zeros(len(seeds), dtype=bool)
+        is_by_seed = np.zeros(len(seeds), dtype=bool)
         if system.metamorphisms[name].arity == 1:
-            # the derivations of seed cases come first; those of cases that stay, stay
+            # the derivations of seed cases come first, and the seed case of a selected case is selected too
             seed_rows = derivations.states[derivations.states < cases.seed_count]
-            is_guilty = is_violated[np.searchsorted(seed_rows, seeds)]
-        for number in violated[is_guilty].tolist():
-            guilty_seeds[name, number] = ShortenedChain(chain=(), is_searched=True)
+            is_by_seed = is_violated[np.searchsorted(seed_rows, seeds)]
+        for number in violated[is_by_seed].tolist():
+            seed_violations[name, number] = ShortenedChain(chain=(), is_searched=True)
         lengths = (steps >= 0).sum(axis=1)
-        places = np.flatnonzero((lengths > 1) & ~is_guilty)
+        places = np.flatnonzero((lengths > 1) & ~is_by_seed)
         spread = np.linspace(0, len(places) - 1, min(len(places), MAX_SHORTENED_PER_METAMORPHISM)).astype(int)
         for place in places[spread].tolist():
             chain = tuple(zip(steps[place].tolist(), partners[place].tolist(), strict=True))[: lengths[place]]
             failures[name, int(violated[place])] = ChainFailure(metamorphism=name, seed=int(seeds[place]), chain=chain)
-    return guilty_seeds, failures
+    return seed_violations, failures
