@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -225,6 +228,22 @@ def test_a_changed_script_is_not_resumed(tmp_path, flaky):
         path.write_text(FLAKY_SCRIPT + "clean()\n")
         with pytest.raises(StoreError, match="other arguments"):
             dm.play(path, Flaky, seed=6, store=store, resume=1)
+
+
+def test_a_damaged_store_names_no_other_folder(tmp_path, flaky):
+    path = flaky("broken")
+    (tmp_path / "precious").mkdir()
+    with Store.open(tmp_path / "runs.sqlite") as store:
+        Flaky.fails_at = 20
+        assert dm.play(path, Flaky, seed=6, store=store).interrupted
+        with sqlite3.connect(tmp_path / "runs.sqlite") as database:
+            (parameters,) = database.execute("select parameters from runs").fetchone()
+            changed = json.loads(parameters) | {"backup": "x/../../precious"}
+            database.execute("update runs set parameters = ?", [json.dumps(changed)])
+        database.close()
+        with pytest.raises(StoreError, match="is damaged"):
+            dm.play(path, Flaky, seed=6, store=store, resume=1)
+    assert (tmp_path / "precious").is_dir()
 
 
 def test_a_refused_script_leaves_nothing(tmp_path):

@@ -12,6 +12,7 @@ from datamorphic.morphisms.cases import Correctness
 from datamorphic.scripting.statistics_file import COLUMNS, format_figures
 
 STRATEGIES = {
+    "randomTargetExplore(20,mid)": {"strategy": "random_target", "walks": 20},
     "randomTargetExplore(40,mid)": {"strategy": "random_target", "walks": 40},
     "directedWalkExplore([upward, mid])": {"strategy": "directed_walk", "walks": 60, "moves": ["upward"]},
     "randomWalkExplore([downward, upward, rightward, mid, leftward];20;30)": {
@@ -81,7 +82,9 @@ def test_statistics_are_those_of_explore_for_the_same_draws(tmp_path):
     (tmp_path / "all.scr").write_text(
         "".join(
             f"loadTestSpec(file:C:\\x\\bin\\{spec}.class)\nanalyse([saveMessageHead])\n"
-            + "".join(f"playTestScript(repeat{name}.scr)\nanalyse([saveMessageNL])\n" for name in range(3))
+            + "".join(
+                f"playTestScript(repeat{name}.scr)\nanalyse([saveMessageNL])\n" for name in range(len(STRATEGIES))
+            )
             for spec in ("BoxTest2", "SinTest1")
         )
     )
@@ -104,8 +107,28 @@ def test_statistics_are_those_of_explore_for_the_same_draws(tmp_path):
             expected.append("Average")
     lines = (tmp_path / "ExpDataFile.csv").read_text().splitlines()
     assert lines == expected
-    assert result.commands == 2 * (2 + 3 * (2 * 4 + 1))
+    assert result.commands == 2 * (2 + len(STRATEGIES) * (2 * 4 + 1))
     assert sum(entry["pairs"] for entry in result.pool.explorations) > 50
+
+
+def test_results_of_an_earlier_script_are_loaded(tmp_path):
+    (tmp_path / "first.scr").write_text("makeSeed([RandomValue50])\nexecuteTestCases()\nsaveTestResult(Seeds.tcs)\n")
+    (tmp_path / "second.scr").write_text(
+        "makeSeed([ResetTestSuite])\nloadTestResults(Seeds.tcs)\nrandomTargetExplore(30,mid)\nanalyse([saveStatistics])\n"
+    )
+    seeds = dm.play(tmp_path / "first.scr", "Sin 2", seed=1).tests
+    dm.play(tmp_path / "second.scr", "Sin 2", seed=2)
+    front = dm.explore(
+        dm.subjects["Sin 2"],
+        seeds=seeds.input,
+        strategy="random_target",
+        walks=30,
+        refine="bisect",
+        seed=np.random.SeedSequence(2, spawn_key=(1,)),
+    )
+    figures = (tmp_path / "ExpDataFile.csv").read_text().split(",")[1:5]
+    assert figures == [str(front.runs), str(50 + front.mutants), "50", str(front.mutants)]
+    assert len(front) > 5
 
 
 def test_mutants_are_border_pairs_that_lead_back_to_seeds(tmp_path):

@@ -10,6 +10,7 @@ import pytest
 
 import datamorphic as dm
 from datamorphic.errors import ScriptError, UsageError
+from datamorphic.scripting.commands import COMMANDS
 from datamorphic.scripting.folder import ScriptFolder
 from datamorphic.scripting.specs import ScriptSystem, SpecMap, get_spec_name, to_script_system
 from datamorphic.scripting.validation import MAX_COMMANDS, plan_script
@@ -61,6 +62,17 @@ def test_a_plan_knows_commands_and_files(folder):
 def test_statistics_go_to_the_file_of_the_last_message(folder):
     plan = check(folder, "saveMessage(sub/figures.csv;Box)\nanalyse([saveStatistics])\n")
     assert plan.outputs == {folder / "sub" / "figures.csv"}
+    plan = check(folder, "setFilePath(data)\nanalyse([saveStatistics])\n")
+    assert plan.outputs == {folder / "data" / "ExpDataFile.csv"}
+
+
+def test_every_command_has_a_method_and_a_place_in_the_guide():
+    guide = Path(__file__).parents[2].joinpath("docs/guides/scripts.md").read_text()
+    for command in COMMANDS.values():
+        assert f"{command.name}" in guide, command.name
+        assert command.summary
+        if command.method:
+            assert callable(getattr(dm.TestPool, command.method)), command.name
 
 
 def test_names_match_in_any_style_and_those_of_every_test_system_exist(folder):

@@ -53,6 +53,7 @@ NUMBERED_NAMES = {
 }
 _START = re.compile(r"start(.+)invoker")
 MIDPOINT_NAMES = ("mid", "midpoint")
+DEFAULT_STATISTICS_FILE = "ExpDataFile.csv"  # as published; where no message names another
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,7 @@ class FileBackup:
                 if copy is None:
                     target.unlink(missing_ok=True)
                 elif str(copy).isdigit():
-                    unfinished = target.with_name(f"{target.name}.part")
+                    unfinished = target.with_name(f"{self.path.name}.part")
                     shutil.copyfile(self.path / str(copy), unfinished)
                     unfinished.replace(target)
         except OSError as error:
@@ -105,6 +105,10 @@ def keep_script(keep: KeepOptions, plan: ScriptPlan, pool: TestPool, options: Pl
     if keep.resume is not None:
         with open_store(keep) as store:
             token = str(store.run(keep.resume).parameters.get("backup"))
+        if not _TOKEN.fullmatch(token):  # it names a folder that is removed at the end
+            raise StoreError(
+                f"What is stored of run {keep.resume} is damaged, so it cannot be resumed. Start a new run."
+            )
     parameters: dict[str, Any] = {
         "script": plan.name,
         "commands": plan.commands,

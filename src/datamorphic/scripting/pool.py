@@ -149,11 +149,11 @@ class TestPool(CallCommands):
         elif name == names.STATISTICS:
             statistics = compute_statistics(self.tests, self.runs)
             self.statistics.append(to_figures(statistics))
-            self._append(self._statistics_file, format_figures(statistics))
+            self._append_figures(format_figures(statistics))
         elif name == names.HEAD:
-            self._append(self._statistics_file, format_heading(self.source.spec))
+            self._append_figures(format_heading(self.source.spec))
         elif name == names.NEW_LINE:
-            self._append(self._statistics_file, "Average")
+            self._append_figures("Average")
         elif name == names.VIEW:
             figures = to_figures(compute_statistics(self.tests, self.runs))
             shown = {name: value for name, value in figures.items() if value is not None}

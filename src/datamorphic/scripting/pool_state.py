@@ -29,13 +29,13 @@ from ..systems.base import Executor
 from .folder import ScriptFolder
 from .formatter import format_call
 from .grammar import Call
+from .names import DEFAULT_STATISTICS_FILE
 from .recorder import HEADER, build_call, get_recorders
 from .specs import ScriptSystem, SpecMap, to_script_system
 
 if TYPE_CHECKING:
     from ..runs.session import Session
 
-DEFAULT_STATISTICS_FILE = "ExpDataFile.csv"
 #: the attributes of a test system that hold its morphisms
 MORPHISM_KINDS = (
     "seed_makers",
@@ -115,7 +115,7 @@ class PoolState:
         self.files: list[Path] = []
         self.history: list[Call] = []
         self.script_folder = self._file_folder = ""
-        self._statistics_file = DEFAULT_STATISTICS_FILE
+        self._statistics_file: str | None = None  # relative to the folder; None before a message was saved
         self._recorded_from = 0
         self._recorded_until: int | None = None
         self._tests: TestSet | None = None
@@ -277,6 +277,13 @@ class PoolState:
         self._executor = subject.sut
 
     # -- files -------------------------------------------------------------------------------------------------------
+
+    def _append_figures(self, line: str) -> None:
+        """Append a line to the statistics."""
+        if self._statistics_file is None:
+            self._append(DEFAULT_STATISTICS_FILE, line, self._file_folder)
+        else:
+            self._append(self._statistics_file, line)
 
     def _append(self, file: str, line: str, base: str = "") -> None:
         path = self.folder.find_target(file, base)

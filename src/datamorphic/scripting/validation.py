@@ -14,7 +14,7 @@ from ..errors import DatamorphicError, ScriptError, UsageError
 from .call_options import CALL_OPTIONS, parse_options
 from .commands import ParameterKind
 from .folder import ScriptFolder, read_script
-from .names import STATISTICS, STOP, NameBook, ScriptName
+from .names import DEFAULT_STATISTICS_FILE, STATISTICS, STOP, NameBook, ScriptName
 from .specs import ScriptSystem, SpecMap
 from .structure import Repetition, Statement, Step, StepBuilder
 
@@ -22,7 +22,6 @@ MAX_COMMANDS = 100_000  # all repetitions and played scripts included
 MAX_PLAY_DEPTH = 16
 MAX_SCRIPTS = 1_000
 MAX_TOTAL_BYTES = 10_000_000  # of all scripts together
-DEFAULT_STATISTICS_FILE = "ExpDataFile.csv"
 #: commands that query the system under test
 QUERYING_COMMANDS = ("randomTargetExplore", "directedWalkExplore", "randomWalkExplore", "executeTestCases", "explore")
 
@@ -35,7 +34,7 @@ class _ScriptState:
     model: str | None = None  # that was started
     script_folder: str = ""
     file_folder: str = ""
-    statistics_file: str = DEFAULT_STATISTICS_FILE
+    statistics_file: str | None = None  # None before a message was saved
 
 
 @dataclass(kw_only=True)
@@ -213,7 +212,10 @@ class _Validator:
         for entry in entries:
             if kind == "analyser" and entry.provided:
                 if entry.name == STATISTICS or entry.name.startswith("saveMessage"):
-                    self.add_output(statement, state.statistics_file, "")
+                    file, base = state.statistics_file, ""
+                    if file is None:
+                        file, base = DEFAULT_STATISTICS_FILE, state.file_folder
+                    self.add_output(statement, file, base)
                 elif entry.name == STOP:
                     state = replace(state, model=None)
                 elif entry.name in book.models:
