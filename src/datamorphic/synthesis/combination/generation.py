@@ -1,9 +1,9 @@
 """Make the cases of all chains, or of some: all cases of one order in one batch per datamorphism.
 
-A *state* is a chain that was applied to a seed case. Its value is a case; several states may have the same value, and then
-the first case with that value stands for all of them. A state leads on even if its value is not new. Only states with equal
-values that may be followed by the same chains are merged. All ways in which a case was made are kept, because metamorphisms
-compare a case with its origins.
+A *state* is a chain that was applied to a seed case. Its value is the resulting input. Of several states with the same value,
+the first makes the case, and the others are further ways to make it. All ways are kept, because metamorphisms compare a case
+with its origins. A state is continued even if its value is not new. Two states are merged only if their values are equal and
+the same chains may follow.
 """
 
 from __future__ import annotations
@@ -88,15 +88,15 @@ class GeneratedCases:
         while (states >= self.seed_count).any():
             path.append(states)
             states = np.where(states >= self.seed_count, self.states.parents[states], states)
-        # chains end at different lengths: shift each to the left
+        # the paths run from the end of a chain to its start, and chains have different lengths
         steps = np.full((len(seeds), len(path)), NO_STEP, dtype=np.int64)
         partners = np.full((len(seeds), len(path)), NO_PARTNER, dtype=np.int64)
         lengths = sum((numbers >= self.seed_count).astype(np.int64) for numbers in path)
         for distance, numbers in enumerate(path):
-            chained = np.flatnonzero(numbers >= self.seed_count)
-            place = np.asarray(lengths)[chained] - 1 - distance
-            steps[chained, place] = self.states.steps[numbers[chained]]
-            partners[chained, place] = self.states.partners[numbers[chained]]
+            rows = np.flatnonzero(numbers >= self.seed_count)
+            places = np.asarray(lengths)[rows] - 1 - distance
+            steps[rows, places] = self.states.steps[numbers[rows]]
+            partners[rows, places] = self.states.partners[numbers[rows]]
         return seeds, steps, partners
 
 
@@ -120,16 +120,14 @@ class CaseMaker:
     def apply(
         self, step: int, states: States, numbers: Integers, partners: Integers | None, order: int
     ) -> tuple[States, Integers]:
-        """Apply a datamorphism to states, and return the new states and the rows that its filter lets pass.
+        """Apply a datamorphism to states, and return the new states and the rows of the states that its filter lets pass.
 
-        `numbers` are the numbers of the states, and `partners` the seed rows for a second argument.
+        `numbers` are the numbers of the states among all states. `partners` are the seed rows for the second argument of a
+        binary datamorphism, None for a unary one.
         """
-        morphism, cases, rows = self.datamorphisms[step], states.cases, np.arange(len(states))
-        if morphism.mark.filter is not None and len(rows):
-            case_filter = self.system.find("case_filter", morphism.mark.filter)
-            rows = np.flatnonzero(case_filter.evaluate_cases(self._view(cases)))
-            self.rejected_count += len(cases) - len(rows)
-        states, cases = states.take(rows), cases[rows]
+        morphism, rows = self.datamorphisms[step], self._find_passing_rows(self.datamorphisms[step], states.cases)
+        states = states.take(rows)
+        cases = states.cases
         no_partners = np.full(len(rows), NO_PARTNER, dtype=np.int64)
         second_rows = no_partners if partners is None else partners[rows]
         values, is_new = np.empty(0, dtype=np.int64), np.zeros(len(rows), dtype=bool)
@@ -153,6 +151,15 @@ class CaseMaker:
             is_new=is_new,
         )
         return new_states, rows
+
+    def _find_passing_rows(self, morphism: Morphism, cases: Integers) -> Integers:
+        """Return which of some cases the filter of a datamorphism lets pass; all if it has none."""
+        if morphism.mark.filter is None or not len(cases):
+            return np.arange(len(cases))
+        case_filter = self.system.find("case_filter", morphism.mark.filter)
+        rows = np.flatnonzero(case_filter.evaluate_cases(self._view(cases)))
+        self.rejected_count += len(cases) - len(rows)
+        return rows
 
     def _append(self, codes: npt.NDArray[np.float64], step: int, parents: Integers, partners: Integers) -> None:
         start, stop = self._count, self._count + len(codes)
@@ -187,10 +194,10 @@ class CaseMaker:
         )
 
     def finish(self, levels: list[States], repeats: list[States], drawn_cases: Integers | None) -> GeneratedCases:
-        """Return all cases; those that are not among the drawn ones are marked."""
+        """Return all cases, with marks on those that were drawn; None stands for all."""
         level_states = States.concat(levels)
         states = States.concat([level_states, *repeats])
-        self._table = RowTable(1)  # its memory is needed
+        self._table = RowTable(1)  # frees the memory of the full table
         tests = self._view(np.arange(self._count))
         state_of_case = np.full(len(tests), -1, dtype=np.int64)
         makers = np.flatnonzero(level_states.is_new)
@@ -213,19 +220,19 @@ class CaseMaker:
 
 
 def _select_different_ways(states: States, makers: Integers, repeats: Integers) -> Integers:
-    """Return the repeats that make a case in another way than earlier ones: from other cases, or by another datamorphism."""
+    """Return the repeats that make a case from other cases, or by another datamorphism, than earlier states do."""
     if not repeats.size:
         return repeats
     numbers = np.concatenate([makers, repeats])
     parents = states.cases[states.parents[numbers]]
     keys = [states.partners[numbers], states.steps[numbers], parents, states.cases[numbers]]
     order = np.lexsort(keys)  # stable: the first of equal ways stays first
-    different = np.sort(order[_find_starts([key[order] for key in keys])])
-    return numbers[different[different >= len(makers)]]
+    first_places = np.sort(order[_find_starts([key[order] for key in keys])])
+    return numbers[first_places[first_places >= len(makers)]]
 
 
 def make_step_generator(seed: int, order: int, step: int, attempt: int = 0) -> np.random.Generator:
-    """Return the generator of a datamorphism at one place of all chains."""
+    """Return the random generator of a datamorphism at one place of all chains."""
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(order, step, attempt)))
 
 
@@ -248,9 +255,9 @@ def make_all_cases(maker: CaseMaker, rule: ChainRule, show_progress: ShowProgres
             parts.append(replace(states, futures=rule.advance(states.futures, step)))
         level = States.concat(parts)
         repeats.append(level.take(~level.is_new))
-        can_continue = rule.has_next(level.futures) if order < rule.max_length else np.zeros(len(level), dtype=bool)
-        level = level.take(_merge(level, can_continue, has_partners))
-        can_continue = rule.has_next(level.futures) if order < rule.max_length else np.zeros(len(level), dtype=bool)
+        can_continue = rule.has_next(level.futures) & (order < rule.max_length)
+        rows = _merge(level, can_continue, has_partners)
+        level, can_continue = level.take(rows), can_continue[rows]
         levels.append(level)
         numbers = state_count + np.flatnonzero(can_continue)
         state_count += len(level)
@@ -268,7 +275,10 @@ def _pair_with_other_seeds(rows: Integers, seeds: npt.NDArray[np.int32], seed_co
 
 
 def _merge(states: States, can_continue: Mask, by_seed: bool) -> Integers:
-    """Return the rows of states to keep: those that made a case, and of those that lead on the first of each kind."""
+    """Return the rows of the states to keep.
+
+    These are the states that made a case and, of equal states that can be continued, the first.
+    """
     candidates = np.flatnonzero(can_continue)
     keys = [states.cases[candidates], states.futures[candidates]]
     if by_seed:
@@ -291,31 +301,34 @@ def _find_starts(sorted_keys: Sequence[npt.NDArray[np.integer[Any]]]) -> Mask:
 def make_drawn_cases(
     maker: CaseMaker, seeds: Integers, steps: Integers, choices: Integers, show_progress: ShowProgress
 ) -> GeneratedCases:
-    """Make the cases of some chains, one per row, with all cases on the way to them."""
+    """Make the cases of some chains, one per row, with all cases on the way to them.
+
+    `seeds` are the rows of their seed cases. `steps` and `choices` are what `ChainRule.unrank` returns.
+    """
     level = States.of_seeds(len(maker.seeds))
     levels, state_count = [level], len(level)
-    nodes, drawn_cases = (
-        seeds.copy(),
-        [np.empty(0, dtype=np.int64)],
-    )  # nodes: rows of `level`, -1 where a filter ended the chain
-    numbers = np.arange(len(level))
+    numbers, drawn_cases = np.arange(len(level)), [np.empty(0, dtype=np.int64)]
+    is_binary = np.array([morphism.arity == 2 for morphism in maker.datamorphisms])
+    nodes = seeds.copy()  # the row of each chain in `level`, -1 where a filter ended it
     for place in range(steps.shape[1]):
         chains = np.flatnonzero((steps[:, place] != NO_STEP) & (nodes >= 0))
         if not chains.size:
             break
         others = choices[chains, place]
         partners = others + (others >= seeds[chains])  # the chain's own seed case is left out
-        is_binary = np.array([morphism.arity == 2 for morphism in maker.datamorphisms])[steps[chains, place]]
-        keys = np.column_stack([steps[chains, place], nodes[chains], np.where(is_binary, partners, NO_PARTNER)])
+        chain_steps = steps[chains, place]
+        partners = np.where(is_binary[chain_steps], partners, NO_PARTNER)
+        # chains with the same start share their states
+        keys = np.column_stack([chain_steps, nodes[chains], partners])
         transitions, inverse = np.unique(keys, axis=0, return_inverse=True)
         parts, places, size = [], np.full(len(transitions), -1, dtype=np.int64), 0
         for step, morphism in enumerate(maker.datamorphisms):
             show_progress(f"order {place + 1}: {morphism.name}", None)
-            chosen = np.flatnonzero(transitions[:, 0] == step)
-            rows = transitions[chosen, 1]
-            second_rows = transitions[chosen, 2] if morphism.arity == 2 else None
-            states, passed = maker.apply(step, level.take(rows), numbers[rows], second_rows, place + 1)
-            places[chosen[passed]] = size + np.arange(len(passed))
+            step_rows = np.flatnonzero(transitions[:, 0] == step)
+            rows = transitions[step_rows, 1]
+            second_rows = transitions[step_rows, 2] if morphism.arity == 2 else None
+            states, passing_rows = maker.apply(step, level.take(rows), numbers[rows], second_rows, place + 1)
+            places[step_rows[passing_rows]] = size + np.arange(len(passing_rows))
             parts.append(states)
             size += len(states)
         level = States.concat(parts)
@@ -331,7 +344,7 @@ def make_drawn_cases(
 
 
 def mark_ancestors(tests: TestSet, rows: Integers) -> Mask:
-    """Return which cases are ancestors of some cases, these included."""
+    """Return which cases are in some rows, or are ancestors of these."""
     needed = np.zeros(len(tests), dtype=bool)
     origin_rows, generation = tests.rows_of(tests.origins), rows
     while generation.size:
