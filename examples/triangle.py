@@ -92,4 +92,4 @@ if __name__ == "__main__":
         combination = dm.combine(Triangle(fault), "permutationComplete")
         print(combination.describe(), end="\n\n")
         assert combination.holds == (fault is None)
-        assert combination.violations.get("shortest", pd.Series(dtype=str)).notna().all()
+        assert combination.violations["shortest"].notna().all()

@@ -153,7 +153,9 @@ def estimate_size(
     order: int | None = None,
     seed: int = 0,
 ) -> int:
-    """Return how many cases `combine` makes at most: if all are different and no filter ends a chain.
+    """Return the largest number of new cases that `combine` can make.
+
+    It makes fewer if several chains lead to the same input, or a filter ends a chain.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Which chains of datamorphisms a strategy composes: how many there are, which may follow, and the chain of each rank.
+"""The chains of datamorphisms that each strategy tries: how many there are, how they continue, and the chain of each rank.
 
-A chain is a sequence of datamorphisms, applied to a seed case from left to right. Every start of a chain of a strategy is a
-chain of it too, so that all chains of one length can be made from those of the length before.
+A chain is a sequence of datamorphisms, applied to a seed case from left to right. Every start of a chain of a strategy is also
+a chain of that strategy, so that the chains of each length can be made from those that are one shorter.
 
 A unary datamorphism can be applied in one way, a binary one in as many ways as there are other seed cases for its second
 argument. These numbers are the weights of the datamorphisms; chains that differ in a second argument are different.
@@ -23,7 +23,7 @@ from ...errors import ArgumentError
 from ...morphisms.morphism import normalize_name
 from ...space.features import Mask
 
-Integers = npt.NDArray[np.int64]
+Integers = npt.NDArray[np.int64]  # rows, ids, or numbers of states or datamorphisms
 Ranks = npt.NDArray[Any]  # int64, or Python's integers where there are more chains than that
 
 NO_STEP = -1  # in a matrix of chains: the chain has ended
@@ -33,9 +33,9 @@ LARGEST_EXACT_SIZE = 10**15  # larger numbers of chains are written as powers of
 
 @dataclass(frozen=True)
 class ChainRule(ABC):
-    """The chains that a strategy composes from weighted datamorphisms.
+    """The chains that a strategy tries with weighted datamorphisms.
 
-    What may follow a chain depends on a number, its future. Chains of equal value and future lead to equal chains.
+    What may follow a chain is encoded as a number, its future. Chains with equal futures can be continued in the same ways.
     """
 
     strategy: ClassVar[str]  # the published name
@@ -159,10 +159,10 @@ class OrderedSubsets(ChainRule):
         for step, weight in enumerate(self.weights):
             digits = (rest % (1 + weight)).astype(np.int64)
             rest = rest // (1 + weight)
-            chosen = rows[digits > 0]
-            steps[chosen, lengths[chosen]] = step
-            choices[chosen, lengths[chosen]] = digits[chosen] - 1
-            lengths[chosen] += 1
+            step_rows = rows[digits > 0]
+            steps[step_rows, lengths[step_rows]] = step
+            choices[step_rows, lengths[step_rows]] = digits[step_rows] - 1
+            lengths[step_rows] += 1
         return steps, choices
 
 
@@ -204,8 +204,8 @@ class Permutations(ChainRule):
     def unrank(self, ranks: Ranks) -> tuple[Integers, Integers]:
         """Return the chains with these ranks, step by step.
 
-        The number of ways to go on depends on how many datamorphisms of each weight are left, and there are two weights
-        at most: 1 for unary ones, and one for all binary ones.
+        The number of ways to continue depends on how many datamorphisms of each weight are left. There are at most two
+        weights: 1 for unary datamorphisms (light), and one for all binary ones (heavy).
         """
         steps, choices = self._make_matrices(len(ranks))
         is_heavy = np.array(self.weights) != 1
@@ -223,22 +223,22 @@ class Permutations(ChainRule):
                 number, light_chains = rest[group] - 1, light_count * after_light
                 for heavy in (False, True):
                     in_part = (number >= light_chains) == heavy
-                    selected = group[in_part]
-                    if not selected.size:
+                    part_rows = group[in_part]
+                    if not part_rows.size:
                         continue
                     ways, after, start = (heavy_weight, after_heavy, light_chains) if heavy else (1, after_light, 0)
                     index = ((number[in_part] - start) // (ways * after)).astype(np.int64)
                     offset = (number[in_part] - start) % (ways * after)
-                    candidates = np.cumsum(free[selected] & (is_heavy == heavy), axis=1)
-                    chosen = (candidates > index[:, None]).argmax(axis=1)
-                    steps[selected, place] = chosen
-                    choices[selected, place] = (offset // after).astype(np.int64)
-                    free[selected, chosen] = False
-                    rest[selected] = offset % after
+                    candidates = np.cumsum(free[part_rows] & (is_heavy == heavy), axis=1)
+                    next_steps = (candidates > index[:, None]).argmax(axis=1)
+                    steps[part_rows, place] = next_steps
+                    choices[part_rows, place] = (offset // after).astype(np.int64)
+                    free[part_rows, next_steps] = False
+                    rest[part_rows] = offset % after
         return steps, choices
 
     def _count_continuations(self, light: int, heavy: int, weight: int) -> int:
-        """Return in how many ways a chain can go on, to end at once included, with so many datamorphisms left."""
+        """Return in how many ways a chain can continue or end with so many datamorphisms left."""
         if light < 0 or heavy < 0:
             return 0
         return Permutations((1,) * light + (weight,) * heavy).count + 1
@@ -293,7 +293,7 @@ def parse_strategy(name: object, order: object, owner: str) -> tuple[str, int | 
 
 
 def draw_ranks(rng: np.random.Generator, total: int, count: int) -> Ranks:
-    """Return different numbers below `total` in ascending order, every selection being equally likely."""
+    """Return `count` different numbers below `total` in ascending order; every selection is equally likely."""
     if total <= MAX_INT64:
         return np.sort(rng.choice(total, count, replace=False, shuffle=False))
     byte_count, ranks = (total.bit_length() + 7) // 8, set[int]()

@@ -41,11 +41,11 @@ class CombineOptions:
             validate_positive("timeout", self.OWNER, self.timeout)
 
     def make_rule(self, weights: Sequence[int]) -> ChainRule:
-        """Return the chains of the strategy for datamorphisms that can be applied in so many ways."""
+        """Return the chains of the strategy; `weights` are the numbers of ways to apply each datamorphism."""
         return RULES[self.strategy](tuple(weights), self.order)
 
     def to_request(self, seed_count: int) -> dict[str, Any]:
-        """Return what a run store keeps of the request, to compare with when the run is resumed."""
+        """Return the request as a run store keeps it, for comparison when the run is resumed."""
         return {
             "strategy": self.strategy,
             "order": self.order,

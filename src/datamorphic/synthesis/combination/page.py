@@ -38,11 +38,11 @@ def _build_metamorphisms(combination: Combination) -> list[Section]:
         return []
     rows = []
     for row in combination.table.itertuples():
-        judged = row.holds + row.violated
-        share = format_percent(row.violated / judged) if judged else "–"
-        counts = [f"{count:,}" for count in (judged, row.violated, row.inapplicable, row.undefined)]
-        rows.append([row.metamorphism, row.message, counts[0], counts[1], share, counts[2], counts[3]])
-    columns = ["metamorphism", "says", "checks", "violated", "share", "not applicable", "no answer"]
+        check_count = row.holds + row.violated
+        share = format_percent(row.violated / check_count) if check_count else "–"
+        counts = [f"{count:,}" for count in (check_count, row.violated, row.inapplicable, row.undefined)]
+        rows.append([row.metamorphism, row.message, *counts[:2], share, *counts[2:]])
+    columns = ["metamorphism", "what it says", "checks", "violated", "share", "does not apply", "no answer"]
     return [
         Section(
             heading=f"{pluralize(len(rows), 'metamorphism')} checked",

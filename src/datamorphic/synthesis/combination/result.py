@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 MAX_VIOLATIONS_IN_DOCUMENT = 100
 MAX_FEATURES_IN_EXAMPLE = 6
 CHAIN_ARROW = " > "
+VIOLATION_COLUMNS = ("metamorphism", "case", "seed_case", "chain", "shortest", "origin", "origin_output", "output")
 
 Verdicts = npt.NDArray[np.object_]
 
@@ -143,7 +144,7 @@ class Combination(Exportable):
 
     @property
     def calls(self) -> int:
-        """The number of rows that the system computed."""
+        """The number of rows that the system computed; answers from the cache do not count."""
         return self.tally.calls
 
     @property
@@ -160,7 +161,7 @@ class Combination(Exportable):
     def table(self) -> pd.DataFrame:
         """One row per metamorphism: how often it holds, is violated, inapplicable and undefined.
 
-        A case counts as often as it was made in another way.
+        A case that was made in several ways counts once for each of them.
         """
         import pandas as pd
 
@@ -173,7 +174,7 @@ class Combination(Exportable):
     # -- chains ----------------------------------------------------------------------------------------------------
 
     def chain(self, case_id: int) -> list[str]:
-        """Return the datamorphisms that made a case from its seed case, the first one first.
+        """Return the datamorphisms that made a case from its seed case, in the order of application.
 
         A binary datamorphism also has the id of the seed case that is its second argument: ``"mid(3)"``.
         """
@@ -254,7 +255,10 @@ class Combination(Exportable):
                 self.tests.inputs.take(rows).frame.add_prefix("in."),
             ]
             parts.append(pd.concat([pd.DataFrame(columns), *inputs], axis=1))
-        return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["metamorphism", "case"])
+        if parts:
+            return pd.concat(parts, ignore_index=True)
+        inputs = [f"{prefix}.{name}" for prefix in ("seed", "in") for name in self.tests.space.names]
+        return pd.DataFrame(columns=[*VIOLATION_COLUMNS, *inputs])
 
     def _format_chain(self, chain: Chain) -> str:
         return CHAIN_ARROW.join(self._name_steps(chain))
@@ -288,10 +292,8 @@ class Combination(Exportable):
 
     def _format_example(self, metamorphism: str, trace: ViolationTrace, chain: Chain) -> str:
         """Return a violation as a sentence, with the answers at the end of the chain."""
-        names, seed_frame = (
-            self.tests.space.names,
-            self.cases.tests.inputs.take(slice(trace.seed, trace.seed + 1)).frame,
-        )
+        names = self.tests.space.names
+        seed_frame = self.cases.tests.inputs.take(slice(trace.seed, trace.seed + 1)).frame
         values = [f"{name} {_format_value(seed_frame[name].iloc[0])}" for name in names[:MAX_FEATURES_IN_EXAMPLE]]
         seed_values = ", ".join([*values, *(["..."] if len(names) > MAX_FEATURES_IN_EXAMPLE else [])])
         seed_case = f"seed case {self.cases.tests.ids[trace.seed]} ({seed_values})"
@@ -346,14 +348,16 @@ class Combination(Exportable):
         """Return one test case per metamorphism."""
         cases = []
         for row in self.table.itertuples():
-            judged = row.holds + row.violated
-            violated = f"{row.violated:,} of {pluralize(judged, 'check')} violate it"
+            check_count = row.holds + row.violated
+            message = "" if check_count else "It applies to no case with an answer."
+            if row.violated:
+                message = f"{row.violated:,} of {pluralize(check_count, 'check')} violate it"
             cases.append(
                 JUnitCase(
                     name=row.metamorphism,
-                    outcome="failed" if row.violated else "passed" if judged else "skipped",
+                    outcome="failed" if row.violated else "passed" if check_count else "skipped",
                     kind="violated" if row.violated else "",
-                    message=violated if row.violated else "" if judged else "it applies to no case",
+                    message=message,
                     detail="\n".join(group.words for group in self.groups if group.metamorphism == row.metamorphism),
                 )
             )

@@ -73,14 +73,14 @@ def format_combination(combination: Combination) -> str:
     lines = [format_headline(combination), *format_figures(combination)]
     for row in combination.table.itertuples():
         message = f": {row.message}" if row.message else ""
-        judged = row.holds + row.violated
+        check_count = row.holds + row.violated
         if not row.violated:
-            outcome = f"HOLDS        {row.metamorphism}{message} ({pluralize(judged, 'check')})"
-            lines.append(outcome if judged else f"NOT CHECKED  {row.metamorphism}{message} (applies to no case)")
+            outcome = f"HOLDS        {row.metamorphism}{message} ({pluralize(check_count, 'check')})"
+            lines.append(outcome if check_count else f"NOT CHECKED  {row.metamorphism}{message} (applies to no case)")
             continue
-        share = format_percent(row.violated / judged)
+        share = format_percent(row.violated / check_count)
         lines.append(
-            f"BROKEN       {row.metamorphism}{message} ({row.violated:,} of {pluralize(judged, 'check')}, {share})"
+            f"BROKEN       {row.metamorphism}{message} ({row.violated:,} of {pluralize(check_count, 'check')}, {share})"
         )
         groups = [group for group in combination.groups if group.metamorphism == row.metamorphism]
         lines += [f"  {format_group(group)}" for group in groups[:MAX_GROUPS_PER_METAMORPHISM]]
