@@ -1,4 +1,8 @@
-"""Combination: a million new cases of a space of 20 features, made, executed and checked, with the memory they take."""
+"""New cases from old ones.
+
+Combination: a million new cases of a space of 20 features, made, executed and checked, with the memory they take.
+Optimisation: seconds per cycle for sets of growing size.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +24,7 @@ from datamorphic.systems.wrap import wrap
 
 FEATURES, DATAMORPHISMS = 20, 6  # 1,956 orderings of subsets of six
 SEEDS = (128, 256, 512)
+SET_SIZES, CYCLES = (200, 2_000, 20_000), 3
 GOAL_SECONDS, GOAL_GIGABYTES = 20, 2
 SPACE = dm.Space([dm.Continuous(f"x{j}", 0, 1) for j in range(FEATURES)], moves="open")
 
@@ -34,6 +39,18 @@ def main():
             f"{last['seconds']:.1f} s",
             f"goal {GOAL_SECONDS} s; {last['gigabytes']:.2f} GB, goal {GOAL_GIGABYTES}; grows as n^{slope:.2f}",
         )
+    _time_cycle("border_coverage", SET_SIZES[0])  # imports
+    for metric in ("mean_nearest_distance", "border_coverage"):
+        seconds = {size: _time_cycle(metric, size) for size in SET_SIZES}
+        figures = ", ".join(f"{size:,} cases {value:.2f} s" for size, value in seconds.items())
+        line(f"a cycle of optimise, {metric}", f"{seconds[SET_SIZES[0]]:.3f} s", figures)
+
+
+def _time_cycle(metric, size):
+    began = time.perf_counter()
+    strategy, box = "GAOptimizeWeakestRemoval", dm.subjects["Box 2"]
+    dm.optimise(box, strategy, metric=metric, seeds=size, steps=CYCLES, change_rate=0, progress=False)
+    return (time.perf_counter() - began) / CYCLES
 
 
 def _measure(kind, seeds):

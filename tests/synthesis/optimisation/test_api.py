@@ -44,6 +44,15 @@ def test_a_frame_or_a_test_set_can_be_improved():
     assert set(again.tests.ids[again.tests.made_by_names != "mine"] >= 115) <= {True}
 
 
+def test_a_test_set_of_another_space_is_moved_to_that_of_the_system():
+    frame = BOX.known_space().sample(15, seed=1) / 3
+    narrow = TestSet.of_seeds(dm.Space.from_frame(frame).points(frame), first_id=7)
+    result = optimise(tests=narrow, seeds=None, steps=15)
+    assert result.tests.space.features == BOX.known_space().features
+    assert result.start.ids.tolist() == narrow.ids.tolist()
+    assert result.tests.input["x"].max() > frame["x"].max()  # the bounds are those of the system
+
+
 def test_a_model_gets_the_moves_of_its_space():
     result = dm.optimise(
         TREE,

@@ -94,22 +94,29 @@ class _Crowd:
 
         The next one is the case without which the mean distance is largest, or else the one with the nearest neighbour.
         """
-        removed_rows: list[int] = []
-        batch = 1 + count // MAX_SINGLE_REMOVALS
-        while len(removed_rows) < count:
+        removed_rows: list[RowNumbers] = []
+        batch, left = 1 + count // MAX_SINGLE_REMOVALS, count
+        while left:
             scores = self.nearest - self.compute_neighbour_gains() if by_gain else self.nearest + 1e-3 * self._second
             scores = np.where(self._alive & removable, scores, np.inf)
-            size = min(batch, count - len(removed_rows))
-            chosen = [int(scores.argmin())]
-            if size > 1:
-                candidates = np.argpartition(scores, size)[:size]
-                candidates = candidates[np.argsort(scores[candidates], kind="stable")]
-                earlier = set(candidates.tolist())
-                # not both of two neighbours: the second is less crowded without the first
-                chosen = [row for row in candidates.tolist() if int(self._nearest_row[row]) not in earlier] or chosen
+            chosen = self._choose_lowest(scores, min(batch, left))
             self._alive[chosen] = False
-            removed_rows += chosen
+            removed_rows.append(chosen)
+            left -= len(chosen)
             # neighbours that are not alive are those removed now: earlier ones were replaced at once
             is_affected = ~(self._alive[self._nearest_row] & self._alive[self._second_row]) & self._alive
             self._find_neighbours(np.flatnonzero(is_affected))
-        return np.array(removed_rows, dtype=np.intp)
+        return np.concatenate([np.empty(0, dtype=np.intp), *removed_rows])
+
+    def _choose_lowest(self, scores: Numbers, size: int) -> RowNumbers:
+        """Return at most `size` rows with the lowest scores, and not both of two neighbours.
+
+        Without the first one, the second is less crowded.
+        """
+        if size == 1:
+            return np.array([scores.argmin()])
+        candidates = np.argpartition(scores, size - 1)[:size]
+        candidates = candidates[np.argsort(scores[candidates], kind="stable")]
+        places = np.full(len(scores), size)
+        places[candidates] = np.arange(size)
+        return candidates[places[self._nearest_row[candidates]] > np.arange(size)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING
@@ -123,7 +123,10 @@ def _build_tests(
     import pandas as pd
 
     if isinstance(tests, TestSet):
-        return tests
+        known_space = space or system.space
+        if known_space is None or known_space.features == tests.space.features:
+            return tests
+        return replace(tests, inputs=known_space.points(tests.input))  # read from a file, with other bounds
     if is_number(tests):
         raise ArgumentError(f"tests must be a TestSet or a frame. For a number of cases to make: seeds={tests!r}.")
     if tests is not None:
