@@ -1,4 +1,4 @@
-"""The day after a given day, another classic: a date program that forgot how leap years work.
+"""The day after a given day, a classic of testing: a date program with a leap-year bug.
 
 Run it with: python examples/next_date.py
 """
@@ -14,12 +14,12 @@ DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
 
 def is_leap_year(year):
-    """Return whether a year has a 29th of February. Years that 400 divides are forgotten."""
+    """Return whether a year has a 29th of February. The bug: years that 400 divides have one, too."""
     return year % 4 == 0 and year % 100 != 0
 
 
 def next_date(year, month, day):
-    """Return the day after a day, as text, or that there is no such day."""
+    """Return the day after a day as text, or "no such day"."""
     length = DAYS[month - 1] + (month == 2 and is_leap_year(year))
     if day > length:
         return "no such day"
@@ -34,13 +34,13 @@ def without_year(answers):
 
 
 class NextDate:
-    """Days that are the same in every year, unless February is long: the day after must be the same, too."""
+    """A test system: the calendar repeats after four years and after four centuries, and so must the answers."""
 
     space = dm.Space([dm.Integer("year", 1583, 4000), dm.Integer("month", 1, 12), dm.Integer("day", 1, 31)])
 
     @dm.seed_maker
     def ends_of_months(self):
-        """The days on which something happens, in an ordinary year and in two leap years."""
+        """Make the last days of all months, in an ordinary year and in two leap years."""
         return pd.DataFrame(
             [
                 (year, month, day)
@@ -80,7 +80,7 @@ class NextDate:
 
     @dm.executor(scalar=True)
     def tomorrow(self, year, month, day):
-        """Ask the program."""
+        """Query the program."""
         return next_date(year, month, day)
 
 

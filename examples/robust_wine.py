@@ -1,4 +1,4 @@
-"""A real classifier and measurements that vary: which harmless changes of a bottle of wine, together, change the answer?
+"""A real classifier and measurements that vary: which harmless changes of the measurements change the answer?
 
 Run it with: python examples/robust_wine.py
 """
@@ -17,7 +17,7 @@ MODEL = make_pipeline(StandardScaler(), SVC()).fit(INPUTS, WINES["target"])
 
 
 class RobustWine:
-    """Bottles of wine, measured again, and the answer that should stay."""
+    """Bottles of wine, errors of measurement, and the answer that should stay."""
 
     space = dm.Space.from_frame(INPUTS, moves="open")
 
@@ -28,22 +28,22 @@ class RobustWine:
 
     @dm.datamorphism(move=False)
     def rounded(self, wine):
-        """Fewer digits, as on a label."""
+        """Round to one digit, as on a label."""
         return wine.round(1)
 
     @dm.datamorphism(move=False)
     def warm_laboratory(self, wine):
-        """A warm day: alcohol and magnesium read a little high."""
+        """Measure a little too much alcohol and magnesium, as on a warm day."""
         return wine.assign(alcohol=wine.alcohol * 1.01, magnesium=wine.magnesium * 1.03)
 
     @dm.datamorphism(move=False)
     def faded(self, wine):
-        """A bottle that stood in the light: less colour."""
+        """Reduce the colour, as in a bottle that stood in the light."""
         return wine.assign(color_intensity=wine.color_intensity * 0.95)
 
     @dm.datamorphism(move=False)
     def measured_again(self, wine, rng):
-        """Every measurement within one percent."""
+        """Change every measurement by up to one percent."""
         return wine * rng.uniform(0.99, 1.01, wine.shape)
 
     @dm.metamorphism(applies_to="mutant", message="a bottle stays the same wine, however it is measured")
@@ -53,7 +53,7 @@ class RobustWine:
 
     @dm.executor
     def cultivar(self, wines):
-        """Ask the model."""
+        """Query the model."""
         return MODEL.predict(wines)
 
 
@@ -61,4 +61,4 @@ if __name__ == "__main__":
     combination = dm.combine(RobustWine, "permutationComplete")
     print(combination.describe())
     bottles = combination.violations["seed_case"].nunique()
-    print(f"\nThe answers to {bottles} of {combination.seed_count} bottles depend on how they are measured.")
+    print(f"\nFor {bottles} of {combination.seed_count} bottles, the answer depends on how they are measured.")

@@ -14,7 +14,7 @@ SIDES = ["a", "b", "c"]
 
 
 def classify(frame, fault=None):
-    """Return the kind of every triangle; each fault is a mistake that programmers really make."""
+    """Return the kind of every triangle; `fault` plants a mistake that programmers really make."""
     a, b, c = (frame[side].to_numpy() for side in SIDES)
     if fault == "8 bits":  # sides are stored in one byte
         a, b, c = a % 256, b % 256, c % 256
@@ -22,7 +22,7 @@ def classify(frame, fault=None):
     if fault == "side forgotten":  # one of the three comparisons is missing
         too_long = (a + b <= c) | (b + c <= a)
     two_equal = (a == b) | (b == c) | (c == a)
-    if fault == "pair forgotten":  # so is one of these
+    if fault == "pair forgotten":  # one of the three pairs is missing
         two_equal = (a == b) | (b == c)
     return np.select([too_long, (a == b) & (b == c), two_equal], ["no triangle", "equilateral", "isosceles"], "scalene")
 
@@ -38,52 +38,52 @@ class Triangle:
 
     @dm.seed_maker
     def some_triangles(self):
-        """Five triangles that anybody would try."""
+        """Make five triangles that anybody would try."""
         return pd.DataFrame([[3, 4, 5], [5, 5, 8], [7, 7, 7], [60, 50, 40], [2, 3, 9]], columns=SIDES)
 
     @dm.datamorphism
-    def swapped(self, triangle):
+    def swap(self, triangle):
         """Swap the first two sides."""
         return triangle.assign(a=triangle.b, b=triangle.a)
 
     @dm.datamorphism
-    def rotated(self, triangle):
+    def rotate(self, triangle):
         """Put the first side last."""
         return triangle.assign(a=triangle.b, b=triangle.c, c=triangle.a)
 
     @dm.datamorphism
-    def doubled(self, triangle):
+    def double(self, triangle):
         """Make all sides twice as long."""
         return 2 * triangle
 
     @dm.datamorphism
-    def tripled(self, triangle):
+    def triple(self, triangle):
         """Make all sides three times as long."""
         return 3 * triangle
 
-    @dm.metamorphism(of="swapped", message="the order of the sides does not matter")
+    @dm.metamorphism(of="swap", message="the order of the sides does not matter")
     def swapping_keeps_the_kind(self, case, origin):
         """Compare the kinds."""
         return case.output == origin.output
 
-    @dm.metamorphism(of="rotated", message="it does not matter which side comes first")
+    @dm.metamorphism(of="rotate", message="it does not matter which side comes first")
     def rotating_keeps_the_kind(self, case, origin):
         """Compare the kinds."""
         return case.output == origin.output
 
-    @dm.metamorphism(of="doubled", message="twice the size, same kind")
+    @dm.metamorphism(of="double", message="twice the size, same kind")
     def doubling_keeps_the_kind(self, case, origin):
         """Compare the kinds."""
         return case.output == origin.output
 
-    @dm.metamorphism(of="tripled", message="three times the size, same kind")
+    @dm.metamorphism(of="triple", message="three times the size, same kind")
     def tripling_keeps_the_kind(self, case, origin):
         """Compare the kinds."""
         return case.output == origin.output
 
     @dm.executor
     def kind(self, triangles):
-        """Ask the program."""
+        """Query the program."""
         return classify(triangles, self.fault)
 
 

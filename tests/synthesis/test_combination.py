@@ -412,9 +412,9 @@ class Interrupting(Numbers):
     ("fault", "chains"),
     [
         (None, set()),
-        ("side forgotten", {"rotated", "rotated > swapped"}),
-        ("pair forgotten", {"rotated", "rotated > swapped"}),
-        ("8 bits", {"doubled > tripled", "tripled > doubled"}),
+        ("side forgotten", {"rotate", "rotate > swap"}),
+        ("pair forgotten", {"rotate", "rotate > swap"}),
+        ("8 bits", {"double > triple", "triple > double"}),
     ],
 )
 def test_the_faults_of_the_triangle_program_are_found(fault, chains, monkeypatch):

@@ -191,5 +191,5 @@ def _split_names(text: str | None) -> list[str] | None:
         return None
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not names:
-        raise UsageError(f"Expected names separated by commas, as in swapped,doubled. Got {text!r}.")
+        raise UsageError(f"Expected names separated by commas, as in swap,double. Got {text!r}.")
     return names
