@@ -42,8 +42,8 @@ def write(folder, text=SCRIPT):
 
 
 def test_the_same_seed_writes_the_same_files(tmp_path):
-    for name, seed in (("one", 3), ("two", 3), ("three", 4)):
-        result = dm.play(write(tmp_path / name), "Box 1", seed=seed)
+    for name, seed, engine in (("one", 3, None), ("two", 3, "threads:2"), ("three", 4, None)):
+        result = dm.play(write(tmp_path / name), "Box 1", seed=seed, engine=engine)
         assert result.files == ["ExpDataFile.csv", "results/cases.tcs", "log.csv"]
         assert result.pool.messages == ["ready"]
     files = [read_files(tmp_path / name) for name in ("one", "two", "three")]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from .._typing import EngineLike, FilePath
 from .._validation import validate_integer
 from ..errors import ArgumentError, Interrupted
+from ..runs.engines import PersistentEngine
 from ..runs.interrupts import Interrupts
 from ..runs.keep import KeepOptions, resolve_seed
 from .options import PlayOptions
@@ -109,6 +110,8 @@ def play(
 
 def _run(plan: ScriptPlan, pool: TestPool, session: Session | None) -> ScriptResult:
     pool.session = session
+    plain_engine = pool.engine
+    engine = pool.engine = PersistentEngine(plain_engine)  # processes are started once, not for every command
     seed, started_at = pool.seed, time.monotonic()
     player, interrupted = ScriptPlayer(plan, pool), False
     try:
@@ -117,6 +120,8 @@ def _run(plan: ScriptPlan, pool: TestPool, session: Session | None) -> ScriptRes
         interrupted = True
     finally:
         pool.session = None
+        pool.engine = plain_engine
+        engine.shut_down()
     return ScriptResult(
         script=plan.name,
         commands=player.done,

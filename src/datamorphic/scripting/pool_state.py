@@ -21,7 +21,8 @@ from ..morphisms.stock import derive
 from ..morphisms.subject import build_subject
 from ..morphisms.system import TestSystem
 from ..runs.driver import CallCounter
-from ..runs.engines import make_engine, needs_processes
+from ..runs.engine_base import Engine
+from ..runs.engines import PersistentEngine, make_engine, needs_processes
 from ..space.outputs import Outputs, Status
 from ..space.points import Points
 from ..space.space import Space
@@ -102,7 +103,9 @@ class PoolState:
         self.random_commands = 0
         self.folder = ScriptFolder(folder if folder is not None else os.curdir)
         self.specs = specs if specs is not None else SpecMap(maps)
-        self.engine, self.timeout, self.progress = make_engine(engine), timeout, progress
+        self.engine: Engine = make_engine(engine)
+        self.timeout, self.progress = timeout, progress
+        self._is_isolated = needs_processes(self.engine)
         self.show: Callable[[str], None] = print  # shows a message
         self.session: Session | None = None  # records the answers of the system, if the run is kept
         self.runs, self.calls = 0, 0
@@ -172,10 +175,17 @@ class PoolState:
         return np.random.default_rng(self.make_seed_sequence(self.random_commands - 1))
 
     def _use(self, source: ScriptSystem) -> None:
-        self._source, self._executor = source, source.system.sut
+        self._source = source
+        self._set_executor(source.system.sut)
         self._empty()
         if source.model is not None:
             self._start_model(source.model)
+
+    def _set_executor(self, executor: Executor | None) -> None:
+        """Query this system from now on; processes of the one before end."""
+        if isinstance(self.engine, PersistentEngine) and executor is not self._executor:
+            self.engine.shut_down()
+        self._executor = executor
 
     def _empty(self) -> None:
         self._tests, self.runs = None, 0
@@ -263,7 +273,6 @@ class PoolState:
                 if maker is None
                 else self.system.make_seeds(maker, seed=0).inputs
             )
-        isolated = needs_processes(self.engine)
         subject = build_subject(
             self.source.load_model(name),
             rows,
@@ -271,10 +280,10 @@ class PoolState:
             rng=np.random.default_rng(0),
             owner="TestPool",
             timeout=self.timeout,
-            isolated=isolated,
+            isolated=self._is_isolated,
             name=name,
         )
-        self._executor = subject.sut
+        self._set_executor(subject.sut)
 
     # -- files -------------------------------------------------------------------------------------------------------
 
