@@ -16,6 +16,7 @@ from ..reporting.export import Exportable
 from ..reporting.junit import JUnitCase
 from ..space.neighbours import find_nearest
 from ..space.outputs import Status
+from .case_ancestry import CaseAncestry
 from .case_columns import NO_ORIGIN, CaseKind, Correctness
 from .cases import TestSet, Verdict
 from .stock import nearest_distance
@@ -233,46 +234,6 @@ def list_failures(tests: TestSet) -> pd.DataFrame:
     return frame
 
 
-class CaseAncestry:
-    """Where the cases of a set come from; looks up many cases without sorting the ids each time."""
-
-    def __init__(self, tests: TestSet) -> None:
-        self._tests = tests
-        self._order = np.argsort(tests.ids)
-        self._sorted_ids = tests.ids[self._order]
-
-    def find_row(self, case_id: int) -> int:
-        """Return the row of a case, -1 if it is not in the set."""
-        place = int(np.searchsorted(self._sorted_ids, case_id))
-        is_known = place < len(self._sorted_ids) and int(self._sorted_ids[place]) == case_id
-        return int(self._order[place]) if is_known else -1
-
-    def find_ancestors(self, case_id: int) -> list[int]:
-        """Return the ids of all ancestors of a case, as `TestSet.lineage` does."""
-        ancestors: dict[int, None] = {}
-        generation = [case_id]
-        while generation:
-            rows = [row for ancestor in generation if (row := self.find_row(ancestor)) >= 0]
-            parents = dict.fromkeys(parent for row in rows for parent in self._tests.origins[row].tolist())
-            generation = [parent for parent in parents if parent != NO_ORIGIN and parent not in ancestors]
-            ancestors |= dict.fromkeys(generation)
-        return list(ancestors)
-
-    def find_chain(self, case_id: int) -> list[str]:
-        """Return the morphisms that made a case, from the seed maker on, along the first origins."""
-        chain: list[str] = []
-        visited: set[int] = set()
-        while case_id != NO_ORIGIN and case_id not in visited:
-            visited.add(case_id)
-            row = self.find_row(case_id)
-            if row < 0:
-                chain.append("?")  # the case is not in the set
-                break
-            chain.append(self._tests.morphisms[self._tests.made_by[row]])
-            case_id = int(self._tests.origins[row, 0])
-        return chain[::-1]
-
-
 def _count_morphisms(tests: TestSet) -> list[MorphismCounts]:
     table = np.zeros((len(tests.morphisms), len(Correctness)), dtype=np.int64)
     np.add.at(table, (tests.made_by, tests.correctness), 1)
@@ -305,9 +266,9 @@ def _count_verdicts(name: str, verdicts: npt.NDArray[Any], system: TestSystem | 
 def _describe_failures(
     tests: TestSet, rows: npt.NDArray[np.intp], verdicts: Mapping[str, npt.NDArray[Any]]
 ) -> list[FailedCase]:
-    some, ancestry = tests.take(rows), CaseAncestry(tests)
-    inputs = some.input.astype(object).to_dict("records")
-    outputs = [None] * len(some) if some.outputs is None else some.outputs.to_objects().tolist()
+    failures, ancestry = tests.take(rows), CaseAncestry(tests)
+    inputs = failures.input.astype(object).to_dict("records")
+    outputs = [None] * len(failures) if failures.outputs is None else failures.outputs.to_objects().tolist()
     return [
         FailedCase(
             id=int(tests.ids[row]),

@@ -18,6 +18,7 @@ from ..space.features import Mask
 from ..space.hashing import RowTable
 from ..space.outputs import Outputs, Status
 from ..space.points import Points, RowSelection
+from .case_ancestry import CaseAncestry
 from .case_columns import NO_ORIGIN as NO_ORIGIN
 from .case_columns import CaseColumns, Ids, make_missing_outputs, make_not_judged
 from .case_columns import CaseKind as CaseKind
@@ -218,23 +219,12 @@ class TestSet(CaseColumns):
     def lineage(self, case_id: int) -> list[int]:
         """Return the ids of all ancestors of a case, from the nearest to the seed cases."""
         self._find_row(case_id)
-        ancestors: dict[int, None] = {}
-        generation = np.array([case_id], dtype=np.int64)
-        order = np.argsort(self.ids)
-        while generation.size:
-            rows = self.rows_of(generation, order)
-            parents = self.origins[rows[rows >= 0]]
-            generation = np.array(
-                [p for p in dict.fromkeys(parents.ravel().tolist()) if p != NO_ORIGIN and p not in ancestors],
-                dtype=np.int64,
-            )
-            ancestors |= dict.fromkeys(generation.tolist())
-        return list(ancestors)
+        return CaseAncestry(self).find_ancestors(case_id)
 
     # -- working with test sets -----------------------------------------------------------------------
 
     def drop_duplicates(self) -> TestSet:
-        """Return the first case of each input value; origins that are dropped become the case with their value.
+        """Return the first case of each input. It also replaces the dropped cases as an origin of others.
 
         Equal inputs get equal outputs, so nothing is lost but the way in which the later cases were made.
         """
@@ -256,25 +246,28 @@ class TestSet(CaseColumns):
         Cases of the other set whose input this set has already are left out, unless `keep_duplicates`. Their output and
         correctness are taken over where this set has none. Cases of the other set are renumbered if an id is used twice.
         """
-        joined = TestSet.concat([self, other])
+        all_cases = TestSet.concat([self, other])
         if keep_duplicates or not len(self) or not len(other):
-            return joined
-        numbers, first_rows = (table := RowTable(self.inputs.codes.shape[1])).add(self.inputs.codes)
+            return all_cases
+        table = RowTable(self.inputs.codes.shape[1])
+        numbers, first_rows = table.add(self.inputs.codes)
         twins = table.find(other.inputs.codes)
         is_new = twins < 0
-        replacements = joined.ids.copy()
+        replacements = all_cases.ids.copy()
         replacements[len(self) :][~is_new] = self.ids[first_rows[twins[~is_new]]]
         rows = np.concatenate([np.arange(len(self)), len(self) + np.flatnonzero(is_new)])
-        merged = joined._keep_rows(rows, replacements)
-        if other.outputs is None or joined.outputs is None:
-            return merged
+        different_cases = all_cases._keep_rows(rows, replacements)
+        if other.outputs is None or all_cases.outputs is None:
+            return different_cases
         # an output of the other set for each row of this set, if there is one
         twin_rows = np.full(len(first_rows), -1, dtype=np.int64)
         usable = np.flatnonzero(~is_new & other.outputs.ok)[::-1]  # of several, the first counts
         twin_rows[twins[usable]] = len(self) + usable
-        sources = np.where(joined.outputs.ok[: len(self)], -1, twin_rows[numbers])
+        sources = np.where(all_cases.outputs.ok[: len(self)], -1, twin_rows[numbers])
         sources = np.concatenate([np.where(sources < 0, np.arange(len(self)), sources), rows[len(self) :]])
-        return replace(merged, outputs=joined.outputs.take(sources), correctness=joined.correctness[sources])
+        return replace(
+            different_cases, outputs=all_cases.outputs.take(sources), correctness=all_cases.correctness[sources]
+        )
 
     def sort_by(self, key: str | npt.ArrayLike, *, descending: bool = False) -> TestSet:
         """Return the cases in another order.
@@ -409,11 +402,11 @@ def _join_external_ids(parts: Sequence[TestSet]) -> npt.NDArray[np.object_] | No
     """Return the external ids of all parts; of equal ones, only the first is kept."""
     if all(part.external_ids is None for part in parts):
         return None
-    joined: list[str] = []
+    names: list[str] = []
     for part in parts:
-        joined += [""] * len(part) if part.external_ids is None else part.external_ids.tolist()
-    first_rows = {name: row for row, name in reversed(list(enumerate(joined)))}
-    return np.array([name if first_rows[name] == row else "" for row, name in enumerate(joined)], dtype=object)
+        names += [""] * len(part) if part.external_ids is None else part.external_ids.tolist()
+    first_rows = {name: row for row, name in reversed(list(enumerate(names)))}
+    return np.array([name if first_rows[name] == row else "" for row, name in enumerate(names)], dtype=object)
 
 
 def _to_sort_key(value: object) -> tuple[str, Any]:

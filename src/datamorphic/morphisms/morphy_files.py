@@ -187,32 +187,34 @@ def _split_any_blocks(lines: list[str], header_length: int, path: Path) -> _Bloc
 
 
 def _read_ids(blocks: _Blocks) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.object_] | None, dict[str, int]]:
-    """Return our ids, those of another tool, and our ids by those in the file."""
+    """Return our ids, those of another tool, and our ids by the ids in the file."""
     texts = [text.strip() for text in blocks.fields["id"]]
     numbers: dict[str, int] = {}
-    used: set[int] = set()
+    used_ids: set[int] = set()
     for text in texts:
         own_id = _to_own_id(text)
-        if own_id is not None and own_id not in used:
+        if own_id is not None and own_id not in used_ids:
             numbers[text] = own_id
-            used.add(own_id)
+            used_ids.add(own_id)
     origins = {text for listing in blocks.fields["origins"] for text in _split_origins(listing)}
-    next_id = max(used | {own_id for text in origins if (own_id := _to_own_id(text)) is not None}, default=-1) + 1
+    next_id = max(used_ids | {own_id for text in origins if (own_id := _to_own_id(text)) is not None}, default=-1) + 1
     own_count = len(numbers)
-    seen: set[str] = set()
+    earlier_texts: set[str] = set()
     for row, text in enumerate(texts):
         if not text:
-            raise DataError(f"{blocks.locate(row, 'id')}: the id is empty.")
-        if text in seen:
-            raise DataError(f"{blocks.locate(row, 'id')}: an earlier test case has the same id {text!r}.")
-        seen.add(text)
+            raise DataError(f"{blocks.locate(row, 'id')}: the id is empty. Give every test case its own id.")
+        if text in earlier_texts:
+            raise DataError(
+                f"{blocks.locate(row, 'id')}: an earlier test case has the same id {text!r}. Give every test case its own id."
+            )
+        earlier_texts.add(text)
         if text not in numbers:
             numbers[text] = next_id
             next_id += 1
     ids = np.array([numbers[text] for text in texts], dtype=np.int64)
     if own_count == len(texts):
         return ids, None, numbers
-    external_ids = np.array(["" if numbers[text] in used else text for text in texts], dtype=object)
+    external_ids = np.array(["" if numbers[text] in used_ids else text for text in texts], dtype=object)
     return ids, external_ids, numbers
 
 
@@ -278,12 +280,12 @@ def _read_origins(blocks: _Blocks, numbers: Mapping[str, int]) -> npt.NDArray[np
             raise DataError(
                 f"{blocks.locate(row, 'origins')}: expected ids in brackets, as in '[id;id]'. Got {stripped[:60]!r}."
             )
-        known = ((numbers.get(part), _to_own_id(part)) for part in _split_origins(text))
-        parents.append([own if number is None else number for number, own in known if (number, own) != (None, None)])  # type: ignore[misc]
+        ids = [numbers.get(part, _to_own_id(part)) for part in _split_origins(text)]
+        parents.append([case_id for case_id in ids if case_id is not None])
     origins = np.full((len(texts), max(2, *map(len, parents), 0)), NO_ORIGIN, dtype=np.int64)
-    for row, ids in enumerate(parents):
-        if ids:
-            origins[row, : len(ids)] = ids
+    for row, parent_ids in enumerate(parents):
+        if parent_ids:
+            origins[row, : len(parent_ids)] = parent_ids
     return origins
 
 
@@ -336,8 +338,8 @@ def write_morphy(
         _reject_texts(set(outputs), "\n\r", "A label")
     _reject_texts(cases.morphisms, "\n\r", "The name of a morphism")
     rows = list(map("|".join, zip(*columns, strict=True)))
-    names = _make_external_ids(cases, rows)
-    by_id = dict(zip(cases.ids.tolist(), names, strict=True))
+    file_ids = _make_file_ids(cases, rows)
+    by_id = dict(zip(cases.ids.tolist(), file_ids, strict=True))
     kinds = [CaseKind(kind).name.lower() for kind in cases.kinds.tolist()]
     judgements = _format_correctness(cases.correctness, verdicts)
     lines = [
@@ -347,10 +349,17 @@ def write_morphy(
         "TestSet:[",
     ]
     lines += [
-        f"{{\n id:{name},\n input:<{values}>,\n output:{output},\n feature:{kind},\n type:{morphism},\n"
+        f"{{\n id:{file_id},\n input:<{values}>,\n output:{output},\n feature:{kind},\n type:{morphism},\n"
         f" origins:[{_format_origins(parents, by_id)}],\n correctness:{judgement}\n}}"
-        for name, values, output, kind, morphism, parents, judgement in zip(
-            names, rows, outputs, kinds, cases.made_by_names.tolist(), cases.origins.tolist(), judgements, strict=True
+        for file_id, values, output, kind, morphism, parents, judgement in zip(
+            file_ids,
+            rows,
+            outputs,
+            kinds,
+            cases.made_by_names.tolist(),
+            cases.origins.tolist(),
+            judgements,
+            strict=True,
         )
     ]
     write_text("\n".join([*lines, "]}", ""]), path, "test set")
@@ -365,7 +374,7 @@ def _reject_texts(texts: Iterable[str], forbidden: str, subject: str) -> None:
             )
 
 
-def _make_external_ids(cases: CaseColumns, rows: Sequence[str]) -> list[str]:
+def _make_file_ids(cases: CaseColumns, rows: Sequence[str]) -> list[str]:
     """Return the id of each case in the file: the one it was read with, or a UUID that encodes ours."""
     names = [""] * len(cases) if cases.external_ids is None else cases.external_ids.tolist()
     numbered_rows = zip(names, cases.ids.tolist(), rows, strict=True)

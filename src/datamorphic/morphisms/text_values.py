@@ -161,10 +161,10 @@ def guess_column(texts: Sequence[str]) -> list[Any]:
 
 def parse_input_values(space: Space, values: Mapping[str, str], source: str) -> dict[str, object]:
     """Return values of features that are given as text; `source` says where, for the message."""
-    parsed: dict[str, object] = {}
+    inputs: dict[str, object] = {}
     for name, text in values.items():
         if name not in space.names:
             raise DataError(f"There is no feature {name!r}. {suggest_name(name, space.names)}")
         single = Space([space.features[space.position(name)]])
-        parsed[name] = single.decode(encode_texts(single, [[text]], lambda _: source))[name].tolist()[0]
-    return parsed
+        inputs[name] = single.decode(encode_texts(single, [[text]], lambda _: source))[name].tolist()[0]
+    return inputs
