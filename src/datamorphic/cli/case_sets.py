@@ -35,13 +35,17 @@ def load_test_set(
     file: Path,
     system: str | None,
     subject: str | None,
-    data: str | None,
-    target: str | None,
+    *,
     trust: bool,
+    data: str | None = None,
+    target: str | None = None,
     space: Space | None = None,
     needs_system: bool = False,
 ) -> tuple[TestSet, TestSystem | None]:
-    """Return the cases of a file, in the space of the test system or of the data, and the test system if one is named."""
+    """Return the cases of a file, and the test system if one is named.
+
+    The space is that of `data` or of the test system, else `space`, else the one that the file has or suggests.
+    """
     from ..morphisms.cases import TestSet
     from ..space.space import Space
 

@@ -87,7 +87,7 @@ def show(
 
     Examples: datamorphic cases show tests.parquet --where output=red; datamorphic cases show tests.tcs --id 12
     """
-    tests, _ = load_test_set(file, system, subject, data, target, trust)
+    tests, _ = load_test_set(file, system, subject, trust=trust, data=data, target=target)
     if case is not None:
         lineage = [case, *tests.lineage(case)]
         places = tests.rows_of(to_id_array(lineage))
@@ -114,7 +114,7 @@ def count(
 
     Example: datamorphic cases count tests.parquet --by correctness
     """
-    tests, _ = load_test_set(file, system, subject, None, None, trust)
+    tests, _ = load_test_set(file, system, subject, trust=trust)
     counts = select_by_conditions(tests, where).count_by(by)
     if as_json:
         pairs = [{"value": value, "cases": int(number)} for value, number in counts.items()]
@@ -153,7 +153,7 @@ def measure(
 
     prepare_output_files(html, junit)
     with redirect_user_output():
-        tests, test_system = load_test_set(file, system, subject, data, target, trust)
+        tests, test_system = load_test_set(file, system, subject, trust=trust, data=data, target=target)
         tests = select_by_conditions(tests, where)
         statistics = compute_statistics(tests, runs, system=test_system, name=file.name)
         owner = choose_system(test_system, tests)
@@ -187,7 +187,7 @@ def filter_cases(
     datamorphic cases filter tests.csv --unique --to small.csv
     """
     prepare_output_files(to)
-    tests, _ = load_test_set(file, system, subject, None, None, trust)
+    tests, _ = load_test_set(file, system, subject, trust=trust)
     tests = select_by_conditions(tests, where)
     write_and_print(tests.drop_duplicates() if unique else tests, to, as_json)
 
@@ -208,7 +208,7 @@ def sort(
     Example: datamorphic cases sort tests.parquet --by label --to sorted.parquet
     """
     prepare_output_files(to)
-    tests, _ = load_test_set(file, system, subject, None, None, trust)
+    tests, _ = load_test_set(file, system, subject, trust=trust)
     write_and_print(tests.sort_by(by, descending=descending), to, as_json)
 
 
@@ -234,7 +234,7 @@ def merge(
     space = None
     merged: TestSet | None = None
     for file in files:
-        tests, _ = load_test_set(file, system, subject, data, target, trust, space)
+        tests, _ = load_test_set(file, system, subject, trust=trust, data=data, target=target, space=space)
         space = tests.space  # later files without a space of their own are read with that of the first
         merged = tests if merged is None else merged.merge(tests, keep_duplicates=keep_duplicates)
     assert merged is not None  # the parser demands at least one file
@@ -261,7 +261,7 @@ def edit(
     from ..morphisms.text_values import parse_input_values
 
     prepare_output_files(to)
-    tests, _ = load_test_set(file, system, subject, None, None, trust)
+    tests, _ = load_test_set(file, system, subject, trust=trust)
     pairs = dict(opt.parse_pair(text, "--set", "FEATURE=VALUE") for text in values)
     edited = tests.edit(case, parse_input_values(tests.space, pairs, "--set"))
     if to is None:
@@ -285,7 +285,7 @@ def convert(
     Example: datamorphic cases convert RedWineTrainingData.tcs wine.parquet --data data:red_wine --target target
     """
     prepare_output_files(to)
-    tests, _ = load_test_set(file, system, subject, data, target, trust)
+    tests, _ = load_test_set(file, system, subject, trust=trust, data=data, target=target)
     write_and_print(tests, to, as_json)
 
 
@@ -324,7 +324,9 @@ def execute(
     prepare_output_files(to)
     tally = CallCounter()
     with redirect_user_output(), Interrupts():
-        tests, test_system = load_test_set(file, system, subject, data, target, trust, needs_system=True)
+        tests, test_system = load_test_set(
+            file, system, subject, trust=trust, data=data, target=target, needs_system=True
+        )
         tests = choose_system(test_system, tests).execute(
             tests,
             only_missing=only_missing,
@@ -357,7 +359,7 @@ def judge(
 
     prepare_output_files(to, html, junit)
     with redirect_user_output():
-        tests, test_system = load_test_set(file, system, subject, None, None, trust, needs_system=True)
+        tests, test_system = load_test_set(file, system, subject, trust=trust, needs_system=True)
         if tests.outputs is None:
             raise UsageError(
                 f"The cases of {file} have no outputs. Execute them first: "
@@ -418,7 +420,7 @@ def apply(
         if file is None:
             test_system = load_test_system(system, subject, trust, None)
         else:
-            tests, test_system = load_test_set(file, system, subject, data, target, trust)
+            tests, test_system = load_test_set(file, system, subject, trust=trust, data=data, target=target)
             test_system = choose_system(test_system, tests)
             tests = select_by_conditions(tests, where)
         if test_system is None:

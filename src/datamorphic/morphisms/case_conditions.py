@@ -43,7 +43,7 @@ def select_cases(tests: TestSet, conditions: Iterable[str]) -> Mask:
 
     A condition is a name, one of ``= != < <= > >=``, and a value. The name is that of a feature, with ``in.`` before it if
     it is also one of "id", "output", "status", "kind", "morphism", "correctness" and "origin". Categories are compared by
-    their order. No value stands for a missing one: ``age=``.
+    their order. A condition without a value is about missing values: ``age=``.
     """
     keep = np.ones(len(tests), dtype=bool)
     for condition in conditions:
@@ -73,30 +73,40 @@ def split_condition(text: str, tests: TestSet) -> tuple[str, str, str]:
 
 
 def _evaluate(tests: TestSet, name: str, sign: str, value: str) -> Mask:
-    compare = OPERATORS[sign]
-    if name in ("id", "origin"):
-        number = _read_id(name, value)
-        if name == "id":
-            return _to_mask(compare(tests.ids, number))
-        _require_equality(name, sign)
-        has_origin = (tests.origins == number).any(axis=1)
-        if number == NO_ORIGIN:
-            has_origin = (tests.origins == NO_ORIGIN).all(axis=1)
-        return _to_mask(has_origin if sign == "=" else ~has_origin)
+    if name == "id":
+        return _to_mask(OPERATORS[sign](tests.ids, _read_id(name, value)))
+    if name == "origin":
+        return _compare_origins(tests, sign, value)
     if name in _WORDS:
-        _require_equality(name, sign)
-        words, word = _WORDS[name], value.lower().replace("_", " ")
-        if word not in words:
-            raise DataError(f"{value!r} is unknown as {name}. {suggest_name(word, words)}")
-        columns: dict[str, npt.NDArray[Any]] = {"kind": tests.kinds, "correctness": tests.correctness}
-        if name == "status":
-            columns["status"] = np.full(len(tests), Status.MISSING) if tests.outputs is None else tests.outputs.status
-        return _to_mask(compare(columns[name], words[word]))
+        return _compare_words(tests, name, sign, value)
     if name == "morphism":
         _require_equality(name, sign)
-        return _to_mask(compare(tests.made_by_names.astype(str), value))
+        return _to_mask(OPERATORS[sign](tests.made_by_names.astype(str), value))
     if name == "output":
         return _compare_outputs(tests, sign, value)
+    return _compare_inputs(tests, name, sign, value)
+
+
+def _compare_origins(tests: TestSet, sign: str, value: str) -> Mask:
+    _require_equality("origin", sign)
+    number = _read_id("origin", value)
+    is_origin = tests.origins == number
+    has_origin = is_origin.all(axis=1) if number == NO_ORIGIN else is_origin.any(axis=1)
+    return _to_mask(has_origin if sign == "=" else ~has_origin)
+
+
+def _compare_words(tests: TestSet, name: str, sign: str, value: str) -> Mask:
+    _require_equality(name, sign)
+    words, word = _WORDS[name], value.lower().replace("_", " ")
+    if word not in words:
+        raise DataError(f"{value!r} is unknown as {name}. {suggest_name(word, words)}")
+    columns: dict[str, npt.NDArray[Any]] = {"kind": tests.kinds, "correctness": tests.correctness}
+    if name == "status":
+        columns["status"] = np.full(len(tests), Status.MISSING) if tests.outputs is None else tests.outputs.status
+    return _to_mask(OPERATORS[sign](columns[name], words[word]))
+
+
+def _compare_inputs(tests: TestSet, name: str, sign: str, value: str) -> Mask:
     feature_name = name if name in tests.space.names else name.removeprefix(INPUT_PREFIX)
     feature = tests.space.features[tests.space.position(feature_name)]
     codes = tests.inputs.column(feature_name)
@@ -105,9 +115,9 @@ def _evaluate(tests: TestSet, name: str, sign: str, value: str) -> Mask:
         return _to_mask(np.isnan(codes) if sign == "=" else ~np.isnan(codes))
     if isinstance(feature, Categorical):
         category = encode_texts(Space([feature]), [[value]], lambda _: f"the condition {name}{sign}{value}")[0, 0]
-        return _to_mask(compare(codes, category))
+        return _to_mask(OPERATORS[sign](codes, category))
     try:
-        return _to_mask(compare(codes, float(value)))
+        return _to_mask(OPERATORS[sign](codes, float(value)))
     except ValueError:
         raise DataError(
             f"{feature_name!r} is a number, but the condition compares it with {value!r}. Give a number."
