@@ -148,6 +148,7 @@ def test_models_and_subjects_execute_cases(run):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (("execute", "missing.csv", "--to", "x.txt"), "Known extensions: .parquet, .csv, .tcs"),  # before any work
         (("execute", "seeds.csv"), "Say which test system to use: --system module:Class, or --subject NAME."),
         (("judge", "seeds.csv", *SYSTEM), "have no outputs. Execute them first: datamorphic cases execute seeds.csv"),
         (("show", "seeds.csv", "--where", "incme=3"), "Did you mean 'income'?"),

@@ -128,6 +128,7 @@ def test_an_estimate_makes_nothing(run):
     [
         (["talking_signs:Signs", "--subject", "Box 1"], "Got both"),
         ([], "Got neither"),
+        (["--save", "x.txt"], "Known extensions: .parquet, .csv, .tcs"),  # before any work
         (["talking_signs:Signs", "--target", "x"], "no data are given"),
         (["talking_signs:Signs", "--strategy", "nonsense"], "no strategy 'nonsense'"),
         (["talking_signs:Signs", "--limit", "3"], "add --budget 3. Or give fewer"),

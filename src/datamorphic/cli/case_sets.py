@@ -10,7 +10,15 @@ import typer
 
 from .._text import format_short, pluralize, to_jsonable
 from ..errors import UsageError
-from .console import print_json, print_line, print_table, print_text, redirect_user_output, write_exports
+from .console import (
+    prepare_output_files,
+    print_json,
+    print_line,
+    print_table,
+    print_text,
+    redirect_user_output,
+    write_exports,
+)
 from .exit_codes import ExitCode
 from .load import load_data, load_system
 
@@ -27,6 +35,16 @@ if TYPE_CHECKING:
 
 MAX_PRINTED_FEATURES = 8
 DEFAULT_ROWS = 20
+
+
+def prepare_set_file(file: Path | None) -> None:
+    """Raise an error before anything is computed if no test set can be written to a file."""
+    from ..morphisms.case_files import validate_suffix
+
+    if file is not None:
+        validate_suffix(file)
+    prepare_output_files(file)
+
 
 # -- loading -----------------------------------------------------------------------------------------------------------
 

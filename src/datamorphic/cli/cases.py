@@ -17,6 +17,7 @@ from .case_sets import (
     format_set_size,
     load_test_set,
     load_test_system,
+    prepare_set_file,
     print_cases,
     print_invocation,
     print_statistics,
@@ -186,7 +187,7 @@ def filter_cases(
     Examples: datamorphic cases filter tests.parquet --where "output=red" --to red.parquet;
     datamorphic cases filter tests.csv --unique --to small.csv
     """
-    prepare_output_files(to)
+    prepare_set_file(to)
     tests, _ = load_test_set(file, system, subject, trust=trust)
     tests = select_by_conditions(tests, where)
     write_and_print(tests.drop_duplicates() if unique else tests, to, as_json)
@@ -207,7 +208,7 @@ def sort(
 
     Example: datamorphic cases sort tests.parquet --by label --to sorted.parquet
     """
-    prepare_output_files(to)
+    prepare_set_file(to)
     tests, _ = load_test_set(file, system, subject, trust=trust)
     write_and_print(tests.sort_by(by, descending=descending), to, as_json)
 
@@ -230,7 +231,7 @@ def merge(
 
     Example: datamorphic cases merge monday.tcs tuesday.tcs --subject "Box 1" --to week.tcs
     """
-    prepare_output_files(to)
+    prepare_set_file(to)
     space = None
     merged: TestSet | None = None
     for file in files:
@@ -260,7 +261,7 @@ def edit(
     """
     from ..morphisms.text_values import parse_input_values
 
-    prepare_output_files(to)
+    prepare_set_file(to)
     tests, _ = load_test_set(file, system, subject, trust=trust)
     pairs = dict(opt.parse_pair(text, "--set", "FEATURE=VALUE") for text in values)
     edited = tests.edit(case, parse_input_values(tests.space, pairs, "--set"))
@@ -284,7 +285,7 @@ def convert(
 
     Example: datamorphic cases convert RedWineTrainingData.tcs wine.parquet --data data:red_wine --target target
     """
-    prepare_output_files(to)
+    prepare_set_file(to)
     tests, _ = load_test_set(file, system, subject, trust=trust, data=data, target=target)
     write_and_print(tests, to, as_json)
 
@@ -321,7 +322,7 @@ def execute(
     from ..runs.engines import make_engine
     from ..runs.interrupts import Interrupts
 
-    prepare_output_files(to)
+    prepare_set_file(to)
     tally = CallCounter()
     with redirect_user_output(), Interrupts():
         tests, test_system = load_test_set(
@@ -357,7 +358,8 @@ def judge(
     """
     from ..morphisms.case_statistics import compute_statistics
 
-    prepare_output_files(to, html, junit)
+    prepare_set_file(to)
+    prepare_output_files(html, junit)
     with redirect_user_output():
         tests, test_system = load_test_set(file, system, subject, trust=trust, needs_system=True)
         if tests.outputs is None:
@@ -414,7 +416,7 @@ def apply(
     from ..runs.engines import make_engine
     from ..runs.interrupts import Interrupts
 
-    prepare_output_files(to)
+    prepare_set_file(to)
     with redirect_user_output(), Interrupts():
         tests: TestSet | None = None
         if file is None:

@@ -10,6 +10,7 @@ import typer
 from .._text import suggest_name
 from ..errors import UsageError
 from . import options as opt
+from .case_sets import prepare_set_file
 from .console import prepare_output_files, print_json, print_line, print_text, redirect_user_output, write_exports
 from .exit_codes import ExitCode
 from .load import load_data, load_object, to_absolute_path
@@ -70,7 +71,8 @@ def combine(
     """
     from ..runs.engines import make_engine
 
-    prepare_output_files(save, html, junit)
+    prepare_set_file(save)
+    prepare_output_files(html, junit)
     request: dict[str, Any] = {
         "model": system,
         "subject": subject,

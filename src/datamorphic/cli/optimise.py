@@ -9,6 +9,7 @@ import typer
 
 from ..runs.interrupts import Interrupts
 from . import options as opt
+from .case_sets import prepare_set_file
 from .console import prepare_output_files, print_json, print_line, print_text, redirect_user_output, write_exports
 from .exit_codes import ExitCode
 from .load import load_data, load_system, to_absolute_path
@@ -121,7 +122,8 @@ def optimise(
     """
     from ..runs.engines import make_engine
 
-    prepare_output_files(save, html, junit)
+    prepare_set_file(save)
+    prepare_output_files(html, junit)
     request: dict[str, Any] = {
         "model": to_absolute_path(system),
         "subject": subject,

@@ -65,15 +65,21 @@ def write_cases(
     cases: CaseColumns, path: str | Path, *, verdicts: Mapping[str, npt.NDArray[Any]] | None = None
 ) -> None:
     """Write test cases to a file; the extension says how."""
-    suffix = Path(path).suffix.lower()
+    suffix = validate_suffix(path)
     if suffix in PARQUET_SUFFIXES:
         write_parquet(cases, path)
     elif suffix in CSV_SUFFIXES:
         write_csv(cases, path)
-    elif suffix in MORPHY_SUFFIXES:
-        write_morphy(cases, path, verdicts=verdicts)
     else:
+        write_morphy(cases, path, verdicts=verdicts)
+
+
+def validate_suffix(path: str | Path) -> str:
+    """Return the extension of a file that can hold test cases, or raise `DataError`."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in (*PARQUET_SUFFIXES, *CSV_SUFFIXES, *MORPHY_SUFFIXES):
         raise DataError(f"A test set cannot be written to {Path(path).name!r}. Known extensions: {KNOWN_SUFFIXES}.")
+    return suffix
 
 
 def _move_to_space(cases: CaseColumns, space: Space | None) -> CaseColumns:
