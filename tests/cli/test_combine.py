@@ -107,10 +107,11 @@ def test_seed_cases_from_data_and_filters(run):
     assert (document["seeds"], document["cases"]) == (2, 3)
 
 
-def test_a_test_set_can_be_combined_further(run):
+@pytest.mark.parametrize("file", ["doubled.tcs", "doubled.csv", "doubled.parquet"])
+def test_a_test_set_can_be_combined_further(run, file):
     once = ("combine", "talking_signs:Signs", "--datamorphisms", "doubled", "--store", "none")
-    assert run(*once, "--save", "doubled.tcs").exit_code == 0
-    result = run(*once, "--data", "doubled.tcs", "--json")
+    assert run(*once, "--save", file).exit_code == 0
+    result = run(*once, "--data", file, "--json")
     assert (json.loads(result.stdout)["seeds"], json.loads(result.stdout)["cases"]) == (6, 3)
 
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ..runs.engine_base import Engine
     from ..runs.store import Store
 
-MORPHY_SUFFIX = ".tcs"  # of the test sets of Morphy
 #: keys of a stored request that become arguments of `dm.combine` when the run is resumed; nothing else of a store does
 OPTION_KEYS = ("strategy", "order", "datamorphisms", "filters", "limit", "budget", "timeout", "seed")
 COMBINE_REQUEST_KEYS = ("model", "subject", "data", "target", "seeds", *OPTION_KEYS)
@@ -157,6 +156,7 @@ def _print_estimate(request: dict[str, Any], as_json: bool) -> None:
 
 def _load_source(request: dict[str, Any]) -> tuple[Any, Any]:
     """Return the test system and its seed cases, or their number."""
+    from ..morphisms.case_files import is_case_file
     from ..morphisms.cases import TestSet
     from ..morphisms.stock import to_test_system
 
@@ -176,7 +176,7 @@ def _load_source(request: dict[str, Any]) -> tuple[Any, Any]:
         source = load_object(str(system))
     if data is None:
         return source, request["seeds"]
-    if data.endswith(MORPHY_SUFFIX):
+    if not data.startswith("data:") and is_case_file(data):
         tests = TestSet.load(data, to_test_system(source).known_space())
         return source, tests if request["seeds"] is None else tests.take(slice(0, request["seeds"]))
     frame = load_data(data)

@@ -205,17 +205,11 @@ def _split_names(text: str | None) -> list[str] | None:
 
 def _load_tests(text: str, system: object) -> TestSet | pd.DataFrame:
     """Return the cases of a file: a test set with its origins, or plain rows."""
-    from ..morphisms.case_files import has_case_metadata
+    from ..morphisms.case_files import is_case_file
     from ..morphisms.cases import TestSet
     from ..morphisms.system import TestSystem, has_morphisms
 
-    path = Path(text)
-    is_parquet = path.suffix.lower() in (".parquet", ".pq")
-    if text.startswith("data:") or path.suffix.lower() in (".csv", ".tsv"):
-        rows = load_data(text)
-        if not {"id", "kind"} <= set(rows.columns):
-            return rows
-    elif is_parquet and not (path.is_file() and has_case_metadata(path)):
+    if text.startswith("data:") or not is_case_file(text):
         return load_data(text)
     is_test_system = not hasattr(system, "fit") and has_morphisms(system)
-    return TestSet.load(path, TestSystem.collect(system).known_space() if is_test_system else None)
+    return TestSet.load(text, TestSystem.collect(system).known_space() if is_test_system else None)

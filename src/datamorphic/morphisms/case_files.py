@@ -61,6 +61,19 @@ def read_cases(path: str | Path, space: Space | None = None) -> CaseColumns:
     raise DataError(f"{file.name} is not a test set. Known extensions: {KNOWN_SUFFIXES}.")
 
 
+def is_case_file(path: str | Path) -> bool:
+    """Return whether a file holds test cases, and not a table of inputs only. Files that do not exist hold none."""
+    file = Path(path)
+    if not file.is_file():
+        return False
+    suffix = file.suffix.lower()
+    if suffix in PARQUET_SUFFIXES:
+        return has_case_metadata(file)
+    if suffix in CSV_SUFFIXES:
+        return _has_case_columns(file)
+    return suffix in MORPHY_SUFFIXES or is_morphy_file(file)
+
+
 def write_cases(
     cases: CaseColumns, path: str | Path, *, verdicts: Mapping[str, npt.NDArray[Any]] | None = None
 ) -> None:
@@ -228,15 +241,28 @@ def read_csv(path: str | Path, space: Space | None = None) -> CaseColumns:
     import pandas as pd
 
     file = Path(path)
-    separator = _find_separator(file)
+    if not _has_case_columns(file):
+        return _read_seeds(file, space)
     try:
-        header = pd.read_csv(file, nrows=0, sep=separator).columns
-        if not {"id", "kind"} <= set(header) or not any(str(name).startswith(INPUT_PREFIX) for name in header):
-            return _read_seeds(file, space)
-        table = pd.read_csv(file, dtype=str, keep_default_na=False, sep=separator)
+        table = pd.read_csv(file, dtype=str, keep_default_na=False, sep=_find_separator(file))
     except (OSError, ValueError) as error:
-        raise DataError(f"{file.name} cannot be read as a table of test cases: {error}.") from None
+        raise _make_table_error(file, error) from None
     return _from_texts(_TextTable(file, {str(name): table[name].tolist() for name in table.columns}), space)
+
+
+def _has_case_columns(file: Path) -> bool:
+    """Return whether a CSV file has the columns of test cases."""
+    import pandas as pd
+
+    try:
+        header = pd.read_csv(file, nrows=0, sep=_find_separator(file)).columns
+    except (OSError, ValueError) as error:
+        raise _make_table_error(file, error) from None
+    return {"id", "kind"} <= set(header) and any(str(name).startswith(INPUT_PREFIX) for name in header)
+
+
+def _make_table_error(file: Path, error: Exception) -> DataError:
+    return DataError(f"{file.name} cannot be read as a table of test cases: {error}.")
 
 
 def _find_separator(file: Path) -> str:
