@@ -227,9 +227,10 @@ def test_random_datamorphisms_repeat_with_the_seed():
     assert not inputs[0].equals(inputs[2])
 
 
-def test_too_many_cases_need_a_budget():
+def test_too_many_cases_need_a_budget(tmp_path):
     with pytest.raises(ArgumentError, match=r"makes up to 45 cases, more than the limit of 10\. .*budget=10"):
-        combine(limit=10)
+        combine(limit=10, store=tmp_path / "runs.sqlite")
+    assert not (tmp_path / "runs.sqlite").exists()  # a request that is refused is not a run
     with pytest.raises(ArgumentError, match=r"about 10\^\d+ cases"):
         combine("kOrderComplete", order=60)
     combination = combine(limit=10, budget=10)

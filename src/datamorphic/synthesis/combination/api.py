@@ -19,7 +19,7 @@ from ...runs.keep import KeepOptions, keep_run, resolve_seed
 from .options import CombineOptions
 from .persistence import keep_combination, retry_violations
 from .result import Combination
-from .runner import plan_combination, run_combination
+from .runner import plan_combination, run_combination, validate_size
 
 if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
     from ...runs.store import Store
@@ -117,6 +117,7 @@ def combine(
     system = to_test_system(test_system)
     data: DataLike | None = test_system if hasattr(test_system, "iloc") else None
     plan = plan_combination(system, seeds, data, options)
+    validate_size(plan, options)  # before a run is stored
     if keep is None:
         return run_combination(plan, options, engine=chosen_engine, progress=progress)
     request = options.to_request(len(plan.seeds))

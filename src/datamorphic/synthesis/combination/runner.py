@@ -120,7 +120,8 @@ def _collect_seeds(
     return TestSet.of_seeds(space.points(seeds), "data")
 
 
-def _validate_size(plan: CombinationPlan, options: CombineOptions) -> None:
+def validate_size(plan: CombinationPlan, options: CombineOptions) -> None:
+    """Raise `ArgumentError` if there are more cases than the limit, and no budget."""
     if options.budget is None and plan.size > options.limit:
         budget = min(options.limit, SUGGESTED_BUDGET)
         raise ArgumentError(
@@ -140,7 +141,7 @@ def run_combination(
     session: Session | None = None,
 ) -> Combination:
     """Combine, execute and check, and return the result. A `session` records the run."""
-    _validate_size(plan, options)
+    validate_size(plan, options)
     system, start_time, notes = plan.system, time.monotonic(), list(plan.notes)
     is_sampled = options.budget is not None and options.budget < plan.size
     with Progress(system.name, progress) as display:
