@@ -229,6 +229,27 @@ def test_scripts_nest_to_a_limit(folder):
     assert "more than 16 deep" in str(refuse(folder, "playTestScript(s0.scr)"))
 
 
+def test_scripts_that_were_checked_before_still_count_as_nested(folder):
+    for level in range(20):
+        (folder / f"s{level}.scr").write_text(f"playTestScript(s{level + 1}.scr)\n")
+    (folder / "s20.scr").write_text("clean()\n")
+    text = "".join(f"playTestScript(s{level}.scr)\n" for level in reversed(range(21)))
+    assert "more than 16 deep" in str(refuse(folder, text))
+
+
+def test_every_repetition_is_checked_if_the_folder_of_scripts_changes(folder):
+    for name, target in (("", "a"), ("a", "b"), ("b", "c")):
+        (folder / name).mkdir(exist_ok=True)
+        (folder / name / "x.scr").write_text(f"clean()\nsetTestScriptPath({target})\n")
+    text = "repeat({})\nplayTestScript(x.scr)\nendRepeat()\n"
+    plan = check(folder, text.format(3))
+    assert plan.commands == 6
+    assert folder / "b" / "x.scr" in plan.scripts
+    assert "There is no file 'x.scr'" in str(refuse(folder, text.format(4)))
+    (folder / "b" / "x.scr").write_text("setTestScriptPath(a)\n")
+    assert check(folder, text.format(10_000)).commands == 2 + 5_000 * 2 + 4_999
+
+
 def test_files_that_are_not_scripts_are_refused(folder):
     (folder / "big.scr").write_bytes(os.urandom(1000) * 10_000)
     (folder / "binary.scr").write_bytes(b"clean()\nmake\xff")

@@ -86,32 +86,27 @@ class _Validator:
         self.systems: dict[str | None, ScriptSystem] = {} if system is None else {system.spec: system}
         self.stack: list[Path] = []
         self.total_bytes = 0
-        self.known: dict[tuple[Path, _ScriptState], tuple[int, _ScriptState]] = {}
+        self.checked_scripts: dict[tuple[Path, _ScriptState, int], tuple[int, _ScriptState]] = {}
+        self.checked_repetitions: dict[tuple[int, _ScriptState, int], tuple[int, _ScriptState]] = {}
 
     def run(self, path: Path, state: _ScriptState) -> None:
         self.plan.commands, _ = self.check_script(path, state)
 
     def check_script(self, path: Path, state: _ScriptState) -> tuple[int, _ScriptState]:
-        key = path, state
-        if key not in self.known:
+        key = path, state, len(self.stack)  # a script that is fine on its own may be nested too deep elsewhere
+        if key not in self.checked_scripts:
             self.stack.append(path)
-            self.known[key] = self.check_steps(self.plan.scripts[path], state)
+            self.checked_scripts[key] = self.check_steps(self.plan.scripts[path], state)
             self.stack.pop()
-        return self.known[key]
+        return self.checked_scripts[key]
 
     def check_steps(self, steps: list[Step], state: _ScriptState) -> tuple[int, _ScriptState]:
         """Return the number of commands, and the state after them."""
         total = 0
         for step in steps:
             if isinstance(step, Repetition):
-                count, end = self.check_steps(step.steps, state)
-                if end != state and step.times > 1:  # the second time begins with another state, the third does not
-                    later, end = self.check_steps(step.steps, end)
-                    count = count + (step.times - 1) * later
-                else:
-                    count *= step.times
-                state = end if step.times else state
                 statement = step.statement
+                count, state = self.check_repetition(step, state)
             else:
                 statement = step
                 try:
@@ -123,8 +118,31 @@ class _Validator:
             total += count
             if total > MAX_COMMANDS:
                 raise statement.fail(
-                    f"The script has more than {MAX_COMMANDS:,} commands up to here, with all repetitions and played scripts."
+                    f"The script has more than {MAX_COMMANDS:,} commands up to here, with all repetitions and played "
+                    "scripts. Repeat less often, or split the script."
                 )
+        return total, state
+
+    def check_repetition(self, repetition: Repetition, state: _ScriptState) -> tuple[int, _ScriptState]:
+        """Return the number of commands in all repetitions, and the state after them.
+
+        A repetition may leave another state to the next one: other folders, another test system. From the first one that
+        leaves the state as it was, all are the same.
+        """
+        if not repetition.times:
+            self.check_steps(repetition.steps, state)  # mistakes are reported all the same
+            return 0, state
+        total = 0
+        for number in range(repetition.times):
+            key = id(repetition), state, len(self.stack)
+            if key not in self.checked_repetitions:
+                self.checked_repetitions[key] = self.check_steps(repetition.steps, state)
+            count, end = self.checked_repetitions[key]
+            if end == state:
+                return total + count * (repetition.times - number), state
+            total, state = total + count, end
+            if total > MAX_COMMANDS:
+                break
         return total, state
 
     def check_statement(self, statement: Statement, state: _ScriptState) -> tuple[int, _ScriptState]:
