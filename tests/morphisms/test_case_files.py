@@ -68,6 +68,14 @@ def test_odd_names_and_values_survive(tmp_path, suffix):
     assert again.morphisms == ("made:by, hand",)
 
 
+@pytest.mark.parametrize("name", ["tests.csv", "tests.tcs"])
+def test_a_set_without_cases_needs_a_space(tmp_path, name):
+    TestSet.of_seeds(LINE.sample(1, points=True)).take([]).save(tmp_path / name)
+    assert len(TestSet.load(tmp_path / name, LINE)) == 0
+    with pytest.raises(dm.errors.DataError, match="has no test cases, so its features are not known"):
+        TestSet.load(tmp_path / name)
+
+
 def test_a_carriage_return_is_refused_in_csv_files(tmp_path):
     space = dm.Space([dm.Categorical("c", ["a\rb", "c"])])
     with pytest.raises(dm.errors.DataError, match="carriage return"):

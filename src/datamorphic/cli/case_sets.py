@@ -107,7 +107,7 @@ def choose_system(system: TestSystem | None, tests: TestSet) -> TestSystem:
     """Return the test system, or the one that is derived from the space of the cases."""
     from ..morphisms.stock import derive
 
-    return derive(tests.space, name="the test set") if system is None else system
+    return derive(tests.space, name="The test set") if system is None else system
 
 
 def select_by_conditions(tests: TestSet, conditions: list[str] | None) -> TestSet:

@@ -23,7 +23,7 @@ from ..space.serialize import space_from_dict, space_to_dict
 from ..space.space import Space
 from ..space.table_files import read_table
 from .case_columns import NO_ORIGIN, CaseColumns, CaseKind, Correctness
-from .morphy_files import is_morphy_file, read_morphy, write_morphy
+from .morphy_files import is_morphy_file, make_no_cases_error, read_morphy, write_morphy
 from .open_space import infer_open_points
 from .text_values import decode_texts, encode_texts, guess_column, parse_labels, to_text
 
@@ -341,6 +341,8 @@ def _read_inputs(table: _TextTable, space: Space | None) -> Points:
     if space is None:
         import pandas as pd
 
+        if not len(table):
+            raise make_no_cases_error(table.file)
         return infer_open_points(pd.DataFrame({name: guess_column(column) for name, column in texts.items()}))
     missing = [f"{INPUT_PREFIX}{name}" for name in space.names if str(name) not in texts]
     if missing:

@@ -253,10 +253,18 @@ def _read_inputs(blocks: _Blocks, space: Space | None) -> Points:
         codes = encode_texts(space, columns, lambda row: blocks.locate(row, "input"), category_codes=True)
         return Points(space, codes)
     if not rows:
-        raise DataError(f"{blocks.path.name} has no test cases, so its features are not known. Give a space.")
+        raise make_no_cases_error(blocks.path)
     import pandas as pd
 
     return infer_open_points(pd.DataFrame({f"x{j}": guess_column(column) for j, column in enumerate(columns)}))
+
+
+def make_no_cases_error(file: Path) -> DataError:
+    """Return the error for a file without test cases, from which no space can be inferred."""
+    return DataError(
+        f"{file.name} has no test cases, so its features are not known. Give a space; on the command line, add --system, "
+        "--subject or --data."
+    )
 
 
 def _read_kinds(blocks: _Blocks) -> npt.NDArray[np.int8]:
