@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
+import pandas as pd
 
 import datamorphic as dm
 from datamorphic.scripting.grammar import parse_script
@@ -116,6 +119,30 @@ def test_scripts_record_themselves(tmp_path):
     dm.play(tmp_path / "a.scr", "Box 1")
     assert (tmp_path / "part.scr").read_text() == "//Recorded by datamorphic\nmakeMutant([upward])\nclean()\n"
     assert (tmp_path / "same.scr").read_text() == (tmp_path / "part.scr").read_text()
+
+
+def test_a_model_that_was_started_before_is_started_again(tmp_path):
+    class Line:
+        space = dm.Space([dm.Continuous("x", 0, 1, step=0.1)])
+        models: ClassVar = {"low": lambda: lambda x: x > 0.2, "high": lambda: lambda x: x > 0.8}
+
+        @dm.seed_maker
+        def tenths(self):
+            return pd.DataFrame({"x": np.arange(11) / 10})
+
+    pool = dm.TestPool(Line, folder=tmp_path)
+    pool.make_seed(["tenths"])
+    pool.analyse(["start_high_Invoker"])
+    with dm.record(tmp_path / "a.scr"):
+        pool.execute_test_cases()
+    assert (tmp_path / "a.scr").read_text().splitlines()[2] == "analyse([start_high_Invoker])"
+    assert_same(pool.tests, dm.play(tmp_path / "a.scr", Line).tests)
+
+
+def test_a_text_of_several_lines_is_recorded_on_one(tmp_path):
+    with dm.record(tmp_path / "a.scr"):
+        dm.TestPool("Box 1", folder=tmp_path).display_message("one\ntwo")
+    assert dm.play(tmp_path / "a.scr").pool.messages == ["one two"]
 
 
 def test_a_session_without_commands_is_an_empty_script(tmp_path):

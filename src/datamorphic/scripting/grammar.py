@@ -150,6 +150,11 @@ def split_lines(text: str, name: str = "script") -> list[str]:
     return lines
 
 
+def replace_control_characters(text: str) -> str:
+    """Return a text that can stand on one line of a script: line breaks and control characters become spaces."""
+    return _CONTROL.sub(" ", text.replace("\n", " "))
+
+
 def raise_problems(problems: list[ScriptError]) -> None:
     """Raise the first problem, which carries all of them; return if there are none."""
     if problems:

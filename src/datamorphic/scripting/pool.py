@@ -145,7 +145,7 @@ class TestPool(CallCommands):
         if name in self.source.models:
             self._start_model(name)
         elif name == names.STOP:
-            self._set_executor(self.system.sut)
+            self._stop_model()
         elif name == names.STATISTICS:
             statistics = compute_statistics(self.tests, self.runs)
             self.statistics.append(to_figures(statistics))

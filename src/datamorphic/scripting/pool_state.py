@@ -30,7 +30,7 @@ from ..systems.base import Executor
 from .folder import ScriptFolder
 from .formatter import format_call
 from .grammar import Call
-from .names import DEFAULT_STATISTICS_FILE
+from .names import DEFAULT_STATISTICS_FILE, STOP
 from .recorder import HEADER, build_call, get_recorders
 from .specs import ScriptSystem, SpecMap, to_script_system
 
@@ -124,16 +124,15 @@ class PoolState:
         self._tests: TestSet | None = None
         self._source: ScriptSystem | None = None
         self._executor: Executor | None = None
+        self._model: str | None = None  # that was started
         if system is not None:
-            found = self.specs.find(system) if isinstance(system, str) else to_script_system(system)
-            self.specs.add(found)
-            self._use(found)
+            source = self.specs.find(system) if isinstance(system, str) else to_script_system(system)
+            self.specs.add(source)
+            self._use(source)
 
     def __repr__(self) -> str:
-        name = "no test system" if self._source is None else self._source.spec
-        return (
-            f"TestPool({name}: {pluralize(0 if self._tests is None else len(self._tests), 'case')}, {self.runs:,} runs)"
-        )
+        cases = pluralize(0 if self._tests is None else len(self._tests), "case")
+        return f"TestPool({self.spec or 'no test system'}: {cases}, {pluralize(self.runs, 'run')})"
 
     # -- state ---------------------------------------------------------------------------------------------------------
 
@@ -162,9 +161,21 @@ class PoolState:
             return TestSet.of_seeds(Points(space, np.empty((0, len(space)), order="F")))
         return self._tests
 
-    def describe_start(self) -> tuple[str, int]:
-        """Return the name of the test system, and how many random commands came before."""
-        return ("" if self._source is None else self._source.spec), self.random_commands
+    @property
+    def spec(self) -> str:
+        """The name of the test system, empty without one."""
+        return "" if self._source is None else self._source.spec
+
+    def build_setup_calls(self) -> list[Call]:
+        """Return the commands that load the test system, start its model and set the seed, as they are now."""
+        calls = []
+        if self._source is not None:
+            calls.append(build_call("loadTestSpec", [self.spec]))
+            if self._model != self._source.model:
+                analyser = STOP if self._model is None else f"start_{self._model}_Invoker"
+                calls.append(build_call("analyse", [[analyser]]))
+        calls.append(build_call("setSeed", [self.seed, self.random_commands or None]))
+        return calls
 
     def make_seed_sequence(self, number: int) -> np.random.SeedSequence:
         """Return the source of the random numbers of a random command, counted from 0."""
@@ -177,6 +188,7 @@ class PoolState:
     def _use(self, source: ScriptSystem) -> None:
         self._source = source
         self._set_executor(source.system.sut)
+        self._model = None
         self._empty()
         if source.model is not None:
             self._start_model(source.model)
@@ -284,6 +296,12 @@ class PoolState:
             name=name,
         )
         self._set_executor(subject.sut)
+        self._model = name
+
+    def _stop_model(self) -> None:
+        """Query the system of the test system again, if it has one."""
+        self._set_executor(self.system.sut)
+        self._model = None
 
     # -- files -------------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -16,7 +16,7 @@ from ..morphisms.system import TestSystem, has_morphisms
 from ..space.points import Points
 from .call_options import POOL_SEEDS, format_options
 from .formatter import format_call
-from .grammar import Argument, Call, ListArgument, TextArgument
+from .grammar import Argument, Call, ListArgument, TextArgument, replace_control_characters
 
 HEADER = "//Recorded by datamorphic\n"
 
@@ -25,31 +25,37 @@ class RecordedPool(Protocol):
     """What a recorder needs to know about a pool."""
 
     @property
-    def seed(self) -> int:
-        """The random seed."""
+    def spec(self) -> str:
+        """The name of the test system, empty without one."""
 
     @property
     def tests(self) -> TestSet:
         """The test cases."""
 
-    def describe_start(self) -> tuple[str, int]:
-        """Return the name of the test system, and how many random commands came before."""
+    def build_setup_calls(self) -> list[Call]:
+        """Return the commands that load the test system, start its model and set the seed, as they are now."""
 
 
 def build_call(name: str, values: Sequence[object]) -> Call:
-    """Return a command with Python values as arguments; None at the end is left out."""
-    arguments: list[Argument] = []
-    present = list(values)
-    while present and present[-1] is None:
-        present.pop()
-    for value in present:
-        if isinstance(value, str | int | float | os.PathLike):
-            arguments.append(TextArgument(os.fspath(value) if isinstance(value, os.PathLike) else str(value)))
-        elif value is None:
-            arguments.append(TextArgument(""))
-        else:
-            arguments.append(ListArgument(tuple(TextArgument(str(item)) for item in value)))  # type: ignore[attr-defined]
-    return Call(name, tuple(arguments))
+    """Return a command with Python values as arguments; None at the end is left out.
+
+    A command is one line, so that line breaks in a text become spaces.
+    """
+    remaining = list(values)
+    while remaining and remaining[-1] is None:
+        remaining.pop()
+    return Call(name, tuple(map(_build_argument, remaining)))
+
+
+def _build_argument(value: object) -> Argument:
+    if value is None:
+        return TextArgument("")
+    if isinstance(value, str | int | float | os.PathLike):
+        return TextArgument(
+            replace_control_characters(os.fspath(value) if isinstance(value, os.PathLike) else str(value))
+        )
+    assert isinstance(value, Iterable)
+    return ListArgument(tuple(TextArgument(replace_control_characters(str(item))) for item in value))
 
 
 class ScriptRecorder:
@@ -80,10 +86,8 @@ class ScriptRecorder:
         if self._pool is pool:
             return
         self._pool = pool
-        spec, number = pool.describe_start()
-        calls = [build_call("loadTestSpec", [spec])] if spec else []
-        calls.append(build_call("setSeed", [pool.seed, number or None]))
-        if spec and len(pool.tests):
+        calls = pool.build_setup_calls()
+        if pool.spec and len(pool.tests):
             calls.append(build_call("loadTestSet", [self._save(pool.tests)]))
         self._write("".join(f"{format_call(call)}\n" for call in calls))
 

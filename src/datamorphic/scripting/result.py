@@ -51,7 +51,7 @@ class ScriptResult(Exportable):
     @property
     def tests(self) -> TestSet | None:
         """The test cases after the last command; None if no test system was loaded."""
-        return self.pool.tests if self.pool.describe_start()[0] else None
+        return self.pool.tests if self.pool.spec else None
 
     @property
     def violations(self) -> int:
@@ -68,7 +68,7 @@ class ScriptResult(Exportable):
         pool, tests = self.pool, self.tests
         document = {
             "script": self.script,
-            "subject": pool.describe_start()[0] or None,
+            "subject": pool.spec or None,
             "seed": self.seed,
             "commands": self.commands,
             "total_commands": self.total_commands,

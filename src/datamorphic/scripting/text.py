@@ -30,7 +30,7 @@ def format_facts(result: ScriptResult) -> list[str]:
     pool, lines = result.pool, list(result.notes)
     tests = result.tests
     if tests is not None:
-        lines.append(f"pool of {pool.describe_start()[0]}: {tests!r}, {pluralize(pool.runs, 'run')}")
+        lines.append(f"pool of {pool.spec}: {tests!r}, {pluralize(pool.runs, 'run')}")
     if pool.explorations:
         pairs = sum(entry["pairs"] for entry in pool.explorations)
         lines.append(f"{pluralize(len(pool.explorations), 'exploration')}: {pluralize(pairs, 'border pair')}")
