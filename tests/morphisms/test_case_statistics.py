@@ -76,7 +76,7 @@ def test_failures_have_their_lineage_and_the_metamorphism(tests, system):
     text = statistics.describe()
     assert "line: 6 test cases (2 original, 4 mutants): 3 correct, 1 incorrect, 2 not judged" in text
     assert "case 5: x=6.5 gives low, made by grid > forward > forward from 3, 1, violates never_falls" in text
-    assert "BROKEN       never_falls (holds for 3, violated by 1): moving forward never leads" in text
+    assert "VIOLATED     never_falls (holds for 3, violated by 1): moving forward never leads" in text
     assert json.loads(statistics.to_json())["failures"][0]["id"] == 5
     assert 'failures="1"' in statistics.to_junit()
     assert "violated by 1 case" in statistics.to_junit()

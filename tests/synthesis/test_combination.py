@@ -115,7 +115,7 @@ def test_violations_are_traced_to_the_shortest_chain(combination):
     judged = combination.tests.correctness
     assert (judged == Correctness.INCORRECT).sum() == frame["case"].nunique()
     text = combination.describe()
-    assert "BROKEN       order_is_irrelevant: the order of the numbers does not matter" in text
+    assert "VIOLATED     order_is_irrelevant: the order of the numbers does not matter" in text
     assert "  tripled: 1 violation, e.g. seed case 2 (x 4, y 4), tripled: 1 becomes -1" in text
 
 

@@ -35,7 +35,7 @@ def format_statistics(statistics: CaseStatistics) -> str:
     for counts in statistics.morphisms:
         lines.append(f"  {counts.morphism}: {pluralize(counts.cases, 'case')}, {_format_correctness(counts)}")
     for verdicts in statistics.metamorphisms:
-        outcome = "BROKEN" if verdicts.violated else "HOLDS" if verdicts.holds else "NOT CHECKED"
+        outcome = "VIOLATED" if verdicts.violated else "HOLDS" if verdicts.holds else "NOT CHECKED"
         figures = f"holds for {verdicts.holds:,}, violated by {verdicts.violated:,}"
         message = f": {verdicts.message}" if verdicts.message else ""
         lines.append(f"{outcome:<11}  {verdicts.metamorphism} ({figures}){message}")

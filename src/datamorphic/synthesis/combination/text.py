@@ -80,7 +80,7 @@ def format_combination(combination: Combination) -> str:
             continue
         share = format_percent(row.violated / check_count)
         lines.append(
-            f"BROKEN       {row.metamorphism}{message} ({row.violated:,} of {pluralize(check_count, 'check')}, {share})"
+            f"VIOLATED     {row.metamorphism}{message} ({row.violated:,} of {pluralize(check_count, 'check')}, {share})"
         )
         groups = [group for group in combination.groups if group.metamorphism == row.metamorphism]
         lines += [f"  {format_group(group)}" for group in groups[:MAX_GROUPS_PER_METAMORPHISM]]
