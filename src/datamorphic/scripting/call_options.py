@@ -10,6 +10,7 @@ from .._text import suggest_name
 from ..errors import UsageError
 
 POOL_SEEDS = "pool"  # the cases of the pool, as the value of seeds
+MAX_DIGITS = 19  # of a whole number
 
 
 class OptionKind(StrEnum):
@@ -53,11 +54,12 @@ def parse_options(function: str, texts: Iterable[str]) -> dict[str, Any]:
     known, options = CALL_OPTIONS[function], dict[str, Any]()
     for text in texts:
         name, sign, value = (part.strip() for part in text.partition("="))
-        if not sign or name not in known:
-            hint = suggest_name(name[:60], known)
-            raise UsageError(f"{text[:60]!r} is not an option of {function}; write name=value. {hint}")
+        if name not in known:
+            raise UsageError(f"{function} has no option {name[:60]!r}. {suggest_name(name[:60], known)}")
+        if not sign:
+            raise UsageError(f"The option {name!r} of {function} has no value. Write {name}=value.")
         if name in options:
-            raise UsageError(f"The option {name!r} of {function} is given twice.")
+            raise UsageError(f"The option {name!r} of {function} is given twice. Give it once.")
         options[name] = _parse_value(function, name, known[name], value)
     return options
 
@@ -69,16 +71,14 @@ def _parse_value(function: str, name: str, kind: OptionKind, value: str) -> Any:
         if kind is OptionKind.SEEDS and value == POOL_SEEDS:
             return POOL_SEEDS
         if kind in (OptionKind.WHOLE, OptionKind.SEEDS):
-            return int(value) if len(value) < 20 else _refuse()
+            if len(value) > MAX_DIGITS:
+                raise ValueError
+            return int(value)
         if kind is OptionKind.NUMBER:
             return float(value)
     except ValueError:
         raise UsageError(f"The option {name!r} of {function} must be {kind}. Got {value[:60]!r}.") from None
     return value
-
-
-def _refuse() -> int:
-    raise ValueError
 
 
 def format_options(function: str, arguments: Mapping[str, Any]) -> list[str] | None:

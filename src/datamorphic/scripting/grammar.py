@@ -142,7 +142,7 @@ def split_lines(text: str, name: str = "script") -> list[str]:
     for number, line in enumerate(lines, start=1):
         if len(line) > MAX_LINE_CHARACTERS:
             raise ScriptError(
-                f"The line has {pluralize(len(line), 'character')}; at most {MAX_LINE_CHARACTERS:,} are read.",
+                f"The line has {pluralize(len(line), 'character')}; at most {MAX_LINE_CHARACTERS:,} are read. Split the command.",
                 file=name,
                 line=number,
                 column=MAX_LINE_CHARACTERS + 1,
@@ -185,7 +185,7 @@ class _LineParser:
 
     def parse(self) -> ScriptLine:
         if control := _CONTROL.search(self.text):
-            raise self.fail(f"The character {control[0]!r} does not belong in a script.", control.start())
+            raise self.fail(f"The character {control[0]!r} does not belong in a script. Remove it.", control.start())
         self.skip_space()
         start = self.place
         if not self.peek():
@@ -198,7 +198,9 @@ class _LineParser:
         self.place = name.end()
         self.skip_space()
         if self.peek() != "(":
-            raise self.fail(f"Expected ( after {_shorten(name[0])}. A command without arguments is written clean().")
+            raise self.fail(
+                f"Expected ( after {_shorten(name[0])}. A command has parentheses even without arguments: clean()."
+            )
         opening, self.place = self.place, self.place + 1
         arguments = tuple(self._parse_arguments(name[0], opening))
         self.skip_space()
@@ -242,7 +244,7 @@ class _LineParser:
         while True:
             self.skip_space()
             if self.peek() == "[":
-                raise self.fail("A list cannot hold another list.")
+                raise self.fail("A list cannot hold another list. Write all names in one list.")
             if not self.peek():
                 raise self._unclosed("[", opening)
             items.append(self._parse_text("a name", SEPARATORS + "]"))
@@ -278,7 +280,7 @@ class _LineParser:
                 self.place = quote + 1
                 return TextArgument('"'.join(parts), self.position(start))
             place = quote + 2
-        raise self.fail("The quote is not closed.", start)
+        raise self.fail('The quote is not closed. Add " at its end; a quote inside is written twice.', start)
 
     def _parse_free_text(self, opening: int) -> TextArgument:
         """Parse text up to the parenthesis that closes the command; balanced parentheses belong to the text."""
@@ -300,7 +302,8 @@ class _LineParser:
         raise self._unclosed("(", opening)
 
     def _unclosed(self, bracket: str, place: int) -> ScriptError:
-        return self.fail(f"The bracket {bracket} is not closed on this line.", place)
+        closing = ")" if bracket == "(" else "]"
+        return self.fail(f"The bracket {bracket} is not closed on this line. Add {closing} at its end.", place)
 
 
 def _shorten(name: str) -> str:

@@ -92,32 +92,41 @@ class NameBook:
                 hint = suggest_name(name[:100], [*self.system.set_metrics, *FITNESS_NAMES])
                 raise TestSystemError(f"There is no metric {name[:60]!r} to optimise. {hint}")
             return ScriptName(match)
-        declared = self._declared(kind)
+        declared = self._list_declared(kind)
         if (match := _match(name, declared)) is not None:
             return ScriptName(match)
         key = normalize_name(name)
         if (match := _match(name, PROVIDED_NAMES.get(kind, ()))) is not None:
             return ScriptName(match, True)
         for text, pattern in NUMBERED_NAMES.get(kind, {}).items():
-            if numbered := pattern.fullmatch(key):
-                if int(numbered[1]) > MAX_COUNT:
-                    raise TestSystemError(f"{name!r} asks for more than {MAX_COUNT:,} cases.")
-                return ScriptName(text, True, int(numbered[1]))
-        if kind == "analyser" and (started := _START.fullmatch(key)):
-            return ScriptName(self._find_model(started[1], name), True)
+            if number := pattern.fullmatch(key):
+                if int(number[1]) > MAX_COUNT:
+                    raise TestSystemError(f"{name!r} asks for too many cases. At most {MAX_COUNT:,} are made at once.")
+                return ScriptName(text, True, int(number[1]))
+        if kind == "analyser" and (start := _START.fullmatch(key)):
+            return ScriptName(self._find_model(start[1], name), True)
         known = [*declared, *PROVIDED_NAMES.get(kind, ()), *NUMBERED_NAMES.get(kind, {})]
         if kind == "analyser":
             known += [f"start_{model}_Invoker" for model in self.models]
         noun = kind.replace("_", " ")
-        hint = suggest_name(name[:100], known) if known else f"It has no {noun} at all."
-        raise TestSystemError(f"{self.system.name} has no {noun} named {name[:60]!r}. {hint}")
+        if not known:
+            raise TestSystemError(
+                f"{self.system.name} has no {noun} at all, so none named {name[:60]!r}. Mark a function with @{kind}."
+            )
+        raise TestSystemError(
+            f"{self.system.name} has no {noun} named {name[:60]!r}. {suggest_name(name[:100], known)}"
+        )
 
     def expand(self, kind: str, names: Iterable[str]) -> list[ScriptName]:
         """Return what names mean; ALL stands for every declared morphism of the kind."""
         result: list[ScriptName] = []
         for name in names:
             if name.upper() == ALL:
-                known = [*self._moves(), *self._midpoints()] if kind == "datamorphism" else self._declared(kind)
+                known = (
+                    [*self.list_moves(), *self._list_midpoints()]
+                    if kind == "datamorphism"
+                    else self._list_declared(kind)
+                )
                 result += map(ScriptName, known)
             else:
                 result.append(self.find(kind, name))
@@ -125,9 +134,9 @@ class NameBook:
 
     def is_midpoint(self, name: ScriptName) -> bool:
         """Return whether a datamorphism makes one case of two, so that it is no move of a walk."""
-        return name.name in self._midpoints()
+        return name.name in self._list_midpoints()
 
-    def _declared(self, kind: str) -> list[str]:
+    def _list_declared(self, kind: str) -> list[str]:
         by_kind = {
             "seed_maker": self.system.seed_makers,
             "datamorphism": self.system.datamorphisms,
@@ -144,17 +153,17 @@ class NameBook:
     def _space(self) -> Space:
         return self.system.known_space()
 
-    def _moves(self) -> list[str]:
-        """The names of the moves; those of the space if the system declares none."""
+    def list_moves(self) -> list[str]:
+        """Return the names of the moves; those of the space if the test system declares none."""
         declared = [name for name, morphism in self.system.datamorphisms.items() if morphism.arity == 1]
         return declared or [f"{kind}_{feature}" for kind, feature in self._space().move_names]
 
-    def _midpoints(self) -> list[str]:
+    def _list_midpoints(self) -> list[str]:
         declared = [name for name, morphism in self.system.datamorphisms.items() if morphism.arity > 1]
         return declared or ["midpoint"]
 
     def _find_datamorphism(self, name: str) -> ScriptName:
-        moves, midpoints = self._moves(), self._midpoints()
+        moves, midpoints = self.list_moves(), self._list_midpoints()
         if (match := _match(name, [*moves, *midpoints])) is not None:
             return ScriptName(match)
         key = normalize_name(name)

@@ -264,11 +264,7 @@ class PoolState:
 
     def _require_executor(self) -> Executor:
         if self._executor is None:
-            first = next(iter(self.source.models), None)
-            remedy = "Mark the function that queries it with @executor."
-            if first is not None:
-                remedy = f"Start a model first: analyse([start_{first}_Invoker])."
-            raise UsageError(f"{self.source.spec} has no system under test here. {remedy}")
+            raise UsageError(self.source.explain_missing_executor())
         return self._executor
 
     def _count(self, tally: CallCounter, runs: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -47,6 +48,13 @@ class ScriptSystem:
     def names(self) -> NameBook:
         """The names that scripts may use."""
         return NameBook(system=self.system, models=list(self.models), aliases=self.aliases)
+
+    def explain_missing_executor(self) -> str:
+        """Return the message for a command that queries the system while there is none."""
+        remedy = "Mark the function that queries it with @executor."
+        if self.models:
+            remedy = f"Start a model first: analyse([start_{next(iter(self.models))}_Invoker])."
+        return f"{self.spec} has no system under test here. {remedy}"
 
     def load_model(self, name: str) -> Any:
         """Return a model; it is made now if it is given by a function."""
@@ -106,10 +114,11 @@ class SpecMap:
         """Return the test system of a spec file or name; folders and the extension do not matter."""
         key = normalize_name(get_spec_name(spec))
         if key not in self._sources:
-            known = [name for name, _ in self._sources.values()]
+            known = dict.fromkeys(name for name, _ in self._sources.values())
+            option = shlex.quote(f"{get_spec_name(spec)[:60]}=module:Class")
             raise UsageError(
-                f"No test system is known for {spec[:100]!r}. {suggest_name(get_spec_name(spec)[:100], dict.fromkeys(known))} "
-                f"Map it to yours: --map {get_spec_name(spec)[:60]}=module:Class (maps={{...}} in Python)."
+                f"No test system is known for {spec[:100]!r}. {suggest_name(get_spec_name(spec)[:100], known)} "
+                f"If it is yours, say where it is: --map {option} (maps={{...}} in Python)."
             )
         name, make = self._sources[key]
         if name not in self._loaded:

@@ -63,7 +63,9 @@ class StepBuilder:
         current = self._open_blocks[-1].steps if self._open_blocks else self.steps
         if statement.command.name == "repeat":
             if len(self._open_blocks) == MAX_REPEAT_DEPTH:
-                raise statement.fail(f"repeat is nested more than {MAX_REPEAT_DEPTH} deep.")
+                raise statement.fail(
+                    f"repeat is nested more than {MAX_REPEAT_DEPTH} deep. Join some of the repetitions: repeat(a * b)."
+                )
             (times,) = statement.values
             assert isinstance(times, int)
             block = Repetition(statement=statement, times=times)
@@ -71,14 +73,19 @@ class StepBuilder:
             self._open_blocks.append(block)
         elif statement.command.name == "endRepeat":
             if not self._open_blocks:
-                raise statement.fail("There is no repeat(n) that this ends.")
+                raise statement.fail("This endRepeat() has no repeat(n) before it. Remove it, or add repeat(n).")
             self._open_blocks.pop()
         else:
             current.append(statement)
 
     def finish(self) -> list[Step]:
         """Return all steps; raise `ScriptError` if a repetition is not ended."""
-        raise_problems([block.statement.fail("endRepeat() is missing for this repeat.") for block in self._open_blocks])
+        raise_problems(
+            [
+                block.statement.fail("This repeat is not ended. Add endRepeat() after the last command to repeat.")
+                for block in self._open_blocks
+            ]
+        )
         return self.steps
 
 
@@ -89,16 +96,16 @@ def bind_call(call: Call, file: str) -> Statement:
         message = f"There is no command {call.name[:60]!r}. {suggest_command(call.name)}"
         raise ScriptError(message, file=file, line=call.position.line, column=call.position.column)
     parameters = command.parameters
-    least = sum(not parameter.optional for parameter in parameters)
-    is_open = bool(parameters) and parameters[-1].repeated
+    required_count = sum(not parameter.optional for parameter in parameters)
+    is_open_ended = bool(parameters) and parameters[-1].repeated
     count = len(call.arguments)
-    if count < least or (count > len(parameters) and not is_open):
-        extra = call.arguments[len(parameters)].position if count > len(parameters) else call.position
+    if count < required_count or (count > len(parameters) and not is_open_ended):
+        position = call.arguments[len(parameters)].position if count > len(parameters) else call.position
         raise ScriptError(
-            f"{command.signature} was called with {pluralize(count, 'argument')}.",
+            f"Expected {command.signature}. Got {pluralize(count, 'argument')}.",
             file=file,
-            line=extra.line,
-            column=extra.column,
+            line=position.line,
+            column=position.column,
         )
     values = [
         _read_value(argument, parameters[min(number, len(parameters) - 1)], command, file)

@@ -10,11 +10,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from .._text import pluralize
+from .._validation import validate_integer
 from ..errors import DatamorphicError, ScriptError, UsageError
+from ..exploration.options import ExploreOptions
+from ..morphisms.case_files import validate_suffix
+from ..synthesis.combination.options import CombineOptions
+from ..synthesis.optimisation.options import OptimiseOptions
 from .call_options import CALL_OPTIONS, parse_options
 from .commands import ParameterKind
 from .folder import ScriptFolder, read_script
-from .names import DEFAULT_STATISTICS_FILE, STATISTICS, STOP, NameBook, ScriptName
+from .names import DEFAULT_STATISTICS_FILE, FITNESS, HEAD, NEW_LINE, STATISTICS, STOP, NameBook, ScriptName
 from .specs import ScriptSystem, SpecMap
 from .structure import Repetition, Statement, Step, StepBuilder
 
@@ -24,6 +29,17 @@ MAX_SCRIPTS = 1_000
 MAX_TOTAL_BYTES = 10_000_000  # of all scripts together
 #: commands that query the system under test
 QUERYING_COMMANDS = ("randomTargetExplore", "directedWalkExplore", "randomWalkExplore", "executeTestCases", "explore")
+#: the options that name morphisms, and of which kind
+OPTION_MORPHISMS = {
+    "moves": "datamorphism",
+    "datamorphisms": "datamorphism",
+    "filters": "set_filter",
+    "metric": FITNESS,
+}
+OPTION_CLASSES = {"explore": ExploreOptions, "combine": CombineOptions, "optimise": OptimiseOptions}
+NO_SYSTEM_MESSAGE = (
+    "No test system is loaded. Name one with --subject or --system (test_system in Python), or with loadTestSpec(...)."
+)
 
 
 @dataclass(frozen=True)
@@ -81,6 +97,8 @@ def plan_script(
 
 
 class _Validator:
+    """Follows the commands of a script in order, and fills in its plan."""
+
     def __init__(self, plan: ScriptPlan, system: ScriptSystem | None) -> None:
         self.plan, self.folder = plan, plan.folder
         self.systems: dict[str | None, ScriptSystem] = {} if system is None else {system.spec: system}
@@ -146,45 +164,58 @@ class _Validator:
         return total, state
 
     def check_statement(self, statement: Statement, state: _ScriptState) -> tuple[int, _ScriptState]:
-        name, values = statement.command.name, statement.values
+        name = statement.command.name
         if name == "playTestScript":
             return self.check_play(statement, state)
-        if name == "loadTestSpec":
-            system = self.plan.specs.find(str(values[0]))
-            self.systems[system.spec] = system
-            return 1, replace(state, system=system.spec, model=system.model)
-        if name in ("setTestScriptPath", "setFilePath"):
-            folder = self.folder.find_folder(str(values[0]))
-            is_script_path = name == "setTestScriptPath"
-            return 1, replace(state, **{"script_folder" if is_script_path else "file_folder": folder})
-        for number, value in enumerate(values):
-            parameter = statement.find_parameter(number)
-            if value is None:
-                continue
-            try:
-                if parameter.morphisms:
-                    names = [value] if isinstance(value, str) else value
-                    assert isinstance(names, list)
-                    state = self.check_names(statement, number, names, state)
-                else:
-                    state = self.check_file(parameter.kind, str(value), state)
-            except ScriptError:
-                raise
-            except DatamorphicError as error:
-                raise statement.fail(str(error), number) from error
         if name in CALL_OPTIONS:
-            options = parse_options(name, map(str, values))
-            book = self.get_names(state)
-            for option, kind in (
-                ("moves", "datamorphism"),
-                ("datamorphisms", "datamorphism"),
-                ("filters", "set_filter"),
-            ):
-                if book is not None:
-                    book.expand(kind, options.get(option, ()))
+            self.check_options(statement, state)
+        else:
+            for number, value in enumerate(statement.values):
+                if value is None:
+                    continue
+                try:
+                    state = self.check_argument(statement, number, value, state)
+                except ScriptError:
+                    raise
+                except DatamorphicError as error:
+                    raise statement.fail(str(error), number) from error
         if name in QUERYING_COMMANDS:
             self.check_model(statement, state)
         return 1, state
+
+    def check_argument(
+        self, statement: Statement, number: int, value: str | float | list[str], state: _ScriptState
+    ) -> _ScriptState:
+        parameter, text = statement.find_parameter(number), str(value)
+        if parameter.morphisms:
+            return self.check_names(statement, number, value if isinstance(value, list) else [text], state)
+        if parameter.kind is ParameterKind.SPEC:
+            system = self.plan.specs.find(text)
+            self.systems[system.spec] = system
+            return replace(state, system=system.spec, model=system.model)
+        if parameter.kind is ParameterKind.FOLDER:
+            folder = self.folder.find_folder(text)
+            is_script_path = statement.command.name == "setTestScriptPath"
+            return replace(state, **{"script_folder" if is_script_path else "file_folder": folder})
+        if statement.command.name == "saveTestResult":
+            validate_suffix(text)
+        return self.check_file(parameter.kind, text, state)
+
+    def check_options(self, statement: Statement, state: _ScriptState) -> None:
+        """Check the options of `explore`, `combine` or `optimise`: one by one for the place of a mistake, then together."""
+        function, book = statement.command.name, self.get_names(state)
+        texts = ["" if value is None else str(value) for value in statement.values]
+        for number, text in enumerate(texts):
+            try:
+                for option, value in parse_options(function, [text]).items():
+                    if book is not None and option in OPTION_MORPHISMS:
+                        book.expand(OPTION_MORPHISMS[option], value)
+            except DatamorphicError as error:
+                raise statement.fail(str(error), number) from error
+        arguments = parse_options(function, texts)
+        arguments.pop("seeds", None)
+        validate_integer("seed", function, arguments.pop("seed", 0))
+        OPTION_CLASSES[function](**arguments)
 
     def check_play(self, statement: Statement, state: _ScriptState) -> tuple[int, _ScriptState]:
         text = str(statement.values[0])
@@ -196,13 +227,15 @@ class _Validator:
             chain = " plays ".join(file.name for file in (*self.stack[self.stack.index(path) :], path))
             raise statement.fail(f"A script cannot play itself: {chain}. Use repeat(n) .. endRepeat().", 0)
         if len(self.stack) == MAX_PLAY_DEPTH:
-            raise statement.fail(f"Scripts play scripts more than {MAX_PLAY_DEPTH} deep.", 0)
+            raise statement.fail(f"Scripts play scripts more than {MAX_PLAY_DEPTH} deep. Play this one directly.", 0)
         if path not in self.plan.scripts:
             if len(self.plan.scripts) == MAX_SCRIPTS:
-                raise statement.fail(f"More than {pluralize(MAX_SCRIPTS, 'script')} are played.", 0)
+                raise statement.fail(f"More than {pluralize(MAX_SCRIPTS, 'script')} are played. Join some of them.", 0)
             self.total_bytes += path.stat().st_size
             if self.total_bytes > MAX_TOTAL_BYTES:
-                raise statement.fail(f"The scripts have more than {MAX_TOTAL_BYTES:,} bytes together.", 0)
+                raise statement.fail(
+                    f"The scripts have more than {MAX_TOTAL_BYTES:,} bytes together. Use repeat(n) .. endRepeat().", 0
+                )
             builder = StepBuilder(self.folder.to_text(path))
             read_script(path, builder.file, builder.add)
             self.plan.scripts[path] = builder.finish()
@@ -218,9 +251,7 @@ class _Validator:
             self.plan.unchecked_names += len(names)
             return state
         if book is None:
-            raise statement.fail(
-                "No test system is loaded. Name one with --subject or --system, or with loadTestSpec(...)."
-            )
+            raise statement.fail(NO_SYSTEM_MESSAGE)
         entries: list[ScriptName] = []
         for item, name in enumerate(names):
             try:
@@ -229,7 +260,7 @@ class _Validator:
                 raise statement.fail(str(error), argument, item) from error
         for entry in entries:
             if kind == "analyser" and entry.provided:
-                if entry.name == STATISTICS or entry.name.startswith("saveMessage"):
+                if entry.name in (STATISTICS, HEAD, NEW_LINE):
                     file, base = state.statistics_file, ""
                     if file is None:
                         file, base = DEFAULT_STATISTICS_FILE, state.file_folder
@@ -240,7 +271,10 @@ class _Validator:
                     state = replace(state, model=entry.name)
         is_walk = statement.command.name in ("directedWalkExplore", "randomWalkExplore")
         if is_walk and all(map(book.is_midpoint, entries)):
-            raise statement.fail(f"{statement.command.name} needs at least one move.", 0)
+            raise statement.fail(
+                f"{statement.command.name} needs at least one move beside the midpoint, such as {book.list_moves()[0]}.",
+                0,
+            )
         return state
 
     def check_model(self, statement: Statement, state: _ScriptState) -> None:
@@ -248,14 +282,9 @@ class _Validator:
         if system is None and not self.plan.needs_system:
             return
         if system is None:
-            raise statement.fail(
-                "No test system is loaded. Name one with --subject or --system, or with loadTestSpec(...)."
-            )
+            raise statement.fail(NO_SYSTEM_MESSAGE)
         if system.system.sut is None and state.model is None:
-            remedy = "Mark the function that queries it with @executor."
-            if system.models:
-                remedy = f"Start one first: analyse([start_{next(iter(system.models))}_Invoker])."
-            raise statement.fail(f"{system.spec} has no system under test here. {remedy}")
+            raise statement.fail(system.explain_missing_executor())
 
     def check_file(self, kind: ParameterKind, text: str, state: _ScriptState) -> _ScriptState:
         if kind is ParameterKind.INPUT_FILE:
