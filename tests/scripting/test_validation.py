@@ -150,6 +150,7 @@ def test_a_map_names_other_test_systems(folder):
         ("explore(walks=1;walks=2)", (1, 1), "is given twice"),
         ("saveTestResult(cases.xyz)", (1, 16), "Known extensions"),
         ("randomTargetExplore(0,mid)", (1, 21), "must be from 1 to"),
+        ("randomTargetExplore(10,upward)", (1, 24), "'upward' is a move"),
         ("randomTargetExplore(10,middle)", (1, 24), "Did you mean 'mid'?"),
         ("directedWalkExplore([upward, dwnward, mid])", (1, 30), "Did you mean 'downward'?"),
         ("directedWalkExplore([mid])", (1, 21), "needs at least one move"),

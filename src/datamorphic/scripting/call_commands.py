@@ -35,7 +35,7 @@ class CallCommands(SynthesisCommands):
         arguments, seed, seeds = self._read_options("explore", options)
         rng = to_generator("seed", "explore", seed)
         explore_options = ExploreOptions(**arguments, timeout=self.timeout)
-        system, executor = self._bound_system(), self._require_executor()
+        system, executor = self._bind_system(), self._require_executor()
         if isinstance(seeds, TestSet):
             tests = seeds
             subject = SubjectUnderTest(name=system.name, sut=executor, system=system, seeds=seeds.inputs)
@@ -54,7 +54,7 @@ class CallCommands(SynthesisCommands):
         """Combine as `dm.combine`, and make its cases the pool; ``"seeds=pool"`` starts from the pool."""
         arguments, seed, seeds = self._read_options("combine", options)
         combine_options = CombineOptions(**arguments, seed=seed, timeout=self.timeout)
-        plan = plan_combination(self._bound_system(), seeds, None, combine_options)
+        plan = plan_combination(self._bind_system(), seeds, None, combine_options)
         combination = run_combination(
             plan, combine_options, engine=self.engine, progress=self.progress, session=self.session
         )
@@ -72,7 +72,7 @@ class CallCommands(SynthesisCommands):
         optimise_options = OptimiseOptions(**arguments, timeout=self.timeout)
         rng = to_generator("seed", "optimise", seed)
         tests, count = (seeds, None) if isinstance(seeds, TestSet) else (None, seeds)
-        subject = build_optimisation_subject(self._bound_system(), tests, count, rng)
+        subject = build_optimisation_subject(self._bind_system(), tests, count, rng)
         metrics = build_metrics(optimise_options, subject.system, subject.sut)
         result = run_optimisation(
             subject,

@@ -19,6 +19,7 @@ from ..runs.driver import CallCounter, drive
 from ..runs.flow import ask
 from ..space.outputs import Outputs
 from . import names
+from .commands import ALL
 from .names import ScriptName
 from .pool_state import PoolState, command, to_list
 
@@ -34,7 +35,7 @@ class CaseCommands(PoolState):
 
     @command("loadTestSpec")
     def load_test_spec(self, spec: str) -> None:
-        """Go on with another test system and an empty pool."""
+        """Load another test system, and empty the pool."""
         self._use(self.specs.find(spec))
 
     @command("clean")
@@ -89,15 +90,15 @@ class CaseCommands(PoolState):
 
     @command("makeMutant")
     def make_mutant(self, datamorphisms: Sequence[str]) -> None:
-        """Add what datamorphisms make from every case that is in the pool now.
+        """Add the cases that datamorphisms make from every case in the pool.
 
         The other origins of a datamorphism of several cases are drawn from the pool.
         """
         rng, tests = self._next_generator(), self._require_tests()
         for entry in self.source.names.expand("datamorphism", to_list(datamorphisms)):
-            morphism = self._moving_system().find("datamorphism", entry.name)
+            morphism = self._get_moving_system().find("datamorphism", entry.name)
             others = [tests.take(rng.integers(len(tests), size=len(tests))) for _ in range(morphism.arity - 1)]
-            self._add(self._moving_system().mutate(entry.name, tests, *others, seed=rng))
+            self._add(self._get_moving_system().mutate(entry.name, tests, *others, seed=rng))
 
     # -- measuring, filtering, executing, judging ----------------------------------------------------------------------
 
@@ -168,16 +169,15 @@ class CaseCommands(PoolState):
             outputs = Outputs.concat([tests.outputs, outputs]).take(places)
         correctness = np.where(is_missing, Correctness.NOT_JUDGED, tests.correctness)
         self._tests = tests.with_outputs(outputs).with_correctness(correctness)
-        failed = int((~outputs.ok).sum())
-        if failed:
-            self._say(f"{pluralize(failed, 'case')} of {len(tests):,} got no answer.")
+        failure_count = int((~outputs.ok).sum())
+        if failure_count:
+            self._say(f"{pluralize(failure_count, 'case')} of {len(tests):,} got no answer.")
 
     @command("checkMetamorphisms")
     def check_metamorphisms(self, metamorphisms: Sequence[str] | None = None) -> dict[str, dict[str, int]]:
         """Judge the executed cases, and return how many hold, are violated, do not apply or are undefined, by metamorphism."""
         tests = self._require_tests()
-        wanted = ["ALL"] if metamorphisms is None else to_list(metamorphisms)
-        entries = self.source.names.expand("metamorphism", wanted)
+        entries = self.source.names.expand("metamorphism", [ALL] if metamorphisms is None else to_list(metamorphisms))
         if not entries:
             raise TestSystemError(
                 f"{self.system.name} has no metamorphism to check. Mark a function with @metamorphism."
@@ -203,7 +203,7 @@ class CaseCommands(PoolState):
 
 
 def _find_counting_maker(system: TestSystem) -> str | None:
-    """Return the first seed maker that can be asked for a number of cases."""
+    """Return the first seed maker with a parameter ``n``, the number of cases."""
     for name, maker in system.seed_makers.items():
         if "n" in inspect.signature(maker.function).parameters:
             return name

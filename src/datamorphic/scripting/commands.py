@@ -55,39 +55,39 @@ class Command:
 
     @property
     def signature(self) -> str:
-        """The command as one writes it, optional arguments in brackets of their own."""
+        """The command with its arguments, optional ones in brackets."""
         required = ";".join(parameter.name for parameter in self.parameters if not parameter.optional)
         rest = "".join(f"[;{parameter.name}]" for parameter in self.parameters if parameter.optional)
         return f"{self.name}({required}{rest if required else rest.replace('[;', '[', 1)})"
 
 
-def _names(name: str, morphisms: str, optional: bool = False) -> Parameter:
+def _make_names(name: str, morphisms: str, optional: bool = False) -> Parameter:
     return Parameter(name=name, kind=ParameterKind.NAMES, morphisms=morphisms, optional=optional)
 
 
-def _count(name: str, optional: bool = False, low: int = 1) -> Parameter:
+def _make_count(name: str, optional: bool = False, low: int = 1) -> Parameter:
     return Parameter(name=name, kind=ParameterKind.COUNT, optional=optional, low=low)
 
 
-def _file(kind: ParameterKind, optional: bool = False) -> Parameter:
+def _make_file(kind: ParameterKind, optional: bool = False) -> Parameter:
     return Parameter(name="folder" if kind is ParameterKind.FOLDER else "file", kind=kind, optional=optional)
 
 
-_MIDPOINT = Parameter(name="midpoint", kind=ParameterKind.NAME, morphisms="datamorphism", optional=True)
-_MOVES = _names("moves and midpoint", "datamorphism")
+_MIDPOINT = Parameter(name="midpoint", kind=ParameterKind.NAME, morphisms="midpoint", optional=True)
+_MOVES = _make_names("moves and midpoint", "datamorphism")
 _TEXT = Parameter(name="text", kind=ParameterKind.TEXT)
 
 _COMBINATION = (
-    _names("seed makers", "seed_maker"),
-    _names("datamorphisms", "datamorphism"),
-    _names("filters", "set_filter", optional=True),
-    _names("metamorphisms", "metamorphism", optional=True),
-    _count("budget", optional=True),
+    _make_names("seed makers", "seed_maker"),
+    _make_names("datamorphisms", "datamorphism"),
+    _make_names("filters", "set_filter", optional=True),
+    _make_names("metamorphisms", "metamorphism", optional=True),
+    _make_count("budget", optional=True),
 )
 _OPTIMISATION = (
-    _names("datamorphisms", "datamorphism"),
-    _names("metrics", "fitness", optional=True),
-    _count("steps", optional=True),
+    _make_names("datamorphisms", "datamorphism"),
+    _make_names("metrics", "fitness", optional=True),
+    _make_count("steps", optional=True),
     *(
         Parameter(name=name, kind=ParameterKind.NUMBER, optional=True)
         for name in ("mutant ratio", "remove ratio", "change rate")
@@ -99,12 +99,12 @@ _COMMANDS = [
         name="loadTestSpec",
         method="load_test_spec",
         parameters=(Parameter(name="test system", kind=ParameterKind.SPEC),),
-        summary="Go on with another test system and an empty pool.",
+        summary="Load another test system, and empty the pool.",
     ),
     Command(
         name="loadTestSet",
         method="load_test_set",
-        parameters=(_file(ParameterKind.INPUT_FILE),),
+        parameters=(_make_file(ParameterKind.INPUT_FILE),),
         aliases=("loadTestResults", "loadTestResult"),
         summary="Add the test cases of a file to the pool.",
     ),
@@ -112,40 +112,40 @@ _COMMANDS = [
     Command(
         name="saveTestResult",
         method="save_test_result",
-        parameters=(_file(ParameterKind.OUTPUT_FILE),),
+        parameters=(_make_file(ParameterKind.OUTPUT_FILE),),
         aliases=("saveTestResults", "saveTestSet"),
         summary="Write the pool to a file.",
     ),
     Command(
         name="makeSeed",
         method="make_seed",
-        parameters=(_names("seed makers", "seed_maker"),),
+        parameters=(_make_names("seed makers", "seed_maker"),),
         summary="Add seed cases.",
     ),
     Command(
         name="makeMutant",
         method="make_mutant",
-        parameters=(_names("datamorphisms", "datamorphism"),),
+        parameters=(_make_names("datamorphisms", "datamorphism"),),
         aliases=("makeMutants",),
         summary="Add the cases that datamorphisms make from every case; the second origin of binary ones is drawn.",
     ),
     Command(
         name="measureTestSet",
         method="measure_test_set",
-        parameters=(_names("metrics", "set_metric"),),
+        parameters=(_make_names("metrics", "set_metric"),),
         summary="Measure the pool.",
     ),
     Command(
         name="testSetFilter",
         method="test_set_filter",
-        parameters=(_names("filters", "set_filter"),),
+        parameters=(_make_names("filters", "set_filter"),),
         aliases=("filterTestSet",),
         summary="Replace the pool by what set filters return.",
     ),
     Command(
         name="testCaseFilter",
         method="test_case_filter",
-        parameters=(_names("filters", "case_filter"),),
+        parameters=(_make_names("filters", "case_filter"),),
         aliases=("filterTestCases",),
         summary="Keep the cases that pass every case filter.",
     ),
@@ -158,39 +158,39 @@ _COMMANDS = [
     Command(
         name="checkMetamorphisms",
         method="check_metamorphisms",
-        parameters=(_names("metamorphisms", "metamorphism", optional=True),),
+        parameters=(_make_names("metamorphisms", "metamorphism", optional=True),),
         aliases=("checkMetamorphism",),
         summary="Judge the executed cases by metamorphisms.",
     ),
     Command(
         name="analyse",
         method="analyse",
-        parameters=(_names("analysers", "analyser"),),
+        parameters=(_make_names("analysers", "analyser"),),
         aliases=("analyze",),
         summary="Run analysers, such as saveStatistics.",
     ),
     Command(
         name="randomTargetExplore",
         method="random_target_explore",
-        parameters=(_count("walks"), _MIDPOINT),
+        parameters=(_make_count("walks"), _MIDPOINT),
         summary="Search between two cases of the pool, drawn for each walk.",
     ),
     Command(
         name="directedWalkExplore",
         method="directed_walk_explore",
-        parameters=(_MOVES, _count("walk distance", optional=True), _count("walks", optional=True)),
+        parameters=(_MOVES, _make_count("walk distance", optional=True), _make_count("walks", optional=True)),
         summary="Repeat each move from every case of the pool.",
     ),
     Command(
         name="randomWalkExplore",
         method="random_walk_explore",
-        parameters=(_MOVES, _count("walk distance"), _count("walks")),
+        parameters=(_MOVES, _make_count("walk distance"), _make_count("walks")),
         summary="Draw a move at each step, from cases of the pool drawn for each walk.",
     ),
     Command(
         name="makeMutants1stOrderComplete",
         method="make_mutants_1st_order_complete",
-        parameters=(_names("datamorphisms", "datamorphism"),),
+        parameters=(_make_names("datamorphisms", "datamorphism"),),
         summary="Apply every datamorphism once to every original case.",
     ),
     *(
@@ -217,7 +217,7 @@ _COMMANDS = [
             (
                 "kOrderComplete",
                 "k_order_complete",
-                (_count("order"), *_COMBINATION),
+                (_make_count("order"), *_COMBINATION),
                 "Apply all sequences of datamorphisms up to a length.",
             ),
             (
@@ -230,7 +230,7 @@ _COMMANDS = [
                 "GAOptimizeWeakestRemoval",
                 "ga_optimize_weakest_removal",
                 _OPTIMISATION,
-                "Improve the pool: the cases that contribute least go.",
+                "Improve the pool: remove the cases that contribute least.",
             ),
             (
                 "GAOptimizeStrongestMutant",
@@ -242,7 +242,7 @@ _COMMANDS = [
                 "GAOptimizeRandomRemoval",
                 "ga_optimize_random_removal",
                 _OPTIMISATION,
-                "Improve the pool: cases go at random.",
+                "Improve the pool: remove random cases.",
             ),
         )
     ),
@@ -259,48 +259,53 @@ _COMMANDS = [
     Command(
         name="saveMessage",
         method="save_message",
-        parameters=(_file(ParameterKind.APPENDED_FILE), _TEXT),
+        parameters=(_make_file(ParameterKind.APPENDED_FILE), _TEXT),
         summary="Append a line to a file, which later statistics are appended to as well.",
     ),
     Command(
         name="playTestScript",
         method="",
-        parameters=(_file(ParameterKind.SCRIPT),),
+        parameters=(_make_file(ParameterKind.SCRIPT),),
         summary="Run the commands of another script.",
     ),
     Command(
         name="saveTestScript",
         method="save_test_script",
-        parameters=(_file(ParameterKind.OUTPUT_FILE),),
+        parameters=(_make_file(ParameterKind.OUTPUT_FILE),),
         summary="Write the recorded commands to a file.",
     ),
     Command(name="startRecording", method="start_recording", summary="Record the commands from here on."),
     Command(
         name="stopRecording",
         method="stop_recording",
-        parameters=(_file(ParameterKind.OUTPUT_FILE, optional=True),),
-        summary="Stop recording, and write what was recorded if a file is named.",
+        parameters=(_make_file(ParameterKind.OUTPUT_FILE, optional=True),),
+        summary="Stop recording, and write the recorded commands if a file is named.",
     ),
     Command(
         name="setTestScriptPath",
         method="set_test_script_path",
-        parameters=(_file(ParameterKind.FOLDER),),
+        parameters=(_make_file(ParameterKind.FOLDER),),
         summary="Set the folder of the scripts that playTestScript names.",
     ),
     Command(
         name="setFilePath",
         method="set_file_path",
-        parameters=(_file(ParameterKind.FOLDER),),
+        parameters=(_make_file(ParameterKind.FOLDER),),
         summary="Set the folder of the files that are read and written.",
     ),
     Command(
         name="setSeed",
         method="set_seed",
-        parameters=(_count("seed", low=0), _count("number", optional=True, low=0)),
+        parameters=(_make_count("seed", low=0), _make_count("number", optional=True, low=0)),
         summary="Set the random seed, and how many random commands came before.",
     ),
-    Command(name="repeat", method="", parameters=(_count("times", low=0),), summary="Repeat up to endRepeat()."),
-    Command(name="endRepeat", method="", summary="End what is repeated."),
+    Command(
+        name="repeat",
+        method="",
+        parameters=(_make_count("times", low=0),),
+        summary="Repeat the commands up to endRepeat().",
+    ),
+    Command(name="endRepeat", method="", summary="End the commands to repeat."),
 ]
 
 #: all commands by name, in the order of the guide
@@ -311,12 +316,12 @@ _BY_NORMALIZED_NAME = {
 
 
 def find_command(name: str) -> Command | None:
-    """Return the command of a name in any style of case, or None."""
+    """Return the command of this name, in any style of case; None if there is none."""
     return _BY_NORMALIZED_NAME.get(normalize_name(name))
 
 
 def suggest_command(name: str) -> str:
-    """Return a hint that names the command most like a name."""
+    """Return a hint that names the most similar command."""
     names = [alias for command in COMMANDS.values() for alias in (command.name, *command.aliases)]
     by_lower_case = {known.lower(): known for known in names}
     hint = suggest_name(name.lower()[:100], by_lower_case)

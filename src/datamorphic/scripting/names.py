@@ -1,4 +1,4 @@
-"""The names that a script may use with a test system: its morphisms, and those that every test system has.
+"""The names that a script may use with a test system: its own morphisms, and those that every pool provides.
 
 Morphy's published scripts call seed makers, metrics, filters and analysers that belong to its examples: `RandomValue200`,
 `ResetTestSuite`, `saveStatistics`. A pool provides them for every test system that does not declare its own.
@@ -14,7 +14,6 @@ from .._text import suggest_name
 from ..errors import TestSystemError
 from ..morphisms.morphism import normalize_name
 from ..morphisms.system import TestSystem
-from ..space.space import Space
 from .commands import ALL, MAX_COUNT
 
 RESET, STATISTICS, VIEW, HEAD, NEW_LINE = (
@@ -34,6 +33,7 @@ PROVIDED_NAMES: dict[str, tuple[str, ...]] = {
     "case_filter": ("TooClose",),
 }
 FITNESS = "fitness"  # the kind of the metrics that an optimisation lets grow
+MIDPOINT = "midpoint"  # the kind of the datamorphisms that make one case of two
 #: the stock metrics of an optimisation, by the names that scripts may use
 FITNESS_NAMES = {
     "AvgDistance": "mean_nearest_distance",
@@ -85,18 +85,15 @@ class NameBook:
     def _find(self, kind: str, name: str) -> ScriptName:
         if kind == "datamorphism":
             return self._find_datamorphism(name)
+        if kind == MIDPOINT:
+            return self._find_midpoint(name)
         if kind == FITNESS:
-            if (match := _match(name, self.system.set_metrics)) is None and (stock := _match(name, FITNESS_NAMES)):
-                match = FITNESS_NAMES[stock]
-            if match is None:
-                hint = suggest_name(name[:100], [*self.system.set_metrics, *FITNESS_NAMES])
-                raise TestSystemError(f"There is no metric {name[:60]!r} to optimise. {hint}")
-            return ScriptName(match)
+            return self._find_fitness(name)
         declared = self._list_declared(kind)
-        if (match := _match(name, declared)) is not None:
+        if (match := _find_match(name, declared)) is not None:
             return ScriptName(match)
         key = normalize_name(name)
-        if (match := _match(name, PROVIDED_NAMES.get(kind, ()))) is not None:
+        if (match := _find_match(name, PROVIDED_NAMES.get(kind, ()))) is not None:
             return ScriptName(match, True)
         for text, pattern in NUMBERED_NAMES.get(kind, {}).items():
             if number := pattern.fullmatch(key):
@@ -122,12 +119,7 @@ class NameBook:
         result: list[ScriptName] = []
         for name in names:
             if name.upper() == ALL:
-                known = (
-                    [*self.list_moves(), *self._list_midpoints()]
-                    if kind == "datamorphism"
-                    else self._list_declared(kind)
-                )
-                result += map(ScriptName, known)
+                result += map(ScriptName, self._list_all(kind))
             else:
                 result.append(self.find(kind, name))
         return result
@@ -135,6 +127,13 @@ class NameBook:
     def is_midpoint(self, name: ScriptName) -> bool:
         """Return whether a datamorphism makes one case of two, so that it is no move of a walk."""
         return name.name in self._list_midpoints()
+
+    def _list_all(self, kind: str) -> list[str]:
+        if kind == MIDPOINT:
+            return self._list_midpoints()
+        if kind == "datamorphism":
+            return [*self.list_moves(), *self._list_midpoints()]
+        return self._list_declared(kind)
 
     def _list_declared(self, kind: str) -> list[str]:
         by_kind = {
@@ -150,13 +149,10 @@ class NameBook:
         }
         return list(by_kind[kind])
 
-    def _space(self) -> Space:
-        return self.system.known_space()
-
     def list_moves(self) -> list[str]:
         """Return the names of the moves; those of the space if the test system declares none."""
         declared = [name for name, morphism in self.system.datamorphisms.items() if morphism.arity == 1]
-        return declared or [f"{kind}_{feature}" for kind, feature in self._space().move_names]
+        return declared or [f"{kind}_{feature}" for kind, feature in self.system.known_space().move_names]
 
     def _list_midpoints(self) -> list[str]:
         declared = [name for name, morphism in self.system.datamorphisms.items() if morphism.arity > 1]
@@ -164,7 +160,7 @@ class NameBook:
 
     def _find_datamorphism(self, name: str) -> ScriptName:
         moves, midpoints = self.list_moves(), self._list_midpoints()
-        if (match := _match(name, [*moves, *midpoints])) is not None:
+        if (match := _find_match(name, [*moves, *midpoints])) is not None:
             return ScriptName(match)
         key = normalize_name(name)
         if key in MIDPOINT_NAMES and (self.system.midpoint is not None or midpoints == ["midpoint"]):
@@ -173,10 +169,28 @@ class NameBook:
             kind, _, feature = move.partition("_")
             feature_key = normalize_name(feature)
             keys = {feature_key, *(alias for alias, target in self.aliases.items() if target == feature_key)}
-            if key in {known + normalize_name(kind) for known in keys} | {normalize_name(kind) + k for k in keys}:
+            kind_key = normalize_name(kind)
+            if key in {k + kind_key for k in keys} | {kind_key + k for k in keys}:
                 return ScriptName(move)
         hint = suggest_name(name[:100], [*moves, *midpoints])
         raise TestSystemError(f"{self.system.name} has no datamorphism named {name[:60]!r}. {hint}")
+
+    def _find_midpoint(self, name: str) -> ScriptName:
+        entry = self._find_datamorphism(name)
+        if not self.is_midpoint(entry):
+            raise TestSystemError(
+                f"{entry.name!r} is a move, which makes one case from another. Name a midpoint, which makes one case from "
+                f"two: {', '.join(map(repr, self._list_midpoints()))}."
+            )
+        return entry
+
+    def _find_fitness(self, name: str) -> ScriptName:
+        if (match := _find_match(name, self.system.set_metrics)) is not None:
+            return ScriptName(match)
+        if (match := _find_match(name, FITNESS_NAMES)) is not None:
+            return ScriptName(FITNESS_NAMES[match])
+        hint = suggest_name(name[:100], [*self.system.set_metrics, *FITNESS_NAMES])
+        raise TestSystemError(f"There is no metric {name[:60]!r} to optimise. {hint}")
 
     def _find_model(self, key: str, name: str) -> str:
         for model in self.models:
@@ -190,9 +204,10 @@ class NameBook:
         raise TestSystemError(f"{self.system.name} has no model {key!r} to start. {suggest_name(key, self.models)}")
 
 
-def _match(name: str, known: Iterable[str]) -> str | None:
-    names = list(known)
-    if name in names:
+def _find_match(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that is written like a name, or like it in another style of case."""
+    candidates = list(known)
+    if name in candidates:
         return name
-    matches = [candidate for candidate in names if normalize_name(candidate) == normalize_name(name)]
-    return matches[0] if matches else None
+    key = normalize_name(name)
+    return next((candidate for candidate in candidates if normalize_name(candidate) == key), None)

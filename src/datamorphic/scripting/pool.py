@@ -1,4 +1,4 @@
-"""`TestPool`: a test system and the cases one works with; its methods are the commands of scripts."""
+"""`TestPool`: a test system and its test cases; the methods are the commands of scripts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DEFAULT_WALK_DISTANCE = 20
 
 
 class TestPool(CallCommands):
-    """The test cases one works with, the test system that makes and judges them, and what was spent on them.
+    """Test cases, the test system that makes and judges them, and the runs spent on them.
 
     Each method is a command of the script language; scripts call these methods, and `dm.record` writes them as a script.
     The commands that draw random numbers are counted: number k uses
@@ -75,7 +75,8 @@ class TestPool(CallCommands):
     @command("randomTargetExplore")
     def random_target_explore(self, walks: int, midpoint: str | None = None) -> Front:
         """Search between two cases of the pool, drawn for each walk; add both cases of every border pair."""
-        return self._explore("random_target", walks, None, to_list(midpoint), DEFAULT_WALK_DISTANCE)
+        midpoints = [entry.name for entry in self.source.names.expand(names.MIDPOINT, to_list(midpoint))]
+        return self._explore("random_target", walks, None, midpoints, DEFAULT_WALK_DISTANCE)
 
     @command("directedWalkExplore")
     def directed_walk_explore(
@@ -86,12 +87,12 @@ class TestPool(CallCommands):
         `moves` names the moves, and the midpoint. Without `walks`, every case is a start for every move.
         """
         distance = DEFAULT_WALK_DISTANCE if walk_distance is None else walk_distance
-        return self._explore("directed_walk", walks, moves, moves, distance)
+        return self._explore("directed_walk", walks, moves, (), distance)
 
     @command("randomWalkExplore")
     def random_walk_explore(self, moves: Sequence[str], walk_distance: int, walks: int) -> Front:
         """Draw a move at each step until the answer changes; add both cases of every border pair."""
-        return self._explore("random_walk", walks, moves, moves, walk_distance)
+        return self._explore("random_walk", walks, moves, (), walk_distance)
 
     def _explore(
         self,
@@ -101,11 +102,14 @@ class TestPool(CallCommands):
         midpoints: Sequence[str],
         walk_distance: int,
     ) -> Front:
+        """Explore from the pool; `moves` may name the midpoint too, instead of `midpoints`."""
         tests, executor, rng = self._require_tests(), self._require_executor(), self._next_generator()
         book = self.source.names
-        chosen = [] if moves is None else book.expand("datamorphism", to_list(moves))
-        walk_moves = None if moves is None else [entry.name for entry in chosen if not book.is_midpoint(entry)]
-        midpoint = [entry.name for entry in book.expand("datamorphism", midpoints) if book.is_midpoint(entry)]
+        walk_moves: list[str] | None = None
+        if moves is not None:
+            entries = book.expand("datamorphism", to_list(moves))
+            walk_moves = [entry.name for entry in entries if not book.is_midpoint(entry)]
+            midpoints = [entry.name for entry in entries if book.is_midpoint(entry)]
         if walk_moves is not None and walks is None:
             walks = len(tests) * max(1, len(walk_moves))
         options = ExploreOptions(
@@ -117,12 +121,12 @@ class TestPool(CallCommands):
             refine="bisect",
             timeout=self.timeout,
         )
-        system = _choose_midpoint(self._moving_system(), midpoint)
+        system = _choose_midpoint(self._get_moving_system(), midpoints)
         subject = SubjectUnderTest(name=self.source.spec, sut=executor, system=system, seeds=tests.inputs)
         front = run_exploration(
             subject, rng, options, seed=self.seed, engine=self.engine, progress=self.progress, session=self.session
         )
-        self._note_front(front, tests, midpoint[0] if midpoint else "midpoint")
+        self._note_front(front, tests, midpoints[0] if midpoints else "midpoint")
         return front
 
     # -- analysing -----------------------------------------------------------------------------------------------------
@@ -156,8 +160,8 @@ class TestPool(CallCommands):
             self._append_figures("Average")
         elif name == names.VIEW:
             figures = to_figures(compute_statistics(self.tests, self.runs))
-            shown = {name: value for name, value in figures.items() if value is not None}
-            self._say(", ".join(f"{name} {format_short(value)}" for name, value in shown.items()))
+            cells = [f"{name} {format_short(value)}" for name, value in figures.items() if value is not None]
+            self._say(", ".join(cells))
 
     # -- messages and files --------------------------------------------------------------------------------------------
 
@@ -193,12 +197,12 @@ class TestPool(CallCommands):
     @command("startRecording")
     def start_recording(self) -> None:
         """Record the commands from here on."""
-        self._recorded_from, self._recorded_until = len(self.history), None
+        self._recording_start, self._recording_end = len(self.history), None
 
     @command("stopRecording")
     def stop_recording(self, file: str | None = None) -> None:
-        """Stop recording, and write what was recorded if a file is named."""
-        self._recorded_until = len(self.history)
+        """Stop recording, and write the recorded commands if a file is named."""
+        self._recording_end = len(self.history)
         if file is not None:
             self._write_script(file)
 
@@ -208,10 +212,10 @@ class TestPool(CallCommands):
         self._write_script(file)
 
 
-def _choose_midpoint(system: TestSystem, chosen: Sequence[str]) -> TestSystem:
-    """Return a test system whose midpoint is the chosen datamorphism."""
-    if not chosen or system.midpoint is None or system.midpoint.name == chosen[0]:
+def _choose_midpoint(system: TestSystem, midpoints: Sequence[str]) -> TestSystem:
+    """Return a test system whose midpoint is the first of these datamorphisms, if there is any."""
+    if not midpoints or system.midpoint is None or system.midpoint.name == midpoints[0]:
         return system
-    kept = [m for m in system.datamorphisms.values() if m.arity == 1 or m.name == chosen[0]]
-    kept += list(system.case_filters.values())
-    return TestSystem(system.name, kept, space=system.known_space(), distance=system.distance, sut=system.sut)
+    morphisms = [m for m in system.datamorphisms.values() if m.arity == 1 or m.name == midpoints[0]]
+    morphisms += list(system.case_filters.values())
+    return TestSystem(system.name, morphisms, space=system.known_space(), distance=system.distance, sut=system.sut)

@@ -1,4 +1,4 @@
-"""`PoolState`: what the commands of a test pool share: its test system, its cases, random numbers, files and the recording."""
+"""`PoolState`: the test system, cases, random numbers, files and recording that all commands of a pool share."""
 
 from __future__ import annotations
 
@@ -119,8 +119,8 @@ class PoolState:
         self.history: list[Call] = []
         self.script_folder = self._file_folder = ""
         self._statistics_file: str | None = None  # relative to the folder; None before a message was saved
-        self._recorded_from = 0
-        self._recorded_until: int | None = None
+        self._recording_start = 0
+        self._recording_end: int | None = None
         self._tests: TestSet | None = None
         self._source: ScriptSystem | None = None
         self._executor: Executor | None = None
@@ -194,7 +194,7 @@ class PoolState:
             self._start_model(source.model)
 
     def _set_executor(self, executor: Executor | None) -> None:
-        """Query this system from now on; processes of the one before end."""
+        """Query this system from now on, and end the processes of the previous one."""
         if isinstance(self.engine, PersistentEngine) and executor is not self._executor:
             self.engine.shut_down()
         self._executor = executor
@@ -209,13 +209,13 @@ class PoolState:
         self.messages.append(text)
         self.show(text)
 
-    def _moving_system(self) -> TestSystem:
-        """Return the test system, or that of its space if it declares no datamorphism."""
+    def _get_moving_system(self) -> TestSystem:
+        """Return the test system, or one with the moves of its space if it declares no datamorphism."""
         return self.system if self.system.datamorphisms else derive(self.space)
 
-    def _bound_system(self) -> TestSystem:
+    def _bind_system(self) -> TestSystem:
         """Return the test system with the model that is started as its system under test."""
-        system = self._moving_system()
+        system = self._get_moving_system()
         if system.sut is self._executor:
             return system
         morphisms = [m for kind in MORPHISM_KINDS for m in getattr(system, kind).values()]
@@ -322,7 +322,7 @@ class PoolState:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UsageError(f"The folder {str(path.parent)!r} cannot be made: {error.strerror}.") from None
+            raise UsageError(f"The folder {str(path.parent)!r} cannot be created: {error.strerror}.") from None
 
     def _note_file(self, path: Path) -> None:
         if path not in self.files:
@@ -331,7 +331,7 @@ class PoolState:
     def _write_script(self, file: str) -> None:
         path = self.folder.find_target(file, self._file_folder)
         self._make_parent(path)
-        calls = self.history[self._recorded_from : self._recorded_until]
+        calls = self.history[self._recording_start : self._recording_end]
         try:
             path.write_text(
                 HEADER + "".join(f"{format_call(call)}\n" for call in calls), encoding="utf-8", newline="\n"

@@ -20,11 +20,13 @@ from .case_commands import CaseCommands
 from .names import FITNESS
 from .pool_state import command, to_list
 
+DEFAULT_METRIC = "AvgDistance"
+
 
 class SynthesisCommands(CaseCommands):
     """The commands that make new cases from old ones by a strategy."""
 
-    # -- combining and optimising --------------------------------------------------------------------------------------
+    # -- combining -----------------------------------------------------------------------------------------------------
 
     @command("makeMutants1stOrderComplete")
     def make_mutants_1st_order_complete(self, datamorphisms: Sequence[str]) -> Combination:
@@ -111,7 +113,7 @@ class SynthesisCommands(CaseCommands):
             timeout=self.timeout,
         )
         is_original = pool_tests.kinds == CaseKind.ORIGINAL
-        plan = plan_combination(self._bound_system(), pool_tests.filter(is_original), None, options)
+        plan = plan_combination(self._bind_system(), pool_tests.filter(is_original), None, options)
         combination = run_combination(plan, options, engine=self.engine, progress=self.progress, session=self.session)
         self._count(combination.tally, combination.tally.runs)
         mutants = pool_tests.filter(~is_original)
@@ -119,14 +121,16 @@ class SynthesisCommands(CaseCommands):
         for entry in chosen_filters:
             if entry.provided:
                 self._apply_set_filter(entry)
-        wanted = (
-            None if metamorphisms is None else {m.name for m in book.expand("metamorphism", to_list(metamorphisms))}
-        )
-        verdicts = {name: column for name, column in combination.verdicts.items() if wanted is None or name in wanted}
+        verdicts = dict(combination.verdicts)
+        if metamorphisms is not None:
+            metamorphism_names = {entry.name for entry in book.expand("metamorphism", to_list(metamorphisms))}
+            verdicts = {name: column for name, column in verdicts.items() if name in metamorphism_names}
         self._report_verdicts(verdicts, combination.tests)
         if combination.tally.interrupted:
             raise Interrupted("interrupted")
         return combination
+
+    # -- optimising ----------------------------------------------------------------------------------------------------
 
     @command("GAOptimizeFilter")
     def ga_optimize_filter(
@@ -140,11 +144,11 @@ class SynthesisCommands(CaseCommands):
     ) -> Optimisation:
         """Replace the pool by a better set of the same size: add mutants, then apply set filters, again and again.
 
-        `metrics` are what is to grow: ``AvgDistance`` by default, ``border_coverage``, ``label_balance``, ``leaf_coverage``,
+        `metrics` are to become larger: ``AvgDistance`` by default, ``border_coverage``, ``label_balance``, ``leaf_coverage``,
         ``mutation_score``, or a set metric of the test system. The other arguments are those of `dm.optimise`.
         """
-        ratios = (steps, mutant_ratio, remove_ratio, change_rate)
-        return self._optimise("GAOptimizeFilter", datamorphisms, metrics, *ratios)
+        settings = (steps, mutant_ratio, remove_ratio, change_rate)
+        return self._optimise("GAOptimizeFilter", datamorphisms, metrics, *settings)
 
     @command("GAOptimizeWeakestRemoval")
     def ga_optimize_weakest_removal(
@@ -156,9 +160,9 @@ class SynthesisCommands(CaseCommands):
         remove_ratio: float | None = None,
         change_rate: float | None = None,
     ) -> Optimisation:
-        """Replace the pool by a better set: the cases that contribute least go; else as `ga_optimize_filter`."""
-        ratios = (steps, mutant_ratio, remove_ratio, change_rate)
-        return self._optimise("GAOptimizeWeakestRemoval", datamorphisms, metrics, *ratios)
+        """Replace the pool by a better set: the cases that contribute least are removed; else as `ga_optimize_filter`."""
+        settings = (steps, mutant_ratio, remove_ratio, change_rate)
+        return self._optimise("GAOptimizeWeakestRemoval", datamorphisms, metrics, *settings)
 
     @command("GAOptimizeStrongestMutant")
     def ga_optimize_strongest_mutant(
@@ -171,8 +175,8 @@ class SynthesisCommands(CaseCommands):
         change_rate: float | None = None,
     ) -> Optimisation:
         """Replace the pool by a better set: the strongest mutants replace the weakest cases; else as `ga_optimize_filter`."""
-        ratios = (steps, mutant_ratio, remove_ratio, change_rate)
-        return self._optimise("GAOptimizeStrongestMutant", datamorphisms, metrics, *ratios)
+        settings = (steps, mutant_ratio, remove_ratio, change_rate)
+        return self._optimise("GAOptimizeStrongestMutant", datamorphisms, metrics, *settings)
 
     @command("GAOptimizeRandomRemoval")
     def ga_optimize_random_removal(
@@ -184,9 +188,9 @@ class SynthesisCommands(CaseCommands):
         remove_ratio: float | None = None,
         change_rate: float | None = None,
     ) -> Optimisation:
-        """Replace the pool by a better set: cases go at random; else as `ga_optimize_filter`."""
-        ratios = (steps, mutant_ratio, remove_ratio, change_rate)
-        return self._optimise("GAOptimizeRandomRemoval", datamorphisms, metrics, *ratios)
+        """Replace the pool by a better set: random cases are removed; else as `ga_optimize_filter`."""
+        settings = (steps, mutant_ratio, remove_ratio, change_rate)
+        return self._optimise("GAOptimizeRandomRemoval", datamorphisms, metrics, *settings)
 
     def _optimise(
         self,
@@ -206,15 +210,15 @@ class SynthesisCommands(CaseCommands):
             "change_rate": change_rate,
         }
         numeric_options: dict[str, Any] = {name: value for name, value in numbers.items() if value is not None}
-        wanted = ["AvgDistance"] if metrics is None else to_list(metrics)
+        metric_names = [DEFAULT_METRIC] if metrics is None else to_list(metrics)
         options = OptimiseOptions(
             strategy=strategy,
-            metric=[entry.name for entry in book.expand(FITNESS, wanted)],
+            metric=[entry.name for entry in book.expand(FITNESS, metric_names)],
             datamorphisms=[entry.name for entry in book.expand("datamorphism", to_list(datamorphisms))],
             timeout=self.timeout,
             **numeric_options,
         )
-        subject = build_optimisation_subject(self._bound_system(), tests, None, rng)
+        subject = build_optimisation_subject(self._bind_system(), tests, None, rng)
         fitness = build_metrics(options, subject.system, subject.sut)
         result = run_optimisation(
             subject,
@@ -230,7 +234,7 @@ class SynthesisCommands(CaseCommands):
         return result
 
     def _note_optimisation(self, result: Optimisation) -> None:
-        """Make the best set the pool, and show what it gained."""
+        """Make the best set the pool, and show how much its metrics improved."""
         self._count(result.tally, result.tally.runs)
         self._tests = result.tests
         for name, value in result.fitness.items():
