@@ -125,7 +125,7 @@ def interrupted(run, *more):
         before = len(store.runs())
     stop_at(3, 1, NOWHERE)
     result = run("explore", "kept_rules:stops", "data.csv", "--walks", 40, *more)
-    assert result.exit_code == 0, result.output
+    assert result.exit_code == 130, result.output
     with Store.open() as store:
         runs = store.runs()
     assert len(runs) == before + 1
@@ -418,7 +418,7 @@ def test_one_ctrl_c_tells_what_was_found_and_resume_finds_the_rest(run, document
     os.unlink("calls")
     stop_at(6, 1, US)
     result = in_a_process(*how)
-    assert result.returncode == 0, result.stderr
+    assert result.returncode == 130, result.stderr
     assert "border pair" in result.stdout
     assert "The search was interrupted" in result.stdout
     assert "run 1 can be resumed: datamorphic runs resume 1" in result.stdout
@@ -445,7 +445,7 @@ def test_ctrl_c_reaches_a_run_whose_work_is_done_by_others(run, document):
     assert run(*how, "--store", "whole.sqlite").exit_code == 0
     stop_at(4, 1, PARENT)
     result = in_a_process(*how, "--workers", 2, "--json")
-    assert result.returncode == 0, result.stderr
+    assert result.returncode == 130, result.stderr
     assert json.loads(result.stdout)["exhausted"]
     assert document("runs", "show", 1)["state"] == "interrupted"
     assert run("runs", "resume", 1, "--engine", "threads", "--workers", 2).exit_code == 0
@@ -476,7 +476,7 @@ def test_a_run_may_be_interrupted_again_and_again(run, document):
     for _ in range(3):
         stop_at(2, 1, NOWHERE)
         result = run("runs", "resume", number)
-        assert result.exit_code == 0, result.output
+        assert result.exit_code == 130, result.output
         assert state(number) == "interrupted"
     assert run("runs", "resume", number).exit_code == 0
     assert run("explore", "kept_rules:stops", "data.csv", "--walks", 40, "--batch", 20).exit_code == 0

@@ -117,6 +117,8 @@ def check(
         write_exports(report, {"html": html, "junit": junit}, silent=as_json)
         if not as_json:
             notice.print_end()
+    if report.interrupted:
+        raise typer.Exit(ExitCode.INTERRUPTED)
     if report.faults:
         raise typer.Exit(ExitCode.FINDINGS)
     if not any(entry.judged for entry in report.entries) and any(entry.undefined for entry in report.entries):

@@ -205,6 +205,8 @@ def run_exploration(
         if html is not None:
             print_line(f"The report: {html}")
         notice.print_end()
+    if front.tally.interrupted:
+        raise typer.Exit(ExitCode.INTERRUPTED)
     if difference is not None and not difference.unchanged:
         raise typer.Exit(ExitCode.FINDINGS)
 

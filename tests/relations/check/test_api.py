@@ -624,6 +624,7 @@ def test_ctrl_c_reports_results_so_far():
 
     report = check(Interrupted(1), inputs=100_000, budget="20000 runs", shrink=True)
     assert not report.complete
+    assert report.interrupted
     assert "The check was stopped before everything was tried." in report.notes
     assert Interrupted.fits < 600  # no violation is made small any more
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

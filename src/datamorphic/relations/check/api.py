@@ -359,9 +359,9 @@ def _format_data(data: object, options: CheckOptions, has_training: bool) -> str
 def _add_costs(report: CheckReport, counters: list[CallCounter], notes: list[str], seconds: float) -> CheckReport:
     """Return the report with its costs, and with notes about them."""
     exhausted = any(counter.exhausted for counter in counters)
+    interrupted = any(counter.interrupted for counter in counters)
     if exhausted:
-        stopped = any(counter.interrupted for counter in counters)
-        cause = "The check was stopped" if stopped else "The budget was spent"
+        cause = "The check was stopped" if interrupted else "The budget was spent"
         notes.append(f"{cause} before everything was tried.")
     if replayed_count := sum(entry.replayed for entry in report.entries):
         verb = "was" if replayed_count == 1 else "were"
@@ -371,6 +371,7 @@ def _add_costs(report: CheckReport, counters: list[CallCounter], notes: list[str
         notes=tuple(notes),
         seconds=seconds,
         complete=not exhausted,
+        interrupted=interrupted,
         runs=sum(counter.runs for counter in counters),
         calls=sum(counter.calls for counter in counters),
     )

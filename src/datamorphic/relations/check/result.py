@@ -169,6 +169,7 @@ class CheckReport(Exportable):
     seconds: float = 0.0
     known: bool = True  # whether the table says which relations the learner must satisfy
     complete: bool = True  # whether the check ended before its budget was spent
+    interrupted: bool = False  # by Ctrl-C
     notes: Sequence[str] = ()  # remarks about how the check was made
     examples: Mapping[str, LearnerViolation | ModelViolation] = field(
         default_factory=dict
