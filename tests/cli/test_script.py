@@ -91,7 +91,7 @@ def test_violations_exit_with_1_and_maps_name_test_systems(folder):
 def test_check_reports_all_problems_and_runs_nothing(folder):
     good = run("a.scr", "--check")
     assert good.exit_code == 0
-    assert "a.scr: 4 commands, reads 0 files, writes 0 files. Nothing is wrong." in good.stdout
+    assert "a.scr: 4 commands, reads 0 files, writes 0 files. No mistake was found." in good.stdout
     assert "could not be checked" in good.stdout
     (folder / "bad.scr").write_text("makeSeeds([a])\nclean()\nrepeat(x)\n")
     bad = run("bad.scr", "--check")

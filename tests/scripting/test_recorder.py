@@ -96,7 +96,7 @@ def test_calls_with_their_own_cases_replay_and_others_are_mentioned(tmp_path):
         dm.explore(lambda x, y: x > y, cases, strategy="random_walk", walks=2, scalar=True)
         front = dm.explore(box, strategy="random_target", walks=30, seeds=cases, refine="bisect")
     text = (tmp_path / "a.scr").read_text()
-    assert "//dm.explore was called, which cannot be replayed" in text
+    assert "//dm.explore was called here; it cannot be replayed" in text
     assert "loadTestSet(a-pool-1.parquet)\nexplore(strategy=random_target;walks=30;refine=bisect;seeds=pool)" in text
     assert np.array_equal(dm.play(tmp_path / "a.scr").tests.inputs.codes[25::2], front.a.codes)
 

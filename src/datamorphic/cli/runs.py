@@ -51,6 +51,8 @@ REPEATED_OPTIONS = [
     "reference",
     "budget",
 ]
+#: stored parameters that mean nothing to a reader: the request itself, and the name of the folder with copies of files
+HIDDEN_PARAMETERS = ("words", "backup")
 RESUMABLE_STATES = ("killed", "interrupted", "failed")
 MAX_CASE_FEATURES = 6  # in a row of a table
 
@@ -118,7 +120,11 @@ def _print_run(run: Run, store_option: str) -> None:
     if run.message:
         print_line(run.message)
     request = run.parameters.get("words") or {}
-    arguments = {name: value for name, value in run.parameters.items() if name != "words"}
+    arguments = {
+        name: (_format_items(value) or "none") if isinstance(value, Mapping) else value
+        for name, value in run.parameters.items()
+        if name not in HIDDEN_PARAMETERS
+    }
     effort = f"; {pluralize(run.runs, 'run')}, {pluralize(run.calls, 'call')} of the system" if run.runs else ""
     files = ", ".join(f"{file.name} ({pluralize(file.rows, 'row')})" for file in run.artifacts)
     facts: dict[str, Any] = {

@@ -51,9 +51,12 @@ def script(
     check: Annotated[
         bool, opt.flag("--check", "Check the script, and all scripts it plays, without running it.")
     ] = False,
-    format: Annotated[bool, opt.flag("--format", "Print the script in the usual style, without running it.")] = False,
+    format: Annotated[
+        bool, opt.flag("--format", "Print the script, indented and spaced in one style, without running it.")
+    ] = False,
     record: Annotated[
-        Path | None, opt.option("FILE", "Write the commands that were run, repetitions written out, as a script.")
+        Path | None,
+        opt.option("FILE", "Record the commands that are run in a new script, without repeat and playTestScript."),
     ] = None,
     timeout: opt.Timeout = None,
     workers: opt.Workers = None,
@@ -117,7 +120,7 @@ def run_script(
     as_json: bool = False,
     store_option: str = "",
 ) -> None:
-    """Run a script as a request says, or resume a run, and print what it did."""
+    """Run the script of a request, or resume its run, and print the result."""
     from ..scripting.api import play
     from ..scripting.recorder import record as record_commands
 
@@ -165,20 +168,20 @@ def _load_systems(request: dict[str, Any]) -> tuple[object, dict[str, object]]:
 
 
 def _check(request: dict[str, Any], as_json: bool) -> None:
-    """Check a script, and print all that is wrong with it."""
+    """Check a script, and print its mistakes."""
     from ..scripting.specs import SpecMap, to_script_system
     from ..scripting.validation import plan_script
 
     with redirect_user_output():
         test_system, maps = _load_systems(request)
         specs = SpecMap(maps)
-        loaded: ScriptSystem | None = None
+        initial_system: ScriptSystem | None = None
         if test_system is not None:
-            loaded = specs.find(test_system) if isinstance(test_system, str) else to_script_system(test_system)
+            initial_system = specs.find(test_system) if isinstance(test_system, str) else to_script_system(test_system)
         path = Path(request["script"])
         problems: list[ScriptError] = []
         try:
-            plan = plan_script(path, loaded, specs, needs_system=False)
+            plan = plan_script(path, initial_system, specs, needs_system=False)
         except ScriptError as error:
             problems = error.problems
     if as_json:
@@ -194,11 +197,11 @@ def _check(request: dict[str, Any], as_json: bool) -> None:
     else:
         print_line(
             f"{path.name}: {pluralize(plan.commands, 'command')}, reads {pluralize(len(plan.inputs), 'file')}, "
-            f"writes {pluralize(len(plan.outputs), 'file')}. Nothing is wrong."
+            f"writes {pluralize(len(plan.outputs), 'file')}. No mistake was found."
         )
         if plan.unchecked_names:
             print_line(
-                f"{pluralize(plan.unchecked_names, 'name')} of morphisms could not be checked. Add --subject or --system."
+                f"{pluralize(plan.unchecked_names, 'name')} could not be checked without a test system. Add --subject or --system."
             )
     if problems:
         raise typer.Exit(ExitCode.USAGE_ERROR)

@@ -1,4 +1,4 @@
-"""Tell listeners about calls of public functions on test systems, such as a recorder of scripts."""
+"""Notify listeners, such as a recorder of scripts, of calls of public functions on test systems."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from typing import Any, ParamSpec, TypeVar
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
-#: gets the name of a function and its arguments by name, after it has returned
+#: called with the name of a function and its arguments by name, after the function has returned
 CallListener = Callable[[str, dict[str, Any]], None]
 _LISTENERS: ContextVar[tuple[CallListener, ...]] = ContextVar("call_listeners", default=())
 
 
-def reported(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Let listeners know when a public function was called and has returned."""
+def notify_listeners(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Decorate a public function to notify listeners of every call that has returned."""
 
     @wraps(function)
     def run(*values: Parameters.args, **keywords: Parameters.kwargs) -> Result:
         listeners = _LISTENERS.get()
         if not listeners:
             return function(*values, **keywords)
-        token = _LISTENERS.set(())  # what it calls itself is its own affair
+        token = _LISTENERS.set(())  # calls inside the function are part of it
         try:
             result = function(*values, **keywords)
         finally:
@@ -40,7 +40,7 @@ def reported(function: Callable[Parameters, Result]) -> Callable[Parameters, Res
 
 @contextmanager
 def listen(listener: CallListener) -> Iterator[None]:
-    """Have a listener told about calls inside the block."""
+    """Notify a listener of the calls inside the block."""
     token = _LISTENERS.set((*_LISTENERS.get(), listener))
     try:
         yield

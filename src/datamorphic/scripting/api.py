@@ -124,7 +124,7 @@ def _run(plan: ScriptPlan, pool: TestPool, session: Session | None) -> ScriptRes
         engine.shut_down()
     return ScriptResult(
         script=plan.name,
-        commands=player.done,
+        commands=player.command_count,
         pool=pool,
         seed=seed,
         seconds=time.monotonic() - started_at,

@@ -1,4 +1,4 @@
-"""Format scripts: one style, the same meaning, comments kept."""
+"""Format scripts in one style, without changing their meaning or their comments."""
 
 from __future__ import annotations
 

@@ -6,10 +6,10 @@
     randomWalkExplore([downward, upward, mid];20;1000)
     saveMessage(figures.csv;Average of 1000)
 
-Arguments are separated by ``;`` or ``,``. An argument is a list in ``[ ]`` or plain text, which may stand in double quotes,
-and must if it holds a separator or a bracket; a quote inside quotes is doubled. The last argument of a command with free
-text, such as `saveMessage`, reaches to the closing parenthesis. Nothing is evaluated: a parsed script is plain data. The
-time is linear in the length of the text.
+Arguments are separated by ``;`` or ``,``. An argument is a list in ``[ ]`` or plain text. Text may stand in double quotes, and
+must if it holds a separator or a bracket; a quote inside quotes is written twice. The last argument of a command with free
+text, such as `saveMessage`, extends to the closing parenthesis. Nothing is evaluated: a parsed script is plain data. Parsing
+takes time linear in the length of the text.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ FREE_TEXT_POSITIONS = {"savemessage": 1, "displaymessage": 0}
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SPACE = re.compile(r"[ \t]*")
 _BARE = re.compile(r"[^;,\[\]()]+")
+_PARENTHESIS = re.compile(r"[()]")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\u2028\u2029]")
 
 
@@ -294,7 +295,7 @@ class _LineParser:
                 return text
             self.place = start  # a text that only begins with a quotation
         depth = 0
-        for match in re.compile(r"[()]").finditer(self.text, start):
+        for match in _PARENTHESIS.finditer(self.text, start):
             depth += 1 if match[0] == "(" else -1
             if depth < 0:
                 self.place = match.end()

@@ -8,7 +8,7 @@ from .result import ScriptResult
 from .statistics_file import COLUMNS
 from .text import format_facts, format_headline
 
-MAX_ROWS = 200
+MAX_ROWS_PER_TABLE = 200
 
 
 def build_page(result: ScriptResult) -> Page:
@@ -18,29 +18,29 @@ def build_page(result: ScriptResult) -> Page:
     if pool.judgements:
         rows = [
             [entry["metamorphism"], entry["violated"], entry["holds"], entry["inapplicable"], entry["undefined"]]
-            for entry in pool.judgements[:MAX_ROWS]
+            for entry in pool.judgements[:MAX_ROWS_PER_TABLE]
         ]
         columns = ["metamorphism", "violated", "holds", "does not apply", "undefined"]
         state: SectionState = "bad" if result.violations else "good"
-        text = "How many cases each metamorphism was violated by, and how many it holds for."
+        text = "The number of cases that violate each metamorphism, and of those for which it holds."
         sections.append(
             Section(heading="Metamorphisms", text=text, state=state, table=Table(columns=columns, rows=rows))
         )
     if pool.statistics:
         rows = [
             ["" if value is None else format_short(value) for value in figures.values()]
-            for figures in pool.statistics[:MAX_ROWS]
+            for figures in pool.statistics[:MAX_ROWS_PER_TABLE]
         ]
-        text = "What saveStatistics saved, in order."
+        text = "The figures that saveStatistics saved, in order."
         sections.append(
             Section(heading="Statistics", text=text, table=Table(columns=COLUMNS, rows=rows, sortable=False))
         )
     if pool.explorations:
         rows = [
             [entry["system"], entry["strategy"].replace("_", " "), entry["walks"], entry["pairs"], entry["runs"]]
-            for entry in pool.explorations[:MAX_ROWS]
+            for entry in pool.explorations[:MAX_ROWS_PER_TABLE]
         ]
-        columns = ["system", "strategy", "walks", "pairs", "runs"]
+        columns = ["system", "strategy", "walks", "border pairs", "runs"]
         text = f"{pluralize(len(pool.explorations), 'exploration')}, in order."
         sections.append(
             Section(heading="Explorations", text=text, table=Table(columns=columns, rows=rows, sortable=False))

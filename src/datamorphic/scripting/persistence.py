@@ -37,7 +37,7 @@ _TOKEN = re.compile(r"[0-9a-f]{16}")
 
 
 class FileBackup:
-    """Copies of the files that a script may change, in a hidden folder beside it."""
+    """Copies of the files that a script may change, in a hidden folder beside the script."""
 
     def __init__(self, folder: ScriptFolder, token: str) -> None:
         self.folder, self.path = folder, folder.root / f".datamorphic-{token}"
@@ -54,12 +54,12 @@ class FileBackup:
                     shutil.copyfile(file, self.path / copy)
             unfinished = self.path / f"{MANIFEST}.part"
             unfinished.write_text(json.dumps(names), encoding="utf-8")
-            unfinished.replace(self.path / MANIFEST)  # only a complete backup has its list
+            unfinished.replace(self.path / MANIFEST)  # a backup is complete once its manifest exists
         except OSError as error:
             raise UsageError(f"The files of the script cannot be copied to {self.path}: {error.strerror}.") from None
 
     def restore(self) -> None:
-        """Make the files as they were; without a complete backup, no command was run, and they are."""
+        """Restore the files to what they were; without a complete backup no command was run, so that nothing changed."""
         try:
             names = json.loads((self.path / MANIFEST).read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -88,11 +88,13 @@ def restore_files(keep: KeepOptions, script: Path) -> None:
     with open_store(keep) as store:
         run = store.run(keep.resume)
         if run.verb != VERB:
-            raise StoreError(f"Run {run.id} was started by {run.verb!r}, not {VERB!r}.")
+            raise StoreError(
+                f"Run {run.id} was started by {run.verb!r}, not {VERB!r}. Resume it with datamorphic runs resume {run.id}."
+            )
         if run.state == "finished":
             raise StoreError(f"Run {run.id} is finished and cannot be resumed. Start a new one.")
         if run.state == "running":
-            return  # claiming it says why it cannot be resumed
+            return  # `keep_run` says why it cannot be resumed
         token = str(run.parameters.get("backup"))
     if _TOKEN.fullmatch(token):
         FileBackup(ScriptFolder(script.resolve().parent), token).restore()
@@ -100,14 +102,14 @@ def restore_files(keep: KeepOptions, script: Path) -> None:
 
 @contextmanager
 def keep_script(keep: KeepOptions, plan: ScriptPlan, pool: TestPool, options: PlayOptions) -> Iterator[Session]:
-    """Open a session that records the run of a script; its files are copied first."""
+    """Open a session that records the run of a script, after copying the files that the script may change."""
     token = secrets.token_hex(8)
     if keep.resume is not None:
         with open_store(keep) as store:
             token = str(store.run(keep.resume).parameters.get("backup"))
         if not _TOKEN.fullmatch(token):  # it names a folder that is removed at the end
             raise StoreError(
-                f"What is stored of run {keep.resume} is damaged, so it cannot be resumed. Start a new run."
+                f"The stored request of run {keep.resume} is damaged, so it cannot be resumed. Start a new run."
             )
     parameters: dict[str, Any] = {
         "script": plan.name,
@@ -168,5 +170,5 @@ def keep_result(session: Session, result: ScriptResult) -> None:
     stop_reason = session.journal.stop_reason if session.journal is not None else ""
     try:
         session.finish(**end_values, artifacts=artifacts, message=stop_reason)
-    except (DataError, UnicodeError, OSError) as error:  # some labels cannot be written: keep the rest
+    except (DataError, UnicodeError, OSError) as error:  # some labels cannot be written; the rest is kept
         session.finish(**end_values, artifacts={}, message=f"The test cases are not kept: {error}")

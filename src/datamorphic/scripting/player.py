@@ -18,7 +18,7 @@ class ScriptPlayer:
 
     def __init__(self, plan: ScriptPlan, pool: TestPool) -> None:
         self.plan, self.pool = plan, pool
-        self.done = 0  # commands
+        self.command_count = 0  # commands that were run
         self._total_calls = self._total_runs = 0
 
     def play(self) -> None:
@@ -43,11 +43,11 @@ class ScriptPlayer:
             raise Interrupted("interrupted")
         share = 1 / max(1, self.plan.commands)
         text = format_call(statement.call)[:MAX_PROGRESS_CHARACTERS]
-        self._progress.show(text, self.done * share)
+        self._progress.show(text, self.command_count * share)
         runs_before, calls_before = self.pool.runs, self.pool.calls
         journal = None if self.pool.session is None else self.pool.session.journal
         if journal is not None:
-            journal.begin_part(self.done * share, share, self._total_runs, self._total_calls)
+            journal.begin_part(self.command_count * share, share, self._total_runs, self._total_calls)
         try:
             getattr(self.pool, statement.command.method)(*statement.values)
         except (ScriptError, Interrupted):
@@ -56,6 +56,6 @@ class ScriptPlayer:
             raise statement.fail(str(error)) from error
         except SystemFailed as error:
             raise SystemFailed(str(statement.fail(str(error)))) from error
-        self.done += 1
+        self.command_count += 1
         self._total_runs += max(0, self.pool.runs - runs_before)
         self._total_calls += self.pool.calls - calls_before

@@ -102,7 +102,7 @@ class ScriptRecorder:
         options = format_options(function, remaining)
         if spec is None or options is None or len(cases) + ("seeds" in remaining) > 1:
             self._write(
-                f"//dm.{function} was called, which cannot be replayed: only test systems and plain options can\n"
+                f"//dm.{function} was called here; it cannot be replayed, because only test systems and plain options can\n"
             )
             return
         calls = [build_call("loadTestSpec", [spec])]
@@ -153,9 +153,9 @@ def record(path: str | os.PathLike[str]) -> Iterator[ScriptRecorder]:
     """Record what is done with test pools inside the block as a script.
 
     Every command of a `TestPool` becomes a line, and so does every call of `dm.explore`, `dm.combine` or `dm.optimise` on a
-    test system. The script begins with the test system, the seed and, where a pool is
-    not empty, a Parquet file of its cases beside the script, so that it replays to the same test set. A test system that is
-    not built in must be mapped when the script is run: ``datamorphic script session.scr --map RedWine=my_tests:RedWine``.
+    test system. The script begins with the test system, its model and the seed. If the pool is not empty, its cases are written
+    to a Parquet file beside the script. So the script replays to the same test set. A test system that is not built in must be
+    mapped when the script is run: ``datamorphic script session.scr --map RedWine=my_tests:RedWine``.
 
     Parameters
     ----------

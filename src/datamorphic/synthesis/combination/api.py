@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._typing import DataLike, EngineLike, FilePath, ModelLike
 from ...errors import ArgumentError
-from ...morphisms.call_listeners import reported
+from ...morphisms.call_listeners import notify_listeners
 from ...morphisms.cases import TestSet
 from ...morphisms.stock import to_test_system
 from ...runs.engines import make_engine
@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
     from ...runs.store import Store
 
 
-@reported
+@notify_listeners
 def combine(
     test_system: ModelLike | DataLike,
     strategy: str = "firstOrderMutantComplete",

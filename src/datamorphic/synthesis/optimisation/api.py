@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..._typing import DataLike, EngineLike, FilePath, ModelLike, SeedLike
 from ..._validation import to_generator
 from ...errors import ArgumentError
-from ...morphisms.call_listeners import reported
+from ...morphisms.call_listeners import notify_listeners
 from ...morphisms.cases import TestSet
 from ...runs.engines import make_engine, needs_processes
 from ...runs.flow import Budget
@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
     from ...runs.store import Store
 
 
-@reported
+@notify_listeners
 def optimise(
     test_system: ModelLike,
     strategy: str = "GAOptimizeFilter",
