@@ -153,7 +153,7 @@ def test_a_metric_that_began_at_zero_has_no_percentage():
     result = dm.optimise(BOX, "GAOptimizeWeakestRemoval", metric="border_coverage", seeds=40, steps=12)
     assert result.start_fitness["border_coverage"] == 0
     assert result.gain["border_coverage"] == np.inf
-    assert "border_coverage 0 -> 0.0" in result.describe()
+    assert "border_coverage from 0 to 0.0" in result.describe()
     assert "inf" not in result.describe()
     json.loads(result.to_json())
 

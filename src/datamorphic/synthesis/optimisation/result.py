@@ -68,7 +68,7 @@ class Optimisation(Exportable):
 
     def __repr__(self) -> str:
         values = ", ".join(
-            f"{name} {format_short(self.start_fitness[name])} -> {format_short(value)}"
+            f"{name} from {format_short(self.start_fitness[name])} to {format_short(value)}"
             for name, value in self.fitness.items()
         )
         return f"Optimisation({self.strategy}, {len(self.tests):,} cases, {values})"
@@ -159,7 +159,7 @@ class Optimisation(Exportable):
 
     def describe_metric(self, name: str) -> str:
         """Return the first and the last value of a metric as text, and its growth unless it began at 0."""
-        values = f"{name} {self.start_fitness[name]:.4g} -> {self.fitness[name]:.4g}"
+        values = f"{name} from {self.start_fitness[name]:.4g} to {self.fitness[name]:.4g}"
         gain = self.gain[name]
         if not math.isfinite(gain):
             return values
