@@ -139,6 +139,19 @@ def test_a_model_that_was_started_before_is_started_again(tmp_path):
     assert_same(pool.tests, dm.play(tmp_path / "a.scr", Line).tests)
 
 
+def test_the_folder_of_files_is_that_of_each_pool(tmp_path):
+    first, second = dm.TestPool("Box 1", folder=tmp_path), dm.TestPool("Sin 2", folder=tmp_path)
+    first.set_file_path("figures")
+    second.make_seed(["RandomValue5"])
+    with dm.record(tmp_path / "a.scr"):
+        first.save_message("a.csv", "one")
+        second.make_mutant(["upward"])
+        second.save_message("b.csv", "two")
+    result = dm.play(tmp_path / "a.scr")
+    assert result.files == ["figures/a.csv", "b.csv"]
+    assert_same(second.tests, result.tests)
+
+
 def test_a_text_of_several_lines_is_recorded_on_one(tmp_path):
     with dm.record(tmp_path / "a.scr"):
         dm.TestPool("Box 1", folder=tmp_path).display_message("one\ntwo")

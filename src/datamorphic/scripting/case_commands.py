@@ -46,12 +46,12 @@ class CaseCommands(PoolState):
     @command("loadTestSet")
     def load_test_set(self, file: str) -> None:
         """Add the test cases of a file: ``.tcs`` of Morphy, ``.csv`` or ``.parquet``."""
-        self._add(TestSet.load(self.folder.find_file(file, self._file_folder), space=self.space))
+        self._add(TestSet.load(self.folder.find_file(file, self.file_folder), space=self.space))
 
     @command("saveTestResult")
     def save_test_result(self, file: str) -> None:
         """Write the test cases to a file: ``.tcs`` of Morphy, ``.csv`` or ``.parquet``."""
-        path = self.folder.find_target(file, self._file_folder)
+        path = self.folder.find_target(file, self.file_folder)
         self._make_parent(path)
         self.tests.save(path)
         self._note_file(path)

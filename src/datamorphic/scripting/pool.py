@@ -173,13 +173,13 @@ class TestPool(CallCommands):
     @command("saveMessage")
     def save_message(self, file: str, text: str) -> None:
         """Append a line to a file; later statistics are appended to the same file."""
-        self._append(file, text, self._file_folder)
-        self._statistics_file = self.folder.to_text(self.folder.resolve(file, self._file_folder))
+        self._append(file, text, self.file_folder)
+        self._statistics_file = self.folder.to_text(self.folder.resolve(file, self.file_folder))
 
     @command("setFilePath")
     def set_file_path(self, folder: str) -> None:
         """Set the folder of the files that are read and written, relative to the folder of the pool."""
-        self._file_folder = self.folder.find_folder(folder)
+        self.file_folder = self.folder.find_folder(folder)
 
     @command("setTestScriptPath")
     def set_test_script_path(self, folder: str) -> None:

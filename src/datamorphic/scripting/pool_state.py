@@ -117,7 +117,7 @@ class PoolState:
         self.messages: list[str] = []
         self.files: list[Path] = []
         self.history: list[Call] = []
-        self.script_folder = self._file_folder = ""
+        self.script_folder = self.file_folder = ""
         self._statistics_file: str | None = None  # relative to the folder; None before a message was saved
         self._recording_start = 0
         self._recording_end: int | None = None
@@ -304,7 +304,7 @@ class PoolState:
     def _append_figures(self, line: str) -> None:
         """Append a line to the statistics."""
         if self._statistics_file is None:
-            self._append(DEFAULT_STATISTICS_FILE, line, self._file_folder)
+            self._append(DEFAULT_STATISTICS_FILE, line, self.file_folder)
         else:
             self._append(self._statistics_file, line)
 
@@ -329,7 +329,7 @@ class PoolState:
             self.files.append(path)
 
     def _write_script(self, file: str) -> None:
-        path = self.folder.find_target(file, self._file_folder)
+        path = self.folder.find_target(file, self.file_folder)
         self._make_parent(path)
         calls = self.history[self._recording_start : self._recording_end]
         try:

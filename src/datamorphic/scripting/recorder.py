@@ -29,6 +29,10 @@ class RecordedPool(Protocol):
         """The name of the test system, empty without one."""
 
     @property
+    def file_folder(self) -> str:
+        """The folder of the files that are read and written, empty if it is that of the pool."""
+
+    @property
     def tests(self) -> TestSet:
         """The test cases."""
 
@@ -85,18 +89,19 @@ class ScriptRecorder:
         self.begin()
         if self._pool is pool:
             return
+        calls = [*self._leave_pool(), *pool.build_setup_calls()]
         self._pool = pool
-        calls = pool.build_setup_calls()
         if pool.spec and len(pool.tests):
             calls.append(build_call("loadTestSet", [self._save(pool.tests)]))
+        if pool.file_folder:
+            calls.append(build_call("setFilePath", [pool.file_folder]))
         self._write("".join(f"{format_call(call)}\n" for call in calls))
 
     def add_function_call(self, function: str, arguments: dict[str, Any]) -> None:
         """Write a call of `dm.explore`, `dm.combine` or `dm.optimise` on a test system."""
         self.begin()
-        self._pool = None  # the pool of a replay holds other cases now
         remaining = dict(arguments)
-        system = remaining.pop("model", None) or remaining.pop("test_system", None)
+        system = remaining.pop("model", remaining.pop("test_system", None))
         spec = _find_spec(system)
         cases = [remaining.pop(name) for name in ("data", "seeds", "tests") if _is_case_set(remaining.get(name))]
         options = format_options(function, remaining)
@@ -105,13 +110,19 @@ class ScriptRecorder:
                 f"//dm.{function} was called here; it cannot be replayed, because only test systems and plain options can\n"
             )
             return
-        calls = [build_call("loadTestSpec", [spec])]
+        calls = [*self._leave_pool(), build_call("loadTestSpec", [spec])]
         if cases:
             tests = cases[0] if isinstance(cases[0], TestSet) else TestSet.of_seeds(_to_points(system, cases[0]))
             calls.append(build_call("loadTestSet", [self._save(tests)]))
             options.append(f"seeds={POOL_SEEDS}")
         calls.append(build_call(function, options))
         self._write("".join(f"{format_call(call)}\n" for call in calls))
+
+    def _leave_pool(self) -> list[Call]:
+        """Forget the pool of the last command, and return the commands that bring a replay back to its own folder."""
+        has_folder = self._pool is not None and bool(self._pool.file_folder)
+        self._pool = None
+        return [build_call("setFilePath", ["."])] if has_folder else []
 
     def _save(self, tests: TestSet) -> str:
         """Write test cases beside the script, and return the name of the file."""
@@ -154,8 +165,9 @@ def record(path: str | os.PathLike[str]) -> Iterator[ScriptRecorder]:
 
     Every command of a `TestPool` becomes a line, and so does every call of `dm.explore`, `dm.combine` or `dm.optimise` on a
     test system. The script begins with the test system, its model and the seed. If the pool is not empty, its cases are written
-    to a Parquet file beside the script. So the script replays to the same test set. A test system that is not built in must be
-    mapped when the script is run: ``datamorphic script session.scr --map RedWine=my_tests:RedWine``.
+    to a Parquet file beside the script. So the script replays to the same test set. Write it to the folder of the pool, because a
+    script finds its files in its own folder. A test system that is not built in must be mapped when the
+    script is run: ``datamorphic script session.scr --map RedWine=my_tests:RedWine``.
 
     Parameters
     ----------
