@@ -170,6 +170,8 @@ def test_a_map_names_other_test_systems(folder):
         ),
         ("repeat(1)\n" * 40 + "endRepeat()\n" * 40, (17, 1), "nested more than 16 deep"),
         ("loadTestSet(nowhere.tcs)", (1, 13), "There is no file 'nowhere.tcs'"),
+        ("makeSeed([RandomValue5])\nsaveTestResult(a.pkl)", (2, 16), "Known extensions: .parquet, .csv, .tcs"),
+        (f"saveMessage(new/{'a' * 300};x)", (1, 13), "has at most 255 bytes"),
         ("saveMessage(a.scr;x)", (1, 13), "is a script that is being played"),
         ("makeSeed([RandomValue5)", (1, 23), "cannot stand here"),
     ],

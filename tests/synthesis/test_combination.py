@@ -188,6 +188,26 @@ def test_a_test_set_keeps_its_ids():
         combine(seeds=dm.TestSet.of_seeds(dm.Space([dm.Integer("z", 0, 1)]).sample(2, points=True)))
 
 
+def test_a_shortest_chain_may_end_with_another_second_argument():
+    class Sums:
+        space = dm.Space([dm.Integer("x", 0, 1000)])
+
+        @dm.datamorphism(move=False)
+        def add(self, a, b):
+            return a + b
+
+        @dm.metamorphism(of="add")
+        def stays(self, case, origin):
+            return case.output == origin.output
+
+        @dm.executor
+        def answer(self, p):
+            return np.where(p["x"] == 3, "three", "other")
+
+    combination = dm.combine(Sums, "kOrderComplete", order=2, seeds=pd.DataFrame({"x": [1, 2, 5]}))
+    assert combination.violations.set_index("chain")["shortest"]["add(1) > add(2)"] == "add(1)"
+
+
 def test_binary_datamorphisms_take_every_other_seed_case():
     combination = combine("firstOrderMutantComplete", datamorphisms=["sum_of"])
     assert combination.estimate == 3 * 2

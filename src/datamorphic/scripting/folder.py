@@ -13,6 +13,7 @@ from ..errors import ScriptError, UsageError
 from .grammar import MAX_SCRIPT_BYTES, Call, Script, parse_script
 
 MAX_PATH_CHARACTERS = 500
+MAX_NAME_BYTES = 255  # of one file or folder; more are an error of the operating system
 MAX_LISTED_FILES = 1_000  # of a folder, for a suggestion
 _ABSOLUTE = re.compile(r"[/~]|[A-Za-z]:|\w+://|file:")
 
@@ -38,6 +39,8 @@ class ScriptFolder:
             raise UsageError(f"{text!r} is not the path of a file in {self.root}.")
         if len(plain) > MAX_PATH_CHARACTERS or "\0" in plain:
             raise UsageError(f"A path has at most {MAX_PATH_CHARACTERS} characters. Got {len(plain):,}.")
+        if any(len(part.encode()) > MAX_NAME_BYTES for part in plain.split("/")):
+            raise UsageError(f"The name of a file or folder has at most {MAX_NAME_BYTES} bytes. Choose a shorter one.")
         if _ABSOLUTE.match(plain):
             raise UsageError(
                 f"{text!r} is an absolute path. A script uses files in its own folder only, {self.root}; give the path "

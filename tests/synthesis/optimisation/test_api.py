@@ -10,7 +10,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 import datamorphic as dm
-from datamorphic.errors import ArgumentError, DataError, StoreError, TestSystemError
+from datamorphic.errors import ArgumentError, DataError, StoreError, SystemFailed, TestSystemError
 from datamorphic.morphisms.cases import TestSet
 from datamorphic.synthesis.stored_tests import load_stored_tests
 
@@ -122,6 +122,15 @@ def test_wrong_use_says_what_to_do(options, error, message):
 
 
 # -- what it returns -----------------------------------------------------------------------------------------------
+
+
+def test_a_system_without_answers_is_not_taken_for_one_with_a_single_label():
+    def fail(frame):
+        raise RuntimeError("down")
+
+    frame = BOX.known_space().sample(2, seed=1)
+    with pytest.raises(SystemFailed, match="No answer to any of the 2 cases to start from: RuntimeError: down"):
+        dm.optimise(fail, metric="label_balance", tests=frame)
 
 
 def test_the_history_is_a_frame():

@@ -182,9 +182,14 @@ def _count_subsequences(steps: int, length: int) -> int:
 
 
 def _list_subsequences(chain: Chain, length: int, has_fixed_end: bool) -> list[Chain]:
-    """Return the different subsequences of a length; if the end is fixed, those with the last step."""
-    if has_fixed_end:
-        return list(dict.fromkeys((*start, chain[-1]) for start in combinations(chain[:-1], length - 1)))
+    """Return the different subsequences of a length; if the end is fixed, those that end with the last datamorphism."""
+    if has_fixed_end:  # a binary datamorphism may have been applied with several second arguments
+        ends = [place for place, (step, _) in enumerate(chain) if step == chain[-1][0]]
+        return list(
+            dict.fromkeys(
+                (*start, chain[end]) for end in reversed(ends) for start in combinations(chain[:end], length - 1)
+            )
+        )
     return list(dict.fromkeys(combinations(chain, length)))
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from ..._text import pluralize
-from ...errors import ArgumentError, DataError, Interrupted, OutOfBudget
+from ...errors import ArgumentError, DataError, Interrupted, OutOfBudget, SystemFailed
 from ...morphisms.cases import TestSet
 from ...runs.flow import Budget, Flow, Query
 from .breeding import Breeder
@@ -88,6 +88,9 @@ class GeneticSearch:
                     f"The budget is too small to execute the {pluralize(len(start), 'case')} to start from. Give a larger "
                     "budget, or start from fewer cases."
                 ) from None
+            if not outputs.ok.any():
+                message = next(iter(outputs.messages.values()), "no reason is known")
+                raise SystemFailed(f"No answer to any of the {pluralize(len(start), 'case')} to start from: {message}.")
             start = start.with_outputs(outputs)
             executions = len(start)
         pool: list[TestSet] = [start]
