@@ -284,7 +284,9 @@ def test_optimisations_replace_the_pool(pool):
     [
         (lambda pool: pool.random_target_explore(5), DataError, "The pool has no test cases"),
         (lambda pool: pool.make_seed(["grit"]), TestSystemError, "Did you mean 'grid'?"),
-        (lambda pool: pool.load_test_set("../x.csv"), UsageError, "outside the folder"),
+        (lambda pool: pool.load_test_set("../x.csv"), UsageError, "is outside of"),
+        (lambda pool: pool.make_seed(5), UsageError, "a list of names"),
+        (lambda pool: pool.random_target_explore(5, "lift"), UsageError, "'lift' is a move"),
         (lambda pool: pool.save_message("/tmp/x", "y"), UsageError, "absolute path"),
         (lambda pool: pool.load_test_spec("Nothing"), UsageError, "--map Nothing=module:Class"),
         (lambda pool: dm.TestPool(seed=-1), UsageError, "must be an int"),

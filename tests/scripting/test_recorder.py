@@ -29,8 +29,9 @@ def test_a_python_session_replays_to_the_same_test_set(tmp_path):
         pool.random_walk_explore(["upward", "leftward", "mid"], walk_distance=10, walks=20)
         pool.save_message("figures.csv", "one, two; three (four")
         pool.make_mutant(["downward"])
-    pool.clean  # noqa: B018  # not recorded any more
+    pool.display_message("after the session")
     text = (tmp_path / "session.scr").read_text()
+    assert "after the session" not in text
     assert text.splitlines()[1:4] == ["loadTestSpec(Box 1)", "setSeed(7)", "makeSeed([RandomValue50])"]
     assert recorder.path == tmp_path / "session.scr"
     result = dm.play(tmp_path / "session.scr", seed=99)  # the script sets its own seed

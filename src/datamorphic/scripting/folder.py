@@ -24,13 +24,13 @@ class ScriptFolder:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         try:
             self.root = Path(path).resolve(strict=True)
-        except (OSError, ValueError) as error:
-            raise UsageError(f"There is no folder {str(path)!r}: {error}.") from None
+        except (OSError, ValueError):
+            raise UsageError(f"There is no folder {str(path)!r}. Create it first, or name another one.") from None
         if not self.root.is_dir():
-            raise UsageError(f"{str(path)!r} is not a folder.")
+            raise UsageError(f"{str(path)!r} is not a folder. Name the folder of the files.")
 
     def resolve(self, text: str, base: str = "") -> Path:
-        """Return the path that a text in a script means, relative to `base`, a folder below the root.
+        """Return the path that a text in a script stands for, relative to `base`, a folder below the root.
 
         Backslashes separate folders, as on Windows. Anything outside the folder raises `UsageError`.
         """
@@ -43,8 +43,8 @@ class ScriptFolder:
             raise UsageError(f"The name of a file or folder has at most {MAX_NAME_BYTES} bytes. Choose a shorter one.")
         if _ABSOLUTE.match(plain):
             raise UsageError(
-                f"{text!r} is an absolute path. A script uses files in its own folder only, {self.root}; give the path "
-                "relative to it."
+                f"{text!r} is an absolute path. Scripts and pools use files in their own folder only. Give the path relative "
+                f"to {self.root}."
             )
         try:
             path = (self.root / PurePosixPath(base) / PurePosixPath(plain)).resolve()
@@ -52,7 +52,7 @@ class ScriptFolder:
             raise UsageError(f"{text!r} cannot be used: {error}.") from None
         if not path.is_relative_to(self.root):
             raise UsageError(
-                f"{text!r} is outside the folder of the script, {self.root}. A script uses files in its own folder only."
+                f"{text!r} is outside of {self.root}. Scripts and pools use files in their own folder only. Move the file there."
             )
         return path
 
@@ -68,7 +68,7 @@ class ScriptFolder:
         except OSError:
             raise UsageError(f"There is no file {text!r} in {path.parent}. {_suggest_file(path)}".rstrip()) from None
         if not stat.S_ISREG(mode):
-            raise UsageError(f"{text!r} is not a regular file.")
+            raise UsageError(f"{text!r} is not a regular file. Name a file, not a folder or a device.")
         return path
 
     def find_target(self, text: str, base: str = "") -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from inspect import signature
 from pathlib import Path
@@ -14,7 +14,7 @@ import numpy as np
 from .._text import pluralize
 from .._typing import EngineLike
 from .._validation import validate_integer
-from ..errors import DataError, Interrupted, UsageError
+from ..errors import ArgumentError, DataError, Interrupted, UsageError
 from ..exploration.front import Front
 from ..morphisms.cases import TestSet
 from ..morphisms.stock import derive
@@ -345,4 +345,7 @@ def to_list(value: Sequence[str] | str | None) -> list[str]:
     """Return names as a list: one name, several, or none."""
     if value is None:
         return []
-    return [value] if isinstance(value, str) else list(value)
+    items = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
+    if not all(isinstance(item, str) for item in items):
+        raise ArgumentError(f"Expected a name or a list of names, as in ['upward', 'mid']. Got {value!r}.")
+    return items
