@@ -266,6 +266,14 @@ def test_combinations_join_the_pool(pool):
     assert set(pool.tests.made_by_names) == {"grid", "lift", "centre"}
 
 
+def test_options_name_morphisms_as_other_commands_do(tmp_path):
+    pool = dm.TestPool("Box 1", folder=tmp_path)
+    front = pool.explore_with("strategy=random_walk", "walks=5", "seeds=10", "moves=ALL")
+    assert len(pool.tests) == 10 + 2 * len(front)
+    assert len(pool.combine_with("seeds=3", "datamorphisms=UPWARD").tests) == 6
+    assert pool.optimise_with("seeds=5", "steps=1", "metric=AvgDistance").fitness.keys() == {"mean_nearest_distance"}
+
+
 def test_optimisations_replace_the_pool(pool):
     pool.make_seed(["RandomValue30"])
     before = pool.measure_test_set(["AvgDistance"])["AvgDistance"]

@@ -19,6 +19,7 @@ from ..synthesis.optimisation.registry import build_metrics
 from ..synthesis.optimisation.result import Optimisation
 from ..synthesis.optimisation.runner import build_optimisation_subject, run_optimisation
 from .call_options import POOL_SEEDS, parse_options
+from .names import OPTION_MORPHISMS
 from .pool_state import command
 from .synthesis_commands import SynthesisCommands
 
@@ -90,5 +91,7 @@ class CallCommands(SynthesisCommands):
     def _read_options(self, function: str, texts: tuple[str, ...]) -> tuple[dict[str, Any], int, TestSet | int | None]:
         """Return the arguments of a function, its seed and its seed cases."""
         arguments = parse_options(function, texts)
+        for option in OPTION_MORPHISMS.keys() & arguments.keys():
+            arguments[option] = self.source.names.expand_option(option, arguments[option])
         seed, seeds = arguments.pop("seed", 0), arguments.pop("seeds", None)
         return arguments, seed, self._require_tests() if seeds == POOL_SEEDS else seeds

@@ -34,6 +34,13 @@ PROVIDED_NAMES: dict[str, tuple[str, ...]] = {
 }
 FITNESS = "fitness"  # the kind of the metrics that an optimisation lets grow
 MIDPOINT = "midpoint"  # the kind of the datamorphisms that make one case of two
+#: the options of explore, combine and optimise that name morphisms, and of which kind
+OPTION_MORPHISMS = {
+    "moves": "datamorphism",
+    "datamorphisms": "datamorphism",
+    "filters": "set_filter",
+    "metric": FITNESS,
+}
 #: the stock metrics of an optimisation, by the names that scripts may use
 FITNESS_NAMES = {
     "AvgDistance": "mean_nearest_distance",
@@ -123,6 +130,20 @@ class NameBook:
             else:
                 result.append(self.find(kind, name))
         return result
+
+    def expand_option(self, option: str, names: Iterable[str]) -> list[str]:
+        """Return the morphisms that an option of explore, combine or optimise names."""
+        entries = self.expand(OPTION_MORPHISMS[option], names)
+        if option == "moves":
+            entries = [entry for entry in entries if not self.is_midpoint(entry)]
+            if not entries:
+                raise TestSystemError(f"moves needs at least one move. {suggest_name('', self.list_moves())}")
+        for entry in entries:
+            if option == "filters" and entry.provided:
+                raise TestSystemError(
+                    f"{self.system.name} does not declare the filter {entry.name!r}. Use testSetFilter([{entry.name}]) instead."
+                )
+        return [entry.name for entry in entries]
 
     def is_midpoint(self, name: ScriptName) -> bool:
         """Return whether a datamorphism makes one case of two, so that it is no move of a walk."""

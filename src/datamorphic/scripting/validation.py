@@ -19,7 +19,7 @@ from ..synthesis.optimisation.options import OptimiseOptions
 from .call_options import CALL_OPTIONS, parse_options
 from .commands import ParameterKind
 from .folder import ScriptFolder, read_script
-from .names import DEFAULT_STATISTICS_FILE, FITNESS, HEAD, NEW_LINE, STATISTICS, STOP, NameBook, ScriptName
+from .names import DEFAULT_STATISTICS_FILE, HEAD, NEW_LINE, OPTION_MORPHISMS, STATISTICS, STOP, NameBook, ScriptName
 from .specs import ScriptSystem, SpecMap
 from .structure import Repetition, Statement, Step, StepBuilder
 
@@ -29,13 +29,6 @@ MAX_SCRIPTS = 1_000
 MAX_TOTAL_BYTES = 10_000_000  # of all scripts together
 #: commands that query the system under test
 QUERYING_COMMANDS = ("randomTargetExplore", "directedWalkExplore", "randomWalkExplore", "executeTestCases", "explore")
-#: the options that name morphisms, and of which kind
-OPTION_MORPHISMS = {
-    "moves": "datamorphism",
-    "datamorphisms": "datamorphism",
-    "filters": "set_filter",
-    "metric": FITNESS,
-}
 OPTION_CLASSES = {"explore": ExploreOptions, "combine": CombineOptions, "optimise": OptimiseOptions}
 NO_SYSTEM_MESSAGE = (
     "No test system is loaded. Name one with --subject or --system (test_system in Python), or with loadTestSpec(...)."
@@ -209,7 +202,7 @@ class _Validator:
             try:
                 for option, value in parse_options(function, [text]).items():
                     if book is not None and option in OPTION_MORPHISMS:
-                        book.expand(OPTION_MORPHISMS[option], value)
+                        book.expand_option(option, value)
             except DatamorphicError as error:
                 raise statement.fail(str(error), number) from error
         arguments = parse_options(function, texts)
