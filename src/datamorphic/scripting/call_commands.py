@@ -1,4 +1,4 @@
-"""`CallCommands`: `dm.explore`, `dm.combine` and `dm.optimise` as commands, so that calls of them can be replayed."""
+"""`CallCommands`: `dm.explore`, `dm.combine` and `dm.optimise` as commands."""
 
 from __future__ import annotations
 
@@ -25,14 +25,17 @@ from .synthesis_commands import SynthesisCommands
 
 
 class CallCommands(SynthesisCommands):
-    """The commands that are calls of public functions, with options as texts such as ``"walks=100"``.
+    """The commands that call public functions, with options such as ``"walks=100"``.
 
     They draw the same random numbers as the functions: their seed is an option, not that of the pool.
     """
 
     @command("explore")
     def explore_with(self, *options: str) -> Front:
-        """Explore as `dm.explore`, and make its seed cases and border pairs the pool; ``"seeds=pool"`` starts from the pool."""
+        """Explore as `dm.explore`, and make its seed cases and border pairs the pool.
+
+        ``"seeds=pool"`` starts from the cases of the pool.
+        """
         arguments, seed, seeds = self._read_options("explore", options)
         rng = to_generator("seed", "explore", seed)
         explore_options = ExploreOptions(**arguments, timeout=self.timeout)
@@ -52,7 +55,10 @@ class CallCommands(SynthesisCommands):
 
     @command("combine")
     def combine_with(self, *options: str) -> Combination:
-        """Combine as `dm.combine`, and make its cases the pool; ``"seeds=pool"`` starts from the pool."""
+        """Combine as `dm.combine`, and make its cases the pool.
+
+        ``"seeds=pool"`` starts from the cases of the pool.
+        """
         arguments, seed, seeds = self._read_options("combine", options)
         combine_options = CombineOptions(**arguments, seed=seed, timeout=self.timeout)
         plan = plan_combination(self._bind_system(), seeds, None, combine_options)
@@ -68,7 +74,10 @@ class CallCommands(SynthesisCommands):
 
     @command("optimise")
     def optimise_with(self, *options: str) -> Optimisation:
-        """Optimise as `dm.optimise`, and make the best set the pool; ``"seeds=pool"`` starts from the pool."""
+        """Optimise as `dm.optimise`, and make the best set the pool.
+
+        ``"seeds=pool"`` starts from the cases of the pool.
+        """
         arguments, seed, seeds = self._read_options("optimise", options)
         optimise_options = OptimiseOptions(**arguments, timeout=self.timeout)
         rng = to_generator("seed", "optimise", seed)

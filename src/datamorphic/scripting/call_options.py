@@ -1,4 +1,4 @@
-"""Arguments of `dm.explore`, `dm.combine` and `dm.optimise` as options of script commands: ``walks=100``."""
+"""Arguments of public functions as options of script commands: ``walks=100``."""
 
 from __future__ import annotations
 
@@ -82,7 +82,10 @@ def _parse_value(function: str, name: str, kind: OptionKind, value: str) -> Any:
 
 
 def format_options(function: str, arguments: Mapping[str, Any]) -> list[str] | None:
-    """Return arguments as options, without those that do not change the result; None if one cannot be written."""
+    """Return arguments as options; None if one cannot be written in a script.
+
+    Arguments that do not change the result are left out.
+    """
     known, texts = CALL_OPTIONS[function], list[str]()
     for name, value in arguments.items():
         if value is None or name in IGNORED_ARGUMENTS:

@@ -136,7 +136,10 @@ class CaseCommands(PoolState):
 
     @command("testCaseFilter")
     def test_case_filter(self, filters: Sequence[str]) -> None:
-        """Keep the cases that pass every case filter; ``TooClose`` drops those with another case nearby."""
+        """Keep the cases that pass every case filter.
+
+        ``TooClose`` drops the cases with another case nearby.
+        """
         for entry in self.source.names.expand("case_filter", to_list(filters)):
             tests = self._require_tests()
             if entry.provided:
@@ -175,7 +178,10 @@ class CaseCommands(PoolState):
 
     @command("checkMetamorphisms")
     def check_metamorphisms(self, metamorphisms: Sequence[str] | None = None) -> dict[str, dict[str, int]]:
-        """Judge the executed cases, and return how many hold, are violated, do not apply or are undefined, by metamorphism."""
+        """Judge the executed cases by metamorphisms, by default by all.
+
+        Returns, for each metamorphism, the number of cases by verdict: holds, violated, inapplicable or undefined.
+        """
         tests = self._require_tests()
         entries = self.source.names.expand("metamorphism", [ALL] if metamorphisms is None else to_list(metamorphisms))
         if not entries:

@@ -45,10 +45,10 @@ class Parameter:
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """A command; `method` is its method of `TestPool`, empty for commands that steer the player."""
+    """A command of scripts."""
 
     name: str
-    method: str
+    method: str  # of `TestPool`; empty for commands that steer the player
     parameters: tuple[Parameter, ...] = ()
     aliases: tuple[str, ...] = ()
     summary: str = ""

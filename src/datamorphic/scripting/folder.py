@@ -30,9 +30,10 @@ class ScriptFolder:
             raise UsageError(f"{str(path)!r} is not a folder. Name the folder of the files.")
 
     def resolve(self, text: str, base: str = "") -> Path:
-        """Return the path that a text in a script stands for, relative to `base`, a folder below the root.
+        """Return the path that a text in a script stands for.
 
-        Backslashes separate folders, as on Windows. Anything outside the folder raises `UsageError`.
+        It is relative to `base`, a folder below the root. Backslashes separate folders, as on Windows.
+        Anything outside the folder raises `UsageError`.
         """
         plain = text.replace("\\", "/")
         if not plain.strip("/. ") and plain not in (".", "./"):
@@ -91,7 +92,10 @@ class ScriptFolder:
 
 
 def read_script(path: Path, name: str | None = None, on_call: Callable[[Call], None] | None = None) -> Script:
-    """Read and parse a script file; `name` is what messages call it, and `on_call` is that of `parse_script`."""
+    """Read and parse a script file.
+
+    Messages call it `name`. For `on_call` see `parse_script`.
+    """
     name = name or path.name
     try:
         if not stat.S_ISREG(path.stat().st_mode):

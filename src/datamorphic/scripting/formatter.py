@@ -12,7 +12,7 @@ _SPECIAL = set(';,[]()"')
 
 
 def format_script(script: Script) -> str:
-    """Return a script as text: commands between repeat and endRepeat indented, comments as they are.
+    """Return a script as text in one style, with repeated commands indented.
 
     Examples
     --------

@@ -103,8 +103,9 @@ class Script:
 
 
 def parse_script(text: str, name: str = "script", on_call: Callable[[Call], None] | None = None) -> Script:
-    """Parse a script; raise `ScriptError` with all problems if it is wrong, at most `MAX_LISTED_PROBLEMS`.
+    """Parse a script; raise `ScriptError` if it is wrong.
 
+    The error carries all problems, at most `MAX_LISTED_PROBLEMS`.
     `on_call` gets each command as soon as it is parsed, and may raise `ScriptError` too.
     """
     lines: list[ScriptLine] = []
@@ -152,7 +153,7 @@ def split_lines(text: str, name: str = "script") -> list[str]:
 
 
 def replace_control_characters(text: str) -> str:
-    """Return a text that can stand on one line of a script: line breaks and control characters become spaces."""
+    """Return a text with spaces for line breaks and control characters."""
     return _CONTROL.sub(" ", text.replace("\n", " "))
 
 
@@ -284,7 +285,10 @@ class _LineParser:
         raise self.fail('The quote is not closed. Add " at its end; a quote inside is written twice.', start)
 
     def _parse_free_text(self, opening: int) -> TextArgument:
-        """Parse text up to the parenthesis that closes the command; balanced parentheses belong to the text."""
+        """Parse text up to the parenthesis that closes the command.
+
+        Balanced parentheses belong to the text.
+        """
         self.skip_space()
         start = self.place
         if self.peek() == '"':

@@ -1,7 +1,8 @@
-"""The names that a script may use with a test system: its own morphisms, and those that every pool provides.
+"""The names that a script may use with a test system.
 
 Morphy's published scripts call seed makers, metrics, filters and analysers that belong to its examples: `RandomValue200`,
-`ResetTestSuite`, `saveStatistics`. A pool provides them for every test system that does not declare its own.
+`ResetTestSuite`, `saveStatistics`. Besides the morphisms of the test system, a pool provides these for every test system
+that does not declare its own.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ DEFAULT_STATISTICS_FILE = "ExpDataFile.csv"  # as published; where no message na
 
 @dataclass(frozen=True)
 class ScriptName:
-    """What a name in a script means: a declared morphism, or one that the pool provides."""
+    """A morphism that a script names: declared, or provided by the pool."""
 
     name: str
     provided: bool = False
@@ -83,7 +84,7 @@ class NameBook:
     _known: dict[tuple[str, str], ScriptName] = field(default_factory=dict, repr=False, compare=False)
 
     def find(self, kind: str, name: str) -> ScriptName:
-        """Return what a name means; raise `TestSystemError` with the nearest name if it means nothing."""
+        """Return the morphism of a name; raise `TestSystemError` if there is none."""
         key = kind, name
         if key not in self._known:
             self._known[key] = self._find(kind, name)
@@ -122,7 +123,7 @@ class NameBook:
         )
 
     def expand(self, kind: str, names: Iterable[str]) -> list[ScriptName]:
-        """Return what names mean; ALL stands for every declared morphism of the kind."""
+        """Return the morphisms of names; ALL is every declared one of the kind."""
         result: list[ScriptName] = []
         for name in names:
             if name.upper() == ALL:
@@ -146,7 +147,7 @@ class NameBook:
         return [entry.name for entry in entries]
 
     def is_midpoint(self, name: ScriptName) -> bool:
-        """Return whether a datamorphism makes one case of two, so that it is no move of a walk."""
+        """Return whether a datamorphism makes one case from two, so is not a move."""
         return name.name in self._list_midpoints()
 
     def _list_all(self, kind: str) -> list[str]:
@@ -171,7 +172,7 @@ class NameBook:
         return list(by_kind[kind])
 
     def list_moves(self) -> list[str]:
-        """Return the names of the moves; those of the space if the test system declares none."""
+        """Return the names of the moves, by default those of the space."""
         declared = [name for name, morphism in self.system.datamorphisms.items() if morphism.arity == 1]
         return declared or [f"{kind}_{feature}" for kind, feature in self.system.known_space().move_names]
 
@@ -226,7 +227,7 @@ class NameBook:
 
 
 def _find_match(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that is written like a name, or like it in another style of case."""
+    """Return the known name that equals a name, apart from its style of case."""
     candidates = list(known)
     if name in candidates:
         return name

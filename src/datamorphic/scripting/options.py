@@ -21,5 +21,5 @@ class PlayOptions:
             validate_positive("timeout", self.OWNER, self.timeout)
 
     def to_request(self) -> dict[str, Any]:
-        """Return what a run store keeps of the options, to compare with when the run is resumed."""
+        """Return the options as a run store keeps them, for comparison on resume."""
         return {"timeout": self.timeout}

@@ -1,4 +1,4 @@
-"""Keep scripts in a run store, and the files they change, so that a killed script can be resumed.
+"""Keep runs of scripts in a run store, so that a killed script can be resumed.
 
 The store keeps the answers of the system. A resumed script starts again: files that it writes are restored to what they
 were when the run began, from copies beside the script, and its commands are run again with the stored answers.
@@ -59,7 +59,10 @@ class FileBackup:
             raise UsageError(f"The files of the script cannot be copied to {self.path}: {error.strerror}.") from None
 
     def restore(self) -> None:
-        """Restore the files to what they were; without a complete backup no command was run, so that nothing changed."""
+        """Restore the files to what they were.
+
+        Without a complete backup no command was run, so that there is nothing to restore.
+        """
         try:
             names = json.loads((self.path / MANIFEST).read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -102,7 +105,10 @@ def restore_files(keep: KeepOptions, script: Path) -> None:
 
 @contextmanager
 def keep_script(keep: KeepOptions, plan: ScriptPlan, pool: TestPool, options: PlayOptions) -> Iterator[Session]:
-    """Open a session that records the run of a script, after copying the files that the script may change."""
+    """Open a session that records the run of a script.
+
+    The files that the script may change are copied first.
+    """
     token = secrets.token_hex(8)
     if keep.resume is not None:
         with open_store(keep) as store:

@@ -74,7 +74,10 @@ class TestPool(CallCommands):
 
     @command("randomTargetExplore")
     def random_target_explore(self, walks: int, midpoint: str | None = None) -> Front:
-        """Search between two cases of the pool, drawn for each walk; add both cases of every border pair."""
+        """Search between two cases of the pool, drawn for each walk.
+
+        Both cases of every border pair join the pool.
+        """
         midpoints = [entry.name for entry in self.source.names.expand(names.MIDPOINT, to_list(midpoint))]
         return self._explore("random_target", walks, None, midpoints, DEFAULT_WALK_DISTANCE)
 
@@ -82,16 +85,20 @@ class TestPool(CallCommands):
     def directed_walk_explore(
         self, moves: Sequence[str], walk_distance: int | None = None, walks: int | None = None
     ) -> Front:
-        """Repeat each move from every case of the pool until the answer changes; add both cases of every border pair.
+        """Repeat each move from every case of the pool until the answer changes.
 
-        `moves` names the moves, and the midpoint. Without `walks`, every case is a start for every move.
+        Both cases of every border pair join the pool. `moves` names the moves, and the midpoint.
+        Without `walks`, every case is a start for every move.
         """
         distance = DEFAULT_WALK_DISTANCE if walk_distance is None else walk_distance
         return self._explore("directed_walk", walks, moves, (), distance)
 
     @command("randomWalkExplore")
     def random_walk_explore(self, moves: Sequence[str], walk_distance: int, walks: int) -> Front:
-        """Draw a move at each step until the answer changes; add both cases of every border pair."""
+        """Draw a move at each step until the answer changes.
+
+        Both cases of every border pair join the pool. `moves` names the moves, and the midpoint.
+        """
         return self._explore("random_walk", walks, moves, (), walk_distance)
 
     def _explore(
@@ -178,12 +185,12 @@ class TestPool(CallCommands):
 
     @command("setFilePath")
     def set_file_path(self, folder: str) -> None:
-        """Set the folder of the files that are read and written, relative to the folder of the pool."""
+        """Set the folder of files, relative to the folder of the pool."""
         self.file_folder = self.folder.find_folder(folder)
 
     @command("setTestScriptPath")
     def set_test_script_path(self, folder: str) -> None:
-        """Set the folder of the scripts that are played, relative to the folder of the pool."""
+        """Set the folder of played scripts, relative to the folder of the pool."""
         self.script_folder = self.folder.find_folder(folder)
 
     # -- random numbers and recording ----------------------------------------------------------------------------------
@@ -213,7 +220,7 @@ class TestPool(CallCommands):
 
 
 def _choose_midpoint(system: TestSystem, midpoints: Sequence[str]) -> TestSystem:
-    """Return a test system whose midpoint is the first of these datamorphisms, if there is any."""
+    """Return a test system whose midpoint is the first of these, if any."""
     if not midpoints or system.midpoint is None or system.midpoint.name == midpoints[0]:
         return system
     morphisms = [m for m in system.datamorphisms.values() if m.arity == 1 or m.name == midpoints[0]]

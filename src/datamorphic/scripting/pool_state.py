@@ -1,4 +1,4 @@
-"""`PoolState`: the test system, cases, random numbers, files and recording that all commands of a pool share."""
+"""`PoolState`: what the commands of a pool share, such as its test system and cases."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ class PoolState:
         return "" if self._source is None else self._source.spec
 
     def build_setup_calls(self) -> list[Call]:
-        """Return the commands that load the test system, start its model and set the seed, as they are now."""
+        """Return the commands that set up a pool like this one, without cases."""
         calls = []
         if self._source is not None:
             calls.append(build_call("loadTestSpec", [self.spec]))
@@ -210,7 +210,7 @@ class PoolState:
         self.show(text)
 
     def _get_moving_system(self) -> TestSystem:
-        """Return the test system, or one with the moves of its space if it declares no datamorphism."""
+        """Return the test system; without datamorphisms, that of its space."""
         return self.system if self.system.datamorphisms else derive(self.space)
 
     def _bind_system(self) -> TestSystem:
@@ -248,7 +248,7 @@ class PoolState:
             raise Interrupted("interrupted")
 
     def _add_pairs(self, tests: TestSet, front: Front, morphism: str) -> None:
-        """Add both cases of every pair, with the cases that their walk started from as origins."""
+        """Add both cases of every pair; their origins are the starts of the walk."""
         if not len(front):
             return
         pairs = np.arange(2 * len(front)).reshape(2, -1).T.ravel()  # a, b of the first pair, then of the second

@@ -30,14 +30,14 @@ class RecordedPool(Protocol):
 
     @property
     def file_folder(self) -> str:
-        """The folder of the files that are read and written, empty if it is that of the pool."""
+        """The folder of files, empty if it is that of the pool."""
 
     @property
     def tests(self) -> TestSet:
         """The test cases."""
 
     def build_setup_calls(self) -> list[Call]:
-        """Return the commands that load the test system, start its model and set the seed, as they are now."""
+        """Return the commands that set up a pool like this one, without cases."""
 
 
 def build_call(name: str, values: Sequence[object]) -> Call:
@@ -85,7 +85,7 @@ class ScriptRecorder:
             raise UsageError(f"The script cannot be written to {str(self.path)!r}: {error.strerror}.") from None
 
     def begin_command(self, pool: RecordedPool) -> None:
-        """Write what a replay needs before the next command of a pool, if it is not the pool of the last command."""
+        """Write the commands that set up a pool, if the last command had another one."""
         self.begin()
         if self._pool is pool:
             return
@@ -119,7 +119,7 @@ class ScriptRecorder:
         self._write("".join(f"{format_call(call)}\n" for call in calls))
 
     def _leave_pool(self) -> list[Call]:
-        """Forget the pool of the last command, and return the commands that bring a replay back to its own folder."""
+        """Forget the pool, and return the commands that undo its folder of files."""
         has_folder = self._pool is not None and bool(self._pool.file_folder)
         self._pool = None
         return [build_call("setFilePath", ["."])] if has_folder else []

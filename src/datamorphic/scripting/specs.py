@@ -35,7 +35,7 @@ CASE_STUDY_SPECS = {
 
 @dataclass(frozen=True, kw_only=True)
 class ScriptSystem:
-    """A test system as scripts use it: its name, its morphisms, and the models it can start."""
+    """A test system as scripts use it: with its name, and the models it can start."""
 
     spec: str
     system: TestSystem
@@ -64,7 +64,7 @@ class ScriptSystem:
 
 
 def to_script_system(source: object, spec: str | None = None) -> ScriptSystem:
-    """Return the test system of a class, an instance, a module, a `TestSystem` or a built-in name."""
+    """Return the test system of a class, instance, module or built-in name."""
     if isinstance(source, ScriptSystem):
         return source
     if isinstance(source, str):
@@ -87,7 +87,7 @@ def to_script_system(source: object, spec: str | None = None) -> ScriptSystem:
 
 
 class SpecMap:
-    """Test systems by the names of their spec files; built-in ones, and those of a map."""
+    """Test systems by the names of their spec files: built-in, or of a map."""
 
     def __init__(self, maps: Mapping[str, object] | None = None) -> None:
         self._sources: dict[str, tuple[str, Callable[[], ScriptSystem]]] = {}
@@ -111,7 +111,7 @@ class SpecMap:
         self._add(source.spec, source.spec, lambda: source)
 
     def find(self, spec: str) -> ScriptSystem:
-        """Return the test system of a spec file or name; folders and the extension do not matter."""
+        """Return the test system of a name; folders and extension do not matter."""
         key = normalize_name(get_spec_name(spec))
         if key not in self._sources:
             known = dict.fromkeys(name for name, _ in self._sources.values())
@@ -142,7 +142,7 @@ def _load_subject(name: str) -> ScriptSystem:
 
 
 def build_case_study(data: str, model: str | None = None) -> ScriptSystem:
-    """Return the test system of a published case study: a data set whose models can be started.
+    """Return the test system of a published case study.
 
     `data` is "red_wine", "mushroom" or "bank_churners". Its seed maker `TrainingData` makes all rows of the data set.
     """

@@ -10,13 +10,13 @@ COLUMNS = (*MORPHY_COLUMNS, "Avg Distance", "Std Distance")
 
 
 def to_figures(statistics: CaseStatistics) -> dict[str, float | None]:
-    """Return the figures by the names of Morphy's columns; None where there is no value."""
+    """Return the figures by Morphy's columns; None where there is no value."""
     values = [*statistics.morphy_values(), statistics.mean_distance, statistics.distance_deviation]
     return {name: value if math.isfinite(value) else None for name, value in zip(COLUMNS, values, strict=True)}
 
 
 def format_heading(title: str) -> str:
-    """Return the first line of a table: what it is about, and the names of the columns."""
+    """Return the first line of a table: its title and the names of its columns."""
     return ",".join([title.replace(",", " "), *COLUMNS])
 
 

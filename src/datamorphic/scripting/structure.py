@@ -24,7 +24,7 @@ class Statement:
     file: str  # the name of the script, for messages
 
     def fail(self, message: str, argument: int | None = None, item: int | None = None) -> ScriptError:
-        """Return an error at the command, at one of its arguments, or at an item of a list."""
+        """Return an error at the command, an argument, or an item of a list."""
         position = self.call.position
         if argument is not None:
             place = self.call.arguments[argument]
@@ -51,14 +51,14 @@ Step = Statement | Repetition
 
 
 class StepBuilder:
-    """Builds the steps of a script while it is parsed, so that a script full of mistakes is refused early."""
+    """Builds the steps of a script while it is parsed."""
 
     def __init__(self, file: str) -> None:
         self.file, self.steps = file, list[Step]()
         self._open_blocks: list[Repetition] = []
 
     def add(self, call: Call) -> None:
-        """Add a command; an unknown one, wrong arguments or an endRepeat too many raise `ScriptError`."""
+        """Add a command; raise `ScriptError` if it is wrong."""
         statement = bind_call(call, self.file)
         current = self._open_blocks[-1].steps if self._open_blocks else self.steps
         if statement.command.name == "repeat":

@@ -30,7 +30,10 @@ class SynthesisCommands(CaseCommands):
 
     @command("makeMutants1stOrderComplete")
     def make_mutants_1st_order_complete(self, datamorphisms: Sequence[str]) -> Combination:
-        """Apply every datamorphism once to every original case of the pool; binary ones to every pair of them."""
+        """Apply every datamorphism once to every original case of the pool.
+
+        Binary datamorphisms are applied to every pair of original cases.
+        """
         return self._combine("firstOrderMutantComplete", None, [], datamorphisms, None, None, None)
 
     @command("firstOrderMutantComplete")
@@ -42,7 +45,7 @@ class SynthesisCommands(CaseCommands):
         metamorphisms: Sequence[str] | None = None,
         budget: int | None = None,
     ) -> Combination:
-        """Make seed cases, and apply every datamorphism once to every original case of the pool.
+        """Make seed cases, and apply every datamorphism once to every original case.
 
         The new cases join the pool. They are executed if the test system has an executor, and judged by the metamorphisms, by
         default all. `budget` is the number of cases to draw where there are too many.
@@ -60,7 +63,10 @@ class SynthesisCommands(CaseCommands):
         metamorphisms: Sequence[str] | None = None,
         budget: int | None = None,
     ) -> Combination:
-        """Apply every subset of the datamorphisms in declared order; else as `first_order_mutant_complete`."""
+        """Apply every subset of the datamorphisms, in declared order.
+
+        In all else it is like `first_order_mutant_complete`.
+        """
         return self._combine("combinatorialComplete", None, seed_makers, datamorphisms, filters, metamorphisms, budget)
 
     @command("permutationComplete")
@@ -72,7 +78,10 @@ class SynthesisCommands(CaseCommands):
         metamorphisms: Sequence[str] | None = None,
         budget: int | None = None,
     ) -> Combination:
-        """Apply every ordering of every subset of the datamorphisms; else as `first_order_mutant_complete`."""
+        """Apply every ordering of every subset of the datamorphisms.
+
+        In all else it is like `first_order_mutant_complete`.
+        """
         return self._combine("permutationComplete", None, seed_makers, datamorphisms, filters, metamorphisms, budget)
 
     @command("kOrderComplete")
@@ -85,7 +94,10 @@ class SynthesisCommands(CaseCommands):
         metamorphisms: Sequence[str] | None = None,
         budget: int | None = None,
     ) -> Combination:
-        """Apply all sequences of datamorphisms up to the length `order`; else as `first_order_mutant_complete`."""
+        """Apply all sequences of datamorphisms up to the length `order`.
+
+        In all else it is like `first_order_mutant_complete`.
+        """
         return self._combine("kOrderComplete", order, seed_makers, datamorphisms, filters, metamorphisms, budget)
 
     def _combine(
@@ -142,8 +154,9 @@ class SynthesisCommands(CaseCommands):
         remove_ratio: float | None = None,
         change_rate: float | None = None,
     ) -> Optimisation:
-        """Replace the pool by a better set of the same size: add mutants, then apply set filters, again and again.
+        """Improve the pool at equal size: add mutants, then apply set filters.
 
+        This is repeated, and the best set becomes the pool.
         `metrics` are to become larger: ``AvgDistance`` by default, ``border_coverage``, ``label_balance``, ``leaf_coverage``,
         ``mutation_score``, or a set metric of the test system. The other arguments are those of `dm.optimise`.
         """
@@ -160,7 +173,10 @@ class SynthesisCommands(CaseCommands):
         remove_ratio: float | None = None,
         change_rate: float | None = None,
     ) -> Optimisation:
-        """Replace the pool by a better set: the cases that contribute least are removed; else as `ga_optimize_filter`."""
+        """Improve the pool at equal size: remove the cases that contribute least.
+
+        In all else it is like `ga_optimize_filter`.
+        """
         settings = (steps, mutant_ratio, remove_ratio, change_rate)
         return self._optimise("GAOptimizeWeakestRemoval", datamorphisms, metrics, *settings)
 
@@ -174,7 +190,10 @@ class SynthesisCommands(CaseCommands):
         remove_ratio: float | None = None,
         change_rate: float | None = None,
     ) -> Optimisation:
-        """Replace the pool by a better set: the strongest mutants replace the weakest cases; else as `ga_optimize_filter`."""
+        """Improve the pool: the strongest mutants replace the weakest cases.
+
+        In all else it is like `ga_optimize_filter`.
+        """
         settings = (steps, mutant_ratio, remove_ratio, change_rate)
         return self._optimise("GAOptimizeStrongestMutant", datamorphisms, metrics, *settings)
 
@@ -188,7 +207,10 @@ class SynthesisCommands(CaseCommands):
         remove_ratio: float | None = None,
         change_rate: float | None = None,
     ) -> Optimisation:
-        """Replace the pool by a better set: random cases are removed; else as `ga_optimize_filter`."""
+        """Improve the pool at equal size: remove random cases.
+
+        In all else it is like `ga_optimize_filter`.
+        """
         settings = (steps, mutant_ratio, remove_ratio, change_rate)
         return self._optimise("GAOptimizeRandomRemoval", datamorphisms, metrics, *settings)
 

@@ -71,8 +71,9 @@ class ScriptPlan:
 def plan_script(
     path: Path, system: ScriptSystem | None = None, specs: SpecMap | None = None, *, needs_system: bool = True
 ) -> ScriptPlan:
-    """Check a script file and return its plan; raise `ScriptError` with line and column if it is wrong.
+    """Check a script file, and return its plan.
 
+    A wrong script raises `ScriptError` with line and column.
     Unless it `needs_system`, names of morphisms are not checked where no test system is loaded.
     """
     builder = StepBuilder(path.name)
@@ -195,7 +196,7 @@ class _Validator:
         return self.check_file(parameter.kind, text, state)
 
     def check_options(self, statement: Statement, state: _ScriptState) -> None:
-        """Check the options of `explore`, `combine` or `optimise`: one by one for the place of a mistake, then together."""
+        """Check the options of a call: one by one, for the place of a mistake, then together."""
         function, book = statement.command.name, self.get_names(state)
         texts = ["" if value is None else str(value) for value in statement.values]
         for number, text in enumerate(texts):
