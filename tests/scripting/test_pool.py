@@ -305,3 +305,48 @@ def test_wrong_use(pool, work, error, message):
     with pytest.raises(error) as caught:
         work(pool)
     assert message in str(caught.value)
+
+
+def test_all_stands_for_the_declared_datamorphisms_only():
+    class Mirrored:
+        space = dm.Space([dm.Integer("x", 0, 10_000)])
+
+        @dm.datamorphism
+        def mirror(self, p):
+            return 10_000 - p
+
+        @dm.metamorphism(applies_to="mutant")
+        def stays(self, case, origin):
+            return case.output == origin.output
+
+        @dm.executor
+        def answer(self, p):
+            return np.full(len(p), "same")
+
+    for run in (
+        lambda pool: pool.make_mutant(["ALL"]),
+        lambda pool: pool.make_mutants_1st_order_complete(["ALL"]),
+        lambda pool: pool.k_order_complete(2, [], ["ALL"]),
+        lambda pool: pool.ga_optimize_random_removal(["ALL"], steps=2),
+    ):
+        pool = dm.TestPool(Mirrored)
+        pool.make_seed(["RandomValue5"])
+        run(pool)
+        assert "midpoint" not in pool.tests.made_by_names
+
+
+def test_cases_of_derived_datamorphisms_are_judged_by_declared_metamorphisms():
+    class Judged:
+        space = dm.Space([dm.Integer("x", 0, 100)])
+
+        @dm.metamorphism(applies_to="mutant")
+        def stays(self, case, origin):
+            return case.output == origin.output
+
+        @dm.executor
+        def answer(self, p):
+            return np.where(p["x"] > 50, "large", "small")
+
+    pool = dm.TestPool(Judged)
+    pool.make_seed(["RandomValue20"])
+    assert "stays" in pool.first_order_mutant_complete([], ["mid"]).verdicts

@@ -95,10 +95,12 @@ class CaseCommands(PoolState):
         The other origins of a datamorphism of several cases are drawn from the pool.
         """
         rng, tests = self._next_generator(), self._require_tests()
-        for entry in self.source.names.expand("datamorphism", to_list(datamorphisms)):
-            morphism = self._get_moving_system().find("datamorphism", entry.name)
-            others = [tests.take(rng.integers(len(tests), size=len(tests))) for _ in range(morphism.arity - 1)]
-            self._add(self._get_moving_system().mutate(entry.name, tests, *others, seed=rng))
+        chosen = [entry.name for entry in self.source.names.expand("datamorphism", to_list(datamorphisms))]
+        system = self._get_moving_system(chosen)
+        for name in chosen:
+            arity = system.find("datamorphism", name).arity
+            others = [tests.take(rng.integers(len(tests), size=len(tests))) for _ in range(arity - 1)]
+            self._add(system.mutate(name, tests, *others, seed=rng))
 
     # -- measuring, filtering, executing, judging ----------------------------------------------------------------------
 

@@ -154,7 +154,9 @@ class NameBook:
         if kind == MIDPOINT:
             return self._list_midpoints()
         if kind == "datamorphism":
-            return [*self.list_moves(), *self._list_midpoints()]
+            has_moves = any(morphism.arity == 1 for morphism in self.system.datamorphisms.values())
+            midpoints = [name for name in self._list_midpoints() if not has_moves or name in self.system.datamorphisms]
+            return [*self.list_moves(), *midpoints]
         return self._list_declared(kind)
 
     def _list_declared(self, kind: str) -> list[str]:

@@ -17,6 +17,7 @@ from .._validation import validate_integer
 from ..errors import ArgumentError, DataError, Interrupted, UsageError
 from ..exploration.front import Front
 from ..morphisms.cases import TestSet
+from ..morphisms.morphism import Morphism
 from ..morphisms.stock import derive
 from ..morphisms.subject import build_subject
 from ..morphisms.system import TestSystem
@@ -209,18 +210,29 @@ class PoolState:
         self.messages.append(text)
         self.show(text)
 
-    def _get_moving_system(self) -> TestSystem:
-        """Return the test system; without datamorphisms, that of its space."""
-        return self.system if self.system.datamorphisms else derive(self.space)
+    def _get_moving_system(self, names: Sequence[str] = ()) -> TestSystem:
+        """Return the test system, with datamorphisms of its space: all if it declares none, else those that are named."""
+        declared = self.system.datamorphisms
+        if declared and set(names) <= set(declared):
+            return self.system
+        wanted = set(names) - set(declared)
+        derived = [m for m in derive(self.space).datamorphisms.values() if not declared or m.name in wanted]
+        return self._rebuild_system(derived, self.system.sut)
 
-    def _bind_system(self) -> TestSystem:
-        """Return the test system with the model that is started as its system under test."""
-        system = self._get_moving_system()
+    def _bind_system(self, names: Sequence[str] = ()) -> TestSystem:
+        """Return what `_get_moving_system` does, with the model that is started as its system under test."""
+        system = self._get_moving_system(names)
         if system.sut is self._executor:
             return system
+        added = [m for name, m in system.datamorphisms.items() if name not in self.system.datamorphisms]
+        return self._rebuild_system(added, self._executor)
+
+    def _rebuild_system(self, datamorphisms: Sequence[Morphism], sut: Executor | None) -> TestSystem:
+        """Return the test system with more datamorphisms and another system under test."""
+        system = self.system
         morphisms = [m for kind in MORPHISM_KINDS for m in getattr(system, kind).values()]
         return TestSystem(
-            system.name, morphisms, space=system.known_space(), distance=system.distance, sut=self._executor
+            system.name, [*morphisms, *datamorphisms], space=self.space, distance=system.distance, sut=sut
         )
 
     def _require_tests(self) -> TestSet:

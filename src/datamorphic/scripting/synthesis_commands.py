@@ -115,9 +115,10 @@ class SynthesisCommands(CaseCommands):
             self._apply_seed_maker(maker, rng)
         pool_tests = self._require_tests()
         chosen_filters = book.expand("set_filter", to_list(filters))
+        chosen = [entry.name for entry in book.expand("datamorphism", to_list(datamorphisms))]
         options = CombineOptions(
             strategy=strategy,
-            datamorphisms=[entry.name for entry in book.expand("datamorphism", to_list(datamorphisms))],
+            datamorphisms=chosen,
             order=order,
             filters=[entry.name for entry in chosen_filters if not entry.provided] or None,
             budget=budget,
@@ -125,7 +126,7 @@ class SynthesisCommands(CaseCommands):
             timeout=self.timeout,
         )
         is_original = pool_tests.kinds == CaseKind.ORIGINAL
-        plan = plan_combination(self._bind_system(), pool_tests.filter(is_original), None, options)
+        plan = plan_combination(self._bind_system(chosen), pool_tests.filter(is_original), None, options)
         combination = run_combination(plan, options, engine=self.engine, progress=self.progress, session=self.session)
         self._count(combination.tally, combination.tally.runs)
         mutants = pool_tests.filter(~is_original)
@@ -232,15 +233,16 @@ class SynthesisCommands(CaseCommands):
             "change_rate": change_rate,
         }
         numeric_options: dict[str, Any] = {name: value for name, value in numbers.items() if value is not None}
+        chosen = [entry.name for entry in book.expand("datamorphism", to_list(datamorphisms))]
         metric_names = [DEFAULT_METRIC] if metrics is None else to_list(metrics)
         options = OptimiseOptions(
             strategy=strategy,
             metric=[entry.name for entry in book.expand(FITNESS, metric_names)],
-            datamorphisms=[entry.name for entry in book.expand("datamorphism", to_list(datamorphisms))],
+            datamorphisms=chosen,
             timeout=self.timeout,
             **numeric_options,
         )
-        subject = build_optimisation_subject(self._bind_system(), tests, None, rng)
+        subject = build_optimisation_subject(self._bind_system(chosen), tests, None, rng)
         fitness = build_metrics(options, subject.system, subject.sut)
         result = run_optimisation(
             subject,
