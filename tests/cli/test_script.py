@@ -115,3 +115,14 @@ def test_a_missing_script_is_one_line():
     assert result.exit_code == 2
     assert len(result.stderr.splitlines()) == 1
     assert "cannot be read" in result.stderr
+
+
+def test_removing_a_run_that_failed_removes_the_copies_of_its_files(folder):
+    (folder / "seeds.csv").write_text("x,y\n1,2\n")
+    (folder / "bad.scr").write_text("saveMessage(notes.txt;begun)\nloadTestSet(seeds.csv)\nloadTestSet(broken.csv)\n")
+    (folder / "broken.csv").write_text("x,y\n1,nothing\n")
+    assert run("bad.scr", "--subject", "box_1").exit_code == 2
+    assert list(folder.glob(".datamorphic-*"))
+    removed = CliRunner().invoke(app, ["runs", "remove", "1"])
+    assert removed.exit_code == 0, removed.output
+    assert not list(folder.glob(".datamorphic-*"))

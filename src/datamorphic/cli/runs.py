@@ -342,8 +342,11 @@ def remove(
 
     Example: datamorphic runs remove 11 12
     """
+    from ..scripting.persistence import discard_backup
+
     with open_required_store(store) as run_store:
         for run in runs:
+            discard_backup(run_store.run(run))
             run_store.remove(run)
     if as_json:
         print_json({"removed": runs})

@@ -29,6 +29,7 @@ from .text import format_headline
 from .validation import ScriptPlan
 
 if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
+    from ..runs.run import Run
     from ..runs.session import Session
 
 VERB = "script"
@@ -101,6 +102,13 @@ def restore_files(keep: KeepOptions, script: Path) -> None:
         token = str(run.parameters.get("backup"))
     if _TOKEN.fullmatch(token):
         FileBackup(ScriptFolder(script.resolve().parent), token).restore()
+
+
+def discard_backup(run: Run) -> None:
+    """Remove the copies of a run of the command line, which is about to be removed from its store."""
+    script, token = (run.parameters.get("words") or {}).get("script"), str(run.parameters.get("backup"))
+    if run.verb == VERB and script is not None and _TOKEN.fullmatch(token):
+        FileBackup(ScriptFolder(Path(str(script)).resolve().parent), token).discard()
 
 
 @contextmanager
