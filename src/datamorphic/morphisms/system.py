@@ -246,17 +246,18 @@ class TestSystem:
         except DatamorphicError as error:
             morphism.fail(f"made seed cases that are not in the space: {error}", error)
 
-    def mutate(self, name: str, *sets: TestSet, seed: SeedLike = 0) -> TestSet:
+    def mutate(self, name: str, *sets: TestSet, seed: SeedLike = 0, lenient: bool = False) -> TestSet:
         """Return the new cases that a datamorphism makes from test sets, row by row.
 
-        If the datamorphism names a case filter, only rows whose case in the first set passes it take part.
+        If the datamorphism names a case filter, only rows whose case in the first set passes it take part. With
+        ``lenient=True`` values outside the space are accepted, so that the caller can drop them.
         """
         morphism = self.find("datamorphism", name)
         newest = max(sets, key=lambda tests: tests.next_id)  # new ids follow those of all sets
         if morphism.mark.filter is not None:
             keep = self.find("case_filter", morphism.mark.filter).evaluate_cases(sets[0])
             sets = tuple(tests.filter(keep) for tests in sets)
-        new_inputs = morphism.morph(*(tests.inputs for tests in sets), rng=np.random.default_rng(seed))
+        new_inputs = morphism.morph(*(tests.inputs for tests in sets), rng=np.random.default_rng(seed), lenient=lenient)
         return newest.mutants(new_inputs, morphism.name, [tests.ids for tests in sets])
 
     def execute(

@@ -73,6 +73,34 @@ def test_constraints_and_missing_bounds_are_kept():
     assert mutants.input["b"].between(2, 4).all()
 
 
+def test_cases_that_leave_the_bounds_are_dropped_and_other_faults_are_reported():
+    class Growing:
+        space = dm.Space([dm.Integer("n", 0, 100), dm.Categorical("colour", ["red", "blue"])])
+
+        @dm.datamorphism
+        def double(self, p):
+            return p.assign(n=2 * p.n)
+
+        @dm.datamorphism
+        def paint(self, p):
+            return p.assign(colour="green")
+
+        @dm.datamorphism
+        def halve(self, p):
+            return p.assign(n=p.n / 2)
+
+    system, frame = TestSystem.collect(Growing), pd.DataFrame({"n": [3, 40, 51, 90], "colour": ["red"] * 4})
+    tests = TestSet.of_seeds(Growing.space.points(frame))
+    mutants = Breeder(system, ["double"], tests).breed(tests, 50, None, np.random.default_rng(0))
+    assert set(mutants.input["n"]) == {6, 80}
+    assert (
+        mutants.input["n"].to_numpy() == 2 * tests.input["n"].to_numpy()[tests.rows_of(mutants.origins[:, 0])]
+    ).all()
+    for name, message in (("paint", "not one of the categories"), ("halve", "not a whole number")):
+        with pytest.raises(TestSystemError, match=f"Growing.{name}, .*{message}"):
+            Breeder(system, [name], tests).breed(tests, 50, None, np.random.default_rng(0))
+
+
 def test_a_filter_of_a_datamorphism_is_applied():
     class Filtered:
         space = dm.Space([dm.Continuous("x", 0, 1)])

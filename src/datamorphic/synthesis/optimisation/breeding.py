@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from ..._text import pluralize
 from ...errors import TestSystemError
 from ...morphisms.cases import TestSet
 from ...morphisms.morphism import Morphism
 from ...morphisms.system import TestSystem
-from ...space.features import Codes, Mask
+from ...space.encoding import find_fault
+from ...space.features import Codes, Integer, Mask
 from ...space.neighbours import find_nearest
+from ...space.points import Points
 from .metrics import Numbers, RowNumbers
 
 CROSSOVER_SHARE = 0.5  # of new cases, if there are both unary and binary datamorphisms
@@ -49,7 +53,8 @@ class Breeder:
             if rows.size:
                 columns = [rows, *(self._draw_partners(tests, rows, rng) for _ in range(morphism.arity - 1))]
                 parents_in_turn = [tests.take(column) for column in columns]
-                parts.append(self._number(self._system.mutate(morphism.name, *parents_in_turn, seed=rng)))
+                mutants = self._system.mutate(morphism.name, *parents_in_turn, seed=rng, lenient=True)
+                parts.append(self._number(_drop_outside(morphism, mutants)))
         mutants = TestSet.concat(parts)
         return mutants.filter(self._find_new(tests, mutants))
 
@@ -94,6 +99,32 @@ def find_datamorphisms(system: TestSystem, names: Sequence[str] | None) -> list[
             f"{system.name} has no datamorphism to make new cases with. Mark a function with @datamorphism."
         )
     return chosen
+
+
+def _drop_outside(morphism: Morphism, mutants: TestSet) -> TestSet:
+    """Return the new cases within the bounds of the space; other invalid values are faults of the datamorphism.
+
+    Datamorphisms are applied again and again, so that most leave the bounds sooner or later.
+    """
+    if morphism.derived or morphism.mark.points:
+        return mutants
+    features, open_ends = mutants.space.features, mutants.space.moves == "open"
+    codes = np.array(mutants.inputs.codes, order="F")
+    inside = np.ones(len(mutants), dtype=bool)
+    for j, feature in enumerate(features):
+        if isinstance(feature, Integer) and feature.rounds:
+            codes[:, j] = np.rint(codes[:, j])
+        if isinstance(feature, Integer) or (feature.kind == "continuous" and not open_ends):
+            outside = (codes[:, j] < feature.low) | (codes[:, j] > feature.high)
+            inside &= ~(outside & np.isfinite(codes[:, j]))  # text instead of numbers is infinite
+    cases = replace(mutants, inputs=Points(mutants.space, codes)).filter(inside)
+    for j, feature in enumerate(features):
+        if (fault := find_fault(feature, cases.inputs.codes[:, j], open_ends)) is not None:
+            problem = (
+                f"{pluralize(int(fault.rows.sum()), 'value')} of {feature.name!r}: {fault.problem}. {fault.remedy}"
+            )
+            morphism.fail(f"returned inputs that are not in the space: {problem}".rstrip())
+    return cases
 
 
 def _draw_parents(n: int, count: int, scores: Numbers | None, rng: np.random.Generator) -> RowNumbers:
