@@ -211,7 +211,7 @@ class GeneticSearch:
             return False
         is_new = not (record.fitness >= fitness).all(axis=1).any()
         union, sets = np.vstack([record.fitness, fitness]), [*record.sets, candidate]
-        survivors = choose_survivors(union, MAX_SETS)
+        survivors = choose_survivors(union, MAX_SETS, record.start_fitness)
         record.fitness, record.sets = union[survivors], [sets[row] for row in survivors]
         return is_new
 

@@ -39,23 +39,26 @@ def compute_crowding(fitness: Numbers) -> Numbers:
     return room
 
 
-def choose_survivors(fitness: Numbers, limit: int) -> RowNumbers:
+def choose_survivors(fitness: Numbers, limit: int, start: Numbers) -> RowNumbers:
     """Return the rows to keep: the best rank only, and of these at most `limit`, the least crowded ones.
 
-    Of rows with equal fitness the last one is kept, because a new set may lead on where an old one did not.
+    The best row of each metric and the compromise always stay, so that no metric falls. Of rows with equal fitness the last
+    one is kept, because a new set may lead on where an old one did not.
     """
     best = np.flatnonzero(rank_by_dominance(fitness) == 0)
     _, last = np.unique(fitness[best][::-1], axis=0, return_index=True)
     best = np.sort(best[::-1][last])
-    while len(best) > limit:
-        best = np.delete(best, compute_crowding(fitness[best]).argmin())
+    needed = best[[*fitness[best].argmax(axis=0).tolist(), choose_compromise(fitness[best], start)]]
+    while len(best) > max(limit, len(set(needed.tolist()))):
+        removable = np.flatnonzero(~np.isin(best, needed))
+        best = np.delete(best, removable[compute_crowding(fitness[best])[removable].argmin()])
     return best
 
 
 def choose_compromise(fitness: Numbers, start: Numbers) -> int:
     """Return the row whose smallest gain is largest, with the gain of each metric as a share of the largest one.
 
-    So no metric is lower than at the start: the first set, or one that dominates it, is always among the rows.
+    So no metric is lower than at the start, if a row for which that is true is among the rows.
     """
     gains = fitness - start
     best = gains.max(axis=0)
