@@ -172,6 +172,7 @@ def test_a_map_names_other_test_systems(folder):
         ),
         ("repeat(1)\n" * 40 + "endRepeat()\n" * 40, (17, 1), "nested more than 16 deep"),
         ("loadTestSet(nowhere.tcs)", (1, 13), "There is no file 'nowhere.tcs'"),
+        ("kOrderComplete(101;[RandomValue5];[ALL])", (1, 16), "must be from 1 to 100"),
         ("makeSeed([RandomValue5])\nsaveTestResult(a.pkl)", (2, 16), "Known extensions: .parquet, .csv, .tcs"),
         (f"saveMessage(new/{'a' * 300};x)", (1, 13), "has at most 255 bytes"),
         ("saveMessage(a.scr;x)", (1, 13), "is a script that is being played"),

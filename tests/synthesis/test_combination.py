@@ -188,6 +188,15 @@ def test_a_test_set_keeps_its_ids():
         combine(seeds=dm.TestSet.of_seeds(dm.Space([dm.Integer("z", 0, 1)]).sample(2, points=True)))
 
 
+def test_chains_have_a_largest_length_whose_number_can_be_written():
+    with pytest.raises(ArgumentError, match=r"range \[1, 100\]"):
+        combine("kOrderComplete", order=9500)
+    with pytest.raises(ArgumentError, match="no strategy"):
+        combine(f"kOrderComplete({'9' * 5000})")
+    with pytest.raises(ArgumentError, match=r"about 10\^"):
+        combine("kOrderComplete", order=100)
+
+
 def test_a_shortest_chain_may_end_with_another_second_argument():
     class Sums:
         space = dm.Space([dm.Integer("x", 0, 1000)])

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from .._text import suggest_name
 from ..morphisms.morphism import normalize_name
+from ..synthesis.combination.chains import MAX_ORDER
 from .call_options import CALL_OPTIONS
 
 ALL = "ALL"  # in a list: every morphism of that kind
@@ -41,6 +42,7 @@ class Parameter:
     optional: bool = False
     repeated: bool = False  # whether more arguments of this kind may follow
     low: float = 0  # the smallest number
+    high: int = MAX_COUNT  # the largest count
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,8 +67,8 @@ def _make_names(name: str, morphisms: str, optional: bool = False) -> Parameter:
     return Parameter(name=name, kind=ParameterKind.NAMES, morphisms=morphisms, optional=optional)
 
 
-def _make_count(name: str, optional: bool = False, low: int = 1) -> Parameter:
-    return Parameter(name=name, kind=ParameterKind.COUNT, optional=optional, low=low)
+def _make_count(name: str, optional: bool = False, low: int = 1, high: int = MAX_COUNT) -> Parameter:
+    return Parameter(name=name, kind=ParameterKind.COUNT, optional=optional, low=low, high=high)
 
 
 def _make_file(kind: ParameterKind, optional: bool = False) -> Parameter:
@@ -217,7 +219,7 @@ _COMMANDS = [
             (
                 "kOrderComplete",
                 "k_order_complete",
-                (_make_count("order"), *_COMBINATION),
+                (_make_count("order", high=MAX_ORDER), *_COMBINATION),
                 "Apply all sequences of datamorphisms up to a length.",
             ),
             (

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from .._text import pluralize
 from ..errors import ScriptError
-from .commands import MAX_COUNT, MAX_REPETITIONS, Command, Parameter, ParameterKind, find_command, suggest_command
+from .commands import MAX_REPETITIONS, Command, Parameter, ParameterKind, find_command, suggest_command
 from .grammar import Argument, Call, ListArgument, raise_problems
 
 MAX_REPEAT_DEPTH = 16
@@ -133,7 +133,9 @@ def _read_value(argument: Argument, parameter: Parameter, command: Command, file
     if parameter.kind is ParameterKind.NAMES:
         return [argument.text]
     if parameter.kind is ParameterKind.COUNT:
-        high = MAX_REPETITIONS if command.name == "repeat" else 2**63 - 1 if parameter.name == "seed" else MAX_COUNT
+        high = (
+            MAX_REPETITIONS if command.name == "repeat" else 2**63 - 1 if parameter.name == "seed" else parameter.high
+        )
         digits = argument.text
         if not digits.isascii() or not digits.isdigit():
             raise fail(str(parameter.kind))

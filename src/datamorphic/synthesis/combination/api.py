@@ -63,7 +63,7 @@ def combine(
         The names of the datamorphisms to combine; by default all with one or two arguments. A binary one takes the case of
         the chain and every other seed case.
     order : int, optional
-        The length of the longest chains of ``"kOrderComplete"``.
+        The length of the longest chains of ``"kOrderComplete"``, at most 100.
     filters : sequence of str, optional
         The names of set filters, which select among the cases before they are executed. The origins of a selected case stay
         in the test set, marked as ancestors, because they are needed to check it.

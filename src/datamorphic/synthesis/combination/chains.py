@@ -9,6 +9,7 @@ argument. These numbers are the weights of the datamorphisms; chains that differ
 
 from __future__ import annotations
 
+import math
 import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ Ranks = npt.NDArray[Any]  # int64, or Python's integers where there are more cha
 
 NO_STEP = -1  # in a matrix of chains: the chain has ended
 MAX_INT64 = 2**63 - 1
+MAX_ORDER = 100  # longer chains could only be sampled, and their number has thousands of digits
 LARGEST_EXACT_SIZE = 10**15  # larger numbers of chains are written as powers of ten
 
 
@@ -267,7 +269,7 @@ def parse_strategy(name: object, order: object, owner: str) -> tuple[str, int | 
     ('kOrderComplete', 2)
     """
     text = str(name).strip()
-    if match := re.fullmatch(r"(.*?)\s*\(\s*(\d+)\s*\)", text):
+    if match := re.fullmatch(r"(.*?)\s*\(\s*(\d{1,18})\s*\)", text):
         text, written_order = match[1], int(match[2])
         if order is not None and order != written_order:
             raise ArgumentError(
@@ -289,7 +291,7 @@ def parse_strategy(name: object, order: object, owner: str) -> tuple[str, int | 
         raise ArgumentError(
             f"{strategy} needs the length of its longest chains. Add order=2 (--order 2 on the command line), for example."
         )
-    return strategy, validate_integer("order", owner, order, 1)
+    return strategy, validate_integer("order", owner, order, 1, MAX_ORDER)
 
 
 def draw_ranks(rng: np.random.Generator, total: int, count: int) -> Ranks:
@@ -312,4 +314,4 @@ def split_ranks(ranks: Ranks, chains_per_seed: int) -> tuple[Integers, Ranks]:
 
 def format_size(size: int) -> str:
     """Return a number of cases for a sentence; very large ones as a power of ten."""
-    return f"{size:,}" if size < LARGEST_EXACT_SIZE else f"about 10^{len(str(size)) - 1}"
+    return f"{size:,}" if size < LARGEST_EXACT_SIZE else f"about 10^{math.floor(math.log10(size))}"
