@@ -92,8 +92,8 @@ def test_answers_of_several_processes_are_those_of_one(wine, tmp_path):
 
     inputs = wine.drop(columns="target")
     for model, more in ((Several(), {}), (Numbers(), {"jump": 0.3})):
-        alone = dm.explore(model, inputs, walks=150, batch=40, **more)
-        shared = dm.explore(model, inputs, walks=150, batch=40, engine="processes:2", **more)
+        alone = dm.explore(model, inputs, strategy="random_walk", walks=60, batch=20, **more)
+        shared = dm.explore(model, inputs, strategy="random_walk", walks=60, batch=20, engine="processes:2", **more)
         assert saved(shared, tmp_path / "f") == saved(alone, tmp_path / "g")
         assert len(alone)
 

@@ -98,9 +98,9 @@ def mutate(
     --------
     >>> import datamorphic as dm
     >>> from datamorphic.data import knn
-    >>> mutation = dm.mutate(knn, operators=["ASR"], limit=2, inputs=20, compared=50)
+    >>> mutation = dm.mutate(knn, operators=["ASR"], limit=1, inputs=5, compared=20)
     >>> mutation.mutants["state"].tolist()
-    ['killed', 'killed']
+    ['killed']
     """
     options = MutateOptions(
         relations=relations,
