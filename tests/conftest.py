@@ -56,7 +56,11 @@ def mixed():
     )
 
 
-SLOW_EXAMPLES = {"datamorphic.mutation.api.mutate"}  # in docstrings, where they cannot be marked
+SLOW_EXAMPLES = {  # in docstrings, where they cannot be marked
+    "datamorphic.audit.api.test",
+    "datamorphic.mutation.api.mutate",
+    "datamorphic.relations.check.api.check",
+}
 
 
 def pytest_collection_modifyitems(items):

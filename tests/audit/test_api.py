@@ -70,6 +70,7 @@ def test_a_forest_without_labels():
     assert result.findings[-1].level == "advice"
 
 
+@pytest.mark.slow
 def test_a_regressor():
     from sklearn.linear_model import LinearRegression
 
@@ -402,6 +403,7 @@ def test_hanging_rows_are_reported_with_a_timeout():
     assert result.passed
 
 
+@pytest.mark.slow
 def test_a_budget_of_runs_is_not_exceeded():
     result = dm.test(Lender(PEOPLE), PEOPLE, "decision", expect=PROMISES, protected="gender", budget="2000 runs")
     assert result.calls <= 2100  # and what was asked to measure the pace

@@ -72,12 +72,14 @@ def test_two_features():
     assert set(finding.about.split(", ")) == {"region", "age"}
 
 
+@pytest.mark.slow
 def test_two_groups():
     found = outcome(audit(make_wrong(lambda f: (f["region"] == "north") | (f["age"] > 70)))).findings
     assert len(found) == 2
     assert {name for finding in found for name in finding.about.split(", ")} >= {"region", "age"}
 
 
+@pytest.mark.slow
 def test_a_hard_group_is_advice():
     rng = np.random.default_rng(1)
     noise = (DATA["region"] == "west") & (rng.random(len(DATA)) < 0.4)

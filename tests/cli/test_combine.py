@@ -107,6 +107,7 @@ def test_seed_cases_from_data_and_filters(run):
     assert (document["seeds"], document["cases"]) == (2, 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", ["doubled.tcs", "doubled.csv", "doubled.parquet"])
 def test_a_test_set_can_be_combined_further(run, file):
     once = ("combine", "talking_signs:Signs", "--datamorphisms", "doubled", "--store", "none")
@@ -124,6 +125,7 @@ def test_an_estimate_makes_nothing(run):
     assert json.loads(result.stdout)["estimate"] == 10 * (64 + 9 * (1 + 2 * 4 + 3 * 12 + 4 * 24 + 5 * 24))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

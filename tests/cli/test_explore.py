@@ -177,6 +177,7 @@ def test_hints_for_columns(run, tmp_path, monkeypatch):
     assert "kinds=" not in refused.stderr
 
 
+@pytest.mark.slow
 def test_text_a_report_and_a_front_are_written(run, tmp_path):
     result = run("--subject", "Box 2", "--walks", 200, "--html", "out/page.html", "--save", "front.parquet")
     assert result.exit_code == 0, result.output
@@ -225,6 +226,7 @@ def test_json_is_strict_for_every_encoding_and_output_of_the_model(run, tmp_path
     assert json.loads(printed.decode(encoding))["pairs"] > 10
 
 
+@pytest.mark.slow
 def test_a_regressor_is_compared_by_the_border_it_had(run):
     assert run("talking_rules:number", "data.csv", "--walks", 200, "--save", "old.parquet").exit_code == 0
     again = run("talking_rules:number", "data.csv", "--walks", 200, "--seed", 3, "--compare", "old.parquet")

@@ -86,6 +86,7 @@ def test_json_is_all_that_is_printed():
     assert result.exit_code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["cases.csv", "cases.parquet", "cases.tcs"])
 def test_a_saved_test_set_is_improved_with_its_origins(name):
     assert run(*BOX, "--save", name).exit_code == 0
@@ -107,6 +108,7 @@ def test_plain_rows_and_a_tree(folder):
     assert json.loads(run(*words, "--steps", 2, "--json").stdout)["cases"] == 4
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_is_resumed(folder, monkeypatch):
     monkeypatch.setenv("DATAMORPHIC_STORE", "runs.sqlite")
     words = ["line_tests:Line", "--metric", "label_balance", "--steps", 3]
@@ -126,6 +128,7 @@ def test_an_interrupted_run_is_resumed(folder, monkeypatch):
     assert "label_balance" in CliRunner().invoke(app, ["runs", "list"]).stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [

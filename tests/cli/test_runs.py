@@ -236,6 +236,7 @@ def test_the_list_is_a_line_a_run(run, document):
     assert first["seconds"] > 0
 
 
+@pytest.mark.slow
 def test_all_that_is_known_of_a_run(run, document):
     run("explore", "kept_rules:rule", "data.csv", "--walks", 40, "--seed", 7)
     told = run("runs", "show", 1).stdout
@@ -391,6 +392,7 @@ def test_the_next_run_tells_what_became_of_them(run):
     assert "went first" in run("explore", "kept_rules:faulty", *how).stdout
 
 
+@pytest.mark.slow
 def test_a_case_with_a_missing_number_is_told_to_machines(run, document, tmp_path):
     frame = pd.read_csv("data.csv")
     frame.loc[::3, "x"] = np.nan
@@ -541,6 +543,7 @@ def test_what_is_resumed_can_be_saved_and_reported(run, tmp_path):
     assert (tmp_path / "out" / "page.html").is_file()
 
 
+@pytest.mark.slow
 def test_a_resumed_run_is_found_from_any_folder(run, document, tmp_path, monkeypatch):
     number = interrupted(run)
     (tmp_path / "elsewhere").mkdir()

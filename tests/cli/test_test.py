@@ -177,6 +177,7 @@ def test_hostile_names_are_harmless_everywhere(folder):
     assert all(EVIL not in text.get("markdown", "") for text in texts)
 
 
+@pytest.mark.slow
 def test_the_terminal_shows_what_names_say_and_obeys_none(folder, monkeypatch):
     frame = people(100).rename(columns={"income": "[red]money\x1b[31m"})
     frame.to_csv("odd.csv", index=False)

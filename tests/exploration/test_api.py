@@ -270,6 +270,7 @@ def test_misleading_scores_only_cost_cases():
         assert front.distance.max() <= math.sqrt(2) / 2**20 * 1.001
 
 
+@pytest.mark.slow
 def test_mixed_data_are_bisected_first_and_then_narrowed_by_scores(blobs):
     rng = np.random.default_rng(1)
     inputs = blobs.drop(columns="target").assign(n=rng.integers(0, 50, 400), b=blobs.b.round())

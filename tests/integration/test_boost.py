@@ -207,6 +207,7 @@ def test_xgboost(model, X, y, settings):
         assert (found == leaves).all()
 
 
+@pytest.mark.slow
 @allow_generated_names
 @pytest.mark.parametrize(("model", "X", "y", "settings"), LIGHTGBM, ids=named(LIGHTGBM))
 def test_lightgbm(model, X, y, settings):
@@ -451,6 +452,7 @@ def test_a_regressor_has_leaves_to_cover_and_needs_a_tolerance_for_mutants():
     assert scores[0] > scores[1] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["XGBoost", "LightGBM", "CatBoost"])
 def test_rules_name_categories_and_fix_covers_them(name):
     frame = GROUPED.assign(town=GROUPED.town.astype(str)) if name == "CatBoost" else GROUPED

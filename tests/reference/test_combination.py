@@ -60,6 +60,7 @@ def list_new_values(combination):
     return combination.tests.input.x.tolist()[combination.seed_count :]
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(n=st.integers(1, 4), s=st.integers(1, 4), k=st.integers(1, 3))
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -97,6 +98,7 @@ def tables(draw):
     return functions, seeds, forbidden
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(tables(), st.integers(1, 3))
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -119,6 +121,7 @@ def test_a_duplicate_leads_on():
     assert len(combination.cases.repeats) == 1
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(tables(), st.integers(1, 30))
 @pytest.mark.parametrize("strategy", STRATEGIES)

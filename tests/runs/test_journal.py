@@ -87,6 +87,7 @@ def as_told(outputs):
     }
 
 
+@pytest.mark.slow
 @given(outputs())
 @example(Outputs.empty())
 @example(Outputs.of(np.array(["", "a\0b", "é🦜"])))
@@ -388,6 +389,7 @@ def test_the_smaller_half_of_a_journal_is_half_the_work(store):
     assert 0 < len(after.asked) < len(system.asked)
 
 
+@pytest.mark.slow
 def test_every_place_to_cut_gives_the_same_and_asks_nothing_twice(store):
     full, tally, system = whole(store, SIZES)
     for cut in range(system.calls):

@@ -41,6 +41,7 @@ def write(folder, text=SCRIPT):
     return folder / "a.scr"
 
 
+@pytest.mark.slow
 def test_the_same_seed_writes_the_same_files(tmp_path):
     for name, seed, engine in (("one", 3, None), ("two", 3, "threads:2"), ("three", 4, None)):
         result = dm.play(write(tmp_path / name), "Box 1", seed=seed, engine=engine)

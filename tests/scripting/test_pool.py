@@ -72,6 +72,7 @@ def pool(tmp_path):
     return dm.TestPool(Halves, seed=5, folder=tmp_path)
 
 
+@pytest.mark.slow
 def test_statistics_are_those_of_explore_for_the_same_draws(tmp_path):
     """Scripts in the style of the published ones: seeds, a strategy, statistics, for every repetition."""
     for name, command in enumerate(STRATEGIES):

@@ -306,6 +306,7 @@ def test_all_scripts_together_have_a_limit(folder):
     assert "10,000,000 bytes together" in str(refuse(folder, "".join(f"playTestScript(s{n}.scr)\n" for n in range(12))))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spec", "moves"),
     [

@@ -140,6 +140,7 @@ class Fragile(Numbers):
         return np.where(p.x > p.y, 1, 0)
 
 
+@pytest.mark.slow
 def test_long_chains_are_shortened_step_by_step():
     combination = combine("kOrderComplete", order=30, budget=8, datamorphisms=["swapped", "shifted"], source=Counting)
     assert combination.violations["chain"].str.count(">").max() > 20

@@ -556,6 +556,7 @@ def test_under_xdist_statistics_come_back_and_workers_share_the_seed(run, pytest
 # -- lazy, and harmless where it is not used -------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_plugin_costs_nothing_where_it_is_not_used(tmp_path):
     code = """
 import sys, pytest

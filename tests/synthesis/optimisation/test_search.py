@@ -46,6 +46,7 @@ class FilteredSquare(Square):
         return tests.filter(tests.input["y"] < 0.4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_fitness_never_falls_and_the_size_stays(strategy):
     result = dm.optimise(Square, strategy, metric="mean_x", steps=8, change_rate=0)

@@ -258,6 +258,7 @@ def test_the_page_of_a_forest_lists_the_worst_trees(iris):
     assert sum(bars) == 150
 
 
+@pytest.mark.slow
 def test_results_can_be_written_to_files(half, tree, iris, tmp_path):
     chosen = dm.select(tree, iris, target="target", criterion="DTMT")
     for found in (half, half.leaves, chosen):
