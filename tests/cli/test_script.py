@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+import datamorphic as dm
 from datamorphic.cli.main import app
 
 SCRIPT = (
@@ -126,3 +128,31 @@ def test_removing_a_run_that_failed_removes_the_copies_of_its_files(folder):
     removed = CliRunner().invoke(app, ["runs", "remove", "1"])
     assert removed.exit_code == 0, removed.output
     assert not list(folder.glob(".datamorphic-*"))
+
+
+@pytest.mark.parametrize(
+    ("words", "start"),
+    [
+        (
+            ["explore", "--strategy", "random_target", "--walks", "20", "--seeds", "30"],
+            "explore(strategy=random_target;",
+        ),
+        (["combine", "--seeds", "3"], "combine(strategy=firstOrderMutantComplete;seeds=3;"),
+        (["optimise", "--seeds", "10", "--steps", "2"], "optimise(strategy=GAOptimizeFilter;"),
+    ],
+)
+def test_a_command_is_recorded_and_replays_to_the_same_test_set(folder, words, start):
+    done = CliRunner().invoke(
+        app, [*words, "--subject", "Box 1", "--seed", "4", "--record", "b.scr", "--store", "none"]
+    )
+    assert done.exit_code == 0, done.output
+    line = (folder / "b.scr").read_text().splitlines()[-1]
+    assert line.startswith(start)
+    assert ";seed=4" in line
+    replayed, box = dm.play(folder / "b.scr").tests, dm.subjects["Box 1"]
+    if words[0] == "explore":
+        front = dm.explore(box, strategy="random_target", walks=20, seeds=30, seed=4)
+        assert len(replayed) == len(front.seeds) + front.mutants
+        return
+    result = dm.combine(box, seeds=3, seed=4) if words[0] == "combine" else dm.optimise(box, seeds=10, steps=2, seed=4)
+    pd.testing.assert_frame_equal(replayed.input, result.tests.input)

@@ -11,7 +11,15 @@ from .._text import suggest_name
 from ..errors import UsageError
 from . import options as opt
 from .case_sets import prepare_set_file
-from .console import prepare_output_files, print_json, print_line, print_text, redirect_user_output, write_exports
+from .console import (
+    prepare_output_files,
+    print_json,
+    print_line,
+    print_text,
+    record_calls,
+    redirect_user_output,
+    write_exports,
+)
 from .exit_codes import ExitCode
 from .load import load_data, load_object, to_absolute_path
 from .stores import RunNotice, format_store_option, open_store
@@ -55,6 +63,7 @@ def combine(
     store: opt.StoreUrl = None,
     save: Annotated[Path | None, opt.option("FILE", "Write the test set to this file: .parquet, .csv or .tcs.")] = None,
     html: opt.HtmlFile = None,
+    record: opt.RecordFile = None,
     junit: opt.JunitFile = None,
     seed: opt.Seed = 0,
     as_json: opt.Json = False,
@@ -71,7 +80,7 @@ def combine(
     from ..runs.engines import make_engine
 
     prepare_set_file(save)
-    prepare_output_files(html, junit)
+    prepare_output_files(html, junit, record)
     request: dict[str, Any] = {
         "model": system,
         "subject": subject,
@@ -90,7 +99,7 @@ def combine(
     if estimate:
         _print_estimate(request, as_json)
         return
-    with open_store(store) as run_store:
+    with open_store(store) as run_store, record_calls(record):
         run_combination_request(
             request,
             run_store,

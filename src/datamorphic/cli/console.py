@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -227,3 +227,12 @@ def write_rows(rows: pd.DataFrame, file: Path) -> None:
             rows.to_csv(file, index=False)
     except OSError as error:
         raise UsageError(f"The rows cannot be written to {str(file)!r}: {error.strerror}. Name another file.") from None
+
+
+def record_calls(path: Path | None) -> AbstractContextManager[object]:
+    """Record what is called inside the block as a script, if there is a file for it."""
+    if path is None:
+        return nullcontext()
+    from ..scripting.recorder import record
+
+    return record(path)

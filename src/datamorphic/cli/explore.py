@@ -10,7 +10,7 @@ import typer
 from ..errors import UsageError
 from ..runs.interrupts import Interrupts
 from . import options as opt
-from .console import prepare_output_files, print_json, print_line, print_text, redirect_user_output
+from .console import prepare_output_files, print_json, print_line, print_text, record_calls, redirect_user_output
 from .exit_codes import ExitCode
 from .load import choose_model_and_data, load_data, load_system, to_absolute_path
 from .stores import RunNotice, format_store_option, open_store
@@ -77,6 +77,7 @@ def explore(
     ] = None,
     save: opt.FrontFile = None,
     html: opt.HtmlFile = None,
+    record: opt.RecordFile = None,
     as_json: opt.Json = False,
 ) -> None:
     """Find the borders of a model: pairs of nearly equal inputs with different answers.
@@ -94,7 +95,7 @@ def explore(
     model, data_name = choose_model_and_data(model, inputs, subject, data, target)
     if plan and (save or html or compare):
         raise UsageError("--plan finds no front. Leave out --save, --html and --compare.")
-    prepare_output_files(save, html)
+    prepare_output_files(save, html, record)
     baseline = Front.load(compare) if compare is not None else None
     if baseline is not None and threshold is None and jump is None and labels == "auto":
         border_kind, border_value = baseline.settings.get("border_kind"), baseline.settings.get("border_value")
@@ -140,7 +141,7 @@ def explore(
         "timeout": timeout,
         "batch": batch,
     }
-    with open_store(store) as run_store:
+    with open_store(store) as run_store, record_calls(record):
         run_exploration(
             request,
             run_store,

@@ -10,7 +10,15 @@ import typer
 from ..runs.interrupts import Interrupts
 from . import options as opt
 from .case_sets import prepare_set_file
-from .console import prepare_output_files, print_json, print_line, print_text, redirect_user_output, write_exports
+from .console import (
+    prepare_output_files,
+    print_json,
+    print_line,
+    print_text,
+    record_calls,
+    redirect_user_output,
+    write_exports,
+)
 from .exit_codes import ExitCode
 from .load import load_data, load_system, to_absolute_path
 from .stores import RunNotice, format_store_option, open_store
@@ -108,6 +116,7 @@ def optimise(
     seed: opt.Seed = 0,
     save: Annotated[Path | None, opt.option("FILE", "Write the best set to this file: .tcs, .csv or .parquet.")] = None,
     html: opt.HtmlFile = None,
+    record: opt.RecordFile = None,
     junit: opt.JunitFile = None,
     as_json: opt.Json = False,
 ) -> None:
@@ -123,7 +132,7 @@ def optimise(
     from ..runs.engines import make_engine
 
     prepare_set_file(save)
-    prepare_output_files(html, junit)
+    prepare_output_files(html, junit, record)
     request: dict[str, Any] = {
         "model": to_absolute_path(system),
         "subject": subject,
@@ -146,7 +155,7 @@ def optimise(
         "batch": batch,
         "seed": seed,
     }
-    with open_store(store) as run_store:
+    with open_store(store) as run_store, record_calls(record):
         run_optimisation(
             request,
             run_store,

@@ -86,6 +86,7 @@ StoreUrl = Annotated[
 
 HtmlFile = Annotated[Path | None, option("FILE", "Write an HTML report to this file.")]
 JunitFile = Annotated[Path | None, option("FILE", "Write a JUnit XML file for CI servers.")]
+RecordFile = Annotated[Path | None, option("FILE", "Record this call as a script, on test systems only.")]
 FrontFile = Annotated[Path | None, option("FILE", "Write the front to this Parquet file.")]
 
 # -- learners and generators -------------------------------------------------------------------------------------------

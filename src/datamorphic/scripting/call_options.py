@@ -88,7 +88,7 @@ def format_options(function: str, arguments: Mapping[str, Any]) -> list[str] | N
     """
     known, texts = CALL_OPTIONS[function], list[str]()
     for name, value in arguments.items():
-        if value is None or name in IGNORED_ARGUMENTS:
+        if value is None or value is False or name in IGNORED_ARGUMENTS:
             continue
         if name not in known or isinstance(value, bool):
             return None
