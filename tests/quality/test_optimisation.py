@@ -22,7 +22,7 @@ LEAST_GAIN = {"GAOptimizeFilter": 0.25, "GAOptimizeWeakestRemoval": 0.25, "GAOpt
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_every_strategy_makes_200_points_more_diverse(strategy):
-    """Medians of 20 seeds with 50 steps: Filter 75 %, WeakestRemoval 81 %, StrongestMutant 64 %, RandomRemoval 7 %."""
+    """Medians of 20 seeds with 50 steps: Filter 75 %, WeakestRemoval 80 %, StrongestMutant 63 %, RandomRemoval 4 %."""
     system, gains = derive(SQUARE), []
     for seed in SEEDS:
         result = dm.optimise(
