@@ -183,12 +183,15 @@ PROGRAM = """
 import sys, time
 import datamorphic as dm
 
-def slow(frame):
-    time.sleep(0.05)
-    return frame["n"] % 2 == 0
+class Slow:  # it has classes, so it need not be tried in a process of its own before the workers start
+    classes_ = [False, True]
+
+    def predict(self, frame):
+        time.sleep(0.05)
+        return frame["n"] % 2 == 0
 
 space = dm.Space([dm.Integer("n", 0, 1000)])
-front = dm.explore(slow, space, walks=40, batch=10, engine="processes:2", progress=False)
+front = dm.explore(Slow(), space, walks=40, batch=10, engine="processes:2", progress=False)
 print("told", len(front), front.tally.interrupted, flush=True)
 """
 
@@ -198,7 +201,7 @@ def started(tmp_path):
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "start_new_session": True}
     process = subprocess.Popen([sys.executable, str(tmp_path / "program.py")], **options)
     deadline = time.monotonic() + 60
-    while len(loky_children(process.pid)) < 2 and time.monotonic() < deadline:  # the function is tried in one process
+    while len(loky_children(process.pid)) < 2 and time.monotonic() < deadline:
         time.sleep(0.02)
     return process
 
