@@ -158,7 +158,7 @@ class Monotone(_FeatureRelation):
         scores = outputs.scores if self._score_kind in ("decision", "probability") else None
         if scores is not None and labels is not None and towards in labels:
             column, is_probability = labels.index(towards), self._score_kind == "probability"
-            standing = scores[:, column] if is_probability else _compute_standing(scores, column)
+            standing = scores[:, column] if is_probability else compute_standing(scores, column)
             return np.where(ok, standing, np.nan)
         level = np.full(len(outputs), np.nan)
         values = outputs.values[ok]
@@ -250,7 +250,7 @@ def _find_steepest_steps(fall: Codes, swept: Sweep) -> Places:
     return steepest + 1
 
 
-def _compute_standing(scores: Codes, column: int) -> Codes:
+def compute_standing(scores: Codes, column: int) -> Codes:
     """Return the score of a class relative to all others; alone it may fall although the class gains."""
     others = np.delete(scores, column, axis=1)
     if not others.shape[1]:

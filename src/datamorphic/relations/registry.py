@@ -9,6 +9,7 @@ from .._text import suggest_name
 from .._validation import reject
 from ..errors import ArgumentError
 from .base import Relation
+from .credit import CREDIT_RELATIONS
 from .learner.base import LearnerRelation
 from .learner.sklearn import LEARNER_RELATIONS
 from .predictor import PREDICTOR_RELATIONS
@@ -19,7 +20,7 @@ RelationsLike: TypeAlias = RelationLike | Collection[RelationLike]
 LearnerRelationLike: TypeAlias = str | LearnerRelation | type[LearnerRelation]
 LearnerRelationsLike: TypeAlias = LearnerRelationLike | Collection[LearnerRelationLike]
 
-RELATIONS: dict[str, AnyRelation] = {**PREDICTOR_RELATIONS, **LEARNER_RELATIONS}
+RELATIONS: dict[str, AnyRelation] = {**PREDICTOR_RELATIONS, **LEARNER_RELATIONS, **CREDIT_RELATIONS}
 
 
 def resolve_relations(request: RelationsLike | None, argument: str, owner: str, words: str = "") -> list[AnyRelation]:
