@@ -56,6 +56,14 @@ class ScriptError(UsageError):
         super().__init__(f"{file or 'script'}:{line}:{column}: {message}")
 
 
+class PromiseError(UsageError):
+    """A promises file is wrong; `file` and `line`, counted from 1, say where."""
+
+    def __init__(self, message: str, *, file: str, line: int) -> None:
+        self.problem, self.file, self.line = message, file, line
+        super().__init__(f"{file}:{line}: {message}")
+
+
 class MissingExtra(UsageError, ImportError):
     """An optional package is missing; the message names the extra that installs it."""
 

@@ -10,7 +10,7 @@ from ..runs.flow import Budget
 from ..runs.keep import KeepOptions
 from ..space.options import SpaceOptions
 from ..space.space import Space
-from .expectations import ExpectLike
+from .expectations import ExpectLike, PromisesLike
 from .options import DEFAULT_BUDGET, AuditOptions
 from .result import AuditResult
 from .runner import run_audit
@@ -33,6 +33,7 @@ def test(
     tolerance: float | None = None,
     reference: DataLike | FilePath | None = None,
     only: Sequence[str] | str = (),
+    promises: PromisesLike = None,
     space: Space | None = None,
     kinds: Mapping[str, str] | None = None,
     steps: Mapping[str, float] | None = None,
@@ -88,6 +89,9 @@ def test(
         reported.
     only : sequence of str, optional
         The names of the checks to run; all by default.
+    promises : path, optional
+        A promises file: expectations with one line each, such as ``credit_score: lowers default``. See the guide "Declare
+        promises".
     space : Space, optional
         The space of the inputs, instead of one inferred from `data`.
     kinds, steps, bounds, orders : mapping, optional
@@ -122,6 +126,7 @@ def test(
         tolerance=tolerance,
         reference=reference,
         only=only,
+        promises=promises,
         space=space,
         hints=SpaceOptions(kinds=kinds, steps=steps, bounds=bounds, orders=orders),
         engine=engine,

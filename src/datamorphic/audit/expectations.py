@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from .._text import suggest_name
 from .._typing import FilePath
 from .._validation import import_optional, reject, validate_choice
-from ..errors import DataError, UsageError
+from ..errors import DataError, PromiseError, UsageError
 from ..relations.base import Relation
 from ..relations.feature import DIRECTION_SIGNS, Monotone
+from ..relations.promises import Promises, read_promises
+from ..space.labels import to_label_key
 from ..space.space import Space
 
 EXPECTATION_KEYS = ("monotone", "invariant", "protected", "towards", "relations")
@@ -21,6 +23,8 @@ EXPECTATION_KEYS = ("monotone", "invariant", "protected", "towards", "relations"
 
 #: A mapping of expectations, relations of the user, or the path of a TOML or YAML file.
 ExpectLike: TypeAlias = Mapping[str, Any] | Relation | Sequence[Relation] | str | os.PathLike[str] | None
+#: The path of a promises file, or the promises of one.
+PromisesLike: TypeAlias = Promises | str | os.PathLike[str] | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +36,7 @@ class Expectations:
     protected: tuple[str, ...] = ()  # features on which the decision must not depend, such as attributes of people
     towards: Any = None  # the class that "up" makes more likely
     relations: tuple[Relation, ...] = ()  # of the user
+    promises: Promises | None = None  # where some of these come from
 
     def validate_features(self, space: Space, unused_columns: Collection[str] = ()) -> None:
         """Raise `DataError` if an expectation names a feature that does not exist.
@@ -52,7 +57,52 @@ class Expectations:
 
     def build_monotone_relations(self) -> list[Monotone]:
         """Return the declared directions as relations."""
-        return [Monotone(name, direction, self.towards) for name, direction in self.monotone.items()]
+        relations = []
+        for name, direction in self.monotone.items():
+            relation = Monotone(name, direction, self.towards)
+            promise = None if self.promises is None else self.promises.columns.get(name)
+            if promise is not None:
+                relation.low, relation.high, relation.unavailable = promise.low, promise.high, promise.unavailable
+            relations.append(relation)
+        return relations
+
+    def add_promises(self, promises: Promises) -> Expectations:
+        """Return the expectations with those of a promises file; contradictions are refused."""
+
+        def fail(line: int, message: str) -> PromiseError:
+            return PromiseError(message, file=promises.file, line=line)
+
+        outcome, towards = promises.outcome, self.towards
+        if outcome is not None and towards is not None and to_label_key(outcome) != to_label_key(towards):
+            raise fail(
+                promises.outcome_line,
+                f"the promises are about {outcome!r}, but the other expectations are about {towards!r}. Name one class.",
+            )
+        for name, promise in promises.columns.items():
+            direction, declared = promises.monotone.get(name), self.monotone.get(name)
+            sign, declared_sign = (None if text is None else DIRECTION_SIGNS[text] for text in (direction, declared))
+            is_fixed = name in self.invariant or name in self.protected
+            if (declared is not None and sign != declared_sign) or (direction is not None and is_fixed):
+                other = "must not matter" if declared is None else f"is declared {declared!r}"
+                raise fail(promise.line, f"{name!r} {promise.kind} here, but {other} among the other expectations.")
+        return replace(
+            self,
+            monotone={**self.monotone, **promises.monotone},
+            invariant=tuple(dict.fromkeys([*self.invariant, *promises.invariant])),
+            protected=tuple(dict.fromkeys([*self.protected, *promises.protected])),
+            towards=outcome if towards is None else towards,
+            relations=(*self.relations, *promises.build_relations(towards).values()),
+            promises=promises,
+        )
+
+
+def parse_promises_option(promises: PromisesLike, owner: str) -> Promises | None:
+    """Return the promises that a user passed, or the path of: the file is read."""
+    if promises is None or isinstance(promises, Promises):
+        return promises
+    if not isinstance(promises, str | os.PathLike):
+        reject("promises", owner, "the path of a promises file", promises)
+    return read_promises(promises)
 
 
 def parse_expectations(expect: ExpectLike = None, protected: Sequence[str] | str = ()) -> Expectations:

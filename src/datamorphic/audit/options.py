@@ -17,7 +17,7 @@ from ..space.space import Space
 from ..systems.wrap import to_classes
 from .case_text import to_plain
 from .checks import CHECKS
-from .expectations import Expectations, ExpectLike, parse_expectations
+from .expectations import Expectations, ExpectLike, PromisesLike, parse_expectations, parse_promises_option
 
 if TYPE_CHECKING:
     from ..exploration.front import Front
@@ -33,6 +33,7 @@ class AuditOptions:
     target: str | None = None
     protected: Sequence[str] | str = ()
     expect: ExpectLike = None
+    promises: PromisesLike = None
     budget: Budget | str | float | None = DEFAULT_BUDGET
     seed: int = 0
     classes: Sequence[Any] | None = None
@@ -52,7 +53,7 @@ class AuditOptions:
     progress: bool | None = None
     request: Mapping[str, Any] = field(default_factory=dict)  # is stored, and repeats the audit
     start_time: float | None = None  # on the monotonic clock, if it was before the options were made
-    expectations: Expectations = field(init=False)  # what `expect` and `protected` declare
+    expectations: Expectations = field(init=False)  # what `expect`, `protected` and `promises` declare
     parsed_budget: Budget = field(init=False)
     keep: KeepOptions | None = field(init=False)
 
@@ -75,16 +76,18 @@ class AuditOptions:
         store: Any = self.store
         set_field("keep", store if store is None or isinstance(store, KeepOptions) else KeepOptions(store))
         set_field("seed", resolve_seed(self.seed, self.keep or KeepOptions("none")))
-        set_field("expectations", parse_expectations(self.expect, self.protected))
-        set_field("request", dict(self.request) or self._build_request())
+        expectations = parse_expectations(self.expect, self.protected)
+        set_field("request", dict(self.request) or self._build_request(expectations))
+        promises = parse_promises_option(self.promises, "test")
+        set_field("expectations", expectations if promises is None else expectations.add_promises(promises))
 
-    def _build_request(self) -> dict[str, Any]:
+    def _build_request(self, expectations: Expectations) -> dict[str, Any]:
         """Return the options that can be written down, for a call in Python."""
-        expectations = self.expectations
         return {
             "target": self.target,
             "protected": list(expectations.protected),
             "expect": os.fspath(self.expect) if isinstance(self.expect, str | os.PathLike) else None,
+            "promises": os.fspath(self.promises) if isinstance(self.promises, str | os.PathLike) else None,
             "monotone": [f"{name}={direction}" for name, direction in expectations.monotone.items()],
             "invariant": list(expectations.invariant),
             "towards": to_plain(expectations.towards),

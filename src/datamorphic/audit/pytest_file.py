@@ -205,6 +205,8 @@ class _TestFile:
         if request.get("protected"):
             options["protected"] = format_literal(list(request["protected"]))
         options |= self._format_expectations()
+        if request.get("promises") is not None:
+            options["promises"] = format_path(str(request["promises"]), self.folder)
         if request.get("baseline") is not None:
             options["baseline"] = format_path(str(request["baseline"]), self.folder)
         reference = self._find_reference_file()

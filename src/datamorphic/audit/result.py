@@ -184,7 +184,9 @@ class AuditResult(Exportable):
             return self.code(finding)
         parts = ["datamorphic", "test"]
         parts += [str(request[name]) for name in ("model", "data") if request.get(name) is not None]
-        parts += format_options(request, "subject", "target", "expect", "towards", "baseline", "tolerance", "reference")
+        parts += format_options(
+            request, "subject", "target", "expect", "promises", "towards", "baseline", "tolerance", "reference"
+        )
         parts += format_options(request, "protected", "monotone", "invariant")
         parts += format_hint_options(request)
         if request.get("classes"):
@@ -203,6 +205,7 @@ class AuditResult(Exportable):
             "target": request.get("target"),
             "protected": list(request.get("protected") or ()) or None,
             "expect": request.get("expect") or merge_expectations(request) or None,
+            "promises": request.get("promises"),
             **{name: request.get(name) for name in ("kinds", "steps", "bounds", "orders")},
             "baseline": request.get("baseline"),
             "tolerance": request.get("tolerance"),

@@ -74,6 +74,9 @@ def run_audit(model: ModelLike, data: DataLike | None, options: AuditOptions) ->
     if loaded.fitted_on_given_data:
         kind = type(loaded.original).__name__
         notes.insert(0, f"The {kind} was not fitted. It was fitted to the data before the test.")
+    if options.expectations.promises is not None:
+        names = [str(name) for name in getattr(data, "columns", ())]
+        options.expectations.promises.validate(subject.seeds.space, subject.sut.labels, names)
     options.expectations.validate_features(subject.seeds.space, [str(name) for name in getattr(data, "columns", ())])
     for relation in options.expectations.build_monotone_relations():
         relation.why_not(subject.sut, subject.seeds)  # raises if `towards` is not a class of the model

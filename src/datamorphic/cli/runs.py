@@ -47,6 +47,7 @@ REPEATED_OPTIONS = [
     "invariant",
     "towards",
     "expect",
+    "promises",
     "baseline",
     "reference",
     "budget",

@@ -41,6 +41,10 @@ def test(
         str | None, opt.option("CLASS", 'The class that "up" leads towards. The default is the second of two classes.')
     ] = None,
     expect: Annotated[Path | None, opt.option("FILE", "A TOML or YAML file with these expectations.")] = None,
+    promises: Annotated[
+        Path | None,
+        opt.option("FILE", "A promises file: one expectation per line, such as 'credit_score: lowers default'."),
+    ] = None,
     baseline: Annotated[
         Path | None,
         opt.option("FILE", "The border of an earlier version, written by --save-front: report where it moved."),
@@ -91,6 +95,7 @@ def test(
 
     Examples: datamorphic test model.skops customers.csv --target churned --html findings.html;
     datamorphic test model.skops loans.csv --target decision --monotone income=up --towards approve --protected gender;
+    datamorphic test model.skops loans.csv --target default --promises bank.promises;
     datamorphic test model.skops loans.csv --target decision --only "row order"
     """
     start = (
@@ -121,6 +126,7 @@ def test(
         "invariant": invariant or [],
         "towards": towards,
         "expect": expect and str(expect),
+        "promises": promises and str(promises),
         "baseline": baseline and str(baseline),
         "tolerance": tolerance,
         "reference": reference,
@@ -150,6 +156,7 @@ def test(
                     target=target,
                     protected=protected or (),
                     expect=merge_expectations(request, expect),
+                    promises=promises,
                     budget=budget,
                     seed=seed,
                     baseline=baseline,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -19,7 +20,7 @@ from ..space.points import Points
 from ..systems.base import Executor
 from ..systems.coerce import Labels
 from .base import HOLDS, INAPPLICABLE, ROUNDING_TOLERANCE, UNDEFINED, VIOLATED, JudgedGroups, Mask, Relation, Verdicts
-from .sweep import Sweep, find_sweep_values, sweep
+from .sweep import MAX_VALUES_PER_NUMBER, Sweep, find_sweep_values, sweep
 
 Places = npt.NDArray[np.intp]
 DIRECTION_SIGNS = {"up": 1, "increasing": 1, "+": 1, "down": -1, "decreasing": -1, "-": -1}
@@ -29,6 +30,9 @@ class _FeatureRelation(Relation):
     """A relation about one feature."""
 
     feature_values: Codes | None = None  # to try; by default those of the checked cases
+    low: float | None = None  # the range of the feature in which the relation holds
+    high: float | None = None
+    unavailable: tuple[float, ...] = ()  # values that mean "not known", to which the relation does not apply
 
     def __init__(self, feature: str) -> None:
         self.feature = feature
@@ -37,13 +41,30 @@ class _FeatureRelation(Relation):
     def fitted_to(self, sut: Executor, inputs: Points) -> Self:
         """Return the relation with the values that are tried on every case."""
         fitted_relation = copy.copy(self)
-        fitted_relation.feature_values = find_sweep_values(inputs, self.feature)
+        if self.low is None and self.high is None and not self.unavailable:
+            fitted_relation.feature_values = find_sweep_values(inputs, self.feature)
+        else:  # the space may reach far beyond the values in which the relation holds
+            column = inputs.codes[:, inputs.space.position(self.feature)]
+            known_values = column[self._is_known(column)]
+            shares = np.linspace(0, 1, MAX_VALUES_PER_NUMBER)
+            ends = [end for end in (self.low, self.high) if end is not None]
+            fitted_relation.feature_values = np.unique([*np.quantile(known_values, shares, method="nearest"), *ends])
         return fitted_relation
+
+    def _is_known(self, values: Codes) -> Mask:
+        """Return which values are present, within the range, and do not mean "not known"."""
+        known = ~np.isnan(values) & ~np.isin(values, self.unavailable)
+        known &= values >= (-np.inf if self.low is None else self.low)
+        return known & (values <= (np.inf if self.high is None else self.high))
+
+    def _find_known_rows(self, inputs: Points) -> Places:
+        """Return the positions of the cases to which the relation applies."""
+        return np.flatnonzero(self._is_known(inputs.codes[:, inputs.space.position(self.feature)]))
 
     def why_not(self, sut: Executor, inputs: Points) -> str:
         """Return why the relation does not apply: the feature does not vary."""
         values = inputs.codes[:, inputs.space.position(self.feature)]
-        if np.isnan(values).all():
+        if not self._is_known(values).any():
             return f"{self.feature} is missing in every case"
         feature = inputs.space[self.feature]
         return f"{self.feature} has only one value" if feature.low == feature.high else ""
@@ -61,8 +82,10 @@ class Invariant(_FeatureRelation):
 
     def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
         """Query each case with all values; a group has the nearest one that matters."""
-        swept = yield from sweep(inputs, self.feature, self.feature_values, note=self.name)
-        return self.judge_sweep(swept)
+        rows = self._find_known_rows(inputs)
+        swept = yield from sweep(inputs.take(rows), self.feature, self.feature_values, note=self.name)
+        groups = self.judge_sweep(swept)
+        return replace(groups, rows=rows[groups.rows])
 
     def find_changes(self, swept: Sweep) -> Mask:
         """Return for which cases and values the answer differs."""
@@ -111,8 +134,10 @@ class Monotone(_FeatureRelation):
 
     def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
         """Query each case with all values; a group has the steepest wrong step."""
-        swept = yield from sweep(inputs, self.feature, self.feature_values, scores=True, note=self.name)
-        return self.judge_sweep(swept)
+        rows = self._find_known_rows(inputs)
+        swept = yield from sweep(inputs.take(rows), self.feature, self.feature_values, scores=True, note=self.name)
+        groups = self.judge_sweep(swept)
+        return replace(groups, rows=rows[groups.rows])
 
     def why_not(self, sut: Executor, inputs: Points) -> str:
         """Return why the relation does not apply: the class is ambiguous."""

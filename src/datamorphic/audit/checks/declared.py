@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from ..._text import format_percent, pluralize
 from ...errors import Interrupted, OutOfBudget
 from ...exploration._utils import format_answers
 from ...relations.base import VIOLATED, JudgedGroups, Relation
+from ...relations.change import ChangeGroups, ChangeRelation
 from ...relations.check.runner import RelationCheck, run_relation_check
 from ...relations.feature import Invariant, Monotone
 from ...relations.sweep import MAX_VALUES_PER_NUMBER, Sweep, sweep
@@ -249,12 +250,14 @@ def check_invariant(context: CheckContext, budget: CheckBudget) -> CheckFindings
     unseen = [name for name in context.expectations.invariant if name not in context.space.names]
     declared = [Invariant(name) for name in context.expectations.invariant if name not in unseen]
     outcome = _try_relations(context, budget, "invariant", [*declared, *context.expectations.relations], unseen)
-    findings = [_build_invariant_finding(trial) for trial in outcome.trials if trial.violated]
+    findings = [_build_invariant_finding(context, trial) for trial in outcome.trials if trial.violated]
     return outcome.summarise("relation", findings)
 
 
-def _build_invariant_finding(trial: _RelationTrial) -> Finding:
+def _build_invariant_finding(context: CheckContext, trial: _RelationTrial) -> Finding:
     relation = trial.result.relation
+    if isinstance(relation, ChangeRelation):
+        return _build_change_finding(context, trial, relation)
     if isinstance(relation, Invariant):
         about, necessary = relation.feature, True
         title = f"The answer depends on {relation.feature}, which should not matter"
@@ -279,6 +282,72 @@ def _build_invariant_finding(trial: _RelationTrial) -> Finding:
         answer_changes=True,
         effect=_measure_change(trial.result.groups.violations),
     )
+
+
+def _build_change_finding(context: CheckContext, trial: _RelationTrial, relation: ChangeRelation) -> Finding:
+    """Return a finding about a change that moves the outcome the wrong way."""
+    violations = trial.result.groups.violations
+    assert isinstance(violations, ChangeGroups)
+    quantity, format_level = _describe_level(context, relation)
+    wrong_effect = {"down": "raise", "up": "lower", "same": "change"}[relation.direction]
+    promises = context.expectations.promises
+    line = None if promises is None else promises.find_line(relation.name)
+    source = "Declared" if promises is None or line is None else f"Promised in {promises.file}, line {line}"
+    changes = ", ".join(map(str, relation.changes))
+    worst = int(np.argmax(violations.wrongness))
+    levels = [format_level(float(column[worst])) for column in (violations.before_levels, violations.after_levels)]
+    strong = int(violations.strong.sum())
+    size_text = ""
+    if quantity.startswith("the probability"):
+        size_text = (
+            f", {strong:,} of them by one percentage point or more" if strong else ", none by a whole percentage point"
+        )
+    flips = int((~violations.before.same(violations.after)).sum())
+    flip_text = (
+        f" In {flips:,} of them the decision itself changes." if flips and context.sut.labels is not None else ""
+    )
+    largest = violations.take(np.array([worst]))
+    return Finding(
+        check="invariant",
+        about=relation.name,
+        title=f"{relation.name} ({changes}) can {wrong_effect} {quantity}",
+        level="fault" if strong or flips else "concern",
+        sure=1.0,
+        detail=f"{source}: {changes} does not {wrong_effect} {quantity}. {trial.share_text} break the promise{size_text}. At "
+        f"worst, it goes from {levels[0]} to {levels[1]}.{flip_text}",
+        remedy=f"Fit the model with monotone constraints on {', '.join(relation.about)} (monotonic_cst, monotone_constraints), "
+        "or withdraw the promise.",
+        cases=trial.violated,
+        of=trial.judged,
+        examples=tuple(
+            _build_level_example(group, format_level) for group in (largest, trial.smallest_violation) if len(group)
+        ),
+        counted_in_detail=trial.gives_interval,
+        **trial.describe_impact(),
+        answer_changes=bool(flips),
+        effect=float(np.median(violations.wrongness)),
+        columns=relation.about,
+    )
+
+
+def _build_level_example(groups: JudgedGroups, format_level: Callable[[float], str]) -> Example:
+    """Return the first group as an example, with its probabilities or numbers."""
+    assert isinstance(groups, ChangeGroups)
+    example = build_example(groups)
+    before, after = (format_level(float(column[0])) for column in (groups.before_levels, groups.after_levels))
+    change, _, answers = example.words.rpartition(": ")
+    suffix = "" if answers.startswith("the answer stays") else f" ({answers})"
+    return replace(example, words=f"{change}: {before} becomes {after}{suffix}")
+
+
+def _describe_level(context: CheckContext, relation: ChangeRelation) -> tuple[str, Callable[[float], str]]:
+    """Return what a relation about changes judges, in words, and how its values are written."""
+    outcome = relation.outcome
+    if relation.system(context.sut).score_kind == "probability":
+        return f"the probability of {outcome}", lambda level: f"{100 * level:.3g}%"
+    if context.sut.labels is None and outcome is None:
+        return "the answer", lambda level: f"{level:.4g}"
+    return f"the score of {outcome}", lambda level: f"{level:.4g}"
 
 
 def check_protected(context: CheckContext, budget: CheckBudget) -> CheckFindings:
