@@ -47,6 +47,11 @@ if TYPE_CHECKING:
     from .relations.feature import monotone as monotone
     from .relations.function import FunctionRelation as FunctionRelation
     from .relations.learner.base import LearnerRelation as LearnerRelation
+    from .relations.patterns.catalogue import patterns as patterns
+    from .relations.patterns.pattern import Pattern as Pattern
+    from .relations.patterns.relation import InputPattern as InputPattern
+    from .relations.patterns.relation import OutputPattern as OutputPattern
+    from .relations.patterns.relation import PatternRelation as PatternRelation
     from .runs.store import Store as Store
     from .scripting.api import play as play
     from .scripting.pool import TestPool as TestPool
@@ -104,6 +109,9 @@ _NAMES = {
     "relations.feature": "invariant monotone",
     "relations.function": "FunctionRelation",
     "relations.learner.base": "LearnerRelation",
+    "relations.patterns.catalogue": "patterns",
+    "relations.patterns.pattern": "Pattern",
+    "relations.patterns.relation": "InputPattern OutputPattern PatternRelation",
     "runs.store": "Store",
     "scripting.api": "play",
     "scripting.pool": "TestPool",

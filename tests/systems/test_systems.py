@@ -248,7 +248,9 @@ def test_the_guard_finds_exactly_the_rows_at_fault(fault):
         answers = (frame["n"] % 2).tolist()
         if hit and fault == "length":
             return answers[:-1]
-        return [{a: n} if n in bad and fault == "unhashable" else a for a, n in zip(answers, frame["n"], strict=True)]
+        return [
+            bytearray(n) if n in bad and fault == "unhashable" else a for a, n in zip(answers, frame["n"], strict=True)
+        ]
 
     guard = GuardedSystem(dm.wrap(model, space=space))
     frame = pd.DataFrame({"n": np.arange(1000)})

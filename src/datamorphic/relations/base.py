@@ -13,6 +13,7 @@ from ..errors import DataError, TestSystemError
 from ..runs.flow import Flow, Query
 from ..space.outputs import Outputs, find_rounding
 from ..space.points import Batch, Points, Rows, RowSelection
+from ..space.space import Space
 from ..systems.base import Executor
 
 if TYPE_CHECKING:
@@ -26,7 +27,10 @@ ROUNDING_TOLERANCE = 1e-6  # of the size or spread of real answers: many models 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class JudgedGroups:
-    """Source cases and their follow-ups with both answers and a verdict per group."""
+    """Source cases and their follow-ups with both answers and a verdict per group.
+
+    A relation with several follow-ups per source case has the first in `follow_up` and `after`, and the rest in `further`.
+    """
 
     rows: npt.NDArray[np.intp]  # the position of each group's source case among the inputs
     source: Batch
@@ -35,6 +39,7 @@ class JudgedGroups:
     after: Outputs
     verdicts: Verdicts  # INAPPLICABLE: the relation does not apply to the case; UNDEFINED: an answer is missing
     batch: Batch | None = None  # the batch of the follow-up cases, if the relation is about batches
+    further: tuple[tuple[Batch, Outputs], ...] = ()  # the second and later follow-ups of each group, with their answers
 
     def __len__(self) -> int:
         return len(self.verdicts)
@@ -51,7 +56,8 @@ class JudgedGroups:
     def take(self, rows: RowSelection) -> JudgedGroups:
         """Return some of the groups."""
         parts = {name: getattr(self, name).take(rows) for name in ("source", "follow_up", "before", "after")}
-        return replace(self, rows=self.rows[rows], verdicts=self.verdicts[rows], **parts)
+        further = tuple((batch.take(rows), outputs.take(rows)) for batch, outputs in self.further)
+        return replace(self, rows=self.rows[rows], verdicts=self.verdicts[rows], further=further, **parts)
 
     @property
     def violations(self) -> JudgedGroups:
@@ -74,6 +80,8 @@ class Relation:
     necessary : bool
         Whether every correct system satisfies it, so that a violation is a fault. Otherwise it is a hypothesis, and a
         violation shows how the system behaves.
+    robustness : bool
+        Whether it is about faulty or noisy inputs, which a robust system copes with. Reports list such relations apart.
 
     Examples
     --------
@@ -92,10 +100,16 @@ class Relation:
     name: str = ""
     says: str = ""
     necessary: bool = True
+    robustness: bool = False
     needs: tuple[str, ...] = ()  # the assumptions, as sentences
     whole: bool = False  # whether it is about batches as a whole, not about single cases
     about: tuple[str, ...] = ()  # the features whose values an example must keep
     tolerance: float = 0.0  # by which answers that are numbers, or scores, may differ beyond rounding
+
+    @property
+    def keeps_follow_ups(self) -> bool:
+        """Whether a stored violation is replayed with its follow-up; otherwise `check` makes new ones from its source."""
+        return type(self).check is Relation.check
 
     def why_not(self, sut: Executor, inputs: Points) -> str:
         """Return why the relation does not apply to a system; empty if it applies."""
@@ -138,10 +152,7 @@ class Relation:
                 f"follow_up of the relation {self.name!r} returned {len(follow_up_frame):,} rows for {len(frame):,} source "
                 "cases. It must return one row per case, in the same order."
             )
-        try:
-            follow_up: Batch = inputs.space.points(follow_up_frame)
-        except DataError:  # the cases are outside the space
-            follow_up = Rows(follow_up_frame.reset_index(drop=True))
+        follow_up = to_batch(follow_up_frame, inputs.space)
         before = yield Query(inputs, note=self.name)
         after = yield Query(follow_up, note=self.name)
         return self.judge(np.arange(len(inputs)), inputs, follow_up, before, after, applies)
@@ -176,6 +187,14 @@ class Relation:
         return format_relation("systems that answer single cases", (assumption, *self.needs), self.name, self.says)
 
 
+def to_batch(frame: pd.DataFrame, space: Space) -> Batch:
+    """Return follow-up cases as points of a space, or as plain rows if they are outside of it."""
+    try:
+        return space.points(frame)
+    except DataError:
+        return Rows(frame.reset_index(drop=True))
+
+
 def validate_booleans(function: str, name: str, values: npt.ArrayLike, length: int, noun: str = "cases") -> Mask:
     """Return the values of a function of a relation if they are booleans."""
     column = np.asarray(values)
@@ -187,14 +206,16 @@ def validate_booleans(function: str, name: str, values: npt.ArrayLike, length: i
     return column.astype(bool)
 
 
-def format_relation(domain: str, assumptions: Sequence[str], name: str, says: str) -> str:
+def format_relation(
+    domain: str, assumptions: Sequence[str], name: str, says: str, noun: str = "metamorphic relation"
+) -> str:
     """Return a relation in the usual template of metamorphic relations."""
     change, consequence = split_statement(says)
     statement = f"  if {change},\n  then {consequence}." if consequence else f"  {says}."
     assumption_lines = "".join(f"- {assumption}\n" for assumption in assumptions)
     return (
         f"In the domain of {domain}\nassuming that\n{assumption_lines}"
-        f"the following metamorphic relation should hold\n- {name}:\n{statement}"
+        f"the following {noun} should hold\n- {name}:\n{statement}"
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import DataError, DatamorphicWarning
+from .answers import Record
 from .constraints import Combinations, Compare, Constraint, Dependency, LinearEquality, OneHot
 from .features import Categorical, Continuous, Feature, Integer
 from .space import Space
@@ -57,6 +58,10 @@ def value_to_json(value: object, role: str = "value") -> Any:
         value = value.item()
     if isinstance(value, tuple):
         return {"tuple": [value_to_json(item, role) for item in value]}
+    if isinstance(value, frozenset):
+        return {"set": [value_to_json(item, role) for item in sorted(value, key=repr)]}
+    if isinstance(value, Record):
+        return {"record": [[value_to_json(key, role), value_to_json(item, role)] for key, item in value.items()]}
     if value is None or type(value) in (str, int, float, bool):
         return value
     raise DataError(
@@ -67,7 +72,13 @@ def value_to_json(value: object, role: str = "value") -> Any:
 
 def value_from_json(data: object) -> Any:
     """Return the value that `value_to_json` converted."""
-    return tuple(map(value_from_json, data["tuple"])) if isinstance(data, dict) else data
+    if not isinstance(data, dict):
+        return data
+    if "set" in data:
+        return frozenset(map(value_from_json, data["set"]))
+    if "record" in data:
+        return Record((value_from_json(key), value_from_json(item)) for key, item in data["record"])
+    return tuple(map(value_from_json, data["tuple"]))
 
 
 def _dtype_to_json(dtype: Dtype) -> Any:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from .._text import format_short, pluralize
 from ..errors import BadAnswer
+from ..space.answers import is_collection, to_hashable
 from ..space.outputs import Outputs, Status
 
 Labels = tuple[Any, ...]
@@ -30,7 +31,7 @@ def to_outputs(
     """Convert what a system returned to `Outputs`.
 
     NaN and None get the status MISSING. A label that is not among `labels` gets NEW_LABEL. A row of several values
-    becomes a tuple (multi-label).
+    becomes a tuple (multi-label), as does an answer that is a list. Sets and dicts become hashable, see `space.answers`.
 
     Raises
     ------
@@ -71,8 +72,12 @@ def _find_label_range(labels: Labels) -> tuple[int, int]:
     return 0, -1
 
 
-def to_plain_array(answer: object) -> npt.NDArray[Any]:
-    """Return what a system answered as an array of NumPy: a list, a frame, a sparse matrix or a tensor of any library."""
+def to_plain_array(answer: object, *, scalar: bool = False) -> npt.NDArray[Any]:
+    """Return what a system answered as an array of NumPy: a list, a frame, a sparse matrix or a tensor of any library.
+
+    The answers of a function of one case (`scalar`) are kept as they are. In the answer of a function of a frame, lists of one
+    label each are a column of labels.
+    """
     if hasattr(answer, "toarray"):  # a sparse matrix, multi-label
         answer = answer.toarray()
     if hasattr(answer, "detach") and hasattr(answer, "cpu"):  # a tensor of torch, perhaps on a GPU
@@ -89,12 +94,15 @@ def to_plain_array(answer: object) -> npt.NDArray[Any]:
         if rows and all(isinstance(row, np.ndarray) and row.shape == rows[0].shape for row in rows):
             answer = np.stack(rows)  # one array per row, such as probabilities
         else:
-            answer = _from_list(rows)
-    return np.asarray(answer)
+            answer = _from_list(rows, scalar)
+    array = np.asarray(answer)
+    if array.dtype == object and array.ndim == 1 and any(map(is_collection, array)):
+        array = _to_object_array([to_hashable(item) for item in array])
+    return array
 
 
 def _to_vector(answer: object, rows: int, scalar: bool) -> npt.NDArray[Any]:
-    values = to_plain_array(answer)
+    values = to_plain_array(answer, scalar=scalar)
     if values.ndim == 0:
         raise BadAnswer(
             f"it gave a single {type(answer).__name__} for {pluralize(rows, 'row')}, not one answer per row. "
@@ -115,16 +123,14 @@ def _to_object_array(answers: Sequence[object]) -> npt.NDArray[Any]:
     return values
 
 
-def _from_list(answers: Sequence[object]) -> npt.NDArray[Any]:
+def _from_list(answers: Sequence[object], scalar: bool) -> npt.NDArray[Any]:
     """Return a list as an array that keeps types: NumPy would turn mixed numbers into text, NaN into a label."""
-    items: list[Any] = [
-        tuple(a) if isinstance(a, list) else a.item() if isinstance(a, np.generic) else a for a in answers
-    ]
+    items: list[Any] = [to_hashable(answer) for answer in answers]
     item_types = {type(a) for a in items}
     if (len(item_types) == 1 and item_types <= {str, int, float, bool}) or item_types == {int, float}:
         return np.array(items)
-    if item_types == {tuple} and {len(a) for a in items} == {1}:
-        return _from_list([a[0] for a in items])
+    if item_types == {tuple} and {len(a) for a in items} == {1} and not scalar:
+        return _from_list([a[0] for a in items], scalar)
     return _to_object_array(items)
 
 

@@ -113,8 +113,12 @@ def to_stored_cases(
     else:
         groups = [] if smallest is None else [smallest.take(slice(0, 1))]
         groups.append(others.take(slice(0, MAX_EXTRA_VIOLATIONS)))
+        # several follow-ups are judged together, so they are made again from the source
         pairs = [
-            (group.source.take(slice(row, row + 1)), group.follow_up.take(slice(row, row + 1)))
+            (
+                group.source.take(slice(row, row + 1)),
+                None if group.further else group.follow_up.take(slice(row, row + 1)),
+            )
             for group in groups
             for row in range(len(group))
         ]
@@ -122,7 +126,7 @@ def to_stored_cases(
     for rows, follow_up in pairs:
         try:
             case: dict[str, Any] = {"rows": _to_records(rows), "seed": seed}
-            if type(relation).check is Relation.check and follow_up is not None:
+            if relation.keeps_follow_ups and follow_up is not None:
                 case["follow_up"] = _to_records(follow_up)
             elif isinstance(follow_up, Points):
                 case["rows"] += _to_records(follow_up)

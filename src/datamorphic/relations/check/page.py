@@ -91,7 +91,7 @@ def _build_example_section(report: CheckReport, name: str) -> Section:
     entry = next(candidate for candidate in report.entries if candidate.relation == name)
     violation = report.examples[name]
     state: SectionState = "bad" if entry.necessary else "note"
-    badge = "fault" if entry.necessary else "hypothesis"
+    badge = "fault" if entry.necessary else "robustness" if entry.robustness else "hypothesis"
     heading = f"{name}: {entry.says}"
     if not isinstance(violation, LearnerViolation):
         return Section(heading=heading, text=violation.describe(), state=state, badge=badge)

@@ -28,10 +28,15 @@ TABLE_COLUMNS = (
 )
 PURPOSES = {
     "verification": "every correct implementation satisfies these relations, so a violation is a fault",
+    "robustness": "these relations are about faulty or noisy inputs, and a violation shows that the system does not cope",
     "validation": "these relations are hypotheses, and a violation shows how the algorithm behaves",
 }
 MAX_VIOLATIONS_IN_DOCUMENT = 1_000
-MODEL_REASONS = {True: "every model must satisfy it, or you declared it", False: "a hypothesis"}  # by `necessary`
+MODEL_REASONS = {
+    "verification": "every model must satisfy it, or you declared it",
+    "robustness": "its inputs are faulty or noisy",
+    "validation": "it is not declared necessary",
+}  # by purpose
 RemainingBudget = Callable[[], Budget | None]
 
 
@@ -58,11 +63,14 @@ class RelationResult:
     chance: float | None = None  # the p-value of a comparison of distributions
     messages: Mapping[str, int] = field(default_factory=dict)  # why cases could not be judged, with their numbers
     violations: Sequence[ViolatingCase] = ()
+    robustness: bool = False  # whether it is about faulty or noisy inputs
     replayed: int = 0  # violations of earlier runs that still occur; they are not among the other figures
 
     @property
     def purpose(self) -> str:
-        """What a violation means: "verification" or "validation"."""
+        """What a violation means: "verification", "robustness" or "validation"."""
+        if self.robustness:
+            return "robustness"
         return "verification" if self.necessary else "validation"
 
     @property
@@ -143,12 +151,14 @@ def _build_learner_entry(outcome: LearnerRelationOutcome, replayed: int) -> Rela
 
 def _build_model_entry(outcome: ModelRelationOutcome) -> RelationResult:
     """Return the entry of a relation that a fitted model was queried for."""
+    purpose = "verification" if outcome.relation.necessary else "validation"
     return _build_entry(
         outcome,
         about="model",
         necessary=outcome.relation.necessary,
         strictness="class_exact",
-        reason=MODEL_REASONS[outcome.relation.necessary],
+        robustness=outcome.relation.robustness,
+        reason=MODEL_REASONS["robustness" if outcome.relation.robustness else purpose],
         violated=int(outcome.counts[VIOLATED]),
     )
 
@@ -294,8 +304,9 @@ class CheckReport(Exportable):
     def headline(self) -> str:
         """The verdict in one line."""
         necessary = [entry for entry in self.entries if entry.necessary and entry.judged]
-        hypotheses = [entry for entry in self.entries if not entry.necessary and entry.judged]
-        if not necessary and not hypotheses:
+        robustness = [entry for entry in self.entries if entry.robustness and entry.judged]
+        hypotheses = [entry for entry in self.entries if entry.purpose == "validation" and entry.judged]
+        if not necessary and not robustness and not hypotheses:
             undefined = sum(entry.undefined for entry in self.entries)
             detail = f": {pluralize(undefined, 'case')} without an answer" if undefined else ""
             return f"nothing could be judged{detail}"
@@ -308,6 +319,9 @@ class CheckReport(Exportable):
             parts.append(f"all {len(necessary)} necessary relations hold")
         if self._unanswered:
             parts.append(f"{len(self._unanswered)} without any answer")
+        if robustness:
+            violated_count = sum(bool(entry.violated) for entry in robustness)
+            parts.append(f"{violated_count} of {pluralize(len(robustness), 'relation')} for robustness violated")
         if hypotheses:
             violated_count = sum(bool(entry.violated) for entry in hypotheses)
             parts.append(f"{violated_count} of {pluralize(len(hypotheses), 'hypothesis', 'hypotheses')} violated")
@@ -346,7 +360,9 @@ class CheckReport(Exportable):
         detail = "" if example is None else example.describe()
         if entry.fault:
             return JUnitCase(name=entry.relation, outcome="failed", kind="violated", message=message, detail=detail)
-        output = f"a hypothesis. {message}\n{detail}" if entry.violated else ""
+        output = (
+            f"{'robustness' if entry.robustness else 'a hypothesis'}. {message}\n{detail}" if entry.violated else ""
+        )
         return JUnitCase(name=entry.relation, output=output)
 
     def _export_name(self) -> str:

@@ -22,7 +22,8 @@ def format_report(report: CheckReport) -> str:
     entries_by_name = {entry.relation: entry for entry in report.entries}
     for name, example in list(report.examples.items())[:MAX_EXAMPLES_SHOWN]:
         entry = entries_by_name[name]
-        reason = f"necessary because {entry.reason}" if entry.necessary else f"a hypothesis: {entry.reason}"
+        kind = "robustness" if entry.robustness else "a hypothesis"
+        reason = f"necessary because {entry.reason}" if entry.necessary else f"{kind}: {entry.reason}"
         lines += ["", f"The smallest violation of {name} ({reason}):"]
         lines += [f"  {line}" for line in example.describe().split("\n")]
     lines += ["", *report.notes]

@@ -12,6 +12,7 @@ import numpy as np
 from ..._text import format_short, pluralize
 from ...errors import DataError
 from ...space.outputs import Outputs
+from ...space.points import Batch
 from ...space.serialize import value_from_json, value_to_json
 from ...systems.training import Floats, Training
 from ..base import JudgedGroups, split_statement
@@ -210,19 +211,34 @@ class ModelViolation:
             "follow_up": {str(name): value_to_json(value) for name, value in follow_up.items()},
             "before": value_to_json(first.before.values[0]),
             "after": value_to_json(first.after.values[0]),
-        }
+        } | ({"further": self._further_to_json(first)} if first.further else {})
+
+    @staticmethod
+    def _further_to_json(group: JudgedGroups) -> list[dict[str, Any]]:
+        return [
+            {
+                "follow_up": {str(name): value_to_json(value) for name, value in _to_dict(batch).items()},
+                "after": value_to_json(outputs.values[0]),
+            }
+            for batch, outputs in group.further
+        ]
 
 
 def _to_dicts(groups: JudgedGroups) -> list[dict[Any, Any]]:
     """Return the source case and the follow-up case of the first group."""
-    return [batch.frame.astype(object).to_dict("records")[0] for batch in (groups.source, groups.follow_up)]
+    return [_to_dict(batch) for batch in (groups.source, groups.follow_up)]
+
+
+def _to_dict(batch: Batch) -> dict[Any, Any]:
+    """Return the first case of a batch."""
+    return batch.frame.iloc[:1].astype(object).to_dict("records")[0]
 
 
 def format_example(groups: JudgedGroups) -> str:
     """Return the first group as lines: the case, its answer, the change."""
     first = groups.take(slice(0, 1))
     source, follow_up = _to_dicts(first)
-    changed_values = {name: value for name, value in follow_up.items() if not _is_same(source.get(name), value)}
+    changed_values = _find_changes(source, follow_up)
     before, after = (_format_value(outputs.values[0]) for outputs in (first.before, first.after))
     if before == after:
         before, after = before + _format_model_scores(first.before), after + _format_model_scores(first.after)
@@ -231,9 +247,17 @@ def format_example(groups: JudgedGroups) -> str:
         lines += [("changed", _format_case(changed_values)), ("becomes", after)]
     else:
         lines.append(("and then", after))
+    for batch, outputs in first.further:
+        lines.append(("changed", _format_case(_find_changes(source, _to_dict(batch))) or "nothing"))
+        lines.append(("becomes", _format_value(outputs.values[0])))
     if groups.batch is not None:
         lines.append(("among", pluralize(len(groups.batch), "row")))
     return "\n".join(f"{heading:<9}{text}" for heading, text in lines)
+
+
+def _find_changes(source: dict[Any, Any], follow_up: dict[Any, Any]) -> dict[Any, Any]:
+    """Return the values of a follow-up case that differ from its source."""
+    return {name: value for name, value in follow_up.items() if not _is_same(source.get(name), value)}
 
 
 def _format_case(case: dict[Any, Any]) -> str:

@@ -1,0 +1,1 @@
+"""Patterns of metamorphic relations: input and output patterns that compose into relations with ``>>``."""
