@@ -47,7 +47,9 @@ def hunt(
         models and systems are those of a space.
     relations : FunctionRelation, Relation, name, or several
         The relations that must hold. For a program, the names of its relations; by default all of them. With a
-        selector, relations of a program draw their sources from the whole domain of the program.
+        selector, relations of a program draw their sources from the whole domain of the program. For a credit risk
+        model also "credit.HMR1" to "credit.HMR5": relations about changes compare probabilities, and changed columns
+        are drawn from their ranges.
     generator : str, optional
         The generator that chooses the next group; see `dm.generate`. By default ``"SFIDMT-ART"``; for relations about
         rows of a frame ``"MD-ART"``, which compares sources only, because making the follow-ups of all candidates

@@ -15,6 +15,7 @@ from .._validation import reject
 from ..errors import ArgumentError, Interrupted
 from ..morphisms.subject import build_subject
 from ..relations.base import Relation
+from ..relations.credit import CREDIT_RELATIONS
 from ..relations.function import FunctionRelation
 from ..runs.driver import CallCounter, drive
 from ..runs.engines import needs_processes
@@ -31,7 +32,16 @@ from .options import GenerateOptions, HuntOptions
 from .plots import COLUMN_LETTERS
 from .result import Hunt, HuntTrial, ViolatingGroup
 from .selectors import make_selector
-from .system_runner import to_flow, to_function_relation, validate_columns
+from .system_runner import (
+    OutputReader,
+    find_source_box,
+    fit_changes,
+    read_values,
+    to_change_function,
+    to_flow,
+    to_function_relation,
+    validate_columns,
+)
 
 #: a relation, its class, or the name of a relation of the system under test
 RelationLike: TypeAlias = FunctionRelation | Relation | type[Relation] | str
@@ -65,7 +75,16 @@ def run_hunt(
             isolated=needs_processes(options.engine),
         )
         known_space = subject.seeds.space
-    resolved_relations = _resolve_relations(sut, relations, known_space, options.selector is not None)
+    items = _list_relations(sut, relations, known_space is not None)
+    changes = [] if known_space is None else fit_changes(items, subject.sut, known_space)
+    if known_space is not None and changes:
+        box = find_source_box(changes, known_space)
+        functions = [to_change_function(relation, known_space, box) for relation in changes]
+        system, first = changes[0].system(subject.sut), changes[0]
+        return _hunt_system(
+            system, known_space, _make_proposer(functions, options, is_system), options, first.compute_level
+        )
+    resolved_relations = _resolve_relations(sut, items, known_space, options.selector is not None)
     proposer = _make_proposer(resolved_relations, options, is_system)
     if known_space is not None:
         return _hunt_system(subject.sut, known_space, proposer, options)
@@ -112,11 +131,13 @@ def _hunt_function(runner: FunctionRunner, proposer: Proposer, options: HuntOpti
     return replace(hunt, failed=runner.failures, failure_message=runner.most_frequent_message)
 
 
-def _hunt_system(executor: Executor, space: Space, proposer: Proposer, options: HuntOptions) -> Hunt:
+def _hunt_system(
+    executor: Executor, space: Space, proposer: Proposer, options: HuntOptions, read_outputs: OutputReader = read_values
+) -> Hunt:
     """Run the trials against a system whose inputs are those of a space."""
 
     def run_steps(steps: HuntSteps, record: HuntTrial, number: int, display: Progress) -> None:
-        counter, flow = CallCounter(), to_flow(steps, space)
+        counter, flow = CallCounter(), to_flow(steps, space, read_outputs)
         drive(flow, executor, tally=counter, engine=options.engine, timeout=options.timeout, progress=False)
         record.calls = counter.calls
 
@@ -177,17 +198,9 @@ def _set_answerer(proposer: Proposer, answer: Callable[[list[Any]], list[Any]]) 
             generator.answer_with(answer)
 
 
-def _resolve_relations(
-    sut: ModelLike, relations: RelationsLike, space: Space | None, has_selector: bool
-) -> list[FunctionRelation]:
-    """Return relations from objects, classes or names.
-
-    With a selector, relations of a program are those with one shared source domain.
-    """
+def _list_relations(sut: ModelLike, relations: RelationsLike, has_space: bool) -> list[RelationLike]:
+    """Return the requested relations one by one, classes as objects, and names of registered relations of models resolved."""
     own_relations: Mapping[str, FunctionRelation] = getattr(sut, "relations", None) or {}
-    shared_relations: Mapping[str, FunctionRelation] = {}
-    if has_selector and own_relations and hasattr(sut, "shared"):
-        shared_relations = sut.shared()
     items: list[RelationLike]
     if relations is None:
         if not own_relations:
@@ -204,6 +217,27 @@ def _resolve_relations(
         items = [relations]  # type: ignore[list-item]
     if not items:
         reject("relations", "hunt", "at least one relation", relations)
+    if has_space:
+        items = [
+            CREDIT_RELATIONS[item]
+            if isinstance(item, str) and item not in own_relations and item in CREDIT_RELATIONS
+            else item
+            for item in items
+        ]
+    return [item() if isinstance(item, type) and issubclass(item, Relation) else item for item in items]
+
+
+def _resolve_relations(
+    sut: ModelLike, items: Sequence[RelationLike], space: Space | None, has_selector: bool
+) -> list[FunctionRelation]:
+    """Return relations from objects or names.
+
+    With a selector, relations of a program are those with one shared source domain.
+    """
+    own_relations: Mapping[str, FunctionRelation] = getattr(sut, "relations", None) or {}
+    shared_relations: Mapping[str, FunctionRelation] = {}
+    if has_selector and own_relations and hasattr(sut, "shared"):
+        shared_relations = sut.shared()
     return [_resolve_relation(sut, item, own_relations, shared_relations, space) for item in items]
 
 
@@ -222,8 +256,6 @@ def _resolve_relation(
             )
         own = own_relations[item]
         item = shared_relations.get(own.name, own)
-    if isinstance(item, type) and issubclass(item, Relation):
-        item = item()
     if isinstance(item, Relation):
         if space is None:
             raise ArgumentError(

@@ -214,11 +214,6 @@ class Change:
             inapplicable,
         )
 
-    def find_image(self, low: float, high: float) -> tuple[float, float]:
-        """Return the range of the changed values of numbers in [low, high]."""
-        ends = self.compute_values(np.clip(np.array([low, high], dtype=np.float64), self.low, self.high), whole=False)
-        return float(ends.values.min()), float(ends.values.max())
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ChangeGroups(JudgedGroups):
@@ -273,14 +268,14 @@ class ChangeRelation(Relation):
 
     Examples
     --------
-    >>> import datamorphic as dm
+    >>> import pandas as pd, datamorphic as dm
     >>> from datamorphic.relations.change import Change, ChangeRelation
     >>> relation = ChangeRelation("less debt", Change(column="debt", factor=0.9), outcome="default")
     >>> relation.says
     'debt x 0.9: the probability of default does not rise'
-    >>> groups = dm.check(lambda frame: 0.001 * frame.debt, {"debt": [10.0, 20.0]}, relation)
-    >>> groups.passed
-    True
+    >>> loans = pd.DataFrame({"debt": [1200.0, 3000.0, 450.0]})
+    >>> dm.check(lambda frame: frame.debt / 10_000, loans, relation).table.violated.tolist()
+    [0]
     """
 
     necessary = False
@@ -437,7 +432,8 @@ class ChangeRelation(Relation):
         difference = after - before
         wrongness = {"down": difference, "up": -difference, "same": np.abs(difference)}[self.direction]
         undefined = np.isnan(wrongness)
-        verdicts = np.where(wrongness > find_tolerance(before, after), VIOLATED, HOLDS).astype(np.int8)
+        tolerance = np.maximum(find_tolerance(before, after), self.tolerance)
+        verdicts = np.where(wrongness > tolerance, VIOLATED, HOLDS).astype(np.int8)
         verdicts[undefined] = UNDEFINED
         if inapplicable is not None:
             verdicts[inapplicable] = INAPPLICABLE
