@@ -7,11 +7,13 @@ trees; edges that the words do not state are marked as inferred, with the reason
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 
 from ..._text import suggest_name
 from ...errors import ArgumentError, DataError
 from . import inputs, outputs
+from .examples import EXAMPLES
 from .hierarchy import find_children, find_layers, find_roots, measure_abstraction, validate_hierarchy
 from .pattern import ParentEdge, Pattern
 
@@ -26,7 +28,7 @@ NUMBERS = "numbers and tables"
 SCOPES = (ANY_SYSTEM, QUERY_BASED, WEB_API, BIG_DATA, TRANSLATION, NUMBERS)
 
 ZHOU_2020 = "Zhou et al. 2020"
-WU_2021 = "Wu et al. 2021"
+WU_2019 = "Wu et al. 2019"
 SEGURA_2018 = "Segura et al. 2018"
 SEGURA_2019 = "Segura et al. 2019"
 YING_2024 = "Ying 2024"
@@ -118,7 +120,7 @@ PATTERNS = (
         kind="MRP",
         scope=ANY_SYSTEM,
         definition="A small disturbance of the input does not change the output much.",
-        reference=WU_2021,
+        reference=WU_2019,
         edges=(_infer("Symmetry", "section 2.2.2.1: inspired by it"),),
         inputs=inputs.Perturb,
         outputs=outputs.NearlySame,
@@ -498,4 +500,4 @@ PATTERNS = (
 )
 
 #: the patterns by name
-patterns = PatternCatalogue(PATTERNS)
+patterns = PatternCatalogue(replace(pattern, examples=EXAMPLES[pattern.name]) for pattern in PATTERNS)

@@ -649,16 +649,24 @@ class AddElement(TextInput):
 
     pattern = "Addition"
     element: str = explain("The element to add, with the spaces around it.")
-    place: str = explain("'end', 'start' or 'final mark' (before the mark at the end).", "end")
+    place: str = explain(
+        "'end', 'start', 'final mark' (before the mark at the end) or 'inner mark' (after a mark between sentences).",
+        "end",
+    )
 
     def __post_init__(self) -> None:
-        validate_choice("place", "AddElement", self.place, ("end", "start", "final mark"))
+        validate_choice("place", "AddElement", self.place, ("end", "start", "final mark", "inner mark"))
         if not self.element:
             reject("element", "AddElement", "a text", self.element)
 
     def describe(self) -> str:
         """Return the change in words."""
-        places = {"end": "at its end", "start": "at its start", "final mark": "before its final mark"}
+        places = {
+            "end": "at its end",
+            "start": "at its start",
+            "final mark": "before its final mark",
+            "inner mark": "after the first mark between its sentences",
+        }
         return f"{self.column} has one element more, {self.element!r} {places[self.place]}"
 
     def rewrite(self, text: str) -> str | None:
@@ -667,6 +675,9 @@ class AddElement(TextInput):
             return self.element + text
         if self.place == "end":
             return text + self.element
+        if self.place == "inner mark":
+            mark = re.search(rf"[{MARKS}](?=\s*\w)", text)
+            return None if mark is None else text[: mark.end()] + self.element + text[mark.end() :]
         return text[:-1] + self.element + text[-1] if text and text[-1] in MARKS else None
 
 
@@ -676,6 +687,8 @@ class RemoveElement(TextInput):
 
     pattern = "Subtraction"
     elements: tuple[str, ...] = explain("Elements to remove: the first of them that occurs is removed, once.")
+    after: str = explain("If given, only an element directly after this text is removed.", "")
+    before: str = explain("If given, only an element directly before this text is removed.", "")
 
     def __post_init__(self) -> None:
         _set_tuple(self, "elements")
@@ -688,11 +701,15 @@ class RemoveElement(TextInput):
 
     def rewrite(self, text: str) -> str | None:
         """Return the shorter text."""
+        around = (
+            rf"(?<={re.escape(self.after)})" if self.after else "",
+            rf"(?={re.escape(self.before)})" if self.before else "",
+        )
         for element in self.elements:
-            if element.strip().isalnum() and element.strip() == element:  # a word, with the space before it
+            if element.isalnum():  # a word, with the space before it
                 shorter = re.sub(rf"\s?(?<!\w){re.escape(element)}(?!\w)", "", text, count=1).lstrip()
             else:
-                shorter = text.replace(element, "", 1)
+                shorter = re.sub(around[0] + re.escape(element) + around[1], "", text, count=1)
             if shorter != text:
                 return shorter or None
         return None

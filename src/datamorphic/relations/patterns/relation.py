@@ -132,6 +132,20 @@ class InputPattern:
             reject("following", "then", "an input pattern", following)
         return ChainedInput(first=self, second=following)
 
+    def where(self, **conditions: Any) -> InputPattern:
+        """Return the pattern for cases with some values only; it does not apply to others.
+
+        Examples
+        --------
+        >>> import datamorphic as dm, pandas as pd
+        >>> colder = dm.patterns["Additive"].input(columns=("degrees",), amount=-5).where(unit="C")
+        >>> colder.applies(pd.DataFrame({"degrees": [20.0, 68.0], "unit": ["C", "F"]})).tolist()
+        [True, False]
+        """
+        if not conditions:
+            raise ArgumentError("where() needs at least one condition, as in where(unit='C').")
+        return ConditionalInput(change=self, conditions=conditions)
+
     def __rshift__(self, output: object) -> PatternRelation:
         if not isinstance(output, OutputPattern):
             reject("the right side", ">>", "an output pattern, as in dm.patterns['Equality'].output()", output)
@@ -178,6 +192,54 @@ class ChainedInput(InputPattern):
     def make(self, frame: pd.DataFrame, rng: np.random.Generator) -> list[pd.DataFrame]:
         """Return what the second makes of each follow-up of the first."""
         return [last for middle in self.first.make(frame, rng) for last in self.second.make(middle, rng)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConditionalInput(InputPattern):
+    """An input pattern for cases with some values only; see `InputPattern.where`."""
+
+    change: InputPattern
+    conditions: dict[str, Any]
+
+    @property
+    def pattern(self) -> str:  # type: ignore[override]
+        """The name of the pattern."""
+        return self.change.pattern
+
+    @property
+    def fresh(self) -> bool:  # type: ignore[override]
+        """Whether answers must not come from a cache."""
+        return self.change.fresh
+
+    @property
+    def uses_answers(self) -> bool:  # type: ignore[override]
+        """Whether follow-ups are made from the answers to the source cases."""
+        return self.change.uses_answers
+
+    @property
+    def columns_read(self) -> tuple[str, ...]:
+        """The columns that the data must have."""
+        return (*self.change.columns_read, *self.conditions)
+
+    def describe(self) -> str:
+        """Return the change and its conditions."""
+        conditions = " and ".join(f"{name} is {value!r}" for name, value in self.conditions.items())
+        return f"{conditions}, and {self.change.describe()}"
+
+    def applies(self, frame: pd.DataFrame) -> Mask:
+        """Return which cases have the values."""
+        applies = np.asarray(self.change.applies(frame), dtype=bool)
+        for name, value in self.conditions.items():
+            applies = applies & np.asarray(frame[name] == value, dtype=bool)
+        return applies
+
+    def make(self, frame: pd.DataFrame, rng: np.random.Generator) -> list[pd.DataFrame]:
+        """Return what the pattern makes."""
+        return self.change.make(frame, rng)
+
+    def make_from_answers(self, frame: pd.DataFrame, answers: Answers, rng: np.random.Generator) -> list[pd.DataFrame]:
+        """Return what the pattern makes of the answers."""
+        return self.change.make_from_answers(frame, answers, rng)
 
 
 @dataclass(frozen=True, kw_only=True)

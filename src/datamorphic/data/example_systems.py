@@ -1,0 +1,602 @@
+"""Small systems that are not classifiers, each with faults that can be switched on by name.
+
+A product search, a translator, a route finder, a temperature converter and five numeric programs. The patterns, the guide, the
+documentation and the tests use them: a relation that holds on the correct system, and is broken by one of its faults.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .._text import suggest_name
+from ..errors import ArgumentError, DataError
+from ..systems.base import Executor, Function
+from .programs.registry import programs
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Faults = frozenset[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExampleSystem:
+    """A system to try relations on, with faults that can be switched on.
+
+    Pass it to any function that takes a model; `cases` are inputs to start from.
+
+    Examples
+    --------
+    >>> import datamorphic as dm
+    >>> search = dm.data.example_systems["product search"]
+    >>> case = search.cases.iloc[0].to_dict()
+    >>> case["query"], search(**case)[:2]
+    ('shoes for men', ['Acme red shoe 15', 'Acme black shoe 36'])
+    >>> search.with_fault("filters lose items")
+    ExampleSystem('product search', fault: filters lose items)
+    """
+
+    name: str
+    domain: str  # the kind of system, as relations name it
+    summary: str
+    make: Callable[[Faults], Callable[..., Any]] = field(repr=False)  # the function with some faults
+    make_cases: Callable[[], pd.DataFrame] = field(repr=False)
+    faults: Mapping[str, str]  # what each fault does
+    active: Faults = frozenset()  # the faults that are switched on
+    batched: bool = False  # whether the function takes whole frames instead of single cases
+
+    @property
+    def cases(self) -> pd.DataFrame:
+        """Inputs to start from, one per row."""
+        return self.make_cases()
+
+    @property
+    def sut(self) -> Executor:
+        """The system as functions such as ``dm.check`` query it."""
+        return Function(self.make(self.active), scalar=not self.batched, name=self.name)
+
+    def with_fault(self, *names: str) -> ExampleSystem:
+        """Return the system with one or more faults switched on."""
+        for name in names:
+            if name not in self.faults:
+                raise ArgumentError(f"The {self.name} has no fault {name!r}. {suggest_name(name, self.faults)}")
+        return replace(self, active=self.active | frozenset(names))
+
+    def __call__(self, **case: Any) -> Any:
+        """Return the answer to one case."""
+        if self.batched:
+            import pandas as pd
+
+            return np.asarray(self.make(self.active)(pd.DataFrame([case])))[0].item()
+        return self.make(self.active)(**case)
+
+    def __repr__(self) -> str:
+        fault = f", fault: {', '.join(sorted(self.active))}" if self.active else ""
+        return f"ExampleSystem({self.name!r}{fault})"
+
+
+# -- a product search --------------------------------------------------------------------------------------------------
+
+
+class Product(NamedTuple):
+    """An article in the catalogue of the product search."""
+
+    brand: str
+    colour: str
+    noun: str
+    price: int
+    department: str
+
+    @property
+    def title(self) -> str:
+        """What the search answers."""
+        return f"{self.brand} {self.colour} {self.noun} {self.price}"
+
+    @property
+    def words(self) -> set[str]:
+        """The words that a query may use for it."""
+        return {self.brand.lower(), self.colour, self.noun, self.department}
+
+
+BRANDS, COLOURS, NOUNS, DEPARTMENTS = (
+    ("Acme", "Bolt", "Crest"),
+    ("red", "blue", "black", "white"),
+    ("shoe", "hat", "sweater"),
+    ("men", "women"),
+)
+PRODUCTS = tuple(
+    Product(BRANDS[i // 3 % 3], COLOURS[i * 5 // 2 % 4], NOUNS[i % 3], 15 + 7 * (i * 11 % 24), DEPARTMENTS[i // 2 % 2])
+    for i in range(24)
+)
+SEARCH_FAULTS = {
+    "filters ignore the query": "a filter by brand or department shows all its articles",
+    "shows all departments": "the filter by department has no effect",
+    "filters lose items": "the first article is missing if a filter is set",
+    "advertises": "one article is shown with every filter by brand",
+    "or means and": "alternatives must all match",
+    "long lists are cut": "sorting by falling price shows three articles only",
+    "sorts upwards only": "the falling order of prices is ignored",
+    "knows no plurals": "words must have the same number as in the catalogue",
+    "word order matters": "a possessive is not understood",
+    "linking words count": "words such as 'for' must occur in the title",
+    "departments are no words": "words of the query do not match departments",
+    "letter case matters": "capital letters in a query match nothing",
+    "cents are euros": "a price limit in cent is read as euros",
+    "phones see less": "on a phone, the last article is missing",
+    "last colour only": "of several colours only the last one counts",
+    "ignores the query": "the query has no effect",
+}
+
+
+@dataclass(frozen=True)
+class ProductSearch:
+    """A search over 24 products that understands plurals, possessives, alternatives and filters."""
+
+    faults: Faults = frozenset()
+
+    def __call__(
+        self,
+        query: str,
+        brand: str = "any",
+        department: str = "any",
+        colours: str = "any",
+        max_price: str = "any",
+        sort: str = "price up",
+        device: str = "computer",
+    ) -> list[str]:
+        """Return the titles that match, sorted."""
+        alternatives = query.split(" OR ")
+        combine = all if "or means and" in self.faults else any
+        limit = self._read_price(max_price)
+        colour_names = colours.split(",")
+        if "last colour only" in self.faults:
+            colour_names = colour_names[-1:]
+        hits = []
+        for product in PRODUCTS:
+            matches = (
+                combine(self._matches(text, product) for text in alternatives) or "ignores the query" in self.faults
+            )
+            if "filters ignore the query" in self.faults and (brand, department) != ("any", "any"):
+                matches = True
+            if brand not in ("any", product.brand):
+                matches = False
+            if department not in ("any", product.department) and "shows all departments" not in self.faults:
+                matches = False
+            if "any" not in colour_names and product.colour not in colour_names:
+                matches = False
+            if matches and product.price <= limit:
+                hits.append(product)
+        if "filters lose items" in self.faults and (brand, department) != ("any", "any"):
+            hits = hits[1:]
+        if "advertises" in self.faults and brand != "any" and PRODUCTS[0] not in hits:
+            hits.append(PRODUCTS[0])
+        return [product.title for product in self._arrange(hits, sort, device)]
+
+    def _arrange(self, hits: list[Product], sort: str, device: str) -> list[Product]:
+        falling = sort == "price down" and "sorts upwards only" not in self.faults
+        if sort == "name":
+            hits = sorted(hits, key=lambda product: product.title)
+        else:
+            hits = sorted(hits, key=lambda product: product.price, reverse=falling)
+        if "long lists are cut" in self.faults and sort == "price down":
+            hits = hits[:3]
+        return hits[:-1] if "phones see less" in self.faults and device == "phone" else hits
+
+    def _matches(self, text: str, product: Product) -> bool:
+        words = text.split() if "letter case matters" in self.faults else text.lower().split()
+        product_words = set(product.words)
+        if "departments are no words" in self.faults:
+            product_words.discard(product.department)
+        return all(self._understand(word) in product_words for word in words if self._counts(word))
+
+    def _counts(self, word: str) -> bool:
+        return "linking words count" in self.faults or word not in ("for", "with", "and", "of", "the", "a", "an", "in")
+
+    def _understand(self, word: str) -> str:
+        if word.endswith("'s"):
+            return word if "word order matters" in self.faults else word.removesuffix("'s")
+        if word in BRANDS or word in DEPARTMENTS or "knows no plurals" in self.faults:
+            return word
+        return word.removesuffix("s")
+
+    def _read_price(self, text: str) -> float:
+        if text == "any":
+            return float("inf")
+        number, unit = text.split()
+        return float(number) / (100 if unit == "cent" and "cents are euros" not in self.faults else 1)
+
+
+def make_searches() -> pd.DataFrame:
+    """Return queries of several forms with and without filters."""
+    import pandas as pd
+
+    queries = (
+        "shoes for men",
+        "men's hats",
+        "red sweaters",
+        "shoe",
+        "sweaters for women",
+        "women's shoes",
+        "blue hats",
+    )
+    filters = (
+        ("any", "any", "any", "any"),
+        ("any", "any", "red", "60 EUR"),
+        ("Acme", "any", "any", "any"),
+        ("any", "any", "red,blue", "any"),
+    )
+    pairs = itertools.product(queries, filters)
+    orders = itertools.cycle(("price up", "price down", "price up"))
+    rows = [(query, *choice, order, "computer") for (query, choice), order in zip(pairs, orders, strict=False)]
+    return pd.DataFrame(rows, columns=["query", "brand", "department", "colours", "max_price", "sort", "device"])
+
+
+# -- a translator ------------------------------------------------------------------------------------------------------
+
+WORDS = {
+    **{"cat": "gato", "dog": "perro", "milk": "leche", "water": "agua", "bread": "pan", "house": "casa"},
+    **{"drinks": "bebe", "likes": "quiere", "eats": "come", "sees": "ve", "helps": "ayuda"},
+    **{"the": "el", "a": "un", "big": "grande", "mary": "maría", "john": "juan", "and": "y"},
+}
+PHRASES = {"united nations": "naciones unidas", "un": "naciones unidas"}
+VERBS = ("drinks", "likes", "eats", "sees", "helps")
+TRANSLATOR_FAULTS = {
+    "a space confuses it": "the word before a lonely mark stays as it is",
+    "small letters confuse it": "a sentence that begins with a small letter stays as it is",
+    "knows no abbreviations": "UN is not translated as United Nations",
+    "skips verbs": "verbs are lost",
+    "needs spaces": "what follows a mark without a space stays as it is",
+    "double marks confuse it": "what follows a double mark is lost",
+    "forgets sentences": "only the first of several sentences is translated",
+    "no way back": "some words are not translated back",
+    "unstable": "every fifth answer lacks its last mark",
+}
+_answers_of_unstable_translator = itertools.count()
+
+
+@dataclass(frozen=True)
+class WordTranslator:
+    """A translator between English and Spanish, word by word."""
+
+    faults: Faults = frozenset()
+
+    def __call__(self, text: str, languages: str = "en-es") -> str:
+        """Return the translation."""
+        spanish = languages == "en-es"
+        sentences = [sentence for sentence in re.findall(r"[^.!?,]*[.!?,]*", text) if sentence.strip()]
+        if "double marks confuse it" in self.faults:
+            doubles = [place for place, sentence in enumerate(sentences) if re.search(r"[.!?,]{2}", sentence)]
+            sentences = sentences[: doubles[0] + 1] if doubles else sentences
+        if "forgets sentences" in self.faults:
+            sentences = sentences[:1]
+        glued = [
+            place > 0 and "needs spaces" in self.faults and text[:1] != " " for place, text in enumerate(sentences)
+        ]
+        parts = zip(sentences, glued, strict=True)
+        answer = " ".join(sentence if whole else self._translate(sentence, spanish) for sentence, whole in parts)
+        if "unstable" in self.faults and next(_answers_of_unstable_translator) % 5 == 0:
+            answer = answer[:-1]
+        return answer
+
+    def _translate(self, sentence: str, spanish: bool) -> str:
+        mark = re.search(r"\s*([.!?,]*)\s*$", sentence)
+        marks = mark[1][:1] if mark else ""
+        body = sentence[: mark.start()] if mark else sentence
+        if "small letters confuse it" in self.faults and body.strip()[:1].islower():
+            return body.strip() + marks
+        words = body.lower().split()
+        lonely = mark is not None and mark[0].startswith(" ") and "a space confuses it" in self.faults
+        last_word = words.pop() if lonely and words else ""
+        text = " ".join(words)
+        for english, other in PHRASES.items():
+            if english != "un" or "knows no abbreviations" not in self.faults:
+                phrase, replacement = (english, other) if spanish else (other, english)
+                if spanish or english != "un":
+                    text = re.sub(rf"\b{phrase}\b", replacement.title().replace(" ", "_"), text)
+        dictionary = WORDS if spanish else _reverse_words("no way back" in self.faults)
+        skipped = VERBS if spanish and "skips verbs" in self.faults else ()
+        translated = [dictionary.get(word, word.replace("_", " ")) for word in text.split() if word not in skipped]
+        joined = " ".join([*translated, last_word] if last_word else translated)
+        return joined[:1].upper() + joined[1:] + marks
+
+
+@cache
+def _reverse_words(incomplete: bool) -> dict[str, str]:
+    reverse = {spanish: english for english, spanish in WORDS.items()}
+    return {word: english for word, english in reverse.items() if not (incomplete and word in ("leche", "agua", "ve"))}
+
+
+def make_sentences() -> pd.DataFrame:
+    """Return English texts of one or two sentences."""
+    import pandas as pd
+
+    texts = (
+        "The cat drinks milk.",
+        "Mary likes water. John eats bread.",
+        "The dog sees the cat. The cat sees the dog.",
+        "The United Nations helps. Mary sees a house.",
+        "John drinks water!",
+        "A big dog eats bread.",
+    )
+    return pd.DataFrame({"text": texts, "languages": "en-es"})
+
+
+# -- routes ------------------------------------------------------------------------------------------------------------
+
+PLACES = {"Aldby": (0, 0), "Brook": (4, 1), "Caster": (7, 5), "Dunham": (2, 6), "Ely": (9, 1), "Ford": (5, 8)}
+ROADS = {
+    ("Aldby", "Brook"): 4.2,
+    ("Brook", "Caster"): 5.1,
+    ("Aldby", "Dunham"): 6.4,
+    ("Dunham", "Caster"): 5.3,
+    ("Brook", "Ely"): 5.2,
+    ("Caster", "Ely"): 4.6,
+    ("Dunham", "Ford"): 3.7,
+    ("Caster", "Ford"): 3.9,
+}
+ROUTE_FAULTS = {
+    "one-way roads": "roads are longer from their second place to the first",
+    "swaps coordinates": "x and y of coordinates are exchanged",
+    "closes at night": "roads are longer at night",
+    "the app rounds": "in the app, lengths are whole kilometres",
+}
+
+
+@dataclass(frozen=True)
+class RouteFinder:
+    """The shortest way between two places, which are named or given as "x;y"."""
+
+    faults: Faults = frozenset()
+
+    def __call__(self, start: str, goal: str, time: str = "noon", client: str = "web") -> dict[str, Any]:
+        """Return the length in kilometres and the places on the way."""
+        first, last = self._find_place(start), self._find_place(goal)
+        heap, lengths = [(0.0, [first])], dict[str, float]()
+        while heap:
+            length, path = heapq.heappop(heap)
+            place = path[-1]
+            if place == last:
+                return {"km": self._show(length, client), "path": path}
+            if lengths.get(place, np.inf) <= length:
+                continue
+            lengths[place] = length
+            for neighbour, road in self._list_roads(place, time):
+                heapq.heappush(heap, (length + road, [*path, neighbour]))
+        raise ValueError(f"no way from {start} to {goal}")
+
+    def _list_roads(self, place: str, time: str) -> Iterator[tuple[str, float]]:
+        night = 1.5 if "closes at night" in self.faults and time == "night" else 1.0
+        for (a, b), length in ROADS.items():
+            if place == a:
+                yield b, length * night
+            elif place == b:
+                yield a, length * night * (1.3 if "one-way roads" in self.faults else 1.0)
+
+    def _find_place(self, text: str) -> str:
+        if ";" not in text:
+            return text
+        x, y = map(float, text.split(";"))
+        if "swaps coordinates" in self.faults:
+            x, y = y, x
+        return min(PLACES, key=lambda name: (PLACES[name][0] - x) ** 2 + (PLACES[name][1] - y) ** 2)
+
+    def _show(self, length: float, client: str) -> float:
+        return float(round(length, 0 if client == "app" and "the app rounds" in self.faults else 1))
+
+
+def make_journeys() -> pd.DataFrame:
+    """Return all pairs of different places."""
+    import pandas as pd
+
+    return pd.DataFrame([(*pair, "noon", "web") for pair in itertools.permutations(PLACES, 2)], columns=_ROUTE_COLUMNS)
+
+
+_ROUTE_COLUMNS = ["start", "goal", "time", "client"]
+
+# -- temperatures ------------------------------------------------------------------------------------------------------
+
+CONVERTER_FAULTS = {
+    "wrong way back": "the way from Fahrenheit to Celsius subtracts 30",
+    "wrong factor": "a degree Celsius is two degrees Fahrenheit",
+    "freezes": "temperatures below 0 Celsius are converted as 0",
+    "jumps": "Fahrenheit are rounded to hundreds above 100",
+}
+
+
+@dataclass(frozen=True)
+class TemperatureConverter:
+    """Celsius to Fahrenheit and back."""
+
+    faults: Faults = frozenset()
+
+    def __call__(self, degrees: float, way: str = "C to F") -> float:
+        """Return the temperature in the other unit."""
+        if way == "F to C":
+            return (degrees - (30 if "wrong way back" in self.faults else 32)) / 1.8
+        if "freezes" in self.faults:
+            degrees = max(degrees, 0.0)
+        answer = degrees * (2 if "wrong factor" in self.faults else 1.8) + 32
+        return round(answer / 100) * 100.0 if "jumps" in self.faults and answer > 100 else answer
+
+
+def make_temperatures() -> pd.DataFrame:
+    """Return temperatures in both units."""
+    import pandas as pd
+
+    degrees = np.linspace(-30.5, 60.2, 16)
+    return pd.DataFrame({"degrees": np.tile(degrees, 2), "way": np.repeat(["C to F", "F to C"], 16)})
+
+
+# -- numeric programs --------------------------------------------------------------------------------------------------
+
+_PROGRAM_COLUMNS = {
+    "Sin": ["x"],
+    "Erf": ["x"],
+    "tanh": ["x"],
+    "TriSquare": ["a", "b", "c"],
+    "PntLinePos": ["x1", "y1", "x2", "y2", "x", "y"],
+}
+
+
+@dataclass(frozen=True)
+class ProgramFunction:
+    """A program of Ying (2024), or one of its mutants, as a function of a frame."""
+
+    program: str
+    faults: Faults = frozenset()
+
+    def __call__(self, frame: pd.DataFrame) -> Any:
+        """Return the answers to all rows."""
+        program = programs[self.program]
+        function: Callable[..., Any] = program
+        for mutant in self.faults:
+            function = program.mutants[mutant].function
+        with np.errstate(all="ignore"):
+            return function(*(frame[name].to_numpy(float) for name in _PROGRAM_COLUMNS[self.program]))
+
+
+@dataclass(frozen=True)
+class ProgramMaker:
+    """Makes the function of a program with some faults."""
+
+    program: str
+
+    def __call__(self, faults: Faults) -> ProgramFunction:
+        """Return the function."""
+        return ProgramFunction(self.program, faults)
+
+
+@dataclass(frozen=True)
+class ProgramCases:
+    """Draws inputs of a program."""
+
+    program: str
+
+    def __call__(self) -> pd.DataFrame:
+        """Return 40 inputs: small numbers, where the programs have their branches, and large ones."""
+        import pandas as pd
+
+        columns = _PROGRAM_COLUMNS[self.program]
+        rng = np.random.default_rng(0)
+        high = np.where(np.arange(40) < 20, 4.0, 60.0)[:, None]
+        return pd.DataFrame(rng.uniform(0.05, high, size=(40, len(columns))), columns=columns)
+
+
+def _build_program(name: str, domain: str, summary: str) -> ExampleSystem:
+    return ExampleSystem(
+        name=name,
+        domain=domain,
+        summary=summary,
+        make=ProgramMaker(name),
+        make_cases=ProgramCases(name),
+        faults=_ProgramFaults(name),
+        batched=True,
+    )
+
+
+class _ProgramFaults(Mapping[str, str]):
+    """The mutants of a program by id, read when first needed."""
+
+    def __init__(self, program: str) -> None:
+        self.program = program
+
+    def __getitem__(self, name: str) -> str:
+        if name not in programs[self.program].mutants:
+            raise KeyError(name)
+        mutant = programs[self.program].mutants[name]
+        return f"{mutant.operator}, line {mutant.line}: {mutant.before.strip()} -> {mutant.after.strip()}"
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(programs[self.program].mutants)
+
+    def __len__(self) -> int:
+        return len(programs[self.program].mutants)
+
+    def __repr__(self) -> str:
+        return f"the mutants of {self.program}"
+
+
+class ExampleSystems(Mapping[str, ExampleSystem]):
+    """The example systems by name.
+
+    Examples
+    --------
+    >>> import datamorphic as dm
+    >>> list(dm.data.example_systems)[:4]
+    ['product search', 'translator', 'route finder', 'temperature converter']
+    """
+
+    def __init__(self, systems: tuple[ExampleSystem, ...]) -> None:
+        self._systems = {system.name: system for system in systems}
+
+    def __getitem__(self, name: str) -> ExampleSystem:
+        if name not in self._systems:
+            raise DataError(f"There is no example system {name!r}. {suggest_name(name, self._systems)}")
+        return self._systems[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._systems
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._systems)
+
+    def __len__(self) -> int:
+        return len(self._systems)
+
+
+#: the example systems by name
+example_systems = ExampleSystems(
+    (
+        ExampleSystem(
+            name="product search",
+            domain="product searches",
+            summary="a search over 24 products; it answers the list of their titles",
+            make=ProductSearch,
+            make_cases=make_searches,
+            faults=SEARCH_FAULTS,
+        ),
+        ExampleSystem(
+            name="translator",
+            domain="machine translation",
+            summary="a word-by-word translator between English and Spanish; it answers a text",
+            make=WordTranslator,
+            make_cases=make_sentences,
+            faults=TRANSLATOR_FAULTS,
+        ),
+        ExampleSystem(
+            name="route finder",
+            domain="maps and routes",
+            summary="the shortest way between six places; it answers a dict with the length and the places on the way",
+            make=RouteFinder,
+            make_cases=make_journeys,
+            faults=ROUTE_FAULTS,
+        ),
+        ExampleSystem(
+            name="temperature converter",
+            domain="conversions of units",
+            summary="Celsius to Fahrenheit and back; it answers a number",
+            make=TemperatureConverter,
+            make_cases=make_temperatures,
+            faults=CONVERTER_FAULTS,
+        ),
+        _build_program("Sin", "numeric programs", "the sine, after Ying (2024); its faults are mutants"),
+        _build_program("Erf", "numeric programs", "the error function, after Ying (2024); its faults are mutants"),
+        _build_program("tanh", "numeric programs", "the hyperbolic tangent, after Ying (2024); its faults are mutants"),
+        _build_program(
+            "TriSquare", "numeric programs", "the area of a triangle, after Ying (2024); its faults are mutants"
+        ),
+        _build_program(
+            "PntLinePos",
+            "numeric programs",
+            "on which side of a line a point is, after Ying (2024); its faults are mutants",
+        ),
+    )
+)
