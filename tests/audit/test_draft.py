@@ -28,18 +28,17 @@ import datamorphic as dm
 from datamorphic.audit.draft import api
 from datamorphic.audit.draft.code import (
     MAX_LINE_CHARACTERS,
-    format_comment,
     format_list,
     format_literal,
     make_unique,
     tidy_feature,
     to_class_name,
-    to_slug,
 )
 from datamorphic.cli.load import load_data
 from datamorphic.cli.main import app
 from datamorphic.errors import DataError, SystemFailed, UsageError
 from datamorphic.morphisms.subject import DEFAULT_SEED_CASES
+from datamorphic.reporting.python_code import format_comment, to_slug
 from support.run_code import run_program
 
 draft_system = functools.partial(api.draft_system, load_data=load_data)

@@ -19,10 +19,10 @@ import datamorphic.audit.api  # runs of pytest inside this one drop modules that
 from datamorphic.audit.finding import Example, Finding, Outcome
 from datamorphic.audit.options import AuditOptions
 from datamorphic.audit.pytest_file import format_comment
-from datamorphic.audit.python_code import format_literal
 from datamorphic.audit.result import AuditResult
 from datamorphic.audit.runner import run_audit
 from datamorphic.errors import UsageError
+from datamorphic.reporting.python_code import format_literal
 from datamorphic.runs.flow import Budget
 
 pytest_plugins = ["pytester"]

@@ -15,6 +15,7 @@ import numpy as np
 from .._text import pluralize
 from ..errors import UsageError
 from ..reporting.document import Drawing, Shape, Snippet, Table, TextLabel
+from ..reporting.python_code import format_literal
 from ..reporting.text import cut, format_cell, to_one_line
 from ..space.constraints import Constraint
 from ..space.features import Codes
@@ -22,7 +23,6 @@ from ..space.points import Points
 from ..space.serialize import value_from_json
 from ..space.space import Space
 from .finding import Example, Outcome
-from .python_code import format_literal
 from .text import format_broken_relations, format_pair
 
 MAX_FEATURES_SHOWN = 14  # an example with more shows only what changes, and all values as code

@@ -12,11 +12,11 @@ from typing import Any
 
 from .._text import redact
 from ..errors import DataError, UsageError
+from ..reporting.python_code import format_literal, format_path, render_template
 from ..runs.flow import Budget
 from ..systems.files import is_weka_name
 from .expectations import merge_expectations
 from .finding import Example, Finding
-from .python_code import format_literal, format_path, render_template
 from .result import NO_LIMIT, AuditResult
 
 SIGNATURE = "Written by result.to_pytest(...)."

@@ -21,6 +21,7 @@ from ..._typing import FilePath, ModelLike
 from ...errors import AmbiguousData, DataError, ModelError, SystemFailed, UsageError
 from ...morphisms.subject import DEFAULT_SEED_CASES, SubjectUnderTest, build_subject
 from ...morphisms.system import has_morphisms
+from ...reporting.python_code import format_comment, format_path
 from ...runs.driver import drive
 from ...space.features import Feature
 from ...space.options import SpaceOptions
@@ -31,9 +32,7 @@ from ...systems.base import Executor, Function
 from ...systems.clustering import has_predictions
 from ...systems.files import PICKLE_SUFFIXES, is_model_file
 from ..columns import find_identifiers
-from ..python_code import format_path
 from .code import (
-    format_comment,
     format_comment_literal,
     format_feature,
     format_literal,

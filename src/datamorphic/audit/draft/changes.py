@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from ...reporting.python_code import to_slug
 from ...space.features import Categorical, Feature, Integer
 from ...space.space import Space
-from .code import format_comment_literal, format_literal, make_unique, to_slug
+from .code import format_comment_literal, format_literal, make_unique
 
 if TYPE_CHECKING:
     import pandas as pd

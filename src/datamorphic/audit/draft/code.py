@@ -9,7 +9,6 @@ from __future__ import annotations
 import keyword
 import math
 import re
-import textwrap
 from collections.abc import Iterable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from importlib.resources import files
@@ -17,16 +16,16 @@ from typing import TYPE_CHECKING, Any
 
 from ..._text import format_short
 from ...errors import DataError
+from ...reporting import python_code
+from ...reporting.python_code import format_comment
 from ...space.features import Categorical, Continuous, Feature, Integer
 from ...space.space import Space
-from .. import python_code
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MAX_LINE_CHARACTERS = 88
 MAX_COMMENT_VALUE_CHARACTERS = 50
-MAX_SLUG_CHARACTERS = 40
 MAX_CLASS_NAME_CHARACTERS = 60
 MIN_DISTINCT_INTEGERS = 10  # fewer may be codes of categories
 MAX_LISTED_CATEGORIES = 30  # more are read from the data by the file
@@ -56,12 +55,6 @@ def format_comment_literal(value: object) -> str:
     return format_literal(value)
 
 
-def to_slug(value: object) -> str:
-    """Return a column or label as part of a Python name: lower-case letters, digits and underscores."""
-    name = re.sub(r"[^a-z0-9]+", "_", str(value).lower()).strip("_")
-    return name[:MAX_SLUG_CHARACTERS].rstrip("_") or "it"
-
-
 def to_class_name(text: str) -> str:
     """Return a class name from the name of the data."""
     name = "".join(word[:1].upper() + word[1:] for word in re.split(r"[^A-Za-z0-9]+", text))
@@ -79,15 +72,6 @@ def make_unique(name: str, used_names: set[str]) -> str:
         candidate = f"{name}_{number}"
     used_names.add(candidate)
     return candidate
-
-
-def format_comment(text: str, indent: int = 4) -> str:
-    """Return a text as wrapped lines of comment."""
-    start = " " * indent + "# "
-    lines = textwrap.wrap(
-        text, MAX_LINE_CHARACTERS, initial_indent=start, subsequent_indent=start, break_on_hyphens=False
-    )
-    return "\n".join(lines)
 
 
 # -- the space -------------------------------------------------------------------------------------------------

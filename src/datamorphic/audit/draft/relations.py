@@ -16,11 +16,12 @@ import numpy.typing as npt
 from ..._text import pluralize
 from ...exploration.borders import InferredBorder, Threshold
 from ...morphisms.subject import DEFAULT_SEED_CASES
+from ...reporting.python_code import to_slug
 from ...runs.flow import Flow, Query
 from ...space.outputs import Outputs
 from ...space.points import Points
 from .changes import RowChange, propose_changes
-from .code import format_comment_literal, format_literal, to_slug
+from .code import format_comment_literal, format_literal
 
 Mask = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.float64]

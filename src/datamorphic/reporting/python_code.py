@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 import os
+import re
+import textwrap
 from collections.abc import Callable, Mapping
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -15,6 +17,8 @@ from pathlib import Path
 from .._typing import FilePath
 
 MAX_LINE_CHARACTERS = 110
+MAX_COMMENT_CHARACTERS = 88
+MAX_SLUG_CHARACTERS = 40
 
 
 def format_literal(value: object, indent: int = 0) -> str:
@@ -47,6 +51,19 @@ def format_path(path: str, folder: FilePath) -> str:
     except ValueError:  # on another drive of Windows
         return f"Path({format_literal(absolute)})"
     return f"HERE / {format_literal(Path(relative).as_posix())}"
+
+
+def to_slug(value: object) -> str:
+    """Return a column or label as part of a Python name: lower-case letters, digits and underscores."""
+    name = re.sub(r"[^a-z0-9]+", "_", str(value).lower()).strip("_")
+    return name[:MAX_SLUG_CHARACTERS].rstrip("_") or "it"
+
+
+def format_comment(text: str, indent: int = 4, width: int = MAX_COMMENT_CHARACTERS) -> str:
+    """Return a text as wrapped lines of comment."""
+    start = " " * indent + "# "
+    lines = textwrap.wrap(text, width, initial_indent=start, subsequent_indent=start, break_on_hyphens=False)
+    return "\n".join(lines)
 
 
 def render_template(file: Traversable, filters: Mapping[str, Callable[..., str]], **values: object) -> str:
