@@ -20,7 +20,18 @@ FOUNDATION = ["errors", "_text", "_validation", "_stats", "_typing", "_deprecati
 
 #: Rooms from the core to the faces. A room imports only from rooms before it.
 CORE = ["space", "systems", "runs", "reporting", "morphisms"]
-CAPABILITIES = ["exploration", "relations", "trees", "mutation", "hunting", "synthesis", "audit", "data", "scripting"]
+CAPABILITIES = [
+    "exploration",
+    "relations",
+    "trees",
+    "mutation",
+    "hunting",
+    "synthesis",
+    "audit",
+    "data",
+    "risk",
+    "scripting",
+]
 FACES = ["studies", "testing", "cli", "web", "__main__"]
 ORDER = [*FOUNDATION, *CORE, *CAPABILITIES, *FACES]
 
@@ -35,6 +46,7 @@ ALLOWED_BETWEEN_CAPABILITIES = {
     ("audit", "trees"),  # and judges test sets
     ("data", "relations"),  # programs carry their relations
     ("data", "mutation"),  # and their mutants
+    ("risk", "relations"),  # what a model about people must keep
     ("scripting", "exploration"),  # scripts explore,
     ("scripting", "synthesis"),  # combine and optimise,
     ("scripting", "data"),  # and name the subjects that ship with the package

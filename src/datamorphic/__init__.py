@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from .relations.patterns.relation import InputPattern as InputPattern
     from .relations.patterns.relation import OutputPattern as OutputPattern
     from .relations.patterns.relation import PatternRelation as PatternRelation
+    from .risk.fairness.api import fairness as fairness
+    from .risk.fairness.result import FairnessReport as FairnessReport
     from .runs.store import Store as Store
     from .scripting.api import play as play
     from .scripting.pool import TestPool as TestPool
@@ -112,6 +114,8 @@ _NAMES = {
     "relations.patterns.catalogue": "patterns",
     "relations.patterns.pattern": "Pattern",
     "relations.patterns.relation": "InputPattern OutputPattern PatternRelation",
+    "risk.fairness.api": "fairness",
+    "risk.fairness.result": "FairnessReport",
     "runs.store": "Store",
     "scripting.api": "play",
     "scripting.pool": "TestPool",

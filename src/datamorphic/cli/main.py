@@ -25,6 +25,7 @@ from .demo.command import demo
 from .error_lines import report_fatal_error
 from .exit_codes import ExitCode
 from .explore import explore
+from .fairness import fairness
 from .generate import generate
 from .help import GroupWithExamples, add_examples
 from .hunt import hunt
@@ -45,6 +46,7 @@ from .worker_check import worker_check
 PANELS: dict[str, list[Callable[..., None] | typer.Typer]] = {
     "Start here": [demo, test, init],
     "Test a model": [explore, check, cover, select, combine, laws, script],
+    "Models about people and money": [fairness],
     "Test a program": [hunt, mutate],
     "Test sets": [cases, optimise],
     "Stored runs": [runs],

@@ -1,0 +1,1 @@
+"""Models that decide about people and money: credit risk and fairness."""

@@ -1,0 +1,1 @@
+"""Fairness as relations: decisions that depend on protected attributes, alone, together, or through stand-ins."""

@@ -1,0 +1,202 @@
+"""From measurements to findings: what is unfair, how sure it is, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from .effects import AttributeEffect, CombinationEffect, CounterfactualCase
+from .intervals import MeasuredValue
+from .proxies import Proxy
+from .shares import GroupTable
+from .wording import Wording
+
+FindingKind = Literal["attribute", "combination", "stand-in", "gap"]
+FindingLevel = Literal["fault", "concern", "advice"]
+LEVEL_ORDER: tuple[FindingLevel, ...] = ("fault", "concern", "advice")
+MIN_INTERACTION_RATIO = 0.5  # of the effect that attributes have together to that of one alone
+MIN_GAP = 0.05  # between the shares of two groups, worth a remark
+
+
+@dataclass(frozen=True, kw_only=True)
+class FairnessFinding:
+    """One way in which decisions depend on who people are."""
+
+    kind: FindingKind
+    level: FindingLevel
+    attributes: tuple[str, ...]
+    title: str
+    detail: str
+    remedy: str
+    share: MeasuredValue | None = None  # of people concerned
+    columns: tuple[str, ...] = ()  # that stand in
+    example: CounterfactualCase | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judge:
+    """The thresholds, and the words for what is judged."""
+
+    threshold: float
+    min_effect: float  # in the unit of the levels
+    wording: Wording
+
+    def judge(
+        self,
+        effects: Sequence[AttributeEffect],
+        combinations: Sequence[CombinationEffect],
+        proxies: Sequence[Proxy],
+        tables: Sequence[GroupTable],
+    ) -> list[FairnessFinding]:
+        """Return the findings, worst first."""
+        findings: list[FairnessFinding] = []
+        folded: set[str] = set()  # attributes that matter only together with others
+        for combination in combinations:
+            finding = self.judge_combination(combination, effects)
+            if finding is not None:
+                findings.append(finding)
+                limit = max(self.min_effect, MIN_INTERACTION_RATIO * abs(combination.interaction.value))
+                members = [effect for effect in effects if effect.attribute in combination.attributes]
+                folded |= {effect.attribute for effect in members if effect.net_effect < limit}
+        for effect in effects:
+            if effect.attribute not in folded:
+                findings += filter(None, [self.judge_attribute(effect)])
+        findings += [self._describe_proxy(proxy) for proxy in proxies]
+        blamed = {name for finding in findings for name in finding.attributes}
+        findings += filter(None, [self._judge_gap(table) for table in tables if not blamed & set(table.attributes)])
+        return sorted(findings, key=lambda finding: LEVEL_ORDER.index(finding.level))
+
+    # -- attributes --------------------------------------------------------------------------------------------------
+
+    def judge_attribute(self, effect: AttributeEffect) -> FairnessFinding | None:
+        """Return a finding if decisions, or probabilities, depend on an attribute."""
+        name, share, words = effect.attribute, effect.share, self.wording
+        if not effect.is_input:
+            return None
+        only = "only" if not effect.judges_repaired else "only (with the columns that belong to it)"
+        if share.value > 0:
+            level: FindingLevel = "advice"
+            if share.value > self.threshold:
+                level = "fault" if share.low > self.threshold else "concern"
+            detail = (
+                f"If {only} their {name} were different, {words.format_people(share)} would get {words.another_answer}."
+                f"{self._describe_largest_swap(effect)}"
+            )
+            return FairnessFinding(
+                kind="attribute",
+                level=level,
+                attributes=(name,),
+                title=f"{words.subject} depends on {name}",
+                detail=detail,
+                remedy=f"Decide whether {name} may count here. If not, train the model without it, look for stand-ins, and "
+                "examine it again.",
+                share=share,
+                example=effect.example,
+            )
+        if effect.strong_share.low > self.threshold:
+            return FairnessFinding(
+                kind="attribute",
+                level="concern",
+                attributes=(name,),
+                title=f"The probability behind the decision depends on {name}",
+                detail=f"If {only} their {name} were different, nobody would get {words.another_answer}, but the probability of "
+                f"{words.format_people(effect.strong_share)} would move by one percentage point or more.",
+                remedy=f"Train the model without {name}, unless it may count here: with another cutoff, decisions would change.",
+                share=effect.strong_share,
+                example=effect.example,
+            )
+        return None
+
+    def _describe_largest_swap(self, effect: AttributeEffect) -> str:
+        swaps = [swap for swap in effect.swaps if swap.effect.excludes_zero and swap.changed]
+        if not swaps:
+            return ""
+        largest = max(swaps, key=lambda swap: abs(swap.effect.value))
+        text = self.wording.format_effect(
+            f"people with {effect.attribute} {largest.source}",
+            f"as {largest.target}",
+            largest.effect.value,
+            largest.effect,
+        )
+        return f" The largest effect: {text}."
+
+    # -- combinations ------------------------------------------------------------------------------------------------
+
+    def judge_combination(
+        self, effect: CombinationEffect, effects: Sequence[AttributeEffect]
+    ) -> FairnessFinding | None:
+        """Return a finding if attributes have an effect together that none has alone."""
+        size = abs(effect.interaction.value)
+        if not effect.interaction.excludes_zero or size < self.min_effect:
+            return None
+        if size < MIN_INTERACTION_RATIO * effect.main_effect:
+            return None
+        words = self.wording
+        names = " and ".join(effect.attributes)
+        known = {label: level for label, level in effect.levels.items() if level == level}
+        low, high = min(known, key=lambda label: known[label]), max(known, key=lambda label: known[label])
+        alone = ""
+        net_effects = [item.net_effect for item in effects if item.attribute in effect.attributes]
+        if net_effects and max(net_effects) < self.min_effect:
+            alone = f" On average, neither {' nor '.join(effect.attributes)} makes a difference alone."
+        together = ""
+        if effect.only_together.value > self.threshold:
+            together = (
+                f" {words.format_people(effect.only_together)} would get {words.another_answer} only if all of "
+                "these were different."
+            )
+        return FairnessFinding(
+            kind="combination",
+            level="fault",
+            attributes=effect.attributes,
+            title=f"{words.subject} depends on {names} together",
+            detail=f"With everything else as it is: if everybody were {low}, {words.format_level(known[low])}; if everybody were "
+            f"{high}, {words.format_level(known[high])}.{alone}{together}",
+            remedy=f"Look at the groups of {names} together, not one by one. Train the model without these columns, unless they "
+            "may count here.",
+            share=effect.only_together,
+            example=effect.example,
+        )
+
+    # -- stand-ins and gaps ------------------------------------------------------------------------------------------
+
+    def _describe_proxy(self, proxy: Proxy) -> FairnessFinding:
+        words = self.wording
+        assert proxy.effect is not None
+        columns = (
+            " and ".join([", ".join(proxy.columns[:-1]), proxy.columns[-1]])
+            if len(proxy.columns) > 1
+            else proxy.columns[0]
+        )
+        verb = "stand in" if len(proxy.columns) > 1 else "stands in"
+        who = f"people with {proxy.attribute} {proxy.group}"
+        effect_text = words.format_effect(who, f"with the {columns} of others", -proxy.effect.value, proxy.effect)
+        tells = "tell" if len(proxy.columns) > 1 else "tells"
+        return FairnessFinding(
+            kind="stand-in",
+            level="concern",
+            attributes=proxy.attributes,
+            title=f"{columns} {verb} for {proxy.attribute}",
+            detail=f"{columns} {tells} {who} from others in {100 * proxy.telling.value:.0f} of 100 pairs (guessing would give 50). "
+            f"{effect_text[0].upper()}{effect_text[1:]}.",
+            remedy=f"Decide whether {columns} may count for its own sake. If not, train the model without it; if so, write down why.",
+            share=None,
+            columns=proxy.columns,
+        )
+
+    def _judge_gap(self, table: GroupTable) -> FairnessFinding | None:
+        gap = table.gap
+        if gap is None or gap.low < self.wording.scale(MIN_GAP):
+            return None
+        words = self.wording
+        rows = {row.label: row for row in table.rows}
+        return FairnessFinding(
+            kind="gap",
+            level="advice",
+            attributes=table.attributes,
+            title=f"Groups of {table.title} fare differently, and no column was found to blame",
+            detail=f"Of {table.highest}, {words.format_level(rows[table.highest].level.value)}; of {table.lowest}, "
+            f"{words.format_level(rows[table.lowest].level.value)}. The groups may differ in things that may count.",
+            remedy="Ask whether the columns that the groups differ in may count for the decision.",
+        )

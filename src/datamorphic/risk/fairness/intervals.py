@@ -1,0 +1,105 @@
+"""Shares, means and differences with confidence intervals."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..._stats import compute_wilson_interval
+
+Floats = npt.NDArray[np.float64]
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class MeasuredValue:
+    """A measured share, mean or difference with its confidence interval."""
+
+    value: float
+    low: float
+    high: float
+    total: int  # what it was measured on
+
+    def document(self) -> dict[str, Any]:
+        """Return the value as a JSON-serialisable dict."""
+        return {"value": self.value, "low": self.low, "high": self.high, "of": self.total}
+
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether the interval lies on one side of zero."""
+        return self.low > 0 or self.high < 0
+
+
+def correct_confidence(comparisons: int, confidence: float = CONFIDENCE) -> float:
+    """Return the confidence of each of several intervals that all hold together with `confidence` (Bonferroni)."""
+    return 1 - (1 - confidence) / max(comparisons, 1)
+
+
+def measure_share(count: int, total: int, confidence: float = CONFIDENCE) -> MeasuredValue:
+    """Return a share with its Wilson interval.
+
+    Examples
+    --------
+    >>> measure_share(5, 100).low
+    0.02154...
+    """
+    low, high = compute_wilson_interval(count, total, confidence)
+    return MeasuredValue(count / total if total else 0.0, low, high, total)
+
+
+def measure_mean(values: Floats, confidence: float = CONFIDENCE) -> MeasuredValue:
+    """Return the mean of independent values with its interval (Student's t)."""
+    from scipy.stats import t as student
+
+    known_values = values[~np.isnan(values)]
+    total = len(known_values)
+    if not total:
+        return MeasuredValue(math.nan, -math.inf, math.inf, 0)
+    mean = float(known_values.mean())
+    if total == 1:
+        return MeasuredValue(mean, -math.inf, math.inf, 1)
+    half = float(student.ppf(0.5 + confidence / 2, total - 1) * known_values.std(ddof=1) / math.sqrt(total))
+    return MeasuredValue(mean, mean - half, mean + half, total)
+
+
+def measure_level(levels: Floats, confidence: float = CONFIDENCE) -> MeasuredValue:
+    """Return the mean level of some people: the interval of a share if the levels are 0 and 1, else that of a mean."""
+    known_levels = levels[~np.isnan(levels)]
+    if len(known_levels) and np.isin(known_levels, (0.0, 1.0)).all():
+        return measure_share(int(known_levels.sum()), len(known_levels), confidence)
+    return measure_mean(known_levels, confidence)
+
+
+def measure_gap(first: Floats, second: Floats, confidence: float = CONFIDENCE) -> MeasuredValue:
+    """Return the difference between the mean levels of two groups with its interval.
+
+    The interval combines those of the two groups (Newcombe 1998, method 10), which for shares holds with few people, too.
+    """
+    one, other = measure_level(first, confidence), measure_level(second, confidence)
+    difference = one.value - other.value
+    low = difference - math.hypot(one.value - one.low, other.high - other.value)
+    high = difference + math.hypot(one.high - one.value, other.value - other.low)
+    return MeasuredValue(difference, low, high, one.total + other.total)
+
+
+def measure_auc(scores: Floats, positive: npt.NDArray[np.bool_], confidence: float = CONFIDENCE) -> MeasuredValue:
+    """Return the probability that a positive has the higher score than a negative (Hanley & McNeil 1982).
+
+    A value of 0.5 is guessing.
+    """
+    from scipy.stats import rankdata
+
+    count, total = int(positive.sum()), len(positive)
+    others = total - count
+    if not count or not others:
+        return MeasuredValue(0.5, 0.0, 1.0, total)
+    auc = (float(rankdata(scores)[positive].sum()) - count * (count + 1) / 2) / (count * others)
+    both_positive, both_negative = auc / (2 - auc), 2 * auc * auc / (1 + auc)
+    variance = auc * (1 - auc) + (count - 1) * (both_positive - auc**2) + (others - 1) * (both_negative - auc**2)
+    half = NormalDist().inv_cdf(0.5 + confidence / 2) * math.sqrt(max(variance, 0.0) / (count * others))
+    return MeasuredValue(auc, max(0.0, auc - half), min(1.0, auc + half), total)

@@ -1,0 +1,208 @@
+"""Stand-ins: columns that tell the group of a person, and carry the decision.
+
+A column is a stand-in for a protected attribute if it fulfils both conditions.
+
+1. It *tells the group*: of two people, one of the group and one of the others, the column says which is which much more often
+   than guessing (the area under the ROC curve, from groups' shares among other people with the same value).
+2. It *carries the decision*: if the people of the group get the value of somebody outside it (and columns that are tied to
+   it move along), the share of decisions among them changes.
+
+A column that only does the one or the other is no stand-in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .answers import AnswerReader
+from .counterfactuals import CounterfactualMaker
+from .groups import MISSING, PeopleGroups
+from .intervals import MeasuredValue, correct_confidence, measure_auc, measure_mean
+from .people import Floats, People, Rows
+
+FOLDS = 5
+NUMBER_BINS = 10
+DRAWS = 3  # values of others that each person gets
+MIN_TELLING = 0.7  # of pairs of people that are told apart; guessing is 0.5
+MIN_TELLING_LOW = 0.6  # the low end of the interval
+MIN_TELLING_TOGETHER = 0.55  # of columns that may be stand-ins together
+MAX_JOINT_COLUMNS = 12
+SMOOTHING = 1.0  # people that count towards the overall share
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proxy:
+    """One or several columns as a possible stand-in for a group of people."""
+
+    attributes: tuple[str, ...]  # one, or several together
+    columns: tuple[str, ...]
+    group: str  # the group that the columns tell best
+    telling: MeasuredValue  # the share of pairs of people that are told apart; 0.5 is guessing
+    effect: MeasuredValue | None  # what the columns add to the level of the group; None if it was not tried
+    moved: int = 0  # people of the group whose decision changes with others' values
+    people: int = 0  # of the group
+
+    @property
+    def attribute(self) -> str:
+        """The attributes in words."""
+        return " and ".join(self.attributes)
+
+    @property
+    def tells_group(self) -> bool:
+        """Whether the columns tell the group much better than guessing."""
+        return self.telling.value >= MIN_TELLING and self.telling.low >= MIN_TELLING_LOW
+
+    def carries_decision(self, min_effect: float) -> bool:
+        """Return whether the level of the group depends on the columns."""
+        return self.effect is not None and self.effect.excludes_zero and abs(self.effect.value) >= min_effect
+
+    def is_stand_in(self, min_effect: float) -> bool:
+        """Return whether both conditions hold."""
+        return self.tells_group and self.carries_decision(min_effect)
+
+
+class ProxyMeter:
+    """Looks for columns that stand in for groups of people."""
+
+    def __init__(self, people: People, reader: AnswerReader, maker: CounterfactualMaker, seed: int) -> None:
+        self.people, self.reader, self.maker = people, reader, maker
+        self.folds: Rows = np.random.default_rng(seed).permutation(len(people)) % FOLDS
+        self.protected = [people.space.position(name) for name in people.protected]
+        self.columns = [column for column in range(people.input_count) if column not in self.protected]
+
+    def measure(self, groups: PeopleGroups, comparisons: int) -> list[Proxy]:
+        """Return all columns, those that tell the groups best first; the effect of those that tell enough is tried."""
+        names, proxies = self.people.space.names, []
+        for column in self.columns:
+            group, telling = self._measure_telling(self.people.codes[:, column], column, groups)
+            proxy = Proxy(
+                attributes=groups.attributes,
+                columns=(names[column],),
+                group=groups.labels[group],
+                telling=telling,
+                effect=None,
+            )
+            if proxy.tells_group:
+                proxy = self._measure_effect(proxy, groups, group, [column], comparisons)
+            proxies.append(proxy)
+        return sorted(proxies, key=lambda proxy: -proxy.telling.value)
+
+    def measure_together(self, groups: PeopleGroups, proxies: Sequence[Proxy], comparisons: int) -> Proxy | None:
+        """Return several columns that tell a group only together; None if there are fewer than two candidates."""
+        weak = [proxy for proxy in proxies if proxy.telling.low > 0.5 and proxy.telling.value >= MIN_TELLING_TOGETHER]
+        if len(weak) < 2:
+            return None
+        columns = [self.people.space.position(proxy.columns[0]) for proxy in weak[:MAX_JOINT_COLUMNS]]
+        group = groups.labels.index(weak[0].group)
+        telling = self._measure_joint_telling(columns, groups, group)
+        names = tuple(self.people.space.names[column] for column in columns)
+        proxy = Proxy(
+            attributes=groups.attributes, columns=names, group=groups.labels[group], telling=telling, effect=None
+        )
+        return self._measure_effect(proxy, groups, group, columns, comparisons) if proxy.tells_group else proxy
+
+    # -- telling -----------------------------------------------------------------------------------------------------
+
+    def _measure_telling(self, values: Floats, column: int, groups: PeopleGroups) -> tuple[int, MeasuredValue]:
+        """Return the group that a column tells best, and how well."""
+        known = groups.codes != MISSING
+        keys = self._find_value_keys(values, column)
+        results = []
+        confidence = correct_confidence(len(groups))
+        for group in range(len(groups)):
+            is_member = groups.codes == group
+            scores = self._predict_members(keys, is_member, known)
+            results.append(measure_auc(scores[known], is_member[known], confidence))
+        best = int(np.argmax([result.value for result in results]))
+        return best, results[best]
+
+    def _find_value_keys(self, values: Floats, column: int) -> Rows:
+        """Return the category or range of each value as a small number; missing values have their own."""
+        known = ~np.isnan(values)
+        keys = np.zeros(len(values), dtype=np.intp)
+        if self.people.is_categorical(column):
+            keys[known] = values[known].astype(np.intp) + 1
+            return keys
+        if not known.any():
+            return keys
+        edges = np.unique(np.quantile(values[known], np.linspace(0, 1, NUMBER_BINS + 1)[1:-1]))
+        keys[known] = np.searchsorted(edges, values[known], side="right") + 1
+        return keys
+
+    def _predict_members(self, keys: Rows, is_member: np.ndarray, known: np.ndarray) -> Floats:
+        """Return the share of members among other people with the same value, fold by fold."""
+        scores = np.zeros(len(keys))
+        size = int(keys.max()) + 1
+        for fold in range(FOLDS):
+            others = known & (self.folds != fold)
+            share = is_member[others].mean() if others.any() else 0.0
+            totals = np.bincount(keys[others], minlength=size)
+            members = np.bincount(keys[others & is_member], minlength=size)
+            estimates = (members + SMOOTHING * share) / (totals + SMOOTHING)
+            here = self.folds == fold
+            scores[here] = estimates[keys[here]]
+        return scores
+
+    def _measure_joint_telling(self, columns: Sequence[int], groups: PeopleGroups, group: int) -> MeasuredValue:
+        """Return how well several columns tell a group together, by a cross-validated logistic regression."""
+        from sklearn.linear_model import LogisticRegression
+
+        known, is_member = groups.codes != MISSING, groups.codes == group
+        # shares per value, so that any shape of the dependence counts
+        matrix = np.column_stack(
+            [
+                self._predict_members(self._find_value_keys(self.people.codes[:, column], column), is_member, known)
+                for column in columns
+            ]
+        )
+        scores = np.zeros(len(matrix))
+        for fold in range(FOLDS):
+            others, here = known & (self.folds != fold), self.folds == fold
+            if len(np.unique(is_member[others])) < 2:
+                continue
+            model = LogisticRegression(C=10.0, max_iter=200).fit(matrix[others], is_member[others])
+            scores[here] = model.predict_proba(matrix[here])[:, 1]
+        return measure_auc(scores[known], is_member[known])
+
+    # -- carrying ----------------------------------------------------------------------------------------------------
+
+    def _measure_effect(
+        self, proxy: Proxy, groups: PeopleGroups, group: int, columns: Sequence[int], comparisons: int
+    ) -> Proxy:
+        """Give the people of a group the values of others, and measure how their level changes."""
+        members = groups.codes == group
+        others = np.flatnonzero((groups.codes != MISSING) & ~members)
+        own_levels = self.reader.own_answers.levels
+        differences, moved = np.full((DRAWS, len(members)), np.nan), np.zeros(len(members), dtype=bool)
+        for draw in range(DRAWS):
+            new_codes = np.full((len(members), len(columns)), np.nan)
+            drawn = self.maker.rng.choice(others, size=int(members.sum()))
+            new_codes[members] = self.people.codes[drawn][:, columns]
+            changed = self.maker.change(columns, new_codes, others, fixed=self.protected)
+            asked_rows = members & changed.changed & changed.valid
+            answers = self.reader.query(changed.codes, asked_rows)
+            levels = np.where(changed.changed, answers.levels, own_levels)
+            levels[~members | ~changed.valid] = np.nan
+            differences[draw] = own_levels - levels
+            moved |= asked_rows & self.reader.find_changes(answers)
+        mean_differences = _average_draws(differences[:, members])
+        return Proxy(
+            attributes=proxy.attributes,
+            columns=proxy.columns,
+            group=proxy.group,
+            telling=proxy.telling,
+            effect=measure_mean(mean_differences, correct_confidence(comparisons)),
+            moved=int(moved.sum()),
+            people=int(members.sum()),
+        )
+
+
+def _average_draws(differences: Floats) -> Floats:
+    """Return the mean over the draws that are known, per person; NaN if none is."""
+    known = ~np.isnan(differences)
+    counts = known.sum(axis=0)
+    sums = np.where(known, differences, 0.0).sum(axis=0)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)

@@ -1,0 +1,216 @@
+"""`FairnessReport`: how decisions depend on who people are."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from ..._text import to_jsonable
+from ..._typing import FilePath
+from ...reporting.export import Exportable
+from ...reporting.junit import JUnitCase
+from .effects import AttributeEffect, CombinationEffect
+from .findings import FairnessFinding
+from .proxies import Proxy
+from .shares import GroupTable
+from .wording import Wording, join_names
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MAX_HEADLINE_STAND_INS = 2
+#: How an attribute fares: it decides, it decides together with others, a column stands in for it, or none of these.
+AttributeState = Literal["depends", "depends together", "stand-in", "slightly", "clear"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FairnessReport(Exportable):
+    """The result of `dm.fairness`.
+
+    Attributes
+    ----------
+    findings : tuple of FairnessFinding
+        What was found, worst first; each with ``.level`` ("fault", "concern", "advice"), ``.title``, ``.detail``, ``.remedy``.
+    effects : tuple of AttributeEffect
+        What people would get with another value of each protected attribute.
+    combinations : tuple of CombinationEffect
+        The same for several attributes at once.
+    proxies : tuple of Proxy
+        The columns that tell the groups best, and what they carry.
+    tables : tuple of GroupTable
+        What the groups get, with intervals.
+    """
+
+    _PAGE: ClassVar[str] = "risk.fairness.page:build_page"
+    _TEXT: ClassVar[str] = "risk.fairness.text:format_fairness"
+
+    subject: str
+    people: int
+    attributes: tuple[str, ...]
+    wording: Wording
+    tables: tuple[GroupTable, ...]
+    effects: tuple[AttributeEffect, ...]
+    combinations: tuple[CombinationEffect, ...]
+    proxies: tuple[Proxy, ...]
+    findings: tuple[FairnessFinding, ...]
+    relations: Sequence[str]  # between columns, that changed people keep
+    threshold: float
+    min_effect: float
+    seed: int = 0
+    request: Mapping[str, Any] = field(default_factory=dict)  # of the command line; empty for a call in Python
+    notes: Sequence[str] = ()
+    calls: int = 0
+    seconds: float = 0.0
+
+    # -- the verdict -------------------------------------------------------------------------------------------------
+
+    @property
+    def defects(self) -> list[FairnessFinding]:
+        """The findings that are worse than advice."""
+        return [finding for finding in self.findings if finding.level != "advice"]
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing worse than advice was found."""
+        return not self.defects
+
+    @property
+    def headline(self) -> str:
+        """The verdict in one line."""
+        if self.passed:
+            return f"No dependence on {join_names(self.attributes, 'or')} was found"
+        alone = [finding.attributes[0] for finding in self.defects if finding.kind == "attribute"]
+        together = [" and ".join(finding.attributes) for finding in self.defects if finding.kind == "combination"]
+        decisive = [*alone, *(f"{names} together" for names in together)]
+        parts = [f"{self.wording.subject} depends on {join_names(decisive)}"] if decisive else []
+        stand_ins = [finding.title for finding in self.defects if finding.kind == "stand-in"]
+        if len(stand_ins) > MAX_HEADLINE_STAND_INS:
+            stand_ins = [f"{len(stand_ins)} columns stand in for protected ones"]
+        return "; ".join([*parts, *stand_ins])
+
+    def find_state(self, attribute: str) -> AttributeState:
+        """Return how one attribute fares."""
+        findings = [finding for finding in self.findings if attribute in finding.attributes]
+        kinds = {finding.kind for finding in findings if finding.level != "advice"}
+        if "attribute" in kinds:
+            return "depends"
+        if "combination" in kinds:
+            return "depends together"
+        if "stand-in" in kinds:
+            return "stand-in"
+        return "slightly" if any(finding.kind == "attribute" for finding in findings) else "clear"
+
+    def get_effect(self, attribute: str) -> AttributeEffect:
+        """Return the effect of one attribute."""
+        return next(effect for effect in self.effects if effect.attribute == attribute)
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row per group: what it gets, with the interval."""
+        import pandas as pd
+
+        rows = [
+            {
+                "attributes": table.title,
+                "group": row.label,
+                "people": row.people,
+                "level": row.level.value,
+                "low": row.level.low,
+                "high": row.level.high,
+                "wrong": None if row.wrong is None else row.wrong.value,
+            }
+            for table in self.tables
+            for row in table.rows
+        ]
+        return pd.DataFrame(rows)
+
+    def command(self) -> str:
+        """Return the command, or the line of Python, that repeats the examination."""
+        request = self.request
+        if not request:
+            options = [f"protected={list(self.attributes)!r}", f"seed={self.seed}"]
+            return f"dm.fairness(model, data, {', '.join(options)}, ...)"
+        parts = ["datamorphic", "fairness", str(request["model"]), str(request["data"])]
+        for name, value in request.items():
+            if name in ("model", "data") or value in (None, False, [], ()):
+                continue
+            option = f"--{name.replace('_', '-')}"
+            if value is True:
+                parts.append(option)
+            else:
+                parts += [
+                    text for item in (value if isinstance(value, list) else [value]) for text in (option, str(item))
+                ]
+        return shlex.join([*parts, "--seed", str(self.seed)])
+
+    # -- exports -----------------------------------------------------------------------------------------------------
+
+    def to_verdict(self, path: FilePath | None = None) -> str:
+        """Return the verdict as an HTML page that is printed on one sheet, and write it to `path` if given."""
+        return self.to_html(path, one_page=True)
+
+    def document(self) -> dict[str, Any]:
+        """Return the report as a JSON-serialisable dict."""
+        return to_jsonable(
+            {
+                "subject": self.subject,
+                "headline": self.headline,
+                "passed": self.passed,
+                "people": self.people,
+                "attributes": {name: self.find_state(name) for name in self.attributes},
+                "measure": self.wording.measure,
+                "decision": self.wording.decision,
+                "findings": [asdict(finding) for finding in self.findings],
+                "groups": [asdict(table) for table in self.tables],
+                "effects": [asdict(effect) for effect in self.effects],
+                "combinations": [asdict(effect) for effect in self.combinations],
+                "proxies": [asdict(proxy) for proxy in self.proxies],
+                "relations": list(self.relations),
+                "threshold": self.threshold,
+                "min_effect": self.min_effect,
+                "notes": list(self.notes),
+                "seed": self.seed,
+                "calls": self.calls,
+                "seconds": self.seconds,
+            }
+        )
+
+    def test_cases(self) -> list[JUnitCase]:
+        """Return one test case per attribute and combination, and one per stand-in."""
+        cases = []
+        for name in self.attributes:
+            cases.append(self._build_case(f"{name} alone", "attribute", (name,)))
+            cases.append(self._build_case(f"stand-ins for {name}", "stand-in", (name,)))
+        cases += [
+            self._build_case(f"{' and '.join(effect.attributes)} together", "combination", effect.attributes)
+            for effect in self.combinations
+        ]
+        return cases
+
+    def _build_case(self, name: str, kind: str, attributes: tuple[str, ...]) -> JUnitCase:
+        findings = [
+            finding
+            for finding in self.defects
+            if finding.kind == kind
+            and (finding.attributes == attributes or (kind == "stand-in" and set(attributes) & set(finding.attributes)))
+        ]
+        if not findings:
+            return JUnitCase(name=name)
+        return JUnitCase(
+            name=name,
+            outcome="failed",
+            kind=findings[0].level,
+            message="; ".join(finding.title for finding in findings),
+            detail="\n".join(f"{finding.detail} {finding.remedy}" for finding in findings),
+        )
+
+    def _export_name(self) -> str:
+        return self.subject
+
+    def _export_properties(self) -> Mapping[str, str]:
+        return {"protected": ", ".join(self.attributes), "people": str(self.people), "seed": str(self.seed)}
+
+    def __repr__(self) -> str:
+        return f"FairnessReport({self.subject}: {self.headline})"
