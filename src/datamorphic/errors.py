@@ -110,3 +110,7 @@ class DatamorphicWarning(UserWarning):
 
 class AmbiguousData(DatamorphicWarning):
     """A column can be read in two ways; the message names the hint that decides."""
+
+
+class IncompleteData(DatamorphicWarning):
+    """Rows of a file were left out, or say less than they should; the message says which and why."""

@@ -3,6 +3,8 @@
 from .example_systems import ExampleSystem, example_systems
 from .loans.attributes import replace_sentinels
 from .loans.book import make_loan_book
+from .loans.book_file import read_loan_book
+from .loans.freddie_mac import read_freddie_mac
 from .loans.law import default_probability
 from .sets import available, load
 
@@ -13,5 +15,7 @@ __all__ = [
     "example_systems",
     "load",
     "make_loan_book",
+    "read_freddie_mac",
+    "read_loan_book",
     "replace_sentinels",
 ]

@@ -1,0 +1,254 @@
+"""Read Freddie Mac's single-family loan-level files as a loan book.
+
+The files have no header and separate fields by "|". The layout is that of Freddie Mac's user guide: an origination file with
+one line per loan, and a performance file with one line per loan and month. The fields that are read have had the same
+positions in all releases; releases differ in the number of fields after them.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..._text import pluralize, suggest_name
+from ..._typing import FilePath
+from ..._validation import validate_choice
+from ...errors import DataError, IncompleteData
+from .attributes import ATTRIBUTES, DEFAULT_LABEL, OUTCOME_COLUMN, PAID_LABEL
+from .fields import FieldFile, Mask, convert_attributes, find_faults, handle_faults, matches_pattern, read_lines
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LOAN_NUMBER = "loan_sequence_number"
+ORIGINATION_FIELDS = (
+    "credit_score",
+    "first_payment_date",
+    "first_time_buyer",
+    "maturity_date",
+    "metropolitan_area",
+    "mortgage_insurance",
+    "units",
+    "occupancy",
+    "combined_ltv",
+    "dti",
+    "upb",
+    "ltv",
+    "interest_rate",
+    "channel",
+    "prepayment_penalty",
+    "amortization_type",
+    "state",
+    "property_type",
+    "postal_code",
+    LOAN_NUMBER,
+    "purpose",
+    "loan_term",
+    "borrowers",
+    "seller",
+    "servicer",
+    "super_conforming",
+    "relief_refinance_loan",
+    "program",
+    "relief_refinance",
+    "valuation_method",
+    "interest_only",
+    "insurance_cancelled",
+)
+MIN_ORIGINATION_FIELDS = 26  # releases until 2018 end with the flag of super-conforming loans
+#: positions of the fields of the performance file that decide about default
+PERFORMANCE_POSITIONS = {LOAN_NUMBER: 0, "delinquency": 3, "loan_age": 4, "zero_balance_code": 8}
+MIN_PERFORMANCE_FIELDS, MAX_PERFORMANCE_FIELDS = 23, 32
+LOAN_NUMBER_PATTERN = r"[A-Z]\d{2}Q[1-4]\w+"
+
+DEFAULT_MONTHS_LATE = 3  # 90 days
+OBSERVED_MONTHS = 36
+REO_STATUS, REO_DISPOSITION = "RA", "09"
+CLOSED_CODES = ("01", "02", "03", "09", "15", "16", "96")
+
+
+def read_freddie_mac(
+    origination: FilePath, performance: FilePath | None = None, *, invalid: str = "raise"
+) -> pd.DataFrame:
+    """Read Freddie Mac's loan-level files as a loan book.
+
+    A loan is in default if it is 90 days late, or its property was taken over, within three years (Ying 2024, section
+    8.3.1).
+
+    Parameters
+    ----------
+    origination : path
+        The origination file, such as ``sample_orig_2018.txt``: one line per loan.
+    performance : path, optional
+        The performance file, such as ``sample_svcg_2018.txt``: one line per loan and month. Without it, the book has
+        no column ``default``.
+    invalid : {"raise", "drop"}
+        Whether a missing or impossible value raises an error that names its line, or its loan is left out with a
+        warning. Values that mean "unavailable", such as the credit score 9999, are kept.
+
+    Returns
+    -------
+    DataFrame
+        One row per loan, with the columns of `make_loan_book`; the index is the number of the loan.
+
+    Examples
+    --------
+    >>> import datamorphic as dm
+    >>> loans = dm.data.read_freddie_mac("sample_orig_2018.txt", "sample_svcg_2018.txt")  # doctest: +SKIP
+    """
+    validate_choice("invalid", "read_freddie_mac", invalid, ("raise", "drop"))
+    file = _read_origination_fields(Path(origination))
+    loans, faults = convert_attributes(file)
+    numbers = file.fields[LOAN_NUMBER]
+    faults += find_faults(
+        file, numbers, ~matches_pattern(numbers, LOAN_NUMBER_PATTERN), "the loan number {!r} is not like F18Q10000001"
+    )
+    faults += find_faults(file, numbers, numbers.duplicated().to_numpy(), "the loan {!r} was on an earlier line, too")
+    if performance is not None:
+        defaulted, observed = _read_defaults(Path(performance), numbers, invalid)
+        unobserved = ~observed
+        faults += find_faults(file, numbers, unobserved, f"the loan {{!r}} has no line in {Path(performance).name}")
+        loans[OUTCOME_COLUMN] = np.where(defaulted, DEFAULT_LABEL, PAID_LABEL).astype(object)
+    keep = handle_faults(file, faults, invalid)
+    loans.index = numbers.rename(LOAN_NUMBER)
+    return loans[keep]
+
+
+# -- text to fields ----------------------------------------------------------------------------------------------
+
+
+def _read_origination_fields(path: Path) -> FieldFile:
+    """Return the fields of an origination file by name."""
+    lines = read_lines(path)
+    first = lines[0].split("|")
+    header = [_to_name(field) for field in first]
+    if set(header) & set(ORIGINATION_FIELDS):
+        return _select_named_fields(path, lines, header)
+    if re.fullmatch(LOAN_NUMBER_PATTERN, first[0].strip()) and len(first) >= MIN_PERFORMANCE_FIELDS:
+        raise DataError(
+            f"{path.name}:1: this line is one of a performance file: it starts with the number of a loan. Give that file as "
+            "performance=, and the origination file first."
+        )
+    expected = f"{MIN_ORIGINATION_FIELDS} to {len(ORIGINATION_FIELDS)}"
+    if not MIN_ORIGINATION_FIELDS <= len(first) <= len(ORIGINATION_FIELDS):
+        raise DataError(
+            f"{path.name}:1: {pluralize(len(first), 'field')} separated by '|', but an origination file of Freddie Mac has "
+            f"{expected}. Is it another file?"
+        )
+    file = _split_fields(path, lines, len(first), start=1)
+    file.fields.columns = list(ORIGINATION_FIELDS[: len(first)])
+    return file
+
+
+def _select_named_fields(path: Path, lines: list[str], header: list[str]) -> FieldFile:
+    """Return the fields of a file with a header, which Freddie Mac's own files do not have."""
+    needed = [*(attribute.name for attribute in ATTRIBUTES), LOAN_NUMBER]
+    missing = [name for name in needed if name not in header]
+    if missing:
+        raise DataError(f"{path.name}:1: the header lacks {missing[0]!r}. {suggest_name(missing[0], header)}")
+    repeated = [name for name in needed if header.count(name) > 1]
+    if repeated:
+        raise DataError(f"{path.name}:1: the header has {repeated[0]!r} more than once.")
+    if len(lines) == 1:
+        raise DataError(f"{path.name} has a header but no loans.")
+    file = _split_fields(path, lines[1:], len(header), start=2)
+    file.fields.columns = header
+    return file
+
+
+def _split_fields(path: Path, lines: list[str], width: int, start: int) -> FieldFile:
+    """Return the fields of lines, the first of which has the number `start`; all must have the same number of fields."""
+    import pandas as pd
+
+    bars = np.fromiter((line.count("|") for line in lines), dtype=np.intp, count=len(lines))
+    if (bars != width - 1).any():
+        row = int((bars != width - 1).argmax())
+        problem = "is empty" if not lines[row].strip() else f"has {pluralize(int(bars[row]) + 1, 'field')}"
+        raise DataError(f"{path.name}:{row + start}: the line {problem}, but the lines before it have {width}.")
+    fields = pd.read_csv(
+        io.StringIO("\n".join(lines)),
+        sep="|",
+        header=None,
+        dtype=object,
+        keep_default_na=False,
+        quoting=3,  # quotes are characters like others
+        skip_blank_lines=False,
+    )
+    return FieldFile(path.name, fields, np.arange(start, start + len(lines)))
+
+
+def _to_name(field: str) -> str:
+    """Return a title of a column as one of the names used here, as far as they are alike."""
+    name = re.sub(r"\W+", "_", field.strip().lower()).strip("_")
+    return TITLES.get(name, name)
+
+
+#: titles of the user guide that differ from the names used here
+TITLES = {
+    "first_time_homebuyer_flag": "first_time_buyer",
+    "mortgage_insurance_percentage": "mortgage_insurance",
+    "mortgage_insurance_percentage_mi": "mortgage_insurance",
+    "number_of_units": "units",
+    "occupancy_status": "occupancy",
+    "original_debt_to_income_dti_ratio": "dti",
+    "original_debt_to_income_ratio": "dti",
+    "original_upb": "upb",
+    "original_loan_to_value_ltv": "ltv",
+    "original_loan_to_value": "ltv",
+    "original_interest_rate": "interest_rate",
+    "property_state": "state",
+    "loan_purpose": "purpose",
+    "original_loan_term": "loan_term",
+    "number_of_borrowers": "borrowers",
+}
+
+
+# -- the performance file ----------------------------------------------------------------------------------------
+
+
+def _read_defaults(path: Path, numbers: pd.Series[Any], invalid: str) -> tuple[Mask, Mask]:
+    """Return which loans defaulted within three years, and which are in the performance file at all."""
+    import pandas as pd
+
+    lines = read_lines(path)
+    width = lines[0].count("|") + 1
+    if not MIN_PERFORMANCE_FIELDS <= width <= MAX_PERFORMANCE_FIELDS or not re.match(LOAN_NUMBER_PATTERN, lines[0]):
+        raise DataError(
+            f"{path.name}:1: a performance file of Freddie Mac has {MIN_PERFORMANCE_FIELDS} to {MAX_PERFORMANCE_FIELDS} fields "
+            f"separated by '|' and starts with the number of a loan. Got {pluralize(width, 'field')}. Is it another file?"
+        )
+    file = _split_fields(path, lines, width, start=1)
+    fields = file.fields[list(PERFORMANCE_POSITIONS.values())].copy()
+    fields.columns = list(PERFORMANCE_POSITIONS)
+    fields = fields.apply(lambda column: column.str.strip())
+    ages = pd.to_numeric(fields.loan_age, errors="coerce").to_numpy(np.float64)
+    status = fields.delinquency
+    months_late = pd.to_numeric(status, errors="coerce").to_numpy(np.float64)
+    taken_over = (status == REO_STATUS).to_numpy() | (fields.zero_balance_code == REO_DISPOSITION).to_numpy()
+    unknown = np.isnan(months_late) & ~status.isin([REO_STATUS, "XX", ""]).to_numpy()
+    faults = find_faults(file, fields.loan_age, ~(ages >= 0), "the loan age is {!r}, which is not a number of months")
+    faults += find_faults(
+        file, status, unknown | (months_late < 0), "the delinquency status is {!r}, expected months late or RA"
+    )
+    keep = handle_faults(file, faults, invalid)
+    within = keep & (ages <= OBSERVED_MONTHS)
+    is_default = within & ((months_late >= DEFAULT_MONTHS_LATE) | taken_over)
+    closed = fields.zero_balance_code.isin(CLOSED_CODES).to_numpy() & keep
+    loan = fields[LOAN_NUMBER]
+    defaulted = numbers.isin(set(loan[is_default])).to_numpy()
+    observed = numbers.isin(set(loan[keep])).to_numpy()
+    complete = numbers.isin(set(loan[closed | (keep & (ages >= OBSERVED_MONTHS))])).to_numpy()
+    unfinished = int((observed & ~complete & ~defaulted).sum())
+    if unfinished:
+        warnings.warn(
+            f"{path.name}: {pluralize(unfinished, 'loan')} not closed and observed for less than {OBSERVED_MONTHS} months. "
+            f"They count as {PAID_LABEL!r}, though they may still default.",
+            IncompleteData,
+            stacklevel=3,
+        )
+    return defaulted, observed
