@@ -5,6 +5,7 @@ from .loans.attributes import replace_sentinels
 from .loans.book import make_loan_book
 from .loans.book_file import read_loan_book
 from .loans.freddie_mac import read_freddie_mac
+from .loans.german_credit import load_german_credit
 from .loans.law import default_probability
 from .sets import available, load
 
@@ -14,6 +15,7 @@ __all__ = [
     "default_probability",
     "example_systems",
     "load",
+    "load_german_credit",
     "make_loan_book",
     "read_freddie_mac",
     "read_loan_book",

@@ -27,7 +27,7 @@ FILE_CODES = {"channel": ("T",)}
 MAX_FAULTS_SHOWN = 5
 
 
-class Fault(NamedTuple):
+class FieldFault(NamedTuple):
     """A value that cannot be read, with the number of its line."""
 
     line: int
@@ -71,12 +71,12 @@ def read_lines(path: Path) -> list[str]:
 
 def convert_attributes(
     file: FieldFile, attributes: Sequence[LoanAttribute] = ATTRIBUTES
-) -> tuple[pd.DataFrame, list[Fault]]:
+) -> tuple[pd.DataFrame, list[FieldFault]]:
     """Return attributes, and the values that are missing or impossible."""
     import pandas as pd
 
     columns: dict[str, Any] = {}
-    faults: list[Fault] = []
+    faults: list[FieldFault] = []
     for attribute in attributes:
         texts = file.fields[attribute.name].str.strip()
         convert = _convert_numbers if attribute.numeric else _convert_codes
@@ -84,7 +84,7 @@ def convert_attributes(
     return pd.DataFrame(columns), faults
 
 
-def _convert_numbers(file: FieldFile, attribute: LoanAttribute, texts: pd.Series[Any], faults: list[Fault]) -> Any:
+def _convert_numbers(file: FieldFile, attribute: LoanAttribute, texts: pd.Series[Any], faults: list[FieldFault]) -> Any:
     """Return numbers from texts, 0 for a fault."""
     import pandas as pd
 
@@ -108,7 +108,7 @@ def _convert_numbers(file: FieldFile, attribute: LoanAttribute, texts: pd.Series
     return values.astype(np.int64) if attribute.whole else values
 
 
-def _convert_codes(file: FieldFile, attribute: LoanAttribute, texts: pd.Series[Any], faults: list[Fault]) -> Any:
+def _convert_codes(file: FieldFile, attribute: LoanAttribute, texts: pd.Series[Any], faults: list[FieldFault]) -> Any:
     """Return codes; the sentinel is one of them."""
     codes = [*attribute.codes, *FILE_CODES.get(attribute.name, ())]
     if attribute.sentinel is not None:
@@ -123,12 +123,14 @@ def _convert_codes(file: FieldFile, attribute: LoanAttribute, texts: pd.Series[A
     return texts.tolist()
 
 
-def find_faults(file: FieldFile, texts: pd.Series[Any], rows: Mask, problem: str) -> list[Fault]:
+def find_faults(file: FieldFile, texts: pd.Series[Any], rows: Mask, problem: str) -> list[FieldFault]:
     """Return a fault for each of some rows; `problem` is a format of the text."""
-    return [Fault(int(file.lines[row]), problem.format(format_short(texts.iloc[row]))) for row in np.flatnonzero(rows)]
+    return [
+        FieldFault(int(file.lines[row]), problem.format(format_short(texts.iloc[row]))) for row in np.flatnonzero(rows)
+    ]
 
 
-def handle_faults(file: FieldFile, faults: list[Fault], invalid: str) -> Mask:
+def handle_faults(file: FieldFile, faults: list[FieldFault], invalid: str) -> Mask:
     """Return which rows to keep; raise or warn about the others."""
     keep = np.ones(len(file.lines), dtype=bool)
     if not faults:
