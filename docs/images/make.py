@@ -1,6 +1,9 @@
-"""Draws the pictures of the documentation: python docs/images/make.py"""
+"""Draws the pictures of the documentation: python docs/images/make.py, or only some: make.py patterns"""
 
 from __future__ import annotations
+
+import sys
+from pathlib import Path
 
 import numpy as np
 from drawing import Map, save, words
@@ -14,6 +17,8 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import datamorphic as dm
+from datamorphic.relations.patterns.drawing import draw_tree
+from datamorphic.reporting.html import render_drawing
 
 WIDTH, HEIGHT = 189, 60  # pixels a map
 LEFT, TOP, GAP_X, GAP_Y = 10, 26, 16, 40
@@ -77,6 +82,14 @@ def gallery():
     in_rows("borders.svg", 3, label, drawn)
 
 
+def patterns():
+    """Draw the two trees of relation patterns."""
+    for root in ("Symmetry", "Sets"):
+        drawing = render_drawing(draw_tree(dm.patterns, root))
+        (Path(__file__).parent / f"patterns-{root.lower()}.svg").write_text(drawing, encoding="utf-8")
+
+
 if __name__ == "__main__":
-    for draw in (subjects, gallery, oracle, walk, relation, monotone, datamorphisms):
-        draw()
+    for draw in (subjects, gallery, oracle, walk, relation, monotone, datamorphisms, patterns):
+        if not sys.argv[1:] or draw.__name__ in sys.argv[1:]:
+            draw()

@@ -33,6 +33,7 @@ from .init import init
 from .laws import laws
 from .mutate import mutate
 from .optimise import optimise
+from .patterns import patterns
 from .runs import app as runs
 from .script import script
 from .select import select
@@ -45,7 +46,7 @@ from .worker_check import worker_check
 #: commands by panel, in the order of the help
 PANELS: dict[str, list[Callable[..., None] | typer.Typer]] = {
     "Start here": [demo, test, init],
-    "Test a model": [explore, check, cover, select, combine, laws, script],
+    "Test a model": [explore, check, cover, select, combine, patterns, laws, script],
     "Models about people and money": [fairness],
     "Test a program": [hunt, mutate],
     "Test sets": [cases, optimise],

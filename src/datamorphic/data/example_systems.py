@@ -125,6 +125,7 @@ SEARCH_FAULTS = {
     "long lists are cut": "sorting by falling price shows three articles only",
     "sorts upwards only": "the falling order of prices is ignored",
     "knows no plurals": "words must have the same number as in the catalogue",
+    "first word decides": "words after the first one have no effect",
     "word order matters": "a possessive is not understood",
     "linking words count": "words such as 'for' must occur in the title",
     "departments are no words": "words of the query do not match departments",
@@ -195,7 +196,10 @@ class ProductSearch:
         product_words = set(product.words)
         if "departments are no words" in self.faults:
             product_words.discard(product.department)
-        return all(self._understand(word) in product_words for word in words if self._counts(word))
+        meanings = [self._understand(word) for word in words if self._counts(word)]
+        if "first word decides" in self.faults:
+            meanings = meanings[:1]
+        return all(meaning in product_words for meaning in meanings)
 
     def _counts(self, word: str) -> bool:
         return "linking words count" in self.faults or word not in ("for", "with", "and", "of", "the", "a", "an", "in")

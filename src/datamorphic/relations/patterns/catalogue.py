@@ -9,13 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 from ..._text import suggest_name
 from ...errors import ArgumentError, DataError
+from ...reporting.export import Exportable
+from ...reporting.junit import JUnitCase
 from . import inputs, outputs
 from .examples import EXAMPLES
 from .hierarchy import find_children, find_layers, find_roots, measure_abstraction, validate_hierarchy
-from .pattern import ParentEdge, Pattern
+from .pattern import SIDES, ParentEdge, Pattern
+from .published import published_relations
 
 ANY_SYSTEM = "no restriction"
 QUERY_BASED = "query-based systems"
@@ -43,8 +47,10 @@ def _infer(parent: str, reason: str) -> ParentEdge:
     return ParentEdge(parent, True, reason)
 
 
-class PatternCatalogue(Mapping[str, Pattern]):
+class PatternCatalogue(Mapping[str, Pattern], Exportable):
     """Patterns by name, whatever the case of its letters.
+
+    ``describe()`` lists them, ``to_html("patterns.html")`` writes a page with the trees drawn.
 
     Examples
     --------
@@ -52,6 +58,9 @@ class PatternCatalogue(Mapping[str, Pattern]):
     >>> dm.patterns["similar"].parents, dm.patterns.find_children("Irrelevance")
     (('Symmetry',), ['Fully-Equal', 'Partially-Equal'])
     """
+
+    _PAGE = "relations.patterns.page:build_page"
+    _TEXT = "relations.patterns.text:format_catalogue"
 
     def __init__(self, patterns: Iterable[Pattern]) -> None:
         self._patterns: dict[str, Pattern] = {}
@@ -97,7 +106,72 @@ class PatternCatalogue(Mapping[str, Pattern]):
     @cached_property
     def abstraction(self) -> dict[str, float]:
         """How abstract each pattern is, from 0 to 1; see `measure_abstraction`."""
-        return measure_abstraction(self._patterns)
+        memberships = {
+            example.relation.name: {pattern.name} for pattern in self._patterns.values() for example in pattern.examples
+        }
+        for relation in published_relations.values():  # some of them are examples, and count once
+            memberships.setdefault(relation.name, set()).update(relation.patterns)
+        return measure_abstraction(self._patterns, memberships.values())
+
+    def document(self) -> dict[str, Any]:
+        """Return the catalogue as a JSON-serialisable dict."""
+        return {
+            "patterns": [self.describe_pattern(name) for name in self],
+            "trees": {root: self.find_layers(root) for root in self.roots},
+            "published": [
+                {
+                    "name": item.name,
+                    "patterns": list(item.patterns),
+                    "statement": item.statement,
+                    "domain": item.domain,
+                    "promise": item.promise,
+                    "reference": item.reference,
+                    "section": item.section,
+                    "system": item.system or None,
+                    "note": item.note,
+                }
+                for item in published_relations.values()
+            ],
+        }
+
+    def describe_pattern(self, name: str) -> dict[str, Any]:
+        """Return one pattern as a JSON-serialisable dict."""
+        pattern = self[name]
+        return {
+            "name": pattern.name,
+            "kind": pattern.kind,
+            "scope": pattern.scope,
+            "definition": pattern.definition,
+            "reference": pattern.reference,
+            "note": pattern.note,
+            "abstraction": self.abstraction[pattern.name],
+            "parents": [
+                {"name": edge.parent, "inferred": edge.inferred, "source": edge.source} for edge in pattern.edges
+            ],
+            "children": self.find_children(pattern.name),
+            "partners": list(pattern.partners),
+            "parameters": {
+                side: [
+                    {"name": item.name, "help": item.help, "required": item.required}
+                    for item in pattern.parameters(side)
+                ]
+                for side in SIDES
+            },
+            "examples": [
+                {
+                    "relation": example.relation.name,
+                    "promise": example.relation.promise,
+                    "says": example.relation.says,
+                    "system": example.system,
+                    "fault": example.fault,
+                }
+                for example in pattern.examples
+            ],
+        }
+
+    def test_cases(self) -> list[JUnitCase]:
+        """Return nothing: a catalogue neither passes nor fails."""
+        return []
 
     def __repr__(self) -> str:
         return f"PatternCatalogue({len(self)} patterns)"
@@ -166,13 +240,11 @@ PATTERNS = (
         scope=QUERY_BASED,
         definition="Another sorting rule does not change the number of items.",
         reference=SEGURA_2019,
-        edges=(
-            _infer("Symmetry", "section 2.2.2.1 gives it as the example of Symmetry"),
-            _infer("Change Direction", "reversing the sorting rule reverses a direction"),
-        ),
+        edges=(_infer("Change Direction", "reversing the sorting rule reverses a direction"),),
         inputs=inputs.Resort,
         outputs=outputs.SameSize,
         partners=("Equivalence", "Partially-Equal"),
+        note="Section 2.2.2.1 gives it as the example of Symmetry.",
     ),
     Pattern(
         name="Conjunctive Conditions",
@@ -180,10 +252,7 @@ PATTERNS = (
         scope=QUERY_BASED,
         definition="A further condition (and) only removes items: the follow-up's items are among the source's.",
         reference=SEGURA_2019,
-        edges=(
-            _infer("Sets", "its outputs are linked by a set relation (definition 6.2)"),
-            _infer("Subset", "its output side is Subset"),
-        ),
+        edges=(_infer("Subset", "its output side is Subset"),),
         inputs=inputs.Restrict,
         outputs=outputs.Within,
         partners=("Subset", "Monotone"),
@@ -205,10 +274,7 @@ PATTERNS = (
         scope=QUERY_BASED,
         definition="Inputs of different parts of the input domain have no items in common.",
         reference=SEGURA_2019,
-        edges=(
-            _infer("Sets", "its outputs are linked by a set relation (definition 6.2)"),
-            _infer("Disjoint", "its output side is Disjoint"),
-        ),
+        edges=(_infer("Disjoint", "its output side is Disjoint"),),
         inputs=inputs.OtherParts,
         outputs=outputs.NoneShared,
         partners=("Disjoint",),

@@ -101,7 +101,8 @@ def measure_abstraction(patterns: Patterns, relations: Iterable[Iterable[str]] =
     patterns : mapping of str to Pattern
         The catalogue.
     relations : iterable of iterables of str
-        For each known relation the names of its patterns. By default the examples of the patterns count.
+        For each known relation the names of its patterns. ``dm.patterns.abstraction`` counts the examples of all patterns and
+        the published relations.
 
     Examples
     --------
@@ -111,7 +112,6 @@ def measure_abstraction(patterns: Patterns, relations: Iterable[Iterable[str]] =
     True
     """
     memberships = [frozenset(names) for names in relations]
-    memberships += [frozenset({pattern.name}) for pattern in patterns.values() for _ in pattern.examples]
     total = len(patterns) + len(memberships)
     measures = {}
     for name in patterns:

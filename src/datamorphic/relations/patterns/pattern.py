@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 PatternKind = Literal["MRP", "MRIP", "MROP"]
 Side = Literal["input", "output"]
+SIDES: tuple[Side, ...] = ("input", "output")
 
 #: what the three kinds of patterns are
 KINDS: dict[str, str] = {
@@ -79,7 +80,7 @@ class Pattern:
     >>> import datamorphic as dm
     >>> pattern = dm.patterns["Conjunctive Conditions"]
     >>> pattern.kind, pattern.scope, pattern.parents
-    ('MRP', 'query-based systems', ('Sets', 'Subset'))
+    ('MRP', 'query-based systems', ('Subset',))
     """
 
     name: str

@@ -1,0 +1,105 @@
+"""The catalogue of patterns as a page, with its trees drawn."""
+
+from __future__ import annotations
+
+from ...reporting.document import Page, Section, Snippet, Table
+from .catalogue import SCOPES, PatternCatalogue
+from .code import format_code
+from .drawing import draw_tree
+from .pattern import KINDS, Pattern
+from .published import published_relations
+from .text import format_edge
+
+
+def build_page(catalogue: PatternCatalogue) -> Page:
+    """Return the page: the trees, every pattern by scope, and the published relations."""
+    trees = [
+        Section(heading=f"The tree of {root}", text=catalogue[root].definition, drawing=draw_tree(catalogue, root))
+        for root in catalogue.roots
+        if catalogue.find_children(root)
+    ]
+    sections = [
+        Section(
+            heading="Trees",
+            text="More abstract patterns are on the left. A pattern appears in the layer of its lowest level of abstraction, and may "
+            "belong to several trees.",
+            parts=trees,
+            anchor="trees",
+        )
+    ]
+    scopes = [*SCOPES, *dict.fromkeys(pattern.scope for pattern in catalogue.values() if pattern.scope not in SCOPES)]
+    for scope in scopes:
+        members = [pattern for pattern in catalogue.values() if pattern.scope == scope]
+        if members:
+            sections.append(
+                Section(
+                    heading=f"{scope[:1].upper()}{scope[1:]}",
+                    text="",
+                    parts=[_build_pattern_section(catalogue, pattern) for pattern in members],
+                    searchable=True,
+                )
+            )
+    sections.append(_build_published_section())
+    return Page(
+        title="Patterns of metamorphic relations",
+        lead="A pattern says what many relations have in common. An input pattern says how follow-up inputs come from source inputs, "
+        "an output pattern how the outputs relate, and input >> output is a relation that runs.",
+        facts=[(kind, meaning) for kind, meaning in KINDS.items()],
+        sections=sections,
+        contents=True,
+    )
+
+
+def _build_pattern_section(catalogue: PatternCatalogue, pattern: Pattern) -> Section:
+    facts = [
+        ("Proposed by", pattern.reference),
+        ("Abstraction", f"{catalogue.abstraction[pattern.name]:.2f} of 1"),
+        ("More abstract", "; ".join(map(format_edge, pattern.edges)) or "nothing: it is the root of a tree"),
+        ("More concrete", ", ".join(catalogue.find_children(pattern.name)) or "nothing"),
+    ]
+    if pattern.partners:
+        facts.append(("Goes with", ", ".join(pattern.partners)))
+    for example in pattern.examples:
+        facts.append(
+            (
+                f"Example {example.relation.name}",
+                f"{example.relation.says}. It holds on the {example.system}; the fault {example.fault!r} breaks it.",
+            )
+        )
+    return Section(
+        heading=pattern.name,
+        badge=pattern.kind,
+        state="note",
+        text=f"{pattern.definition} {pattern.note}".strip(),
+        facts=facts,
+        snippets=[
+            Snippet(label=example.relation.name, text=format_code(example.relation)) for example in pattern.examples
+        ],
+        snippets_title="As code",
+        folding="closed",
+    )
+
+
+def _build_published_section() -> Section:
+    rows = [
+        [
+            item.name,
+            ", ".join(item.patterns),
+            item.statement,
+            item.domain,
+            item.reference,
+            item.section,
+            item.system,
+            item.note,
+        ]
+        for item in published_relations.values()
+    ]
+    return Section(
+        heading="Published relations",
+        text="Relations that section 6.3.8 of Ying (2024) classifies, and those of chapter 6 itself.",
+        table=Table(
+            columns=["relation", "patterns", "statement", "domain", "reference", "section", "runs on", "note"],
+            rows=rows,
+        ),
+        anchor="published",
+    )
