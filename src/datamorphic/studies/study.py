@@ -11,7 +11,17 @@ from .._text import pluralize, suggest_name
 from .._validation import validate_choice, validate_integer
 from ..errors import UsageError
 from . import coded_classifiers as coded
-from . import group_selection, group_simulations, groups, learner_relations, mutants, real_data, tree_scores, trees
+from . import (
+    group_selection,
+    group_simulations,
+    groups,
+    learner_relations,
+    mutants,
+    pattern_scopes,
+    real_data,
+    tree_scores,
+    trees,
+)
 from .group_trials import format_amount as format_trial_amount
 from .published import tables
 from .result import Study
@@ -55,6 +65,11 @@ TABLES: dict[str, tuple[str, Callable[[str, Workbench], list[Row]]]] = {
     "002-11": ("Effects of MT-BART and MT-IPART against other generators of groups", groups.build_effect_table),
     "002-12": ("Seconds to make 10,000 groups", groups.build_time_table),
     "002-13": ("How evenly groups of MT-BART and MT-IPART lie", groups.build_spread_table),
+    "002-14": ("Patterns of relations by scope", pattern_scopes.build_scope_table),
+    "002-19": (
+        "Programs of the study of MRGS-ART, their relations, mutants and kinds of faults",
+        pattern_scopes.build_program_table,
+    ),
     "002-23": ("Violation rates and regions of mutants of BesselJ", group_selection.build_region_table),
     "002-24": ("Violation rates and regions of mutants of TriSquarePlus", group_selection.build_region_table),
     "002-25": ("Violation rates and regions of mutants of rj", group_selection.build_region_table),
@@ -98,6 +113,7 @@ class StudyEntry(NamedTuple):
 #: descriptions of how much is measured, by document or table; by default in explorations
 AMOUNTS: dict[str, Callable[[Scale], str]] = {
     "002": format_trial_amount,
+    **dict.fromkeys(("002-14", "002-19"), pattern_scopes.format_amount),
     "003": mutants.format_amount,
     "003-1": learner_relations.format_amount,
     "004": tree_scores.format_amount,

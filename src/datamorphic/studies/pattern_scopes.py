@@ -1,0 +1,73 @@
+"""Tables of Ying (2024) that list things: patterns by scope, and the programs of chapter 7."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..data.programs.registry import programs
+from ..relations.patterns.catalogue import patterns
+from .published import published
+from .rows import Row, iterate_figures, make_row
+from .workload import Scale, Workbench
+
+KIND_OF_COLUMN = {"MRPs": "MRP", "MRIPs": "MRIP", "MROPs": "MROP"}
+OURS_ONLY = ("Round Trip",)  # patterns of these scopes that the thesis does not have
+INPUT_PATTERNS_NOTE = "Section 6.3.3 calls Query-Meaning and Input-Merge input patterns (MRIPs); so do we."
+ROUND_TRIP_NOTE = "Ours leaves out Round Trip, which the thesis does not have."
+LENGTH_NOTE = "Lines of our own program, which computes the same function."
+MUTANTS_NOTE = "The printed mutants are not published; ours are others, chosen to be diverse."
+
+
+def format_amount(scale: Scale) -> str:
+    """Describe how much is measured."""
+    return "nothing is run: the tables list things"
+
+
+def build_scope_table(table: str, bench: Workbench) -> list[Row]:
+    """Build Table 14: how many patterns each scope has, and which; 2 for a pattern that is listed twice."""
+    rows = []
+    for figure in iterate_figures(published(table)):
+        ours, notes = _count_patterns(figure)
+        rows.append(make_row(figure, table, figure.strategy, figure.subject, ours=ours, notes=notes))
+    return rows
+
+
+def _count_patterns(figure: Any) -> tuple[float, list[str]]:
+    if figure.measure == "listed":
+        return float(figure.subject in patterns and patterns[figure.subject].scope == figure.strategy), []
+    members = [
+        pattern for pattern in patterns.values() if pattern.scope == figure.subject and pattern.name not in OURS_ONLY
+    ]
+    notes = [ROUND_TRIP_NOTE] if any(patterns[name].scope == figure.subject for name in OURS_ONLY) else []
+    if figure.measure == "patterns":
+        return len(members), notes
+    if figure.subject == "query-based systems" and figure.measure != "MROPs":
+        notes = [INPUT_PATTERNS_NOTE]
+    return sum(pattern.kind == KIND_OF_COLUMN[figure.measure] for pattern in members), notes
+
+
+def build_program_table(table: str, bench: Workbench) -> list[Row]:
+    """Build Table 19: the programs of chapter 7, their domains, relations, mutants and kinds of faults."""
+    rows = []
+    for figure in iterate_figures(published(table)):
+        ours, notes = _describe_program(figure)
+        rows.append(make_row(figure, table, figure.subject, ours=ours, notes=notes))
+    return rows
+
+
+def _describe_program(figure: Any) -> tuple[float, list[str]]:
+    program = programs[figure.subject]
+    match figure.measure:
+        case "dimensions":
+            return program.dimension, []
+        case "from":
+            return float(program.domain.low[0]), []
+        case "to":
+            return float(program.domain.high[0]), []
+        case "LOC":
+            return len(program.source.splitlines()), [LENGTH_NOTE]
+        case "MRs":
+            return len(program.relations), []
+        case "mutants":
+            return len(program.mutants), [MUTANTS_NOTE]
+    return float(any(mutant.operator == figure.measure for mutant in program.mutants.values())), [MUTANTS_NOTE]
