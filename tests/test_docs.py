@@ -158,11 +158,15 @@ def test_the_tutorial_prints_what_it_shows(name, tmp_path, monkeypatch):
 @pytest.mark.parametrize("page", PAGES, ids=format_page_id)
 def test_expectation_files_can_be_read(page, tmp_path):
     from datamorphic.audit.expectations import parse_expectations
+    from datamorphic.relations.promises import read_promises
 
     for block in find_blocks(page):
         if block.title is not None and block.title.startswith("promises."):
             write_block(block, tmp_path)
             parse_expectations(tmp_path / block.title)
+        elif block.title is not None and block.title.endswith(".promises"):
+            write_block(block, tmp_path)
+            assert len(read_promises(tmp_path / block.title))
 
 
 # -- the guide to the checks ------------------------------------------------------------------------------------------

@@ -55,6 +55,7 @@ SHOTS = {
     "protected": Shot(
         source="docs/guides/protected.md", file="protected.html", selector="[data-badge=Fault]", width=820
     ),
+    "fairness": Shot(source="docs/guides/fairness.md", file="fairness.html", width=1000, height=960),
     "front": Shot(source="docs/borders.md", file="front.html", heading="The border in a picture"),
     "hunt": Shot(source="docs/guides/hunting.md", file="hunt.html", height=1280),
     "mutants": Shot(source="docs/guides/mutants.md", file="mutants.html", height=900),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.support import fairness as planted
 
 from datamorphic.risk.fairness.api import fairness
 from datamorphic.risk.fairness.intervals import measure_auc, measure_gap, measure_mean, measure_share
+from support import fairness as planted
 
 SEEDS = range(4)
 TWINS = {  # the model, and what it is blamed for

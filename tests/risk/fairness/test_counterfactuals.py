@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from tests.support.fairness import draw_people
 
 import datamorphic as dm
 from datamorphic.risk.fairness.counterfactuals import CounterfactualMaker
 from datamorphic.risk.fairness.groups import MISSING, combine_groups, group_people
 from datamorphic.risk.fairness.people import People
+from support.fairness import draw_people
 
 
 def build(frame, protected, inputs=None):

@@ -11,13 +11,13 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
-from tests.support import fairness as planted
 from typer.testing import CliRunner
 
 import datamorphic as dm
 from datamorphic.cli.main import app
 from datamorphic.errors import ArgumentError, DataError, PromiseError
 from datamorphic.risk.fairness.api import fairness
+from support import fairness as planted
 
 
 @pytest.fixture(scope="module")
@@ -221,7 +221,7 @@ def test_exports(reports, tmp_path):
 def test_the_command(people, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     people.head(300).to_csv("people.csv", index=False)
-    command = ["fairness", "tests.support.fairness:judge_gender", "people.csv", "--outcome", "approved"]
+    command = ["fairness", "support.fairness:judge_gender", "people.csv", "--outcome", "approved"]
     result = CliRunner().invoke(
         app, [*command, "--protected", "gender", "--html", "f.html", "--verdict", "v.html", "--json"]
     )
@@ -231,8 +231,6 @@ def test_the_command(people, tmp_path, monkeypatch):
     assert (tmp_path / "v.html").exists()
     text = CliRunner().invoke(app, [*command, "--protected", "origin"])
     assert text.exit_code == 0
-    assert "Repeat: datamorphic fairness tests.support.fairness:judge_gender people.csv" in " ".join(
-        text.stdout.split()
-    )
-    wrong = CliRunner().invoke(app, ["fairness", "tests.support.fairness:judge_gender", "--protected", "gender"])
+    assert "Repeat: datamorphic fairness support.fairness:judge_gender people.csv" in " ".join(text.stdout.split())
+    wrong = CliRunner().invoke(app, ["fairness", "support.fairness:judge_gender", "--protected", "gender"])
     assert wrong.exit_code == 2

@@ -81,7 +81,7 @@ class Judge:
                 level = "fault" if share.low > self.threshold else "concern"
             detail = (
                 f"If {only} their {name} were different, {words.format_people(share)} would get {words.another_answer}."
-                f"{self._describe_largest_swap(effect)}"
+                f"{self._describe_largest_swap(effect)}{_describe_left_out(effect)}"
             )
             return FairnessFinding(
                 kind="attribute",
@@ -200,3 +200,10 @@ class Judge:
             f"{words.format_level(rows[table.lowest].level.value)}. The groups may differ in things that may count.",
             remedy="Ask whether the columns that the groups differ in may count for the decision.",
         )
+
+
+def _describe_left_out(effect: AttributeEffect) -> str:
+    """Return who is not counted, because other columns would have to change as well."""
+    if effect.judges_repaired or not effect.tied_columns:
+        return ""
+    return f" Not counted: people whose {join_names(effect.tied_columns)} would have to change as well."

@@ -158,7 +158,7 @@ def _build_finding(report: FairnessReport, number: int, finding: FairnessFinding
         heading=finding.title,
         text=finding.detail,
         state=LEVEL_STATES[finding.level],
-        badge=finding.level,
+        badge=finding.level.capitalize(),
         anchor=f"finding-{number}",
         facts=[("What to do", finding.remedy)],
         beside=beside,
