@@ -10,7 +10,7 @@ from .effects import AttributeEffect, CombinationEffect, CounterfactualCase
 from .intervals import MeasuredValue
 from .proxies import Proxy
 from .shares import GroupTable
-from .wording import Wording
+from .wording import Wording, join_names
 
 FindingKind = Literal["attribute", "combination", "stand-in", "gap"]
 FindingLevel = Literal["fault", "concern", "advice"]
@@ -164,11 +164,7 @@ class Judge:
     def _describe_proxy(self, proxy: Proxy) -> FairnessFinding:
         words = self.wording
         assert proxy.effect is not None
-        columns = (
-            " and ".join([", ".join(proxy.columns[:-1]), proxy.columns[-1]])
-            if len(proxy.columns) > 1
-            else proxy.columns[0]
-        )
+        columns = join_names(proxy.columns)
         verb = "stand in" if len(proxy.columns) > 1 else "stands in"
         who = f"people with {proxy.attribute} {proxy.group}"
         effect_text = words.format_effect(who, f"with the {columns} of others", -proxy.effect.value, proxy.effect)
