@@ -42,6 +42,11 @@ settings.load_profile("datamorphic")
 COMPILER = pytest.StashKey[subprocess.Popen]()
 THREAD_LIMITS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
+# Rewriting the asserts of all test files takes ten seconds in every process, so the outcome is kept for the next run even
+# where $PYTHONDONTWRITEBYTECODE is set. What tests import later is not: they write modules, change them, and read them again.
+_WITHOUT_BYTECODE = sys.dont_write_bytecode
+sys.dont_write_bytecode = False
+
 
 @pytest.fixture(scope="session")
 def real_data():
@@ -102,6 +107,7 @@ def pytest_collection_modifyitems(items):
 
 def pytest_collection_finish():
     """Spare the garbage collector the objects of imports and of thousands of tests: a tenth of the time of all tests."""
+    sys.dont_write_bytecode = _WITHOUT_BYTECODE
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
