@@ -94,8 +94,18 @@ SLOW_EXAMPLES = {  # in docstrings, where they cannot be marked
 }
 
 
-def pytest_collection_modifyitems(items):
+COMPILED_TESTS = (
+    "tests/hunting/",
+    "tests/reference/test_selection",
+    "tests/reference/test_groups",
+    "tests/quality/test_group",
+)
+
+
+def pytest_collection_modifyitems(config, items):
     """Mark tests by their folder: those of real systems, of seeded statistical claims, and of recorded behaviour."""
+    if hasattr(config, "workerinput"):  # last, when the kernels are compiled: or every process would compile them
+        items.sort(key=lambda item: item.nodeid.startswith(COMPILED_TESTS))
     tests = Path(__file__).parent
     marks = {"integration": ["integration"], "quality": ["quality", "slow"], "behaviour": ["slow"]}
     for item in items:
