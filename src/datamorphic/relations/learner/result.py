@@ -175,4 +175,6 @@ def _has_missing_label(y: Array) -> bool:
 def _has_variation(x: object) -> bool:
     if isinstance(x, np.ndarray):
         return bool((x != x[:1]).any())
-    return not hasattr(x, "nunique") or bool((x.nunique(dropna=False) > 1).any())
+    if not hasattr(x, "nunique"):
+        return True
+    return any(column.nunique(dropna=False) > 1 for _, column in x.items())  # the first one that varies will do
