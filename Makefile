@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 
+# Tests start hundreds of Python processes, and each would compile the package again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test quick check bench docs java wheel lowest versions clean
 
 demo: $(VENV)/installed

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
+import pickle
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import pytest
+import typer.testing
 from hypothesis import HealthCheck, settings
 
 import datamorphic as dm
@@ -25,6 +28,9 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
 # Commands keep their runs in the user's data folder by default. Those of the tests stay out of it.
 os.environ["DATAMORPHIC_STORE"] = os.path.join(tempfile.mkdtemp(prefix="store-"), "runs.sqlite")
 
+# CliRunner builds the parsers of all commands again for each call, which takes longer than most of the commands.
+typer.testing._get_command = functools.cache(typer.testing._get_command)
+
 # A busy machine draws and answers slowly, which is no failure. DATAMORPHIC_LONG searches longer.
 settings.register_profile(
     "datamorphic",
@@ -34,6 +40,12 @@ settings.register_profile(
 )
 settings.load_profile("datamorphic")
 COMPILER = pytest.StashKey[subprocess.Popen]()
+THREAD_LIMITS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+# Rewriting the asserts of all test files takes ten seconds in every process, so the outcome is kept for the next run even
+# where $PYTHONDONTWRITEBYTECODE is set. What tests import later is not: they write modules, change them, and read them again.
+_WITHOUT_BYTECODE = sys.dont_write_bytecode
+sys.dont_write_bytecode = False
 
 
 @pytest.fixture(scope="session")
@@ -46,6 +58,25 @@ def real_data():
         return dm.data.load(name)
 
     return load
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _remembered_reference_models():
+    """Fit the reference model of an audit once for the same data: a third of the time of small audits."""
+    from datamorphic.audit import context
+
+    fit, models = context.fit_reference_model, {}
+
+    def fit_once(inputs, labels, rows, *, numeric, seed, seconds=None):
+        features = [(feature.kind, feature.high) for feature in inputs.space.features]
+        key = pickle.dumps((inputs.codes, features, labels, rows, numeric, seed))
+        if key not in models:
+            models[key] = fit(inputs, labels, rows, numeric=numeric, seed=seed, seconds=seconds)
+        return models[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(context, "fit_reference_model", fit_once)
+        yield
 
 
 @pytest.fixture
@@ -63,8 +94,18 @@ SLOW_EXAMPLES = {  # in docstrings, where they cannot be marked
 }
 
 
-def pytest_collection_modifyitems(items):
+COMPILED_TESTS = (
+    "tests/hunting/",
+    "tests/reference/test_selection",
+    "tests/reference/test_groups",
+    "tests/quality/test_group",
+)
+
+
+def pytest_collection_modifyitems(config, items):
     """Mark tests by their folder: those of real systems, of seeded statistical claims, and of recorded behaviour."""
+    if hasattr(config, "workerinput"):  # last, when the kernels are compiled: or every process would compile them
+        items.sort(key=lambda item: item.nodeid.startswith(COMPILED_TESTS))
     tests = Path(__file__).parent
     marks = {"integration": ["integration"], "quality": ["quality", "slow"], "behaviour": ["slow"]}
     for item in items:
@@ -76,14 +117,17 @@ def pytest_collection_modifyitems(items):
 
 def pytest_collection_finish():
     """Spare the garbage collector the objects of imports and of thousands of tests: a tenth of the time of all tests."""
+    sys.dont_write_bytecode = _WITHOUT_BYTECODE
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
 
 
 def pytest_configure(config):
-    """Have the kernels compiled while the first tests run, where several processes share the work."""
+    """Where several processes share the work: one thread each, and the kernels compiled while the first tests run."""
     if not hasattr(config, "workerinput") and config.getoption("numprocesses", None):
+        for variable in THREAD_LIMITS:  # threads of two workers would wait for each other, at ten times the cost
+            os.environ.setdefault(variable, "1")
         script = Path(__file__).parent.joinpath("support/compile_kernels.py")
         untraced = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
         config.stash[COMPILER] = subprocess.Popen([sys.executable, script], stderr=subprocess.DEVNULL, env=untraced)

@@ -8,6 +8,7 @@ title is written as a file, and a block named `console` shows commands. Every da
 from __future__ import annotations
 
 import doctest
+import functools
 import re
 import shlex
 import tomllib
@@ -83,9 +84,12 @@ def test_values_in_the_readme_are_correct(tmp_path, monkeypatch):
 # -- commands --------------------------------------------------------------------------------------------------
 
 
+build_parsers = functools.cache(get_command)  # all commands: longer than parsing a line
+
+
 def parse_command(words):
     """Parse a command without running it."""
-    command, context, rest = get_command(app), None, list(words[1:])
+    command, context, rest = build_parsers(app), None, list(words[1:])
     while True:
         below = getattr(command, "commands", {})
         context = command.make_context(" ".join(words), rest if not below else rest[:1], parent=context)

@@ -36,7 +36,12 @@ def test_probabilities_in_float32_are_no_fault(data, model):
     assert "agrees with the label" in result.notes[-1]
     assert result.kind == "a function of 2 classes"
     named = dm.test(
-        predict, data, classes=["no", "yes"], expect={"monotone": {"income": "up"}, "towards": "yes"}, budget="10s"
+        predict,
+        data,
+        classes=["no", "yes"],
+        expect={"monotone": {"income": "up"}, "towards": "yes"},
+        budget="10s",
+        only=["repeats", "answers", "classes", "monotone"],
     )
     assert not named.at_least("concern")
     assert "classes=['no', 'yes']" in named.code()
@@ -109,7 +114,7 @@ def test_classes_on_the_command_line(data, tmp_path, monkeypatch, command):
     words = data.assign(target=np.where(data["target"], "yes", "no"))
     words.to_csv(tmp_path / "data.csv", index=False)
     arguments = [command, f"scores_for_{command}:predict", "data.csv", "--classes", "no,yes", "--target", "target"]
-    arguments += {"test": ["--budget", "5s"], "explore": ["--walks", "50"], "check": ["--inputs", "20"]}[command]
+    arguments += {"test": ["--only", "answers"], "explore": ["--walks", "50"], "check": ["--inputs", "20"]}[command]
     outcome = CliRunner().invoke(app, [*arguments, "--json", "--store", "none"])
     assert outcome.exit_code == 0, outcome.output
     document = json.loads(outcome.stdout)
@@ -136,8 +141,8 @@ def test_the_pytest_file_asks_the_same_way(data, tmp_path, monkeypatch):
         "no,yes",
         "--monotone",
         "debt=up",
-        "--budget",
-        "5s",
+        "--only",
+        "monotone",
     ]
     outcome = CliRunner().invoke(app, [*arguments, "--towards", "yes", "--pytest", "test_it.py", "--store", "none"])
     assert outcome.exit_code == 1, outcome.output

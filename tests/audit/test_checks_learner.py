@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import datamorphic as dm
+from datamorphic.relations.learner.sklearn import LEARNER_RELATIONS
 
 
 @pytest.mark.slow
@@ -13,6 +14,8 @@ def test_a_learner_that_depends_on_the_order_of_its_rows_is_a_fault(monkeypatch)
 
     fit = GaussianNB.fit
     monkeypatch.setattr(GaussianNB, "fit", lambda self, X, y, sample_weight=None: fit(self, X[:30], y[:30]))
+    relations = {name: LEARNER_RELATIONS[name] for name in ("sample order", "MR-0")}
+    monkeypatch.setattr("datamorphic.audit.checks.learner.LEARNER_RELATIONS", relations)
     iris = dm.data.load("iris")
     result = dm.test(GaussianNB(), iris, target="target", only="learning", budget="20s", progress=False)
     finding = next(finding for finding in result.findings if finding.about == "sample order")

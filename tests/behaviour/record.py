@@ -20,13 +20,14 @@ import sys
 import time
 import traceback
 import warnings
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_variable, "1")  # before NumPy is imported: sums must not depend on the number of cores
+    os.environ[_variable] = "1"  # before NumPy is imported: sums must not depend on the number of cores
 os.environ["DATAMORPHIC_STORE"] = "none"
 
 FOLDER = Path(__file__).resolve().parent
@@ -77,9 +78,11 @@ def load_sections() -> dict[str, Any]:
     return sections.SECTIONS
 
 
-def is_chosen(name: str, only: str) -> bool:
+def is_chosen(name: str, only: Sequence[str]) -> bool:
     """Return whether a section is run: slow ones only if they are asked for."""
-    return name.startswith(only) and (only.startswith("slow") or not name.startswith("slow"))
+    return any(
+        name.startswith(prefix) and (prefix.startswith("slow") or not name.startswith("slow")) for prefix in only
+    )
 
 
 def summarize(value: Any) -> Any:
@@ -154,7 +157,7 @@ def differences(before: Any, after: Any, place: str = "") -> list[str]:
     return [f"{place}: {json.dumps(before)[:160]} -> {json.dumps(after)[:160]}"]
 
 
-def check(outcomes: dict[str, Outcome], only: str) -> int:
+def check(outcomes: dict[str, Outcome], only: Sequence[str]) -> int:
     """Print each section that differs from the record, was added or is missing; return the exit code."""
     record, whole = read_record(DIGESTS), read_record(NAMES)
     expected = {name for name in record if is_chosen(name, only)}
@@ -186,7 +189,7 @@ def check(outcomes: dict[str, Outcome], only: str) -> int:
     return 1 if wrong else 0
 
 
-def write(outcomes: dict[str, Outcome], only: str, all_names: set[str]) -> int:
+def write(outcomes: dict[str, Outcome], all_names: set[str]) -> int:
     """Write digests and summaries; keep what the record has of sections that were not run."""
     errors = {name: outcome.error for name, outcome in outcomes.items() if outcome.error}
     for name, error in sorted(errors.items()):
@@ -213,7 +216,9 @@ def main() -> int:
     action.add_argument("--write", action="store_true", help="write the record")
     action.add_argument("--check", action="store_true", help="compare with the record")
     action.add_argument("--list", action="store_true", help="list the sections")
-    parser.add_argument("--only", default="", metavar="PREFIX", help="sections whose names start with this")
+    parser.add_argument(
+        "--only", nargs="+", default=[""], metavar="PREFIX", help="sections whose names start with these"
+    )
     parser.add_argument("--jobs", type=int, default=1, help="number of processes")
     parser.add_argument("--times", action="store_true", help="print how long each section takes")
     arguments = parser.parse_args()
@@ -221,12 +226,13 @@ def main() -> int:
     if arguments.list:
         print("\n".join(names))
         return 0
-    if not names:
-        parser.error(f"There is no section whose name starts with {arguments.only!r}.")
+    for prefix in arguments.only:
+        if not any(is_chosen(name, [prefix]) for name in names):
+            parser.error(f"There is no section whose name starts with {prefix!r}.")
     outcomes = run_sections(names, arguments.jobs, arguments.times)
     if arguments.check:
         return check(outcomes, arguments.only)
-    return write(outcomes, arguments.only, set(load_sections()))
+    return write(outcomes, set(load_sections()))
 
 
 if __name__ == "__main__":

@@ -459,7 +459,9 @@ def wrapped_answers(model: str, data: str = "iris") -> Any:
     inputs = frame.drop(columns="target")
     system = dm.wrap(fit(MODELS[model](), frame), space=dm.Space.from_frame(inputs))
     outputs = system.execute(inputs, scores=True)
-    return {"values": outputs.values, "status": outputs.status, "scores": outputs.scores}
+    # the last digits of an iterative solver depend on the processor
+    scores = None if outputs.scores is None else np.round(outputs.scores, 5)
+    return {"values": outputs.values, "status": outputs.status, "scores": scores}
 
 
 for _model in MODELS:

@@ -6,14 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.main import get_command
 from typer.testing import CliRunner
 
 import datamorphic as dm
 from datamorphic.cli.main import app
 from support.loans import SPACE, Loans
 
-ROOT = get_command(app)
 SYSTEM = ("--system", "support.loans:Loans")
 
 
@@ -21,7 +19,6 @@ SYSTEM = ("--system", "support.loans:Loans")
 def run(tmp_path, monkeypatch):
     """Call a command in a folder that holds seeds.csv and judged.parquet."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("typer.testing._get_command", lambda app: ROOT, raising=False)  # it builds all commands anew
     system = dm.TestSystem.collect(Loans)
     seeds = system.make_seeds()
     seeds.save("seeds.csv")

@@ -20,7 +20,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def seeds():
-    """The seeds that demos were asked for, while all of them are the same one: it takes seconds."""
+    """The seeds that demos were asked for, while all of them are the same one, and shorter: it takes seconds."""
     asked, once = [], functools.cache(lambda: run_demo(0))
 
     def recorded(seed):
@@ -28,6 +28,8 @@ def seeds():
         return once()
 
     with pytest.MonkeyPatch.context() as patch:
+        for constant, amount in (("LAW_EXAMPLES", 20), ("RESUMED_WALKS", 40), ("TRIALS", 10)):
+            patch.setattr(f"datamorphic.cli.demo.demo.{constant}", amount)
         patch.setattr("datamorphic.cli.demo.demo.run_demo", recorded)
         yield asked
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shlex
 import shutil
@@ -42,6 +43,14 @@ def run(*arguments, **named):
     return CliRunner().invoke(app, list(arguments), prog_name="datamorphic", **named)
 
 
+@functools.cache
+def render_help(path):
+    """Return the help of a command in a narrow terminal."""
+    result = run(*path.split()[1:], "-h", env={"COLUMNS": "60"})
+    assert result.exit_code == 0
+    return result.stdout
+
+
 def parse(line):
     """Parse a line without running it, and return the words that call the command."""
     path, *words = shlex.split(line)
@@ -63,10 +72,8 @@ def parse(line):
 def test_every_command_has_help_with_examples_that_can_be_copied(path):
     command = COMMANDS[path]
     assert command.examples
-    for flag in ("-h", "--help"):
-        result = run(*path.split()[1:], flag, env={"COLUMNS": "60"})
-        assert result.exit_code == 0
-    lines = result.stdout.splitlines()
+    assert run(*path.split()[1:], "--help", env={"COLUMNS": "60"}).stdout == render_help(path)
+    lines = render_help(path).splitlines()
     for example in command.examples:
         assert f"   {example}" in lines  # whole, however narrow the terminal
 
@@ -104,18 +111,16 @@ def test_the_help_lists_commands_in_the_order_of_registration():
         assert f"   {example}\n" in text
 
 
-def usage_of(*words):
-    return next(line for line in run(*words, "-h").stdout.splitlines() if "Usage:" in line)
-
-
 @pytest.mark.slow
-def test_usage_has_no_brackets_in_brackets():
-    for path in COMMANDS:
-        usage = usage_of(*path.split()[1:])
-        assert "[[" not in usage
-        assert "{" not in usage
-    assert "remove [OPTIONS] ID...  " in usage_of("runs", "remove")
-    assert "explore [OPTIONS] [MODEL] [DATA]  " in usage_of("explore")
+@pytest.mark.parametrize("path", COMMANDS)
+def test_usage_has_no_brackets_in_brackets(path):
+    usage = " ".join(render_help(path).partition("Usage:")[2].partition("\n \n")[0].split())
+    assert usage.startswith(path)
+    assert "[[" not in usage
+    assert "{" not in usage
+    pieces = {"datamorphic runs remove": "ID...", "datamorphic explore": "[MODEL] [DATA]"}
+    if path in pieces:
+        assert usage.startswith(f"{path} [OPTIONS] {pieces[path]}")
 
 
 def test_without_arguments_it_shows_the_help():
@@ -181,11 +186,10 @@ def in_terminal(*arguments, **changed):
 def test_colour_in_a_terminal_unless_it_is_disabled():
     code, output = in_terminal("laws", "-h", TERM="xterm-256color")
     assert (code, "\x1b[" in output) == (0, True)
-    for changed_variables in ({"NO_COLOR": "1", "TERM": "xterm-256color"}, {"TERM": "dumb"}):
-        code, output = in_terminal("laws", "-h", **changed_variables)
-        assert code == 0
-        assert "datamorphic laws --subject" in output
-        assert "\x1b" not in output
+    code, output = in_terminal("laws", "-h", NO_COLOR="1", TERM="xterm-256color")
+    assert code == 0
+    assert "datamorphic laws --subject" in output
+    assert "\x1b" not in output
 
 
 @pytest.mark.slow
@@ -231,7 +235,7 @@ def test_the_console_of_results(monkeypatch, capsys, environment, escapes):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "words", [["study", "--list"], ["--help"], ["laws", "--subject", "box_1", "--examples", "5", "--store", "none"]]
+    "words", [["runs", "list"], ["--help"], ["laws", "--subject", "box_1", "--examples", "5", "--store", "none"]]
 )
 def test_a_closed_pipe_is_not_an_error(words):
     ours, theirs = os.pipe()
@@ -245,7 +249,7 @@ def test_a_closed_pipe_is_not_an_error(words):
 
 @pytest.mark.slow
 def test_the_first_line_alone_can_be_read():
-    line = f"{shlex.quote(PROGRAM)} study --list | head -1"
+    line = f"{shlex.quote(PROGRAM)} --help | head -1"
     done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=True)
     assert len(done.stdout.splitlines()) == 1
     assert done.stderr == ""
@@ -277,6 +281,11 @@ def test_a_full_disk_is_reported_in_one_line(words):
     full = with_streams(words, "> /dev/full")
     assert full.returncode == 2
     assert full.stderr == ("datamorphic: The output cannot be written: No space left on device. Send it elsewhere.\n")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is full")
+def test_a_message_that_cannot_be_written_does_not_change_the_exit_code():
     assert with_streams(["laws"], "> /dev/full 2>&1").returncode == 2
 
 

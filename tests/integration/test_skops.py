@@ -27,9 +27,13 @@ from datamorphic.systems.files import load_model
 from datamorphic.systems.untrusted import validate_trees
 from datamorphic.testing.conformance import check_executor
 
-io = pytest.importorskip("skops.io", reason="pip install 'datamorphic[skops]'")
-
 SPACE = dm.Space([dm.Continuous("x", 0, 1), dm.Continuous("y", 0, 1)])
+
+
+@pytest.fixture(scope="module", autouse=True)
+def io():
+    """The library, imported where these tests run: two seconds that other processes are spared."""
+    return pytest.importorskip("skops.io", reason="pip install 'datamorphic[skops]'")
 
 
 class Mine(ClassifierMixin, BaseEstimator):
@@ -43,7 +47,7 @@ class Mine(ClassifierMixin, BaseEstimator):
         return self.classes_[np.zeros(len(x), dtype=int)]
 
 
-def test_a_model_from_a_file(tmp_path):
+def test_a_model_from_a_file(io, tmp_path):
     frame = SPACE.sample(100, seed=0)
     model = LogisticRegression().fit(frame, frame["x"] > frame["y"])
     io.dump(model, tmp_path / "model.skops")
@@ -52,14 +56,14 @@ def test_a_model_from_a_file(tmp_path):
     np.testing.assert_array_equal(sut.execute(frame).values, model.predict(frame))
 
 
-def test_unknown_types_are_refused_by_name_unless_trusted(tmp_path):
+def test_unknown_types_are_refused_by_name_unless_trusted(io, tmp_path):
     io.dump(Mine().fit(np.zeros((2, 1)), [0, 1]), tmp_path / "mine.skops")
     with pytest.raises(dm.errors.UntrustedError, match=r"Mine.*trust=True \(--trust"):
         dm.wrap(tmp_path / "mine.skops")
     assert isinstance(load_model(tmp_path / "mine.skops", trust=True), Mine)
 
 
-def test_a_forest_is_looked_over_and_needs_no_trust(tmp_path, monkeypatch):
+def test_a_forest_is_looked_over_and_needs_no_trust(io, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     frame = SPACE.sample(100, seed=0)
     frame["label"] = np.where(frame["x"] > frame["y"], "over", "under")
@@ -103,7 +107,7 @@ FORGED = {
 
 @pytest.mark.parametrize("what", FORGED)
 @pytest.mark.parametrize("kind", ["tree", "forest"])
-def test_forged_trees_are_refused(what, kind, tmp_path):
+def test_forged_trees_are_refused(io, what, kind, tmp_path):
     frame = SPACE.sample(100, seed=0)
     kinds = {"tree": DecisionTreeClassifier(), "forest": RandomForestClassifier(2)}
     model = kinds[kind].fit(frame.to_numpy(), frame["x"] > frame["y"])
@@ -117,7 +121,7 @@ def test_forged_trees_are_refused(what, kind, tmp_path):
             dm.wrap(tmp_path / "model.skops")
 
 
-def test_trees_are_looked_over_even_if_skops_trusts_them(tmp_path, monkeypatch):
+def test_trees_are_looked_over_even_if_skops_trusts_them(io, tmp_path, monkeypatch):
     frame = SPACE.sample(100, seed=0)
     tree = DecisionTreeClassifier().fit(frame.to_numpy(), frame["x"] > frame["y"])
     boosted = HistGradientBoostingClassifier(max_iter=2).fit(frame.to_numpy(), frame["x"] > frame["y"])
@@ -163,7 +167,7 @@ def test_trees_that_are_handed_other_columns_are_refused():
             validate_trees(forest, "model.skops")
 
 
-def test_trees_are_taken_only_where_it_is_known_who_asks_them(tmp_path):
+def test_trees_are_taken_only_where_it_is_known_who_asks_them(io, tmp_path):
     frame = SPACE.sample(100, seed=0)
     labels = frame["x"] > frame["y"]
     tree = DecisionTreeClassifier().fit(frame, labels)

@@ -28,15 +28,18 @@ def open_store(url: str | None, *, required: bool = False, reading: bool = False
 
     The default store is in the user's data folder. If it cannot be opened, the command goes on without a store.
     """
-    from ..runs.store import Store
-    from ..runs.url import read_store_variable
+    chosen_url = url
+    if not chosen_url:
+        from ..runs.url import read_store_variable
 
-    chosen_url = url or read_store_variable()
+        chosen_url = read_store_variable()
     if chosen_url == "none":
         if required:
             raise UsageError("This command needs a run store. Name one with --store.")
         yield None
         return
+    from ..runs.store import Store  # not earlier: without a store, SQLAlchemy is not needed
+
     try:
         store = Store.open(url, reading=reading)
     except StoreError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -228,6 +229,8 @@ def _has_numeric_answers(sut: Executor) -> bool:
         return False
     if getattr(sut.model, "answers_numbers", False) or getattr(sut.model, "_estimator_type", "") == "regressor":
         return True  # a model file, or a regressor of CatBoost
+    if "sklearn" not in sys.modules:  # then the model cannot be one of its estimators
+        return False
     from sklearn.base import BaseEstimator, is_regressor
 
     return isinstance(sut.model, BaseEstimator) and bool(is_regressor(sut.model))

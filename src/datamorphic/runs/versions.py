@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 #: packages whose version may change an answer, or what can be sent to a worker
@@ -29,6 +30,12 @@ PACKAGES = (
 
 def read_versions() -> dict[str, str]:
     """Return the versions of Python and of the installed packages."""
+    return dict(_read_versions_once())
+
+
+@cache
+def _read_versions_once() -> dict[str, str]:
+    """Search for the packages once per process: it takes longer than a small run."""
     package_versions = {"python": platform.python_version()}
     for package in PACKAGES:
         try:

@@ -139,6 +139,8 @@ def _find_missing_and_known(values: npt.NDArray[Any], labels: Labels | None) -> 
     if values.dtype.kind in "iufb":
         missing = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
         return missing, np.ones(len(values), dtype=bool) if labels is None else _find_labels(values, labels)
+    if values.dtype.kind == "U" and labels is None:  # text is never missing
+        return np.zeros(len(values), dtype=bool), np.ones(len(values), dtype=bool)
     import pandas as pd
 
     try:

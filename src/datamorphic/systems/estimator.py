@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
+import sys
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from itertools import combinations
@@ -212,6 +213,8 @@ class _RenamedPredict:
 
 
 def _validate_fitted(model: SupportsPredict) -> None:
+    if "sklearn" not in sys.modules:  # then the model cannot be one of its estimators
+        return
     from sklearn.base import BaseEstimator
     from sklearn.exceptions import NotFittedError
     from sklearn.utils.validation import check_is_fitted
@@ -250,6 +253,8 @@ def _find_scorers(model: SupportsPredict, labels: Labels) -> dict[ScoreKind, Cal
 
 def _copy_with_pairwise_scores(model: SupportsPredict) -> Any:
     """Return a copy of an SVM, or a pipeline that ends with one, that scores pairs of classes; else None."""
+    if "sklearn.svm" not in sys.modules:
+        return None
     from sklearn.pipeline import Pipeline
     from sklearn.svm import SVC, NuSVC
 

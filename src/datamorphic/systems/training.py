@@ -166,7 +166,9 @@ class Training:
         if self.framed:
             import pandas as pd
 
-            x = pd.concat([self.x, t], ignore_index=True).astype(self.x.dtypes.to_dict())
+            x = pd.concat([self.x, t], ignore_index=True)
+            if not x.dtypes.equals(self.x.dtypes):
+                x = x.astype(self.x.dtypes.to_dict())
         else:
             x = np.concatenate([self.x, t])
         return replace(self, x=x, y=_join_labels(self.y, labels))

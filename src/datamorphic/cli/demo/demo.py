@@ -50,6 +50,8 @@ MONOTONE_FEATURES = ("worst radius", "worst concavity", "mean compactness")
 RELATIONS = ("MR-0", "MR-1.2", "MR-2.1", "MR-3.1", "MR-3.2", "MR-4.2", "sample order")
 PROGRAM, MUTANT, RELATION = "tanh", "emu10", "tripling"
 GENERATORS = ("MT-RT", "SFIDMT-ART")
+LAW_EXAMPLES = 200
+RESUMED_WALKS = 200
 TRIALS = 40  # so that the demo takes seconds without compiled kernels
 
 
@@ -166,12 +168,12 @@ def run_demo(seed: int = 0) -> Demo:
         rows=len(inputs),
         accuracy=float(model.score(unseen, unseen_labels)),
         audit=audit,
-        laws=check_laws(derive(space, sut), LawOptions(examples=200, seed=seed)),
+        laws=check_laws(derive(space, sut), LawOptions(examples=LAW_EXAMPLES, seed=seed)),
         path=path,
         outputs=outputs,
         cost=cost,
         combination=combine(MeasurementErrors(model, inputs), "permutationComplete", seed=seed, progress=False),
-        resumed=interrupt_and_resume(subject, seed, ExploreOptions(walks=200)),
+        resumed=interrupt_and_resume(subject, seed, ExploreOptions(walks=RESUMED_WALKS)),
         flip=front.nearest(unseen.iloc[[least_certain]]),
         mutant=mutant,
         mutant_report=mutant_report,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -300,6 +301,8 @@ def _select_relations(options: CheckOptions, model: Any, data: object) -> tuple[
 
 def _is_fitted(model: object) -> bool:
     """Return whether a model that follows the conventions of scikit-learn is fitted."""
+    if "sklearn" not in sys.modules:  # then the model cannot be one of its estimators
+        return False
     from sklearn.base import BaseEstimator
     from sklearn.exceptions import NotFittedError
     from sklearn.utils.validation import check_is_fitted

@@ -172,7 +172,9 @@ def _has_missing_label(y: Array) -> bool:
     return any(label is None or label != label for label in y.tolist())
 
 
-def _has_variation(x: object) -> bool:
+def _has_variation(x: Any) -> bool:
     if isinstance(x, np.ndarray):
         return bool((x != x[:1]).any())
-    return not hasattr(x, "nunique") or bool((x.nunique(dropna=False) > 1).any())
+    if not hasattr(x, "nunique"):
+        return True
+    return any(column.nunique(dropna=False) > 1 for _, column in x.items())  # the first one that varies will do
