@@ -46,7 +46,8 @@ ALLOWED_BETWEEN_CAPABILITIES = {
     ("audit", "trees"),  # and judges test sets
     ("data", "relations"),  # programs carry their relations
     ("data", "mutation"),  # and their mutants
-    ("risk", "relations"),  # what a model about people must keep
+    ("risk", "relations"),  # what a model about people and money must keep,
+    ("risk", "data"),  # on loan books
     ("scripting", "exploration"),  # scripts explore,
     ("scripting", "synthesis"),  # combine and optimise,
     ("scripting", "data"),  # and name the subjects that ship with the package

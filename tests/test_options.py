@@ -15,6 +15,7 @@ from datamorphic.morphisms.options import LawOptions
 from datamorphic.mutation.options import MutateOptions
 from datamorphic.relations.check.options import CheckOptions
 from datamorphic.risk.fairness.options import FairnessOptions
+from datamorphic.risk.credit.options import CreditOptions
 from datamorphic.scripting.options import PlayOptions
 from datamorphic.synthesis.combination.options import CombineOptions
 from datamorphic.synthesis.optimisation.options import OptimiseOptions
@@ -48,6 +49,7 @@ OPTION_SETS = {
     "check": CheckOptions,
     "combine": CombineOptions,
     "cover": CoverOptions,
+    "credit": CreditOptions,
     "explore": ExploreOptions,
     "fairness": FairnessOptions,
     "generate": GenerateOptions,

@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from .relations.patterns.relation import InputPattern as InputPattern
     from .relations.patterns.relation import OutputPattern as OutputPattern
     from .relations.patterns.relation import PatternRelation as PatternRelation
+    from .risk.credit.api import credit as credit
+    from .risk.credit.result import CreditReport as CreditReport
     from .risk.fairness.api import fairness as fairness
     from .risk.fairness.result import FairnessReport as FairnessReport
     from .runs.store import Store as Store
@@ -114,6 +116,8 @@ _NAMES = {
     "relations.patterns.catalogue": "patterns",
     "relations.patterns.pattern": "Pattern",
     "relations.patterns.relation": "InputPattern OutputPattern PatternRelation",
+    "risk.credit.api": "credit",
+    "risk.credit.result": "CreditReport",
     "risk.fairness.api": "fairness",
     "risk.fairness.result": "FairnessReport",
     "runs.store": "Store",

@@ -21,6 +21,7 @@ from .check import check
 from .combine import combine
 from .completion import join_completion_words
 from .cover import cover
+from .credit import credit
 from .demo.command import demo
 from .error_lines import report_fatal_error
 from .exit_codes import ExitCode
@@ -47,7 +48,7 @@ from .worker_check import worker_check
 PANELS: dict[str, list[Callable[..., None] | typer.Typer]] = {
     "Start here": [demo, test, init],
     "Test a model": [explore, check, cover, select, combine, patterns, laws, script],
-    "Models about people and money": [fairness],
+    "Models about people and money": [credit, fairness],
     "Test a program": [hunt, mutate],
     "Test sets": [cases, optimise],
     "Stored runs": [runs],

@@ -171,3 +171,4 @@ class Page:
     facts: Facts = ()  # the basis of the verdict
     contents: bool = False  # whether to show a list of the sections
     tiles: Sequence[Tile] = ()  # the main figures
+    compact: bool = False  # whether it is printed in small type, to fit one sheet of paper

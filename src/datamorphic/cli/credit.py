@@ -1,0 +1,149 @@
+"""The command ``datamorphic credit``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..errors import UsageError
+from ..runs.interrupts import Interrupts
+from . import options as opt
+from .console import prepare_output_files, print_json, print_line, print_text, redirect_user_output, write_exports
+from .exit_codes import ExitCode
+from .load import choose_model_and_data, load_data, load_system
+
+TABLE_ENDINGS = (".csv", ".parquet", ".pq")
+
+
+def credit(
+    model: Annotated[
+        str | None,
+        opt.argument("MODEL", "A fitted model: a file, or module:object. Leave it out to train a ladder of models."),
+    ] = None,
+    inputs: Annotated[
+        str | None,
+        opt.argument("DATA", "Loans: a CSV or Parquet file, or data:NAME. The default is a synthetic loan book."),
+    ] = None,
+    data: opt.Data = None,
+    also: Annotated[
+        list[str] | None, opt.option("NAME=MODEL", "A further model to compare MODEL with. Repeatable.")
+    ] = None,
+    target: Annotated[
+        str | None, opt.option("COL", "The column that says who defaulted. By default 'default' or 'target'.")
+    ] = None,
+    outcome: Annotated[
+        str | None, opt.option("VALUE", "The value of that column that means default, e.g. bad.")
+    ] = None,
+    promises: Annotated[
+        Path | None, opt.option("FILE", "What is expected of the models, e.g. 'credit_score: lowers default'.")
+    ] = None,
+    column: Annotated[
+        list[str] | None,
+        opt.option("ROLE=COL", "Your column for credit_score, dti or ltv, e.g. credit_score=fico. Repeatable."),
+    ] = None,
+    additive: Annotated[
+        bool, opt.flag("--additive", "Add fixed steps to credit score, DTI and LTV instead of multiplying.")
+    ] = False,
+    ladder: Annotated[
+        str,
+        opt.option(
+            "NAMES",
+            "The models to train, separated by commas: short, published, logistic_regression, decision_tree, "
+            "random_forest, neural_network, gradient_boosting, xgboost, lightgbm.",
+        ),
+    ] = "short",
+    repetitions: Annotated[int, opt.option("N", "How often models are trained, on other loans each time.", min=1)] = 5,
+    threshold: Annotated[
+        float, opt.option("SHARE", "Reject a model that treats more applicants than this wrongly.")
+    ] = 0.01,
+    strong: Annotated[float, opt.option("SIZE", "The difference of risk from which a violation counts.")] = 0.01,
+    approval_rate: Annotated[float, opt.option("SHARE", "The share of applicants that is approved.")] = 0.8,
+    later: Annotated[str | None, opt.option("DATA", "Loans of a later year: train on DATA, test on these.")] = None,
+    budget: opt.Budget = None,
+    trust: opt.Trust = False,
+    seed: opt.Seed = 0,
+    verdict: Annotated[
+        Path | None, opt.option("FILE", "Write the verdict as an HTML page that prints on one sheet.")
+    ] = None,
+    html: opt.HtmlFile = None,
+    junit: opt.JunitFile = None,
+    as_json: opt.Json = False,
+) -> None:
+    """Judge credit risk models: how well they rank borrowers, and whether a better applicant ever gets a higher risk.
+
+    Without MODEL, logistic regression, trees, forests, networks and boosting of growing size are trained and compared, and the
+    one to use is named. The exit code is 1 if a given model is rejected, or if no model can be used.
+
+    Examples: datamorphic credit --verdict verdict.html;
+    datamorphic credit model.skops loans.csv --target default --html credit.html;
+    datamorphic credit loans.csv --target status --outcome bad --promises promises.txt
+    """
+    from ..risk.credit.api import credit as judge_models
+
+    if model is not None and inputs is None and data is None and _is_table(model):
+        model, inputs = None, model  # the only argument is the data
+    model, data_name = choose_model_and_data(model, inputs, None, data, None)
+    if model is not None and data_name is None:
+        raise UsageError("A model is judged on loans that it was not trained on. Add DATA.")
+    prepare_output_files(verdict, html, junit)
+    with redirect_user_output(), Interrupts():
+        models = _load_models(model, also, trust)
+        result = judge_models(
+            models,
+            None if data_name is None else load_data(data_name),
+            target,
+            outcome=outcome,
+            promises=promises,
+            columns=_parse_columns(column),
+            additive=additive,
+            ladder=[name.strip() for name in ladder.split(",") if name.strip()],
+            repetitions=repetitions,
+            threshold=threshold,
+            strong=strong,
+            approval_rate=approval_rate,
+            later=None if later is None else load_data(later),
+            budget=budget,
+            seed=seed,
+            trust=trust,
+            name=None if data_name is None else Path(data_name.removeprefix("data:")).name,
+        )
+        if verdict is not None:
+            result.to_verdict(verdict)
+    if as_json:
+        print_json(result.document())
+    else:
+        print_text(result.describe(), passed=result.passed)
+        if verdict is not None:
+            print_line(f"The verdict: {verdict}")
+    write_exports(result, {"html": html, "junit": junit}, silent=as_json)
+    if result.interrupted:
+        raise typer.Exit(ExitCode.INTERRUPTED)
+    if not result.passed:
+        raise typer.Exit(ExitCode.FINDINGS)
+
+
+def _is_table(text: str) -> bool:
+    return text.startswith("data:") or text.lower().endswith(TABLE_ENDINGS)
+
+
+def _load_models(model: str | None, also: list[str] | None, trust: bool) -> dict[str, Any] | None:
+    """Return the models by name; None to train a ladder."""
+    if model is None:
+        if also:
+            raise UsageError("--also adds a model to compare MODEL with, but there is no MODEL. Name it first.")
+        return None
+    models = {Path(model).name: load_system(model, None, trust)[0]}
+    for text in also or ():
+        name, path = opt.parse_pair(text, "--also", "a name and a model, as in challenger=new.skops")
+        if name in models:
+            raise UsageError(f"--also: there is already a model {name!r}. Choose another name.")
+        models[name] = load_system(path, None, trust)[0]
+    return models
+
+
+def _parse_columns(texts: list[str] | None) -> dict[str, str] | None:
+    if not texts:
+        return None
+    return dict(opt.parse_pair(text, "--column", "ROLE=COL, as in credit_score=fico") for text in texts)

@@ -1,0 +1,471 @@
+"""A credit report as a page, and as a verdict of one printed page for a model-risk officer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from ..._text import format_percent, pluralize
+from ...relations.change import ChangeRelation
+from ...reporting.document import (
+    Axis,
+    Drawing,
+    Line,
+    Page,
+    Scatter,
+    Section,
+    SectionState,
+    Shape,
+    Table,
+    TextLabel,
+    Tile,
+)
+from ...reporting.text import NO_VALUE_TEXT
+from .judging import WRONGNESS_EDGES
+from .measures import Estimate
+from .model_result import ModelResult, ViolationShare
+from .result import CreditReport
+from .terms import (
+    DIRECTION_PROMISES,
+    VERDICT_STATES,
+    RelationVerdict,
+    count_kept,
+    describe_case,
+    describe_changes,
+    describe_price,
+    describe_relation,
+    describe_share,
+    format_per_thousand,
+    format_percentage_points,
+    judge_share,
+)
+from .text import describe_rejection, describe_signs, find_main_model, format_basis, format_verdict
+
+MAX_VERDICT_MODELS = 7  # rows of the comparison on one page
+MAX_VERDICT_RELATIONS = 8
+MIN_LINE_SIZES = 3  # of a family, to draw violations by size
+BAR_WIDTH, BAR_HEIGHT, BAR_GAP, BAR_LEFT = 420.0, 20.0, 8.0, 150.0
+
+
+def build_page(report: CreditReport, one_page: bool = False) -> Page:
+    """Build the page of a report; with `one_page`, the verdict alone."""
+    shown_relations = report.relations[:MAX_VERDICT_RELATIONS] if one_page else report.relations
+    sections = [
+        _build_promises(report, shown_relations),
+        *_build_example(report),
+        _build_comparison(report),
+        *_build_price(report),
+    ]
+    if one_page:
+        return Page(
+            title=f"Credit model verdict: {report.data}",
+            lead=_write_lead(report),
+            verdict=format_verdict(report),
+            state=_find_state(report),
+            tiles=_build_tiles(report),
+            sections=[*sections, _build_method(report)],
+            compact=True,
+        )
+    return Page(
+        title=f"Credit models: {report.data}",
+        lead=_write_lead(report),
+        verdict=format_verdict(report),
+        state=_find_state(report),
+        facts=[("Data", format_basis(report)), *(("Note", note) for note in report.notes)],
+        tiles=_build_tiles(report),
+        contents=True,
+        sections=[
+            *sections,
+            _build_map(report),
+            *_build_growth(report),
+            _build_models(report),
+            _build_violations(report),
+            *_build_histogram(report),
+            _build_worst_cases(report),
+            _build_method(report),
+        ],
+    )
+
+
+def _write_lead(report: CreditReport) -> str:
+    return (
+        "A lender expects that a better applicant is never given a higher risk. Every applicant was improved on paper, all "
+        "else equal, and each model was asked again."
+    )
+
+
+def _find_state(report: CreditReport) -> SectionState:
+    return "good" if report.passed else "bad"
+
+
+def _build_tiles(report: CreditReport) -> list[Tile]:
+    model = find_main_model(report)
+    kept, tested = count_kept(model)
+    share = model.worst_share.value
+    tiles = [
+        Tile(
+            label=f"of {pluralize(tested, 'expectation')} kept",
+            value=str(kept),
+            state="good" if kept == tested else "warn" if model.name not in report.choice.rejections else "bad",
+        ),
+        Tile(
+            label="of 1,000 treated wrongly, at worst",
+            value=format_per_thousand(share),
+            state="good" if share == 0 else "warn" if model.name not in report.choice.rejections else "bad",
+        ),
+    ]
+    if model.auc is not None:
+        tiles.append(Tile(label="ranking power (AUC, of 100)", value=f"{100 * model.auc.value:.1f}"))
+    if model.default_rate is not None:
+        tiles.append(Tile(label="of 1,000 approved loans default", value=format_per_thousand(model.default_rate)))
+    return tiles
+
+
+# -- the verdict -------------------------------------------------------------------------------------------------------
+
+
+def _find_contrast(report: CreditReport) -> ModelResult | None:
+    """Return a model to show beside the main one: the best-ranking of the rejected ones, or else the best one."""
+    main = find_main_model(report)
+    others = [model for model in report.models if model.name != main.name]
+    rejected = [model for model in others if model.name in report.choice.rejections]
+    ranked = sorted(rejected or others, key=lambda model: -(0.0 if model.auc is None else model.auc.value))
+    return ranked[0] if ranked else None
+
+
+def _build_promises(report: CreditReport, relations: Sequence[ChangeRelation]) -> Section:
+    main, contrast = find_main_model(report), _find_contrast(report)
+    strong = report.settings["strong"]
+    models = [main] if contrast is None else [main, contrast]
+    promises = {DIRECTION_PROMISES[relation.direction] for relation in relations}
+    rows: list[list[str]] = []
+    marked: list[tuple[int, int]] = []
+    for relation in relations:
+        row = [describe_changes(relation) if len(promises) == 1 else describe_relation(relation)]
+        for model in models:
+            verdict = judge_share(model.shares[relation.name], report.threshold, strong)
+            if VERDICT_STATES[verdict.word] == "bad":
+                marked.append((len(rows), len(row)))
+            row.append(_shorten_verdict(verdict, model.shares[relation.name]))
+        rows.append(row)
+    left_out = len(report.relations) - len(relations)
+    words = {cell for row in rows for cell in row[1:]}
+    almost = " Almost kept: only smaller errors." if "ALMOST KEPT" in words else ""
+    heading = f"Expected: {promises.pop()} with" if len(promises) == 1 else "Expected"
+    return Section(
+        heading="What a lender expects, and what the models do",
+        text="All else equal, for each applicant. Wrong means that the estimated risk moved the wrong way by at least "
+        f"{format_percentage_points(strong)}. A model is rejected if an expectation is wrong for more than "
+        f"{format_per_thousand(report.threshold)} of 1,000 applicants. Numbers: applicants treated wrongly, of 1,000, and in "
+        f"brackets the range of the true number, with 95% confidence.{almost}",
+        table=Table(
+            columns=[heading, *map(_name_in_table, models)],
+            rows=rows,
+            sortable=False,
+            marked=marked,
+            note=f"{left_out} more expectations are in the full report." if left_out else "",
+        ),
+    )
+
+
+def _shorten_verdict(verdict: RelationVerdict, share: ViolationShare) -> str:
+    """Return a verdict with the number of applicants that are treated wrongly, of 1,000."""
+    if verdict.word not in ("BROKEN", "WITHIN LIMIT"):
+        return verdict.word
+    value, low, high = (
+        format_per_thousand(number, exact=True) for number in (share.strong.value, share.strong.low, share.strong.high)
+    )
+    return f"{verdict.word}: {value} ({low} to {high})"
+
+
+def _name_in_table(model: ModelResult) -> str:
+    return f"{model.name[0].upper()}{model.name[1:]}"
+
+
+def _build_example(report: CreditReport) -> list[Section]:
+    """Return the worst case of the main model, or of a rejected one, as an example."""
+    main, contrast = find_main_model(report), _find_contrast(report)
+    for model in filter(None, (main, contrast)):
+        cases = [case for own_cases in model.worst_cases.values() for case in own_cases]
+        strong_cases = [case for case in cases if case.wrongness >= report.settings["strong"]]
+        if strong_cases:
+            single = [case for case in strong_cases if len(case.changes) == 1] or strong_cases
+            worst = max(single, key=lambda case: case.wrongness)
+            return [Section(heading=f"An example: {model.name}", text=describe_case(worst))]
+    return []
+
+
+def _build_comparison(report: CreditReport) -> Section:
+    models = _choose_compared(report)
+    rows: list[list[str]] = []
+    marked: list[tuple[int, int]] = []
+    for number, model in enumerate(models):
+        rejected = model.name in report.choice.rejections
+        verdict = "USE" if model.name == report.selected else "REJECTED" if rejected else "acceptable"
+        if verdict == "USE":
+            marked += [(number, 0), (number, 4)]
+        rows.append(
+            [
+                _name_in_table(model),
+                _format_auc(model.auc),
+                NO_VALUE_TEXT if model.default_rate is None else format_per_thousand(model.default_rate),
+                format_per_thousand(model.worst_share.value),
+                verdict,
+            ]
+        )
+    approval = format_percent(report.settings["approval_rate"])
+    left_out = len(report.models) - len(models)
+    note = f"{left_out} more models were compared; the full report has them." if left_out else ""
+    return Section(
+        heading="The models compared",
+        text=f"Ranking power (AUC): 50 is chance, 100 perfect. Defaults: if the {approval} of applicants with the lowest "
+        "estimated risk are approved. Treated wrongly: for the expectation that is broken most often.",
+        table=Table(
+            columns=[
+                "Model",
+                "Ranking power (range)",
+                "Defaults, of 1,000 approved",
+                "Treated wrongly, of 1,000",
+                "Verdict",
+            ],
+            rows=rows,
+            marked=marked,
+            sortable=False,
+            note=note,
+        ),
+    )
+
+
+def _choose_compared(report: CreditReport) -> list[ModelResult]:
+    """Return the selected and the best model, then the best-ranking of each family, ordered by ranking power."""
+
+    def rank(model: ModelResult) -> float:
+        return 0.0 if model.auc is None else model.auc.value
+
+    names = [name for name in (report.choice.selected, report.choice.best) if name is not None]
+    families: dict[str, ModelResult] = {}
+    for model in report.models:
+        best = families.get(model.rung.family)
+        if best is None or rank(model) > rank(best):
+            families[model.rung.family] = model
+    largest = {model.rung.family: model for model in report.models}  # families are listed from small to large
+    for model in [*families.values(), *(largest[name] for name in largest if "boosting" in name.lower())]:
+        names.append(model.name)
+    chosen = [report[name] for name in dict.fromkeys(names)][:MAX_VERDICT_MODELS]
+    return sorted(chosen, key=rank, reverse=True)
+
+
+def _format_auc(auc: Estimate | None) -> str:
+    return NO_VALUE_TEXT if auc is None else f"{100 * auc.value:.1f} ({100 * auc.low:.1f} to {100 * auc.high:.1f})"
+
+
+def _build_price(report: CreditReport) -> list[Section]:
+    if not report.mitigations:
+        return []
+    best = max(report.mitigations, key=lambda mitigation: report[mitigation.unconstrained].auc.value)  # type: ignore[union-attr]
+    rates = ""
+    if best.default_rate_before is not None and best.default_rate_after is not None:
+        before, after = (format_per_thousand(rate) for rate in (best.default_rate_before, best.default_rate_after))
+        rates = f" Of 1,000 approved loans, {before} default without and {after} with constraints."
+    before_share, after_share = (
+        format_per_thousand(report[name].worst_share.value) for name in (best.unconstrained, best.constrained)
+    )
+    price = describe_price(best.auc_price, "without")
+    return [
+        Section(
+            heading="What a repair costs",
+            text=f"Monotone constraints forbid a model to move the wrong way. {best.unconstrained[0].upper()}"
+            f"{best.unconstrained[1:]}: treated wrongly, of 1,000 applicants: {before_share} without, "
+            f"{after_share} with constraints. With constraints: {price[0].lower()}{price[1:]}{rates}",
+        )
+    ]
+
+
+def _build_method(report: CreditReport) -> Section:
+    settings = report.settings
+    lines = [f"{format_basis(report, with_cost=False)}."]
+    if report.trained:
+        share = format_percent(1 - settings["test_share"])
+        lines.append(f"Each model was trained on {share} of the loans and tested on loans that it had not seen.")
+        if settings["repeats"] > 1:
+            lines.append(
+                f"Defaults are rare, so each was used {settings['repeats']} times in training: estimated risks are higher than "
+                "real ones."
+            )
+    lines.append(
+        "Ranking power is the chance that a loan that defaults was given a higher risk than one that was repaid. Nothing is said "
+        "about expectations that are not listed."
+    )
+    main = find_main_model(report)
+    return Section(
+        heading="How this was measured", text=" ".join([*lines, *describe_signs(report, main), *report.notes])
+    )
+
+
+# -- the full report ---------------------------------------------------------------------------------------------------
+
+
+def _build_map(report: CreditReport) -> Section:
+    measured = [model for model in report.models if model.auc is not None]
+    return Section(
+        heading="Ranking power against violations",
+        text="Each point is a model. Best is at the lower right: high AUC, no violations.",
+        picture=Scatter(
+            title="AUC and share of strong violations over all relations",
+            subtitle="",
+            x_axis=Axis("AUC"),
+            y_axis=Axis("strong violations, %"),
+            x=[model.auc.value for model in measured if model.auc is not None],
+            y=[100 * model.strong_share.value for model in measured],
+            groups=[model.rung.family for model in measured],
+            notes=[f"{model.name}: {describe_share(model.strong_share)} treated wrongly" for model in measured],
+        )
+        if measured
+        else None,
+    )
+
+
+def _build_growth(report: CreditReport) -> list[Section]:
+    """Return how violations grow with the size of the models of a family."""
+    sections = []
+    for family in dict.fromkeys(model.rung.family for model in report.models):
+        models = [model for model in report.models if model.rung.family == family]
+        if len(models) < MIN_LINE_SIZES or not any(model.strong_share.value for model in models):
+            continue
+        sections.append(
+            Section(
+                heading=f"{family[0].upper()}{family[1:]}: violations by size",
+                text="",
+                picture=Line(
+                    title="Share of strong violations over all relations",
+                    x_label=models[0].rung.unit or "size",
+                    y_label="strong violations, %",
+                    values=[100 * model.strong_share.value for model in models],
+                    bands=(),
+                    notes=[f"{model.rung.size}, AUC {_format_auc(model.auc)}" for model in models],
+                    steps=_locate_sizes(models),
+                ),
+                folding="open" if "boosting" in family.lower() else "closed",
+            )
+        )
+    return sections
+
+
+def _locate_sizes(models: Sequence[ModelResult]) -> list[float]:
+    """Return the sizes as places on an axis, if they grow; otherwise the models are evenly spaced."""
+    sizes = [model.rung.complexity for model in models]
+    return sizes if all(small < large for small, large in pairwise(sizes)) else []
+
+
+def _build_models(report: CreditReport) -> Section:
+    rows = []
+    for model in report.models:
+        free, total = model.violation_free
+        verdict = "selected" if model.name == report.selected else ""
+        rows.append(
+            [
+                model.name,
+                *(_format_estimate(estimate) for estimate in (model.auc, model.gini, model.ks)),
+                _format_share(model.strong_share),
+                _format_share(model.weak_share),
+                f"{free} of {total}",
+                "rejected" if model.name in report.choice.rejections else verdict,
+            ]
+        )
+    reasons = [f"• {name}: {describe_rejection(report, report[name])}." for name in list(report.choice.rejections)[:12]]
+    return Section(
+        heading="All models",
+        text="Shares are over all relations together. The last but one column counts repetitions without any violation, strong or "
+        "weak." + ("\nRejected:\n" + "\n".join(reasons) if reasons else ""),
+        table=Table(
+            columns=["model", "AUC", "Gini", "KS", "strong", "weak", "without violations", "verdict"], rows=rows
+        ),
+    )
+
+
+def _build_violations(report: CreditReport) -> Section:
+    names = [relation.name for relation in report.relations]
+    rows: list[list[str]] = []
+    marked: list[tuple[int, int]] = []
+    for model in report.models:
+        row = [model.name]
+        for name in names:
+            share = model.shares[name]
+            if share.strong.value > report.threshold:
+                marked.append((len(rows), len(row)))
+            row.append(f"{100 * share.strong.value:.2f} / {100 * share.weak.value:.2f}")
+        rows.append(row)
+    first = report.models[0].shares
+    counts = "; ".join(
+        f"{name}: {pluralize(share.clipped, 'case')} cut at the end of a range, {share.inapplicable:,} inapplicable"
+        for name, share in first.items()
+        if share.clipped or share.inapplicable
+    )
+    return Section(
+        heading="Violations by relation",
+        text="\n".join([f"• {relation.name}: {describe_relation(relation)}" for relation in report.relations]),
+        table=Table(
+            columns=["model", *names],
+            rows=rows,
+            marked=marked,
+            caption="Strong / weak violations in percent of the applicants that the relation applies to",
+            note=counts and f"Of {first[names[0]].cases:,} cases: {counts}.",
+        ),
+    )
+
+
+def _build_histogram(report: CreditReport) -> list[Section]:
+    """Return how large violations are, for the model with the most strong ones."""
+    model = max(report.models, key=lambda model: model.strong_share.value)
+    totals = [sum(bins) for bins in zip(*model.histogram.values(), strict=True)]
+    if not any(totals):
+        return []
+    return [
+        Section(
+            heading="How wrong the violations are",
+            text=f"Violations of {model.name} by size, all relations together. From "
+            f"{format_percentage_points(report.settings['strong'])} on they are strong.",
+            drawing=draw_histogram(totals),
+        )
+    ]
+
+
+def draw_histogram(counts: Sequence[int]) -> Drawing:
+    """Return bars of the number of violations by size, largest size on top."""
+    labels = ["below 0.00001"] + [f"{low:g} to {high:g}" for low, high in pairwise(WRONGNESS_EDGES[1:])]
+    shapes: list[Shape | TextLabel] = []
+    most = max(*counts, 1)
+    for place, (label, count) in enumerate(reversed(list(zip(labels, counts, strict=True)))):
+        top = place * (BAR_HEIGHT + BAR_GAP) + 4
+        width = BAR_WIDTH * count / most
+        shapes.append(TextLabel(BAR_LEFT - 8, top + 15, label, "end small"))
+        shapes.append(
+            Shape(f"M{BAR_LEFT:g} {top:g}h{width:.1f}v{BAR_HEIGHT:g}h-{width:.1f}z", "bar", f"{label}: {count:,}")
+        )
+        shapes.append(TextLabel(BAR_LEFT + width + 6, top + 15, f"{count:,}", "small"))
+    height = len(counts) * (BAR_HEIGHT + BAR_GAP) + 8
+    listing = ", ".join(f"{label}: {count:,}" for label, count in zip(labels, counts, strict=True))
+    return Drawing(width=BAR_LEFT + BAR_WIDTH + 70, height=height, shapes=shapes, alt=f"Violations by size: {listing}")
+
+
+def _build_worst_cases(report: CreditReport) -> Section:
+    rows = []
+    for model in report.models:
+        cases = [case for own_cases in model.worst_cases.values() for case in own_cases]
+        if cases:
+            worst = max(cases, key=lambda case: case.wrongness)
+            rows.append([model.name, worst.relation, describe_case(worst), f"{100 * worst.wrongness:.2g}"])
+    return Section(
+        heading="The worst case of each model",
+        text="" if rows else "No model broke a relation.",
+        table=Table(columns=["model", "relation", "applicant", "wrong by, points"], rows=rows) if rows else None,
+        folding="closed",
+    )
+
+
+def _format_estimate(estimate: Estimate | None) -> str:
+    return NO_VALUE_TEXT if estimate is None else f"{estimate.value:.3f} ({estimate.low:.3f}–{estimate.high:.3f})"
+
+
+def _format_share(share: Estimate) -> str:
+    return f"{100 * share.value:.2f}% ({100 * share.low:.2f}–{100 * share.high:.2f})"

@@ -1,0 +1,106 @@
+"""Which model to use: the two rules that chapter 8 of Ying (2024) recommends.
+
+Reject every model that breaks a relation strongly for more applicants than a threshold. Of the models whose AUC lies within the
+confidence interval of the best one, use the one with the fewest violations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .measures import Estimate
+from .model_result import ModelResult
+
+#: returns the AUC of one model minus that of another on the same test sets, with an interval
+AucComparison = Callable[[ModelResult, ModelResult], Estimate]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rejection:
+    """Why a model is rejected: the relation that it breaks most often, and for which share of applicants."""
+
+    model: str
+    relation: str
+    share: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelChoice:
+    """What the selection rule picks, and what that costs."""
+
+    best: str | None  # the model with the highest AUC; None without known outcomes
+    band_low: float | None  # the lower end of its AUC interval
+    candidates: tuple[str, ...]  # models within the band that are not rejected
+    rejections: Mapping[str, Rejection] = field(default_factory=dict)
+    selected: str | None = None
+    within_band: bool = True
+    auc_cost: Estimate | None = None  # AUC of the best model minus AUC of the selected one
+
+    def document(self) -> dict[str, Any]:
+        """Return the choice as a JSON-serialisable dict."""
+        return {
+            "best": self.best,
+            "band_low": self.band_low,
+            "candidates": list(self.candidates),
+            "rejected": {name: vars(rejection) for name, rejection in self.rejections.items()},
+            "selected": self.selected,
+            "within_band": self.within_band,
+            "auc_cost": None if self.auc_cost is None else self.auc_cost.document(),
+        }
+
+
+def find_rejections(models: Sequence[ModelResult], threshold: float) -> dict[str, Rejection]:
+    """Return the models that break some relation strongly for a larger share of applicants than the threshold."""
+    rejections = {}
+    for model in models:
+        relation, share = max(
+            ((name, shares.strong.value) for name, shares in model.shares.items() if shares.cases),
+            key=lambda pair: pair[1],
+            default=("", 0.0),
+        )
+        if share > threshold:
+            rejections[model.name] = Rejection(model=model.name, relation=relation, share=share)
+    return rejections
+
+
+def choose_model(models: Sequence[ModelResult], threshold: float, compare: AucComparison) -> ModelChoice:
+    """Apply the rules: reject, then take the fewest violations within the AUC interval of the best model.
+
+    If every model within the interval is rejected, the accepted model with the highest AUC is picked, and `within_band` is
+    False. Without known outcomes there is no AUC, and the accepted model with the fewest violations is picked.
+    """
+    rejections = find_rejections(models, threshold)
+    accepted = [model for model in models if model.name not in rejections]
+    measured = {model.name: model.auc for model in models if model.auc is not None}
+    if not measured:
+        selected = min(accepted, key=_rank_by_violations, default=None)
+        return ModelChoice(
+            best=None,
+            band_low=None,
+            candidates=tuple(model.name for model in accepted),
+            rejections=rejections,
+            selected=None if selected is None else selected.name,
+        )
+    best = max((model for model in models if model.name in measured), key=lambda model: measured[model.name].value)
+    band_low = measured[best.name].low
+    candidates = [model for model in accepted if measured[model.name].value >= band_low]
+    selected = min(candidates, key=_rank_by_violations, default=None)
+    if selected is None:
+        selected = max(accepted, key=lambda model: measured[model.name].value, default=None)
+    return ModelChoice(
+        best=best.name,
+        band_low=band_low,
+        candidates=tuple(model.name for model in candidates),
+        rejections=rejections,
+        selected=None if selected is None else selected.name,
+        within_band=bool(candidates),
+        auc_cost=None if selected is None else compare(best, selected),
+    )
+
+
+def _rank_by_violations(model: ModelResult) -> tuple[float, float, float, float]:
+    """Return what is compared: strong violations, weak ones, then the higher AUC, then the simpler model."""
+    auc = 0.0 if model.auc is None else model.auc.value
+    return model.strong_share.value, model.weak_share.value, -auc, model.rung.complexity
