@@ -14,8 +14,8 @@ from datamorphic.hunting.options import GenerateOptions, HuntOptions, SimulateOp
 from datamorphic.morphisms.options import LawOptions
 from datamorphic.mutation.options import MutateOptions
 from datamorphic.relations.check.options import CheckOptions
-from datamorphic.risk.fairness.options import FairnessOptions
 from datamorphic.risk.credit.options import CreditOptions
+from datamorphic.risk.fairness.options import FairnessOptions
 from datamorphic.scripting.options import PlayOptions
 from datamorphic.synthesis.combination.options import CombineOptions
 from datamorphic.synthesis.optimisation.options import OptimiseOptions
