@@ -24,7 +24,7 @@ DEFAULT_REPEATS = 3  # how often each default of the training loans is used
 Positions = npt.NDArray[np.intp]
 
 
-class Split(NamedTuple):
+class LoanSplit(NamedTuple):
     """The positions of the training loans, with defaults repeated, and of the test loans."""
 
     training: Positions
@@ -33,7 +33,7 @@ class Split(NamedTuple):
 
 def split_loans(
     defaulted: Flags, rng: np.random.Generator, test_share: float = TEST_SHARE, repeats: int = DEFAULT_REPEATS
-) -> Split:
+) -> LoanSplit:
     """Return a random split that keeps the share of defaults, with the defaults of the training part repeated.
 
     Examples
@@ -49,7 +49,7 @@ def split_loans(
         parts[0].append(np.tile(order[test_count:], times))
         parts[1].append(order[:test_count])
     training = rng.permutation(np.concatenate(parts[0]))
-    return Split(training, np.sort(np.concatenate(parts[1])))
+    return LoanSplit(training, np.sort(np.concatenate(parts[1])))
 
 
 @dataclass(frozen=True, kw_only=True)
