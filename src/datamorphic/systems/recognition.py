@@ -19,7 +19,7 @@ import numpy.typing as npt
 from ..errors import BadAnswer, ModelError, SystemDied, SystemHung
 from ..space.outputs import Outputs
 from ..space.points import Batch
-from .base import AnswerOrError, CallStyle, Executor, Function, ScoreRequest
+from .base import AnswerOrError, CallStyle, Executor, Function, ScoreRequest, build_case_caller
 from .coerce import Labels, to_outputs, to_plain_array
 from .estimator import Estimator
 from .isolation import IsolatedSystem
@@ -104,7 +104,8 @@ def recognise(
                 raise build_missing_package_error(answer, f"{system.name} needs") from answer
             if isinstance(answer, ModelError):
                 raise answer
-            if isinstance(answer, Outputs) and style in CASE_STYLES and _repeats_list(answer):
+            repeats = isinstance(answer, Outputs) and style in CASE_STYLES and _repeats_list(answer)
+            if repeats and not (isinstance(candidate, Function) and _takes_features_by_name(candidate, sample)):
                 break  # it returns the same values whatever it gets: a faulty function of a frame
             if isinstance(answer, Outputs) and (style == first_style or answer.ok.all()):
                 return _use_answer(system, candidate, style, answer, truth)
@@ -153,6 +154,11 @@ def _answers_one(probe: Executor, sample: Batch) -> bool:
     """Tell whether a system that failed on a batch answers its first row."""
     answer: AnswerOrError = probe.answers([sample.take(slice(0, 1))], False)[0]
     return isinstance(answer, Outputs)
+
+
+def _takes_features_by_name(system: Function, sample: Batch) -> bool:
+    """Tell whether the parameters of a function are named like the features, so that it takes one case at a time."""
+    return build_case_caller(system.function, list(sample.frame.columns)) is not system.function
 
 
 def _repeats_list(answer: Outputs) -> bool:

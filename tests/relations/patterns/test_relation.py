@@ -130,6 +130,24 @@ def test_assertions_replay_a_violation_with_several_follow_ups(queries, tmp_path
     dm.assert_holds(search, queries, (PARTS >> PATTERNS["Complete"].output()).named("search.MR2"), store=store)
 
 
+def test_a_search_that_finds_nothing_is_recognised_as_a_function_of_one_case(queries):
+    report = dm.check(search, queries.assign(query="umbrella"), relations=[PARTS >> PATTERNS["Subset"].output()])
+    assert report.table.holds.tolist() == [4]
+
+
+@pytest.mark.slow
+def test_a_relation_of_patterns_can_be_an_expectation_of_an_audit():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"income": rng.gamma(4, 10, 60), "debt": rng.gamma(2, 5, 60)})
+
+    def decide(frame):
+        return np.where(frame.income > 2 * frame.debt, "yes", "no")
+
+    richer = PATTERNS["Monotone"].input(columns=("income",), factor=3.0) >> PATTERNS["Equality"].output()
+    result = dm.test(decide, frame, expect=[richer.named("bank.HMR1", promise="HMR")], budget="3s")
+    assert any("bank.HMR1" in finding.title for finding in result.findings)
+
+
 def test_both_output_patterns_must_hold(queries):
     both = PATTERNS["Disjoint"].output(among="follow-ups") & PATTERNS["Complete"].output()
     assert dm.check(search, queries, relations=[PARTS >> both]).passed
