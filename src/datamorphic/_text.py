@@ -84,6 +84,8 @@ def to_jsonable(document: Any, *, convert_text: Callable[[str], str] = str, fini
             convert_text(str(key)): to_jsonable(value, convert_text=convert_text, finite=finite)
             for key, value in document.items()
         }
+    if isinstance(document, set | frozenset):
+        document = sorted(document, key=repr)  # the order of a set is another one in every process
     if isinstance(document, list | tuple):
         return [to_jsonable(item, convert_text=convert_text, finite=finite) for item in document]
     if hasattr(document, "tolist"):  # numbers and arrays of NumPy

@@ -47,3 +47,22 @@ def to_hashable(answer: Any) -> Any:
 def is_collection(answer: object) -> bool:
     """Return whether an answer has parts: a list, a set, a dict or an array, but not a text."""
     return isinstance(answer, list | tuple | set | frozenset | Mapping | np.ndarray)
+
+
+def format_answer(answer: object) -> str:
+    """Return an answer as Python would write it, with sets in a fixed order.
+
+    Examples
+    --------
+    >>> format_answer(frozenset("cab")), format_answer(Record(n=np.float64(1.5), tags=frozenset())), format_answer(("a",))
+    ("{'a', 'b', 'c'}", "{'n': 1.5, 'tags': set()}", "('a',)")
+    """
+    if isinstance(answer, np.generic):
+        answer = answer.item()
+    if isinstance(answer, set | frozenset):
+        return f"{{{', '.join(sorted(map(format_answer, answer)))}}}" if answer else "set()"
+    if isinstance(answer, Mapping):
+        return f"{{{', '.join(f'{key!r}: {format_answer(value)}' for key, value in answer.items())}}}"
+    if isinstance(answer, tuple):
+        return f"({', '.join(map(format_answer, answer))}{',' if len(answer) == 1 else ''})"
+    return repr(answer)

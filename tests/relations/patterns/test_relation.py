@@ -166,6 +166,28 @@ def test_a_relation_of_patterns_can_be_used_with_a_fitted_model():
     assert report.table.violated.tolist() == [0, int((model.predict(frame) == "no").sum())]
 
 
+def test_violations_are_hunted_with_one_follow_up():
+    def decide(frame):
+        return np.where(frame.income > 7, -1.0, frame.income)
+
+    space = dm.Space([dm.Continuous("income", 0, 10)], moves="open")
+    more = PATTERNS["Monotone"].input(columns=("income",), amount=1.0)
+    hunt = dm.hunt(
+        dm.wrap(decide, space=space), (more >> PATTERNS["Monotone"].output()).named("bank.MR1"), "MT-RT", budget=400
+    )
+    assert len(hunt.violations)
+    several = PATTERNS["Irrelevance"].input(column="income", values=(1.0, 2.0)) >> PATTERNS["Equality"].output()
+    with pytest.raises(dm.errors.ArgumentError, match="has 2 follow-ups per case"):
+        dm.hunt(dm.wrap(decide, space=space), several, "MT-RT", budget=400)
+
+
+def test_sets_are_shown_in_the_same_order_in_every_process(queries):
+    report = dm.check(search_as_set, queries, relations=[(PARTS >> PATTERNS["Disjoint"].output()).named("search.MR2")])
+    assert "{'blue shoes', 'green hat', 'red hat', 'red shoes'}" in report.shrunk(0).describe()
+    answers = [violation["before"] for violation in report.document()["violations"]]
+    assert answers == [sorted(answer) for answer in answers]
+
+
 @pytest.mark.parametrize(
     ("mistake", "message"),
     [

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..._text import format_short, pluralize
 from ...errors import DataError
+from ...space.answers import format_answer
 from ...space.outputs import Outputs
 from ...space.points import Batch
 from ...space.serialize import value_from_json, value_to_json
@@ -267,7 +268,7 @@ def _format_case(case: dict[Any, Any]) -> str:
 
 
 def _format_value(value: object) -> str:
-    return format_short(repr(_to_python(value)))
+    return format_short(format_answer(value))
 
 
 def _is_same(first: object, second: object) -> bool:

@@ -438,8 +438,22 @@ class PatternRelation(Relation):
         return self.input.applies(frame)
 
     def follow_up(self, frame: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
-        """Return the first follow-up of each source case."""
-        return self.input.follow_ups(frame, rng)[0]
+        """Return the follow-up of each source case, if there is only one and it needs no answer."""
+        if self.input.uses_answers:
+            raise ArgumentError(
+                f"Follow-ups of the relation {self.name!r} are made of answers. Use it with check, not with hunt."
+            )
+        frames = self.input.follow_ups(frame, rng)
+        if len(frames) > 1:
+            raise ArgumentError(
+                f"The relation {self.name!r} has {len(frames)} follow-ups per case. Use it with check, not with hunt, or give its "
+                "input pattern a single value."
+            )
+        return frames[0]
+
+    def expects(self, before: npt.NDArray[Any], after: npt.NDArray[Any]) -> Any:
+        """Return per group whether the answers of a relation with one follow-up are as expected."""
+        return self.output.expects(before, [after])
 
     def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
         """Query source cases and all their follow-ups, and judge the answers together."""
