@@ -225,3 +225,25 @@ def test_a_relation_needs_changes_and_a_known_direction() -> None:
         ChangeRelation("a", [])
     with pytest.raises(ArgumentError, match="'direction'"):
         ChangeRelation("a", SCORE, direction="sideways")
+
+
+def test_a_check_queries_the_sources_of_several_relations_once() -> None:
+    loans = make_loans(60)
+    rows = []
+
+    def model(frame: pd.DataFrame) -> np.ndarray:
+        rows.append(len(frame))
+        return 0.5 - frame.score.to_numpy() / 20_000 + frame.ltv.to_numpy() / 2000
+
+    relations = [
+        ChangeRelation("a", SCORE),
+        ChangeRelation("b", LTV),
+        compose(*(ChangeRelation("a", SCORE), ChangeRelation("b", LTV)), name="c"),
+    ]
+    alone = [dm.check(model, loans, relation, shrink=False).table.iloc[0] for relation in relations]
+    rows.clear()
+    report = dm.check(model, loans, relations, shrink=False)
+    assert sum(rows) <= 60 * 4 + 60  # a few rows are queried first to see what the model answers
+    for row, (_, together) in zip(alone, report.table.iterrows(), strict=True):
+        columns = ["relation", "violated", "inapplicable", "holds"]
+        assert together[columns].tolist() == row[columns].tolist()

@@ -17,7 +17,7 @@ COLUMNS = ["credit_score", "dti", "ltv"]
 
 @pytest.fixture(scope="module")
 def loans() -> pd.DataFrame:
-    book = dm.data.make_loan_book(800, seed=2)
+    book = dm.data.make_loan_book(2000, seed=2)
     return book[[*COLUMNS, "default"]]
 
 
@@ -56,7 +56,7 @@ def test_columns_of_other_names_are_changed() -> None:
 
 
 def test_they_are_known_by_name(loans: pd.DataFrame, tree: DecisionTreeClassifier) -> None:
-    report = dm.check(tree, loans[COLUMNS], ["credit.HMR1", "credit.HMR5"], inputs=300, shrink=False)
+    report = dm.check(tree, loans[COLUMNS], ["credit.HMR1", "credit.HMR5"], inputs=2000, shrink=False)
     assert list(report.table.relation) == ["credit.HMR1", "credit.HMR5"]
     assert (report.table.violated > 0).all()
     assert report.passed  # hypotheses

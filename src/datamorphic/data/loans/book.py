@@ -130,9 +130,11 @@ def _draw(rng: np.random.Generator, n: int, shares: dict[str, float] | dict[int,
 
 
 def _draw_scores(rng: np.random.Generator, n: int, first_time_buyer: npt.NDArray[Any]) -> Floats:
-    """Return credit scores: most between 680 and 800, with a tail to the left."""
-    scores = 815 - rng.gamma(2.6, 27.0, n) - np.where(first_time_buyer == "Y", 8, 0) + rng.normal(0, 14, n)
-    return np.clip(np.rint(scores), 580, 839)
+    """Return credit scores: quartiles of about 715, 757 and 787, dense up to 820, with a long tail to the left."""
+    shortfall = rng.gamma(2.0, 39.0, n)
+    shortfall = np.where(shortfall > 130, 130 + 0.6 * (shortfall - 130), shortfall)  # few loans below 640 are made
+    scores = 823 - shortfall - np.where(first_time_buyer == "Y", 6, 0) + rng.normal(0, 4, n)
+    return np.clip(np.rint(scores), 560, 839)
 
 
 def _draw_ltv(

@@ -202,7 +202,9 @@ def run_check(
             timeout=options.timeout,
             isolated=needs_processes(options.engine),
         )
-        model_session = ModelSession(subject=subject, relations=model_relations, seed=seed, drive_options=drive_options)
+        model_session = ModelSession(
+            subject=subject, relations=model_relations, seed=seed, drive_options=drive_options, shrinks=options.shrink
+        )
     subject_name = model_name or (
         format_learner(model) if learner_relations or model_session is None else model_session.subject.name
     )

@@ -13,7 +13,9 @@ from ...errors import Interrupted, OutOfBudget
 from ...morphisms.subject import SubjectUnderTest
 from ...runs.driver import CallCounter, drive
 from ...runs.flow import Budget
+from ...space.outputs import Outputs
 from ..base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, JudgedGroups, Relation, get_relation_name
+from ..change import ChangeGroups
 from ..learner.waves import ViolatingCase
 from ..shrink import shrink_violation
 from .runner import run_relation_check
@@ -45,12 +47,14 @@ class ModelSession:
     relations: Sequence[Relation]
     seed: int
     drive_options: Mapping[str, Any]
+    shrinks: bool = True  # whether to search the smallest violation of each relation
     counter: CallCounter = field(default_factory=CallCounter)
     outcomes: list[ModelRelationOutcome] = field(default_factory=list)
 
     def run(self, remaining_budget: Callable[[], Budget | None] = lambda: None) -> None:
         """Check all relations; `remaining_budget` returns what is left of the budget."""
         sut, inputs = self.subject.sut, self.subject.seeds
+        source_answers: Outputs | None = None  # relations about changes have the same source cases
         for relation in self.relations:
             outcome = ModelRelationOutcome(relation=relation)
             self.outcomes.append(outcome)
@@ -60,12 +64,22 @@ class ModelSession:
                 continue
             try:
                 options = {"seed": self.seed, "counter": self.counter, **self.drive_options}
-                result = run_relation_check(relation, sut, inputs, budget=remaining_budget(), **options)
+                result = run_relation_check(
+                    relation,
+                    sut,
+                    inputs,
+                    budget=remaining_budget(),
+                    source_answers=source_answers,
+                    shrink=self.shrinks,
+                    **options,
+                )
             except OutOfBudget as error:  # keep the outcomes of the relations that were checked before
                 self.counter.exhausted = True
                 self.counter.interrupted = isinstance(error, Interrupted)
                 break
             outcome.groups, outcome.smallest = result.groups, result.smallest
+            if isinstance(result.groups, ChangeGroups):
+                source_answers = result.groups.before
             outcome.counts = count_verdicts(result.groups, len(inputs))
             violations = result.groups.violations
             columns = zip(violations.rows, violations.before.values, violations.after.values, strict=True)
