@@ -12,6 +12,7 @@ from .._validation import validate_choice, validate_integer
 from ..errors import UsageError
 from . import coded_classifiers as coded
 from . import (
+    credit_models,
     group_selection,
     group_simulations,
     groups,
@@ -82,6 +83,19 @@ TABLES: dict[str, tuple[str, Callable[[str, Workbench], list[Row]]]] = {
     "002-29": ("Seconds to choose 10,000 pairs of relation and group", group_selection.build_pairing_table),
     "002-30": ("Dispersion of pairs that MRGS-ART chooses", group_selection.build_pairing_table),
     "002-31": ("Discrepancy of pairs that MRGS-ART chooses", group_selection.build_pairing_table),
+    "002-32": ("Sizes of the training and test sets of credit models", credit_models.build_size_table),
+    **{
+        f"002-{number}": (f"Violations and AUC of {models}", credit_models.build_ladder_table)
+        for number, models in (
+            (33, "neural networks, loans of 2016"),
+            (34, "neural networks, loans of 2018"),
+            (35, "gradient boosting, loans of 2016"),
+            (36, "gradient boosting, loans of 2018"),
+            (37, "random forests, loans of 2016"),
+            (38, "random forests, loans of 2018"),
+            (39, "gradient boosting of 2016, forecasting the loans of 2018"),
+        )
+    },
     "003-1": ("How often learners violate relations", learner_relations.build_rate_table),
     "003-6": ("Which relations kill mutants of kNN", mutants.build_kill_table),
     "003-7": ("Which relations kill mutants of naive Bayes", mutants.build_kill_table),
@@ -117,6 +131,7 @@ AMOUNTS: dict[str, Callable[[Scale], str]] = {
     "003": mutants.format_amount,
     "003-1": learner_relations.format_amount,
     "004": tree_scores.format_amount,
+    **dict.fromkeys((f"002-{number}" for number in range(32, 40)), credit_models.format_amount),
     **dict.fromkeys(("004-2", "004-3", "004-4"), trees.format_amount),
 }
 
@@ -199,6 +214,34 @@ STUDIES: dict[str, StudyEntry] = {
         *(f"002-{number}" for number in range(27, 32)),
         compares="Tables 002-27 to 002-31",
         more_parts={"starving": group_simulations.build_starvation_table},
+    ),
+    "credit_models": _make_group(
+        "Credit models: violations and AUC by size, constraints, forecasts",
+        *(f"002-{number}" for number in range(32, 40)),
+        compares="Tables 002-32 to 002-39, Figure 50",
+        more_parts={
+            "Figure 50": credit_models.build_wrongness_table,
+            "constraints": credit_models.build_constraint_table,
+            "German credit": credit_models.build_german_table,
+        },
+    ),
+    "credit_wrongness": StudyEntry(
+        "How wrong violations of HMR1 are, for the largest boosting model",
+        "Figure 50, which is not in our text",
+        {"": credit_models.build_wrongness_table},
+        credit_models.format_amount,
+    ),
+    "credit_constraints": StudyEntry(
+        "Gradient boosting with and without monotone constraints, and their price",
+        "none: not published",
+        {"": credit_models.build_constraint_table},
+        credit_models.format_amount,
+    ),
+    "german_credit": StudyEntry(
+        "Models of German credit: violations and AUC",
+        "none: not published",
+        {"": credit_models.build_german_table},
+        credit_models.format_amount,
     ),
     "new_generators": StudyEntry(
         "Generators and selectors that were proposed and never run, beside the others",

@@ -45,6 +45,8 @@ class Scale:
     patience: float  # seconds per mutant
     trials: int  # each until a relation is violated
     groups: int  # in all trials, approximately: where violations are rare, there are fewer trials
+    loans: int  # of the synthetic book on which credit models are trained
+    credit_repetitions: int  # of the training of credit models
 
 
 _SIX, _TEN = tuple(range(200, 1201, 200)), tuple(range(100, 1001, 100))
@@ -66,6 +68,8 @@ _SCALE_VALUES: dict[str, tuple[Any, Any, Any]] = {  # tiny, small and full
     "patience": (10, 30, 600),
     "trials": (5, 400, 10_000),
     "groups": (400, 16_000, 10**12),
+    "loans": (1_500, 6_000, 43_232),
+    "credit_repetitions": (1, 2, 100),
 }
 SCALES = {
     name: Scale(**{option: values[column] for option, values in _SCALE_VALUES.items()})

@@ -45,7 +45,7 @@ def split_loans(
     parts: tuple[list[Positions], list[Positions]] = ([], [])
     for mask, times in ((defaulted, repeats), (~defaulted, 1)):
         order = rng.permutation(np.flatnonzero(mask))
-        test_count = round(test_share * len(order))
+        test_count = int(test_share * len(order))
         parts[0].append(np.tile(order[test_count:], times))
         parts[1].append(order[:test_count])
     training = rng.permutation(np.concatenate(parts[0]))
