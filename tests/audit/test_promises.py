@@ -125,6 +125,7 @@ def test_wrong_promises_are_refused(loans, promises):
         audit(Bank(), loans, promises=promises)
 
 
+@pytest.mark.slow
 def test_the_command_reads_promises(loans, promises, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     loans.drop(columns="gender").to_csv("loans.csv", index=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 
 from datamorphic.risk.fairness.api import fairness
 from datamorphic.risk.fairness.intervals import measure_auc, measure_gap, measure_mean, measure_share
@@ -42,6 +43,7 @@ def test_fair_twins_raise_no_alarm():
         ).passed
 
 
+@pytest.mark.slow
 def test_a_noisy_column_that_decides_is_no_stand_in():
     """It carries the decision, but tells nothing about the group."""
     for seed in SEEDS:
@@ -54,6 +56,7 @@ def test_a_noisy_column_that_decides_is_no_stand_in():
         assert fairness(decide, people, ["gender", "origin"], outcome="approved", seed=seed).passed, seed
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_truth():
     """95% intervals hold the true value in 93% to 97% of 1,000 samples, apart from chance (a standard error is 0.7%)."""
     rng = np.random.default_rng(0)
@@ -85,11 +88,37 @@ def test_intervals_of_reports_cover_the_truth():
     many = planted.draw_people(20_000, 999)
     men = many[many.gender == "m"]
     share = (planted.judge_gender(men) != planted.judge_gender(men.assign(gender="f"))).mean()
-    covered = []
+    foreigners = many[many.origin == "foreign"]
+    approved = {
+        area: (planted.judge_area(foreigners.assign(area=area)) == "approved").mean() for area in ("north", "south")
+    }
+    carried = 0.8 * (approved["north"] - approved["south"])  # 90% of foreigners live in the north, and 10% of natives
+    covered, proxies_covered = [], []
     for seed in range(20):
         people = planted.draw_people(300, seed).drop(columns=["relationship", "years"])
-        effect = fairness(
-            planted.judge_gender, people, "gender", outcome="approved", combinations=1, seed=seed
-        ).get_effect("gender")
+        options = {"outcome": "approved", "combinations": 1, "seed": seed}
+        effect = fairness(planted.judge_gender, people, "gender", **options).get_effect("gender")
         covered.append(effect.share.low <= share <= effect.share.high)
+        inputs = people[["income", "debt", "area", "origin"]]
+        (proxy,) = (
+            item
+            for item in fairness(planted.judge_area, inputs, "origin", **options).proxies
+            if item.columns == ("area",)
+        )
+        sign = 1 if proxy.group == "foreign" else -1
+        proxies_covered.append(proxy.effect.low <= sign * carried <= proxy.effect.high)
     assert np.mean(covered) >= 0.85
+    assert np.mean(proxies_covered) >= 0.85
+
+
+@pytest.mark.slow
+def test_a_model_that_knows_its_training_rows_by_heart_has_no_stand_ins():
+    """It answers any changed row differently; that says nothing about groups. The labels do not depend on the area."""
+    for seed in SEEDS:
+        people = planted.draw_people(400, seed)
+        noise = np.random.default_rng(seed).normal(0, 15, len(people))
+        labels = planted.decide(people.income - people.debt + noise)
+        inputs = people[["income", "debt", "age", "area"]].assign(area=people.area == "north")
+        model = RandomForestClassifier(20, random_state=seed, n_jobs=1).fit(inputs, labels)
+        report = fairness(model, inputs.assign(origin=people.origin), "origin", outcome="approved", seed=seed)
+        assert report.passed, (seed, report.headline)

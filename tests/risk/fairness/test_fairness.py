@@ -89,6 +89,7 @@ def test_a_model_that_looks_at_two_attributes_together(reports):
     assert pairs.gap.low > 0
 
 
+@pytest.mark.slow
 def test_several_weak_stand_ins_together():
     rng = np.random.default_rng(0)
     n = 800
@@ -109,6 +110,7 @@ def test_several_weak_stand_ins_together():
     assert "stand in for origin" in finding.title
 
 
+@pytest.mark.slow
 def test_a_model_with_probabilities_and_a_cutoff(people):
     inputs = people[["income", "debt", "gender"]]
     rng = np.random.default_rng(0)
@@ -132,6 +134,7 @@ def test_numbers_are_judged_as_numbers(people):
     assert cut.wording.measure == "decision"
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_report(people):
     first, second = (
         fairness(planted.judge_gender, people, ["gender", "age"], outcome="approved", rows=200, seed=3).document()
@@ -196,8 +199,22 @@ def test_data_must_be_a_frame_with_people(people):
         fairness(planted.judge_fairly, people.to_numpy(), "gender")
     with pytest.raises(DataError, match="no rows"):
         fairness(planted.judge_fairly, people.head(0), "gender")
+    with pytest.raises(ArgumentError, match="answers 'a' about everybody"):
+        fairness(lambda frame: np.full(len(frame), "a"), people, "gender")
     with pytest.raises(ArgumentError, match="3 classes"):
         fairness(lambda frame: np.array(["a", "b", "c"])[np.arange(len(frame)) % 3], people, "gender")
+
+
+def test_a_model_that_does_not_repeat_itself_is_not_blamed_for_that(people):
+    rng = np.random.default_rng(0)
+
+    def decide(frame):
+        answers = planted.judge_fairly(frame)
+        return np.where(rng.random(len(frame)) < 0.3, "refused", answers)
+
+    report = fairness(decide, people, ["gender", "origin"], outcome="approved")
+    assert report.passed, report.headline
+    assert "if the model is asked again" in report.notes[0]
 
 
 def test_exports(reports, tmp_path):
@@ -218,6 +235,7 @@ def test_exports(reports, tmp_path):
     assert "FairnessReport(both: " in repr(report)
 
 
+@pytest.mark.slow
 def test_the_command(people, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     people.head(300).to_csv("people.csv", index=False)

@@ -14,6 +14,7 @@ from datamorphic.risk.fairness.intervals import (
     measure_level,
     measure_mean,
     measure_share,
+    measure_stratified_mean,
 )
 
 
@@ -27,6 +28,14 @@ def test_shares_and_means():
     assert measure_mean(np.array([np.nan])).total == 0
     assert measure_level(np.array([0.0, 1.0, 1.0])) == measure_share(2, 3)
     assert not measure_mean(np.zeros(9)).excludes_zero
+
+
+def test_strata_have_equal_weights():
+    values, strata = np.array([1.0, 3.0, 10.0, 10.0, 10.0, 10.0, 7.0]), np.array([0, 0, 1, 1, 1, 1, -1])
+    mean = measure_stratified_mean(values, strata)
+    assert (mean.value, mean.total) == (6.0, 6)
+    assert mean.high - mean.value == pytest.approx(1.959964 * math.sqrt(2 / 2) / 2, abs=1e-5)
+    assert math.isinf(measure_stratified_mean(values[:1], strata[:1]).high)
 
 
 def test_gaps_agree_with_the_published_example():

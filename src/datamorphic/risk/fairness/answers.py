@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..._text import suggest_name
+from ..._text import format_percent, suggest_name
 from ..._validation import is_number
 from ...errors import ArgumentError, SystemFailed
 from ...runs.driver import CallCounter, drive
@@ -18,6 +18,7 @@ from ...space.labels import to_label_key
 from ...space.outputs import Outputs
 from ...systems.base import Executor
 from ...systems.estimator import Estimator
+from .intervals import MeasuredValue, measure_share
 from .people import Floats, People
 
 Measure = Literal["decision", "probability", "number"]
@@ -57,6 +58,19 @@ class AnswerReader:
             raise SystemFailed(f"{sut.name} gave no answer to any of {len(outputs):,} rows: {reason}.")
         self._choose_measure(outputs, outcome)
         self.own_answers = self._read(outputs)
+        self.noise = self._measure_noise()
+
+    def _measure_noise(self) -> MeasuredValue:
+        """Ask about everybody again, in another order, and return the share of people who get another answer."""
+        again = self._read(self._query(self.people.codes[::-1])).take(slice(None, None, -1))
+        known = ~np.isnan(again.levels) & ~np.isnan(self.own_answers.levels)
+        noise = measure_share(int(self.find_changes(again)[known].sum()), int(known.sum()))
+        if noise.value > 0:
+            self.notes.append(
+                f"{format_percent(noise.value)} of people get another answer if the model is asked again in another order. Only "
+                "effects that are larger than that are reported as faults."
+            )
+        return noise
 
     # -- what is judged ----------------------------------------------------------------------------------------------
 
@@ -156,8 +170,12 @@ class AnswerReader:
 
     def find_changes(self, answers: PeopleAnswers) -> Mask:
         """Return for whom the level differs from that of their own row; False without an answer."""
+        return self.is_change(answers.levels, self.own_answers.levels)
+
+    def is_change(self, levels: Floats, others: Floats) -> Mask:
+        """Return which levels differ; False without an answer."""
         with np.errstate(invalid="ignore"):
-            return np.abs(answers.levels - self.own_answers.levels) > max(self.change_size * (1 - 1e-9), 1e-12)
+            return np.abs(levels - others) > max(self.change_size * (1 - 1e-9), 1e-12)
 
     def find_strong_changes(self, answers: PeopleAnswers) -> Mask:
         """Return for whom the probability differs by at least one percentage point."""
@@ -177,6 +195,8 @@ def _find_outcome(labels: Sequence[Any], outcome: object) -> Any:
         return matches[0]
     if len(labels) == 2:
         return labels[1]
+    if len(labels) == 1:
+        raise ArgumentError(f"The model answers {labels[0]!r} about everybody, so there is nothing to compare.")
     raise ArgumentError(
         f"The model has {len(labels)} classes. Say which decision is counted: outcome={labels[0]!r}, for example."
     )

@@ -18,7 +18,7 @@ from ...space.features import Mask
 from .answers import AnswerReader
 from .counterfactuals import ChangedPeople, CounterfactualMaker
 from .groups import MISSING, PeopleGroups
-from .intervals import MeasuredValue, correct_confidence, measure_mean, measure_share
+from .intervals import MeasuredValue, correct_confidence, measure_mean, measure_share, measure_stratified_mean
 from .people import Floats, People, Rows
 
 MIN_ALONE_SHARE = 0.2  # of people whose row changes in the attribute only; with fewer, other people are judged, too
@@ -221,7 +221,12 @@ class EffectMeter:
         levels = {cell: assignment.levels for cell, assignment in assignments.items()}
         contrasts = list(_list_contrasts(groups.cells))
         confidence = correct_confidence(len(contrasts))
-        interactions = [measure_mean(_compute_interaction(levels, contrast), confidence) for contrast in contrasts]
+        # every group has the same weight: a model that knows its training rows by heart answers people in their own group
+        # differently, which cancels out between the groups
+        interactions = [
+            measure_stratified_mean(_compute_interaction(levels, contrast), groups.codes, confidence)
+            for contrast in contrasts
+        ]
         interaction = max(interactions, key=_rank_interaction, default=MeasuredValue(0.0, 0.0, 0.0, 0))
         together, tried = self._find_joint_changes(parts, assignments)
         labels = dict(zip(groups.cells, groups.labels, strict=True))

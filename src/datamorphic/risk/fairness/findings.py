@@ -10,9 +10,9 @@ from .effects import AttributeEffect, CombinationEffect, CounterfactualCase
 from .intervals import MeasuredValue
 from .proxies import Proxy
 from .shares import GroupTable
-from .wording import Wording, join_names
+from .wording import Wording, join_names, shorten_names
 
-FindingKind = Literal["attribute", "combination", "stand-in", "gap"]
+FindingKind = Literal["attribute", "probability", "combination", "stand-in", "gap"]
 FindingLevel = Literal["fault", "concern", "advice"]
 LEVEL_ORDER: tuple[FindingLevel, ...] = ("fault", "concern", "advice")
 MIN_INTERACTION_RATIO = 0.5  # of the effect that attributes have together to that of one alone
@@ -96,7 +96,7 @@ class Judge:
             )
         if effect.strong_share.low > self.threshold:
             return FairnessFinding(
-                kind="attribute",
+                kind="probability",
                 level="concern",
                 attributes=(name,),
                 title=f"The probability behind the decision depends on {name}",
@@ -164,19 +164,23 @@ class Judge:
     def _describe_proxy(self, proxy: Proxy) -> FairnessFinding:
         words = self.wording
         assert proxy.effect is not None
-        columns = join_names(proxy.columns)
+        columns = shorten_names(proxy.columns)
         verb = "stand in" if len(proxy.columns) > 1 else "stands in"
         who = f"people with {proxy.attribute} {proxy.group}"
         effect_text = words.format_effect(who, f"with the {columns} of others", -proxy.effect.value, proxy.effect)
-        tells = "tell" if len(proxy.columns) > 1 else "tells"
+        several = len(proxy.columns) > 1
+        tells = "tell" if several else "tells"
+        sake, pronoun = ("their", "them") if several else ("its", "it")
+        listed = f" The columns: {join_names(proxy.columns)}." if columns != join_names(proxy.columns) else ""
         return FairnessFinding(
             kind="stand-in",
             level="concern",
             attributes=proxy.attributes,
             title=f"{columns} {verb} for {proxy.attribute}",
             detail=f"{columns} {tells} {who} from others in {100 * proxy.telling.value:.0f} of 100 pairs (guessing would give 50). "
-            f"{effect_text[0].upper()}{effect_text[1:]}.",
-            remedy=f"Decide whether {columns} may count for its own sake. If not, train the model without it; if so, write down why.",
+            f"{effect_text[0].upper()}{effect_text[1:]}.{listed}",
+            remedy=f"Decide whether {columns} may count for {sake} own sake. If not, train the model without {pronoun}; if so, write "
+            "down why.",
             share=None,
             columns=proxy.columns,
         )

@@ -67,6 +67,20 @@ def measure_mean(values: Floats, confidence: float = CONFIDENCE) -> MeasuredValu
     return MeasuredValue(mean, mean - half, mean + half, total)
 
 
+def measure_stratified_mean(
+    values: Floats, strata: npt.NDArray[np.intp], confidence: float = CONFIDENCE
+) -> MeasuredValue:
+    """Return the mean over strata of the mean of each; negative strata, and those with fewer than two values, are left out."""
+    parts = [values[(strata == stratum) & ~np.isnan(values)] for stratum in np.unique(strata[strata >= 0])]
+    parts = [part for part in parts if len(part) > 1]
+    if not parts:
+        return MeasuredValue(0.0, -math.inf, math.inf, 0)
+    mean = float(np.mean([part.mean() for part in parts]))
+    error = math.sqrt(sum(part.var(ddof=1) / len(part) for part in parts)) / len(parts)
+    half = NormalDist().inv_cdf(0.5 + confidence / 2) * error
+    return MeasuredValue(mean, mean - half, mean + half, sum(map(len, parts)))
+
+
 def measure_level(levels: Floats, confidence: float = CONFIDENCE) -> MeasuredValue:
     """Return the mean level of some people: the interval of a share if the levels are 0 and 1, else that of a mean."""
     known_levels = levels[~np.isnan(levels)]

@@ -18,6 +18,7 @@ STATE_COLOURS: dict[AttributeState, SectionState] = {
     "depends": "bad",
     "depends together": "bad",
     "stand-in": "warn",
+    "probability": "warn",
     "slightly": "note",
     "clear": "good",
 }
@@ -25,6 +26,7 @@ VERDICTS: dict[AttributeState, str] = {
     "depends": "decides",
     "depends together": "decides together",
     "stand-in": "has a stand-in",
+    "probability": "moves the probability",
     "slightly": "matters for a few",
     "clear": "does not decide",
 }

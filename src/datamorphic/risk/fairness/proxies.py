@@ -4,8 +4,8 @@ A column is a stand-in for a protected attribute if it fulfils both conditions.
 
 1. It *tells the group*: of two people, one of the group and one of the others, the column says which is which much more often
    than guessing (the area under the ROC curve, from groups' shares among other people with the same value).
-2. It *carries the decision*: if the people of the group get the value of somebody outside it (and columns that are tied to
-   it move along), the share of decisions among them changes.
+2. It *carries the decision*: with the value of somebody outside the group (and columns that are tied to it move along),
+   the people of the group fare differently than with the value of somebody in it.
 
 A column that only does the one or the other is no stand-in.
 """
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...space.features import Mask
 from .answers import AnswerReader
 from .counterfactuals import CounterfactualMaker
 from .groups import MISSING, PeopleGroups
@@ -132,7 +133,7 @@ class ProxyMeter:
         keys[known] = np.searchsorted(edges, values[known], side="right") + 1
         return keys
 
-    def _predict_members(self, keys: Rows, is_member: np.ndarray, known: np.ndarray) -> Floats:
+    def _predict_members(self, keys: Rows, is_member: Mask, known: Mask) -> Floats:
         """Return the share of members among other people with the same value, fold by fold."""
         scores = np.zeros(len(keys))
         size = int(keys.max()) + 1
@@ -172,32 +173,39 @@ class ProxyMeter:
     def _measure_effect(
         self, proxy: Proxy, groups: PeopleGroups, group: int, columns: Sequence[int], comparisons: int
     ) -> Proxy:
-        """Give the people of a group the values of others, and measure how their level changes."""
+        """Give the people of a group the values of others, and measure how their level changes.
+
+        What they get then is compared with what they get with the values of other members of their own group. So a model that
+        knows its training rows by heart, and answers any changed row differently, has no stand-ins for that reason alone.
+        """
         members = groups.codes == group
         others = np.flatnonzero((groups.codes != MISSING) & ~members)
-        own_levels = self.reader.own_answers.levels
-        differences, moved = np.full((DRAWS, len(members)), np.nan), np.zeros(len(members), dtype=bool)
+        shape = (DRAWS, len(members))
+        differences, moved = np.full(shape, np.nan), np.zeros(len(members), dtype=bool)
         for draw in range(DRAWS):
-            new_codes = np.full((len(members), len(columns)), np.nan)
-            drawn = self.maker.rng.choice(others, size=int(members.sum()))
-            new_codes[members] = self.people.codes[drawn][:, columns]
-            changed = self.maker.change(columns, new_codes, others, fixed=self.protected)
-            asked_rows = members & changed.changed & changed.valid
-            answers = self.reader.query(changed.codes, asked_rows)
-            levels = np.where(changed.changed, answers.levels, own_levels)
-            levels[~members | ~changed.valid] = np.nan
-            differences[draw] = own_levels - levels
-            moved |= asked_rows & self.reader.find_changes(answers)
-        mean_differences = _average_draws(differences[:, members])
+            own_levels = self._swap_values(members, columns, np.flatnonzero(members))
+            other_levels = self._swap_values(members, columns, others)
+            differences[draw] = own_levels - other_levels
+            moved |= self.reader.is_change(own_levels, other_levels)
         return Proxy(
             attributes=proxy.attributes,
             columns=proxy.columns,
             group=proxy.group,
             telling=proxy.telling,
-            effect=measure_mean(mean_differences, correct_confidence(comparisons)),
+            effect=measure_mean(_average_draws(differences[:, members]), correct_confidence(comparisons)),
             moved=int(moved.sum()),
             people=int(members.sum()),
         )
+
+    def _swap_values(self, members: Mask, columns: Sequence[int], donors: Rows) -> Floats:
+        """Return the levels of some people with values of donors in some columns; NaN for the others."""
+        new_codes = np.full((len(members), len(columns)), np.nan)
+        new_codes[members] = self.people.codes[self.maker.rng.choice(donors, size=int(members.sum()))][:, columns]
+        changed = self.maker.change(columns, new_codes, donors, fixed=self.protected)
+        answers = self.reader.query(changed.codes, members & changed.changed & changed.valid)
+        levels = np.where(changed.changed, answers.levels, self.reader.own_answers.levels)
+        levels[~members | ~changed.valid] = np.nan
+        return levels
 
 
 def _average_draws(differences: Floats) -> Floats:

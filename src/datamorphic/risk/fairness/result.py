@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MAX_HEADLINE_STAND_INS = 2
-#: How an attribute fares: it decides, it decides together with others, a column stands in for it, or none of these.
-AttributeState = Literal["depends", "depends together", "stand-in", "slightly", "clear"]
+#: How an attribute fares: it decides, it decides together with others, a column stands in for it, it moves the probability
+#: behind the decision, it matters for a few people, or none of these.
+AttributeState = Literal["depends", "depends together", "stand-in", "probability", "slightly", "clear"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -88,7 +89,11 @@ class FairnessReport(Exportable):
         stand_ins = [finding.title for finding in self.defects if finding.kind == "stand-in"]
         if len(stand_ins) > MAX_HEADLINE_STAND_INS:
             stand_ins = [f"{len(stand_ins)} columns stand in for protected ones"]
-        return "; ".join([*parts, *stand_ins])
+        moved = [finding.attributes[0] for finding in self.defects if finding.kind == "probability"]
+        if moved:
+            parts.append(f"the probability behind the decision depends on {join_names(moved)}")
+        headline = "; ".join([*parts, *stand_ins])
+        return headline[0].upper() + headline[1:] if decisive or moved else headline
 
     def find_state(self, attribute: str) -> AttributeState:
         """Return how one attribute fares."""
@@ -100,6 +105,8 @@ class FairnessReport(Exportable):
             return "depends together"
         if "stand-in" in kinds:
             return "stand-in"
+        if "probability" in kinds:
+            return "probability"
         return "slightly" if any(finding.kind == "attribute" for finding in findings) else "clear"
 
     def get_effect(self, attribute: str) -> AttributeEffect:
@@ -193,7 +200,7 @@ class FairnessReport(Exportable):
         findings = [
             finding
             for finding in self.defects
-            if finding.kind == kind
+            if finding.kind in ((kind, "probability") if kind == "attribute" else (kind,))
             and (finding.attributes == attributes or (kind == "stand-in" and set(attributes) & set(finding.attributes)))
         ]
         if not findings:

@@ -70,7 +70,9 @@ def run_fairness(
     tables: list[GroupTable] = [
         tabulate_groups(part, reader.own_answers.levels, negatives) for part in [*groups, *combined]
     ]
-    judge = Judge(threshold=options.threshold, min_effect=min_effect, wording=wording)
+    # a model that does not repeat itself changes some decisions without any change of the person
+    threshold = max(options.threshold, reader.noise.high if reader.noise.value > 0 else 0.0)
+    judge = Judge(threshold=threshold, min_effect=min_effect, wording=wording)
     return FairnessReport(
         subject=subject.name,
         people=len(people),

@@ -12,6 +12,7 @@ STATE_TEXTS: dict[AttributeState, str] = {
     "depends": "decides",
     "depends together": "decides together with another attribute",
     "stand-in": "another column stands in for it",
+    "probability": "moves the probability, not the decision",
     "slightly": "matters for a few people",
     "clear": "no dependence found",
 }

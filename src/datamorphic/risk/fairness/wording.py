@@ -9,6 +9,8 @@ from ..._text import format_short
 from .answers import AnswerReader, Measure
 from .intervals import MeasuredValue
 
+MAX_LISTED_NAMES = 3
+
 
 def format_round_percent(share: float) -> str:
     """Return a share in percent with two digits, which is enough for readers; 0% and 100% are exact.
@@ -34,6 +36,11 @@ def join_names(names: Sequence[str], word: str = "and") -> str:
     ('gender, age and origin', 'gender')
     """
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
+
+
+def shorten_names(names: Sequence[str]) -> str:
+    """Return names as a list in a sentence; many are counted instead."""
+    return join_names(names) if len(names) <= MAX_LISTED_NAMES else f"{len(names)} columns together"
 
 
 def format_of_hundred(share: float) -> str:
