@@ -32,7 +32,7 @@ VERDICTS: dict[AttributeState, str] = {
 }
 MAX_CASE_COLUMNS = 12
 MAX_VERDICT_FINDINGS = 4  # on one printed page
-MAX_VERDICT_TABLES = 3
+MAX_VERDICT_ROWS = 13  # of groups and their headings
 MAX_LABEL_CHARACTERS = 34
 CHART_WIDTH, ROW_HEIGHT, TEXT_WIDTH, LETTER_WIDTH = 720.0, 24.0, 120.0, 7.2
 METHOD = (
@@ -72,6 +72,7 @@ def build_page(report: FairnessReport, one_page: bool = False) -> Page:
             for name in report.attributes
         ],
         sections=sections,
+        compact=one_page,
     )
 
 
@@ -218,7 +219,7 @@ def _build_groups(report: FairnessReport, one_page: bool = False) -> Section:
     """Return what groups get, with ranges, and the same as a table to be opened."""
     tables = choose_tables(report)
     if one_page:
-        tables = [table for table in tables if len(table.attributes) == 1][:MAX_VERDICT_TABLES]
+        tables = _choose_verdict_tables(tables)
     has_errors = any(row.wrong is not None for table in tables for row in table.rows)
     columns = ["", "people", report.wording.column, "range"]
     errors_note = ""
@@ -257,6 +258,17 @@ def _build_groups(report: FairnessReport, one_page: bool = False) -> Section:
             )
         ],
     )
+
+
+def _choose_verdict_tables(tables: list[GroupTable]) -> list[GroupTable]:
+    """Return as many tables of single attributes as fit one printed page, at least one."""
+    chosen: list[GroupTable] = []
+    rows = 0
+    for table in tables:
+        rows += len(table.rows) + 1
+        if len(table.attributes) == 1 and (not chosen or rows <= MAX_VERDICT_ROWS):
+            chosen.append(table)
+    return chosen
 
 
 def draw_groups(tables: list[GroupTable], wording: Wording) -> Drawing:
