@@ -56,6 +56,7 @@ SHOTS = {
         source="docs/guides/protected.md", file="protected.html", selector="[data-badge=Fault]", width=820
     ),
     "fairness": Shot(source="docs/guides/fairness.md", file="fairness.html", width=1000, height=960),
+    "credit-verdict": Shot(source="docs/guides/credit.md", file="verdict.html", width=900, height=1180),
     "front": Shot(source="docs/borders.md", file="front.html", heading="The border in a picture"),
     "hunt": Shot(source="docs/guides/hunting.md", file="hunt.html", height=1280),
     "mutants": Shot(source="docs/guides/mutants.md", file="mutants.html", height=900),

@@ -79,7 +79,7 @@ def load_loans(
                 "Models can only be trained and compared if it is known who defaulted. Name the column: target=..."
             )
     if target is None:
-        return LoanData(name=name or "data", applicants=frame, defaulted=None)
+        return LoanData(name=name or "loans", applicants=frame, defaulted=None)
     if target not in frame.columns:
         raise DataError(f"The data have no column {target!r}. {suggest_name(target, frame.columns)}")
     labels = frame[target]
@@ -94,7 +94,7 @@ def load_loans(
             f"least {MIN_CLASS_LOANS} defaults and {MIN_CLASS_LOANS} repaid loans."
         )
     return LoanData(
-        name=name or "data", applicants=frame.drop(columns=[target]), defaulted=defaulted, outcome=label, target=target
+        name=name or "loans", applicants=frame.drop(columns=[target]), defaulted=defaulted, outcome=label, target=target
     )
 
 
