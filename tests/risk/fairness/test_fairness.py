@@ -125,6 +125,31 @@ def test_a_model_with_probabilities_and_a_cutoff(people):
     assert strict.find_state("gender") == "depends"
 
 
+def test_a_probability_that_moves_without_a_decision(people):
+    class Lender:
+        classes_ = np.array(["no", "yes"], dtype=object)
+
+        def fit(self, frame, labels):
+            return self
+
+        def predict_proba(self, frame):
+            yes = np.where(frame.income - frame.debt > 25, 0.9, 0.1) - 0.03 * (frame.gender == "f")
+            return np.column_stack([1 - yes, yes])
+
+        def predict(self, frame):
+            return self.classes_[self.predict_proba(frame).argmax(axis=1)]
+
+    model = dm.wrap(Lender(), space=dm.Space.from_frame(people))
+    report = fairness(model, people, "gender", outcome="yes")
+    (finding,) = report.findings
+    assert (finding.kind, finding.level) == ("probability", "concern")
+    assert report.find_state("gender") == "probability"
+    assert abs(finding.example.probabilities[0] - finding.example.probabilities[1]) == pytest.approx(0.03)
+    assert "but the probability goes from" in report.describe()
+    assert report.headline == "The probability behind the decision depends on gender"
+    assert "<td>probability</td>" in report.to_html()
+
+
 def test_numbers_are_judged_as_numbers(people):
     report = fairness(planted.judge_probability, people, "gender")
     assert report.wording.measure == "number"

@@ -44,6 +44,7 @@ class CounterfactualCase:
     changes: Mapping[str, Any]  # columns with their new values
     level_before: float
     level_after: float
+    probabilities: tuple[float, float] | None = None  # before and after, if the model has them
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +86,7 @@ class _Assignment:
 
     people: ChangedPeople
     levels: Floats  # NaN where the change is not valid
+    probabilities: Floats | None
     changed: Mask
     strong: Mask
 
@@ -112,7 +114,11 @@ class EffectMeter:
         levels = np.where(changed_people.changed, answers.levels, own_levels)
         levels[~known | ~changed_people.valid] = np.nan
         return _Assignment(
-            changed_people, levels, self.reader.find_changes(answers), self.reader.find_strong_changes(answers)
+            changed_people,
+            levels,
+            answers.probabilities,
+            self.reader.find_changes(answers),
+            self.reader.find_strong_changes(answers),
         )
 
     def _find_other_protected(self, columns: Sequence[int]) -> list[int]:
@@ -185,7 +191,7 @@ class EffectMeter:
         """Return the person whose level changes most, of those with the fewest changed columns."""
         best: tuple[int, float, int, int] | None = None
         for place, (assignment, mask) in enumerate(zip(assignments, selected, strict=True)):
-            differences = np.abs(assignment.levels - self.reader.own_answers.levels)
+            differences = self._measure_differences(assignment)
             rows = np.flatnonzero(mask & (assignment.changed | assignment.strong) & ~np.isnan(differences))
             if not len(rows):
                 continue
@@ -197,6 +203,14 @@ class EffectMeter:
             return None
         return self._build_case(assignments[best[2]], best[3])
 
+    def _measure_differences(self, assignment: _Assignment) -> Floats:
+        """Return how much each person's level changes, or the probability if it is known and the level does not change."""
+        own = self.reader.own_answers
+        differences = np.abs(assignment.levels - own.levels)
+        if assignment.probabilities is None or own.probabilities is None:
+            return differences
+        return differences + np.abs(np.nan_to_num(assignment.probabilities - own.probabilities))
+
     def _build_case(self, assignment: _Assignment, row: int) -> CounterfactualCase:
         both = self.people.decode(np.vstack([self.people.codes[row], assignment.people.codes[row]]))
         before = {str(name): both[name].tolist()[0] for name in both.columns}
@@ -205,7 +219,11 @@ class EffectMeter:
         changes = {
             name: after[name] for name, is_same in zip(self.people.space.names, same, strict=True) if not is_same
         }
+        own_probabilities, probabilities = self.reader.own_answers.probabilities, assignment.probabilities
         return CounterfactualCase(
+            probabilities=None
+            if own_probabilities is None or probabilities is None
+            else (float(own_probabilities[row]), float(probabilities[row])),
             row=int(self.rows[row]),
             before=before,
             changes=changes,

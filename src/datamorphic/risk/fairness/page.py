@@ -30,11 +30,12 @@ VERDICTS: dict[AttributeState, str] = {
     "slightly": "matters for a few",
     "clear": "does not decide",
 }
-MAX_CASE_COLUMNS = 12
+MAX_CASE_COLUMNS = 8
 MAX_VERDICT_FINDINGS = 4  # on one printed page
 MAX_VERDICT_ROWS = 13  # of groups and their headings
 MAX_LABEL_CHARACTERS = 34
 CHART_WIDTH, ROW_HEIGHT, TEXT_WIDTH, LETTER_WIDTH = 720.0, 24.0, 120.0, 7.2
+COMPACT_CHART_WIDTH, COMPACT_ROW_HEIGHT = 940.0, 19.0
 METHOD = (
     "Each person was asked about again with another value of the protected column, and with every combination of values of "
     "several columns. Columns that would no longer fit (a husband who becomes a woman, 20 years of employment at the age of 25) "
@@ -190,8 +191,12 @@ def _build_example(case: CounterfactualCase, wording: Wording) -> Section:
         ]
     else:
         answers = [wording.format_value(level) for level in (case.level_before, case.level_after)]
+    if case.probabilities is not None and wording.measure == "decision":
+        rows.append(["probability", *map(format_round_percent, case.probabilities)])
     rows.append(["answer", *answers])
     marked = [(row, 2) for row in range(len(case.changes))]
+    if case.probabilities is not None and answers[0] == answers[1]:
+        marked.append((len(rows) - 2, 2))
     if answers[0] != answers[1]:
         marked.append((len(rows) - 1, 2))
     remaining = len(others) - (MAX_CASE_COLUMNS - len(case.changes))
@@ -246,7 +251,7 @@ def _build_groups(report: FairnessReport, one_page: bool = False) -> Section:
         heading="What the groups get",
         text="A difference between groups alone does not show that the model is unfair: the groups may differ in things that may "
         "count. It shows where to look.",
-        drawing=draw_groups(tables, report.wording),
+        drawing=draw_groups(tables, report.wording, compact=one_page),
         parts=[]
         if one_page
         else [
@@ -271,8 +276,9 @@ def _choose_verdict_tables(tables: list[GroupTable]) -> list[GroupTable]:
     return chosen
 
 
-def draw_groups(tables: list[GroupTable], wording: Wording) -> Drawing:
-    """Return the level of every group as a dot with its range."""
+def draw_groups(tables: list[GroupTable], wording: Wording, compact: bool = False) -> Drawing:
+    """Return the level of every group as a diamond with its range; `compact` for a page that is printed on one sheet."""
+    width, row_height = (COMPACT_CHART_WIDTH, COMPACT_ROW_HEIGHT) if compact else (CHART_WIDTH, ROW_HEIGHT)
     levels = [row.level for table in tables for row in table.rows]
     low, high = 0.0, max(level.high for level in levels)
     if wording.measure == "number":
@@ -280,7 +286,7 @@ def draw_groups(tables: list[GroupTable], wording: Wording) -> Drawing:
     high = min(1.0, high * 1.05) if wording.measure != "number" else high
     label_characters = max(len(row.label) for table in tables for row in table.rows)
     left = 34 + LETTER_WIDTH * min(max(label_characters, 10), MAX_LABEL_CHARACTERS)
-    right = CHART_WIDTH - TEXT_WIDTH
+    right = width - TEXT_WIDTH
 
     def place(level: float) -> float:
         return left + (right - left) * (min(max(level, low), high) - low) / ((high - low) or 1.0)
@@ -288,10 +294,10 @@ def draw_groups(tables: list[GroupTable], wording: Wording) -> Drawing:
     shapes: list[Shape | TextLabel] = []
     y = 6.0
     for table in tables:
-        y += ROW_HEIGHT
+        y += row_height
         shapes.append(TextLabel(0, y, cut(table.title, 60), "strong"))
         for row in table.rows:
-            y += ROW_HEIGHT
+            y += row_height
             middle = y - 4
             level = row.level
             figure = wording.format_value(level.value)
@@ -308,7 +314,7 @@ def draw_groups(tables: list[GroupTable], wording: Wording) -> Drawing:
                 TextLabel(right + 14, y, figure),
             ]
         y += 6
-    y += ROW_HEIGHT
+    y += row_height
     shapes += [
         TextLabel(left, y, wording.format_value(low), "small"),
         TextLabel(right, y, wording.format_value(high), "small end"),
@@ -318,7 +324,7 @@ def draw_groups(tables: list[GroupTable], wording: Wording) -> Drawing:
         f"{table.title} {row.label}: {wording.format_value(row.level.value)}" for table in tables for row in table.rows
     )
     return Drawing(
-        width=CHART_WIDTH,
+        width=width,
         height=y + 10,
         shapes=shapes,
         alt=alt,

@@ -6,7 +6,7 @@ from ..._text import pluralize
 from .effects import CounterfactualCase
 from .result import AttributeState, FairnessReport
 from .shares import GroupTable
-from .wording import Wording
+from .wording import Wording, format_round_percent
 
 STATE_TEXTS: dict[AttributeState, str] = {
     "depends": "decides",
@@ -82,6 +82,9 @@ def describe_levels(case: CounterfactualCase, wording: Wording) -> str:
     if wording.measure == "decision" and case.level_before != case.level_after:
         gets, loses = f"gets {wording.decision}", f"no longer gets {wording.decision}"
         return gets if case.level_after > case.level_before else loses
+    if wording.measure == "decision" and case.probabilities is not None:
+        before, after = map(format_round_percent, case.probabilities)
+        return f"the same decision, but the probability goes from {before} to {after}"
     if wording.measure == "decision":
-        return "the same decision, with another probability"
+        return "the same decision"
     return f"{wording.format_value(case.level_before)} becomes {wording.format_value(case.level_after)}"
