@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
 from xml.etree import ElementTree
 
 import numpy as np
@@ -18,6 +20,7 @@ from datamorphic.cli.main import app
 from datamorphic.errors import ArgumentError, DataError, PromiseError
 from datamorphic.risk.fairness.api import fairness
 from support import fairness as planted
+from support.browser import CHROMIUM, WHY_NOT, Browser
 
 
 @pytest.fixture(scope="module")
@@ -258,6 +261,24 @@ def test_exports(reports, tmp_path):
     assert "area stands in for origin" in reports["area"].to_markdown()
     assert reports["area"].table.shape[0] == 8
     assert "FairnessReport(both: " in repr(report)
+
+
+@pytest.mark.slow
+@pytest.mark.integration
+@pytest.mark.skipif(CHROMIUM is None, reason=WHY_NOT)
+def test_the_verdict_prints_on_one_page(people, tmp_path):
+    def decide(frame):
+        together = (frame.gender == "f") & (frame.origin == "foreign")
+        return planted.decide(frame.income - 15 * together - 9 * (frame.area == "north") + 0.4 * frame.years)
+
+    report = fairness(decide, people, ["gender", "origin", "age"], outcome="approved")
+    assert len(report.findings) >= 4
+    report.to_verdict(tmp_path / "verdict.html")
+    with Browser() as browser:
+        page = browser.open(tmp_path / "verdict.html")
+        for size in ({"paperWidth": 8.5, "paperHeight": 11}, {"paperWidth": 8.27, "paperHeight": 11.69}):
+            document = base64.b64decode(page.send("Page.printToPDF", printBackground=True, **size)["data"])
+            assert len(re.findall(rb"/Type\s*/Page\b(?!s)", document)) == 1
 
 
 @pytest.mark.slow
