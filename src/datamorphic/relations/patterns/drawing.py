@@ -88,8 +88,9 @@ def _draw_edges(catalogue: PatternCatalogue, places: dict[str, tuple[float, floa
             if edge.parent in places:
                 left, top = places[edge.parent]
                 start, first, last = left + BOX_WIDTH, top + BOX_HEIGHT / 2, y + BOX_HEIGHT / 2
-                bend = (x - start) / 2
-                path = f"M{start:g} {first:g}C{start + bend:g} {first:g} {x - bend:g} {last:g} {x:g} {last:g}"
+                turn = x - (COLUMN_WIDTH - BOX_WIDTH)  # a line over several columns stays in the row of the parent
+                bend = (x - turn) / 2
+                path = f"M{start:g} {first:g}H{turn:g}C{turn + bend:g} {first:g} {x - bend:g} {last:g} {x:g} {last:g}"
                 state = "inferred" if edge.inferred else "stated"
                 note = f"{name} is a sub-pattern of {edge.parent} ({state}: {edge.source})"
                 edges.append(Shape(path, INFERRED_EDGE if edge.inferred else STATED_EDGE, note))
