@@ -28,7 +28,7 @@ def seeds():
         return once()
 
     with pytest.MonkeyPatch.context() as patch:
-        for constant, amount in (("LAW_EXAMPLES", 20), ("RESUMED_WALKS", 40), ("TRIALS", 10)):
+        for constant, amount in (("LAW_EXAMPLES", 20), ("RESUMED_WALKS", 40), ("TRIALS", 10), ("LOANS", 1_500)):
             patch.setattr(f"datamorphic.cli.demo.demo.{constant}", amount)
         patch.setattr("datamorphic.cli.demo.demo.run_demo", recorded)
         yield asked
@@ -52,6 +52,7 @@ def test_the_demo_explains_its_findings(shown, folder):
         "20 patients to 290 tests: 5 flip the diagnosis",
         "the same front, byte for byte",
         "Is the test set good enough for a tree? It kills",
+        "break what every lender expects",
     ):
         assert words in text
     assert "worst radius can" not in text  # declared, and kept

@@ -59,6 +59,7 @@ def _build_document(result: Demo, report_file: Path, seed: int) -> dict[str, Any
             "proved": result.tests.proved,
         },
         "planted": {"change": str(result.mutant), "found_by": result.fault_detectors},
+        "loans": {"selected": result.loans.selected, "rejected": list(result.loans.choice.rejections)},
         "hunted": {"change": result.race.change, "ratio": result.race.ratio},
         "seed": seed,
     }

@@ -11,6 +11,7 @@ from ..._text import format_short
 from ...audit.api import test
 from ...audit.result import AuditResult
 from ...data import knn
+from ...data.loans.book import make_loan_book
 from ...data.programs import programs
 from ...data.sets import load
 from ...exploration.front import Front
@@ -26,6 +27,8 @@ from ...morphisms.subject import SubjectUnderTest
 from ...mutation.forge import SourceMutant, load_module, make_mutants, read_program
 from ...relations.check.api import check
 from ...relations.check.result import CheckReport
+from ...risk.credit.api import credit
+from ...risk.credit.result import CreditReport
 from ...runs.driver import CallCounter, drive
 from ...runs.flow import ask
 from ...space.space import Path, Space
@@ -52,6 +55,8 @@ PROGRAM, MUTANT, RELATION = "tanh", "emu10", "tripling"
 GENERATORS = ("MT-RT", "SFIDMT-ART")
 LAW_EXAMPLES = 200
 RESUMED_WALKS = 200
+LOANS = 4_000
+LOAN_MODELS = ("logistic_regression", "gradient_boosting")
 TRIALS = 40  # so that the demo takes seconds without compiled kernels
 
 
@@ -88,6 +93,7 @@ class Demo:
     mutant: SourceMutant  # of a learner
     mutant_report: CheckReport  # the relations of the mutant
     race: HuntRace
+    loans: CreditReport  # models of credit risk, and what a lender expects of them
     tests: MutationScore  # how well held-out patients test a decision tree
     extra: pd.DataFrame  # patients that would test it better
 
@@ -178,6 +184,7 @@ def run_demo(seed: int = 0) -> Demo:
         mutant=mutant,
         mutant_report=mutant_report,
         race=race_generators(seed),
+        loans=judge_loan_models(seed),
         tests=tests,
         extra=tests.fix(),
     )
@@ -202,3 +209,9 @@ def race_generators(seed: int) -> HuntRace:
     hunts = {name: hunt(mutant, relation, name, trials=TRIALS, seed=seed, progress=False) for name in GENERATORS}
     line = mutant.source.splitlines()[mutant.line - 1].strip()
     return HuntRace(f"{mutant.before} became {mutant.after} in one line, {line}", hunts)
+
+
+def judge_loan_models(seed: int) -> CreditReport:
+    """Train models of credit risk on synthetic loans, and hold them to what a lender expects."""
+    loans = make_loan_book(LOANS, seed=seed)
+    return credit(data=loans, ladder=LOAN_MODELS, repetitions=1, seed=seed, name="synthetic loans", progress=False)

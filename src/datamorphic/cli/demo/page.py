@@ -11,6 +11,7 @@ from ..._text import format_percent, pluralize
 from ...audit.page import build_page as build_audit_page
 from ...hunting.measures import estimate
 from ...reporting.document import Line, Page, Section, Table
+from ...risk.credit.text import format_verdict
 from ...trees.coverage.draw import draw_tree
 from .demo import GENERATORS, MONOTONE_FEATURES, Demo
 
@@ -51,6 +52,7 @@ def build_closer_look(demo: Demo) -> Section:
             _build_tests_section(demo),
             _build_fault_section(demo),
             _build_race_section(demo),
+            _build_loans_section(demo),
             _build_resume_section(demo),
             Section(
                 heading=f"The space of inputs: {kinds} features",
@@ -176,6 +178,28 @@ def _build_race_section(demo: Demo) -> Section:
         f"The mean number of groups (x, 3x) until the first violation, from {trials} hunts each: {means}.",
         state="good" if race.ratio < 1 else "warn",
         table=Table(columns=["generator", "groups, mean", "95% interval"], rows=rows),
+    )
+
+
+def _build_loans_section(demo: Demo) -> Section:
+    report = demo.loans
+    rejected_count, count = len(report.choice.rejections), len(report.models)
+    rows = [
+        [
+            model.name,
+            "-" if model.auc is None else f"{model.auc.value:.3f}",
+            format_percent(model.strong_share.value),
+            "rejected" if model.name in report.choice.rejections else "usable",
+        ]
+        for model in report.models
+    ]
+    return Section(
+        heading=f"Models that decide about loans: {rejected_count} of {count} break what every lender expects",
+        text="A better credit score, less debt or a smaller loan must never raise the risk that a model sees. "
+        f"{pluralize(count, 'model')} learned from synthetic loans, and each was asked about the held-out applicants before and after "
+        f"such a change. {format_verdict(report)} All of it, on your loans: datamorphic credit --data loans.csv.",
+        state="good" if report.passed else "warn",
+        table=Table(columns=["model", "AUC", "applicants with a clearly higher risk", "verdict"], rows=rows),
     )
 
 
