@@ -92,6 +92,8 @@ def test_a_broken_promise_is_a_finding_with_its_line(loans, promises):
     result = audit(PunishesGoodScores(), loans, promises=promises)
     findings = {finding.about: finding for finding in result.findings}
     assert set(findings) == {"credit_score", "colour", "better_score", "safer"}
+    assert f"Promised in {promises}, line 2: credit_score lowers default. " in findings["credit_score"].detail
+    assert f"Promised in {promises}, line 4: colour does not matter. " in findings["colour"].detail
     better = findings["better_score"]
     assert better.title == "better_score (credit_score x 1.1) can raise the probability of default"
     assert f"Promised in {promises}, line 6" in better.detail

@@ -28,6 +28,7 @@ from ..finding import Example, Finding, SkipReason
 MAX_CASES_PER_RELATION = 1_000
 MAX_EXAMPLES_PER_FINDING = 3
 MAX_TABLE_ROWS = 30
+DIRECTIONS = ("raises", "lowers")  # kinds of promises about a direction
 ANY_VALUE = "any"  # the old value of a number, in a table of directions
 
 
@@ -159,8 +160,9 @@ def check_monotone(context: CheckContext, budget: CheckBudget) -> CheckFindings:
                 title=f"More {relation.feature} can {_format_wrong_direction(relation)}",
                 level="fault" if flips or numbers else "concern",
                 sure=1.0,
-                detail=f"Declared: {relation.says}. {trial.share_text} have a value of {relation.feature} from which a step "
-                f"{'up' if relation.sign > 0 else 'down'} goes the wrong way, all else equal.{flip_text}",
+                detail=f"{_cite(context, relation.feature, relation.says)}. {trial.share_text} have a value of "
+                f"{relation.feature} from which a step {'up' if relation.sign > 0 else 'down'} goes the wrong way, all else "
+                f"equal.{flip_text}",
                 remedy="Fit the model with a monotone constraint on this feature (monotonic_cst, monotone_constraints), add "
                 "training data there, or withdraw the declaration.",
                 cases=trial.violated,
@@ -178,6 +180,16 @@ def check_monotone(context: CheckContext, budget: CheckBudget) -> CheckFindings:
             )
         )
     return outcome.summarise("declared direction", findings)
+
+
+def _cite(context: CheckContext, name: str, says: str) -> str:
+    """Return what was declared about a column, in the words of the promises file if it comes from one."""
+    promises = context.expectations.promises
+    promise = None if promises is None else promises.columns.get(name)
+    if promises is None or promise is None:
+        return f"Declared: {says}"
+    outcome = f" {promises.outcome or 'the answer'}" if promise.kind in DIRECTIONS else ""
+    return f"Promised in {promises.file}, line {promise.line}: {name} {promise.kind}{outcome}"
 
 
 def _measure_fall(relation: Monotone, violations: JudgedGroups) -> float | None:
@@ -272,7 +284,7 @@ def _build_invariant_finding(context: CheckContext, trial: _RelationTrial) -> Fi
         title=title,
         level="fault" if necessary else "concern",
         sure=1.0,
-        detail=f"Declared: {relation.says or relation.name}. {trial.share_text} violate it.",
+        detail=f"{_cite(context, about, relation.says or relation.name)}. {trial.share_text} violate it.",
         remedy=remedy,
         cases=trial.violated,
         of=trial.judged,
