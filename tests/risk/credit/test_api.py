@@ -64,7 +64,7 @@ def test_tables_have_a_row_per_model_and_relation(report):
     assert report.table.gini.to_numpy() == pytest.approx(2 * report.table.auc.to_numpy() - 1)
     assert len(report.violations) == 7 * 5
     row = report.violations.iloc[0]
-    assert row.cases + row.inapplicable == 2 * 375
+    assert row.cases + row.inapplicable == 2 * report.settings["test_loans"]
     assert row.strong_low <= row.strong <= row.strong_high
 
 

@@ -144,5 +144,5 @@ def test_words_of_cases():
 
 def test_histograms_have_a_bar_per_decade():
     drawing = draw_histogram((0, 1, 2, 30, 400, 5))
-    assert "0.01 to 0.1: 400" in drawing.alt
+    assert "1 to 10 points: 400" in drawing.alt
     assert len(drawing.shapes) == 18

@@ -93,7 +93,10 @@ class ModelResult:
 
     def _average(self, measurements: Sequence[Measurement | None]) -> Estimate | None:
         known = [measurement for measurement in measurements if measurement is not None]
-        return average_measurements(known, self.test_to_training) if known else None
+        if not known:
+            return None
+        mean = average_measurements(known, self.test_to_training)
+        return Estimate(mean.value, max(0.0, mean.low), min(1.0, mean.high))
 
     # -- violations --------------------------------------------------------------------------------------------------
 

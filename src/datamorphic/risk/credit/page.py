@@ -79,6 +79,7 @@ def build_page(report: CreditReport, one_page: bool = False) -> Page:
             _build_map(report),
             *_build_growth(report),
             _build_models(report),
+            *_build_rejections(report),
             _build_violations(report),
             *_build_histogram(report),
             _build_worst_cases(report),
@@ -365,22 +366,40 @@ def _build_models(report: CreditReport) -> Section:
         rows.append(
             [
                 model.name,
-                *(_format_estimate(estimate) for estimate in (model.auc, model.gini, model.ks)),
+                _format_estimate(model.auc),
+                NO_VALUE_TEXT if model.gini is None else f"{model.gini.value:.3f}",
+                _format_estimate(model.ks),
                 _format_share(model.strong_share),
-                _format_share(model.weak_share),
+                f"{100 * model.weak_share.value:.2f}%",
                 f"{free} of {total}",
                 "rejected" if model.name in report.choice.rejections else verdict,
             ]
         )
-    reasons = [f"• {name}: {describe_rejection(report, report[name])}." for name in list(report.choice.rejections)[:12]]
     return Section(
         heading="All models",
-        text="Shares are over all relations together. The last but one column counts repetitions without any violation, strong or "
-        "weak." + ("\nRejected:\n" + "\n".join(reasons) if reasons else ""),
+        text="Shares are over all relations together; in brackets, 95% intervals. The last but one column counts repetitions "
+        "without any violation, strong or weak.",
         table=Table(
             columns=["model", "AUC", "Gini", "KS", "strong", "weak", "without violations", "verdict"], rows=rows
         ),
     )
+
+
+def _build_rejections(report: CreditReport) -> list[Section]:
+    rejections = report.choice.rejections
+    if not rejections:
+        return []
+    rows = [
+        [name, rejection.relation, describe_rejection(report, report[name])] for name, rejection in rejections.items()
+    ]
+    return [
+        Section(
+            heading="Why models are rejected",
+            text="The expectation that each of them breaks most often.",
+            table=Table(columns=["model", "relation", "reason"], rows=rows),
+            folding="closed",
+        )
+    ]
 
 
 def _build_violations(report: CreditReport) -> Section:
@@ -432,7 +451,8 @@ def _build_histogram(report: CreditReport) -> list[Section]:
 
 def draw_histogram(counts: Sequence[int]) -> Drawing:
     """Return bars of the number of violations by size, largest size on top."""
-    labels = ["below 0.00001"] + [f"{low:g} to {high:g}" for low, high in pairwise(WRONGNESS_EDGES[1:])]
+    points = [100 * edge for edge in WRONGNESS_EDGES[1:]]
+    labels = [f"below {points[0]:g} points", *(f"{low:g} to {high:g} points" for low, high in pairwise(points))]
     shapes: list[Shape | TextLabel] = []
     most = max(*counts, 1)
     for place, (label, count) in enumerate(reversed(list(zip(labels, counts, strict=True)))):
