@@ -64,6 +64,10 @@ class PromiseError(UsageError):
         super().__init__(f"{file}:{line}: {message}")
 
 
+class WrongAnswer(UsageError):
+    """An answer to a question of the guide is invalid; the question stays open."""
+
+
 class MissingExtra(UsageError, ImportError):
     """An optional package is missing; the message names the extra that installs it."""
 

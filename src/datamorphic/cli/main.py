@@ -28,6 +28,7 @@ from .exit_codes import ExitCode
 from .explore import explore
 from .fairness import fairness
 from .generate import generate
+from .guide import guide
 from .help import GroupWithExamples, add_examples
 from .hunt import hunt
 from .init import init
@@ -47,7 +48,7 @@ from .worker_check import worker_check
 #: commands by panel, in the order of the help
 PANELS: dict[str, list[Callable[..., None] | typer.Typer]] = {
     "Start here": [demo, test, init],
-    "Test a model": [explore, check, cover, select, combine, patterns, laws, script],
+    "Test a model": [explore, check, cover, select, combine, patterns, guide, laws, script],
     "Models about people and money": [credit, fairness],
     "Test a program": [hunt, mutate],
     "Test sets": [cases, optimise],

@@ -1,0 +1,898 @@
+"""`GuideSession`: the walk of Ying (2024, section 6.4) as a state machine that knows no terminal.
+
+The walk is a generator that yields questions and gets the values of their answers. It is a pure function of the answers (and of
+the system), so a session that was stopped continues from its answers, and going back is starting again with one answer fewer.
+"""
+
+from __future__ import annotations
+
+import keyword
+import os
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ..._text import format_percent, format_short, pluralize
+from ...errors import DatamorphicError, OutOfBudget, WrongAnswer
+from ...reporting.python_code import to_slug
+from ...reporting.text import to_one_line
+from ..base import HOLDS, INAPPLICABLE, VIOLATED, JudgedGroups
+from ..patterns.catalogue import PatternCatalogue, patterns
+from ..patterns.hierarchy import find_ancestors
+from ..patterns.pattern import KINDS, ParentEdge, Pattern, PatternKind, Side
+from ..patterns.relation import InputPattern, OutputPattern, PatternRelation, Promise
+from .answers import Answer
+from .code import (
+    CASES_NAME,
+    DerivedPattern,
+    format_pattern_module,
+    format_relation_module,
+    list_fixed_parameters,
+    round_up,
+    suggest_file,
+)
+from .parameters import build_parameter_question, check_parameters, is_askable, is_relevant, list_asked_parameters
+from .proposals import (
+    INPUT_TRIAL_CASES,
+    InputProposal,
+    OutputProposal,
+    count_effects,
+    count_kept,
+    format_count,
+    propose_inputs,
+    propose_outputs,
+)
+from .steps import NONE, YES_NO, Choice, Question, pick_names, read_list, read_yes_no
+from .systems import (
+    TRIAL_CASES,
+    GuidedSystem,
+    TriedChange,
+    describe_answers,
+    describe_inputs,
+    find_answer_kind,
+    list_parameters,
+    open_system,
+    read_space,
+    read_target,
+    restrict_ranges,
+    suggest_ranges,
+)
+
+Walk = Generator[Question, Any, Any]
+ModelLoader = Callable[[str], Any]
+DataLoader = Callable[[str], Any]
+
+TAKE, AGAIN, OWN = "take", "again", "own"
+AS_THEY_ARE = "as they are"
+MAX_NAME_CHARACTERS = 60
+MAX_SENTENCE_CHARACTERS = 300
+MAX_EXAMPLE_CHARACTERS = 400
+
+PROMISE_CHOICES = (
+    Choice("MR", "every correct system keeps it: a violation is a fault"),
+    Choice("HMR", "a hypothesis: a violation shows how the system behaves"),
+    Choice("MRR", "robustness: a good system keeps it even for faulty or noisy inputs"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GuideResult:
+    """What a walk ends with: the relation, how it did, and the files to write."""
+
+    system: GuidedSystem
+    relation: PatternRelation
+    groups: JudgedGroups
+    tolerated: float
+    files: tuple[tuple[Path, str], ...]
+    derived: DerivedPattern | None = None
+
+    @property
+    def violated(self) -> int:
+        """The number of cases that violate the relation."""
+        return self.groups.count(VIOLATED)
+
+    def document(self) -> dict[str, Any]:
+        """Return a JSON-serialisable dict."""
+        return {
+            "system": self.system.model_name,
+            "data": self.system.data_name,
+            "relation": self.relation.name,
+            "promise": self.relation.promise,
+            "domain": self.relation.domain,
+            "input": {"pattern": self.relation.input.pattern, "says": self.relation.input.describe()},
+            "output": {"pattern": self.relation.output.pattern, "says": self.relation.output.describe()},
+            "text": str(self.relation),
+            "cases": len(self.groups),
+            "holds": self.groups.count(HOLDS),
+            "violated": self.violated,
+            "inapplicable": self.groups.count(INAPPLICABLE),
+            "tolerated": self.tolerated,
+            "files": [str(path) for path, _ in self.files],
+            "derived": None if self.derived is None else self.derived.document(),
+        }
+
+
+class GuideSession:
+    """A walk from a pattern to a saved relation, one question after the other.
+
+    Parameters
+    ----------
+    load_model, load_data : callable
+        Return the model and the data that a text names, or raise an error of this package.
+    trust : bool
+        Whether files of models may be loaded that run code.
+    seed : int
+        The seed of the cases that are tried.
+    catalogue : PatternCatalogue
+        The patterns to choose from.
+
+    Examples
+    --------
+    >>> import datamorphic as dm
+    >>> session = GuideSession(load_model=lambda name: abs, load_data=dm.data.load)
+    >>> for text in ("abs", "none", "x = -10 to 10", "input", "Symmetric", "take", "own", "x"):
+    ...     session.answer(text)
+    >>> session.question.id, session.question.choices[0].value
+    ('output.pattern', 'Equality')
+    >>> session.back()
+    >>> session.question.id
+    'input.columns'
+    """
+
+    def __init__(
+        self,
+        *,
+        load_model: ModelLoader,
+        load_data: DataLoader,
+        trust: bool = False,
+        seed: int = 0,
+        catalogue: PatternCatalogue = patterns,
+    ) -> None:
+        self.load_model, self.load_data, self.trust, self.seed = load_model, load_data, trust, seed
+        self.catalogue = catalogue
+        self._start()
+
+    def _start(self) -> None:
+        self.answers: list[Answer] = []
+        self.messages: list[str] = []
+        self.result: GuideResult | None = None
+        self._walk = _GuideWalk(self).run()
+        self.question: Question | None = next(self._walk)
+
+    def answer(self, text: str) -> None:
+        """Answer the question; `WrongAnswer` is raised, and the question stays open, if the answer is wrong."""
+        if self.question is None:
+            raise WrongAnswer("All questions are answered.")
+        question = self.question
+        normalized = question.normalize(text)
+        value = question.read_value(normalized)
+        self.answers.append(Answer(question.id, normalized))
+        try:
+            self.question = self._walk.send(value)
+        except StopIteration as end:
+            self.question, self.result = None, end.value
+        except OutOfBudget:  # the user stopped a trial
+            self.back()
+            raise
+        except DatamorphicError as error:  # the answer is right by itself, but leads nowhere
+            self.back()
+            raise WrongAnswer(str(error)) from error
+
+    def back(self) -> None:
+        """Take the last answer back."""
+        texts = [answer.text for answer in self.answers[:-1]]
+        self._start()
+        for text in texts:
+            self.answer(text)
+
+    def take_messages(self) -> list[str]:
+        """Return what there is to say before the question, and forget it."""
+        messages, self.messages = self.messages, []
+        return messages
+
+
+class _GuideWalk:
+    """The questions in their order."""
+
+    def __init__(self, session: GuideSession) -> None:
+        self.session, self.catalogue = session, session.catalogue
+        self.system: GuidedSystem
+
+    def say(self, text: str) -> None:
+        self.session.messages.append(text)
+
+    def run(self) -> Generator[Question, Any, GuideResult]:
+        self.system = yield from self._ask_system()
+        self.say(f"The system has {pluralize(len(self.system.inputs), 'input')}:\n{describe_inputs(self.system)}")
+        if self.system.data_name != NONE:
+            self.system = yield from self._ask_ranges()
+        self.system = yield from self._ask_outcome()
+        self.say(describe_answers(self.system.answer()))
+        side: Side = yield Question(
+            id="side",
+            text="Where do you want to start?",
+            choices=(
+                Choice("input", "with a change of the inputs; then see what the answers do"),
+                Choice("output", "with what the answers should do; then see which changes lead to it"),
+            ),
+            default="input",
+            help="A relation has two sides: if the input changes so, then the output changes so. One side is enough to start.",
+        )
+        change, expectation, pattern = yield from (
+            self._walk_from_input() if side == "input" else self._walk_from_output()
+        )
+        relation = yield from self._ask_relation(change, expectation)
+        groups = self.system.try_relation(relation)
+        self.say(f"The relation:\n\n{relation}")
+        self.say(describe_verdicts(groups))
+        tolerated = yield from self._ask_tolerance(groups)
+        file: Path = yield from self._ask_file(
+            "save", "Where to save the relation and its test?", suggest_file(relation.name)
+        )
+        files = [(file, format_relation_module(self.system, relation, file, tolerated))]
+        derived = yield from self._ask_derivation(pattern, relation, file)
+        if derived is not None:
+            pattern_file: Path = yield from self._ask_file(
+                "derive.file", "Where to save the pattern?", suggest_file(derived.name, "_pattern"), taken=file
+            )
+            files.append((pattern_file, format_pattern_module(derived, pattern_file)))
+        return GuideResult(
+            system=self.system,
+            relation=relation,
+            groups=groups,
+            tolerated=tolerated,
+            files=tuple(files),
+            derived=derived,
+        )
+
+    # -- the system (step 2) -------------------------------------------------------------------------------------------
+
+    def _ask_system(self) -> Walk:
+        session = self.session
+        model_name, model = yield Question(
+            id="system.model",
+            text="What do you want to test?",
+            help="A model file (model.skops), module:object (a function, a fitted model, a function that calls a service), or "
+            "example:NAME (example:product search).",
+            read=lambda text: (text.strip(), session.load_model(text.strip())),
+        )
+        has_cases = hasattr(model, CASES_NAME)
+        is_function = callable(model) and not hasattr(model, "predict") and not has_cases
+        data_name, data = yield Question(
+            id="system.data",
+            text="Which inputs can it be tried on?",
+            default=CASES_NAME if has_cases else NONE if is_function else None,
+            help="A CSV or Parquet file, or data:NAME."
+            + (" 'none' to name the inputs of a function and their ranges instead." if is_function else "")
+            + (" 'cases' for the inputs that come with it." if has_cases else ""),
+            read=lambda text: self._read_data(text.strip(), model, is_function),
+        )
+
+        def open_(data: Any, target: str | None) -> GuidedSystem:
+            return open_system(
+                model_name=model_name,
+                model=model,
+                data_name=data_name,
+                data=data,
+                target=target,
+                trust=session.trust,
+                seed=session.seed,
+            )
+
+        if data_name == NONE:
+            names = list_parameters(model)
+            return (
+                yield Question(
+                    id="inputs.ranges",
+                    text="Which inputs does it have, and which values?",
+                    help="name = low to high for numbers, name = low to high whole for whole numbers, name = a, b, c for words; "
+                    "with semicolons between them: x = -10 to 10; n = 0 to 5 whole; sort = up, down.",
+                    default=suggest_ranges(names) or None,
+                    read=lambda text: open_(read_space(text), None),
+                )
+            )
+        if data_name == CASES_NAME:
+            return open_(data, None)
+        columns = [str(column) for column in data.columns]
+        return (
+            yield Question(
+                id="system.target",
+                text="Which column holds the labels, and is not an input?",
+                choices=(Choice(NONE, "all columns are inputs"), *map(Choice, columns)),
+                default=_guess_target(model, columns),
+                read=lambda text: open_(data, read_target(text, columns)),
+            )
+        )
+
+    def _read_data(self, text: str, model: Any, is_function: bool) -> tuple[str, Any]:
+        if text == NONE and is_function:
+            return NONE, None
+        if text == CASES_NAME and hasattr(model, CASES_NAME):
+            return CASES_NAME, model.cases
+        data = self.session.load_data(text)
+        if not len(data):
+            raise WrongAnswer(f"{format_short(text)} has no rows. Expected at least one.")
+        return text, data
+
+    def _ask_ranges(self) -> Walk:
+        system = self.system
+        return (
+            yield Question(
+                id="inputs.ranges",
+                text="Which ranges shall the cases be from?",
+                default=AS_THEY_ARE,
+                help="Cases outside of the ranges are left out: age = 18 to 70; income = 0 to 200000.",
+                read=lambda text: system if text == AS_THEY_ARE else restrict_ranges(system, text),
+            )
+        )
+
+    def _ask_outcome(self) -> Walk:
+        outcomes = self.system.outcomes
+        if not outcomes:
+            return self.system
+        names = [f"probability of {label}" for label in outcomes[:50]]
+        choice = yield Question(
+            id="output.answer",
+            text="What counts as its answer?",
+            choices=(Choice("label", "the class that it predicts"), *map(Choice, names)),
+            default="label",
+            help="A probability shows more than a label: it can rise and fall.",
+        )
+        return self.system if choice == "label" else self.system.with_outcome(names.index(choice))
+
+    # -- patterns (steps 1, 3 to 7) ------------------------------------------------------------------------------------
+
+    def _walk_from_input(self) -> Walk:
+        while True:
+            pattern: Pattern = yield from self._choose_pattern("input")
+            tried: TriedChange = yield from self._instantiate(pattern, "input", self._try_input)
+            self._say_change(tried)
+            proposals = propose_outputs(self.catalogue, tried)
+            fitting = find_answer_kind(tried.before)
+            chosen = yield self._build_output_question(proposals, tried)
+            if chosen == AGAIN:
+                continue
+            if isinstance(chosen, OutputProposal):
+                return tried.input, chosen.output, pattern
+            if isinstance(chosen, OutputPattern):
+                expectation = chosen
+            else:
+                expectation = yield from self._instantiate(
+                    chosen, "output", partial(_check_output, tried=tried), fitting
+                )
+            kept = count_kept(expectation, tried) or 0
+            self.say(f"The expectation: {expectation.describe()}. It is met {format_count(kept, len(tried.before))}.")
+            return tried.input, expectation, pattern
+
+    def _walk_from_output(self) -> Walk:
+        source = self.system.try_input(_repeat())
+        while True:
+            pattern: Pattern = yield from self._choose_pattern("output")
+            if self._list_relevant(pattern, "output", {}):
+                expectation = yield from self._instantiate(
+                    pattern, "output", partial(_check_output, tried=source, on_itself=True)
+                )
+            else:
+                expectation = pattern.output()
+            proposals = propose_inputs(self.system, expectation)
+            chosen = yield self._build_input_question(proposals, expectation)
+            if chosen == AGAIN:
+                continue
+            if isinstance(chosen, InputProposal):
+                return chosen.input, expectation, pattern
+            tried: TriedChange = yield from self._instantiate(
+                chosen, "input", partial(self._try_input, expectation=expectation)
+            )
+            self._say_change(tried)
+            kept = count_kept(expectation, tried) or 0
+            self.say(f"The expectation: {expectation.describe()}. It is met {format_count(kept, len(tried.before))}.")
+            return tried.input, expectation, pattern
+
+    def _choose_pattern(self, side: Side) -> Walk:
+        choices = tuple(
+            Choice(name, self.catalogue[name].definition, depth) for name, depth in list_tree(self.catalogue, side)
+        )
+        names = [choice.value for choice in choices]
+        name = yield Question(
+            id="pattern",
+            text=f"Which pattern shall the {side} side follow?",
+            choices=choices,
+            help="Patterns further to the right are more specific. `datamorphic patterns NAME` explains one in full.",
+        )
+        while True:
+            pattern = self.catalogue[name]
+            more_abstract = [parent for parent in pattern.parents if parent in names]
+            more_specific = [child for child in self.catalogue.find_children(name) if child in names]
+            self.say(self._describe_pattern(pattern))
+            if not more_abstract and not more_specific:
+                return pattern
+            name = yield Question(
+                id="pattern.take",
+                text=f"Take {pattern.name}, or go to a more abstract or more specific pattern?",
+                choices=(
+                    Choice(TAKE, f"go on with {pattern.name}"),
+                    *(
+                        Choice(parent, f"more abstract: {self.catalogue[parent].definition}")
+                        for parent in more_abstract
+                    ),
+                    *(Choice(child, f"more specific: {self.catalogue[child].definition}") for child in more_specific),
+                ),
+                default=TAKE,
+            )
+            if name == TAKE:
+                return pattern
+
+    def _describe_pattern(self, pattern: Pattern) -> str:
+        lines = [f"{pattern.name} ({KINDS[pattern.kind]}). {pattern.definition}"]
+        if pattern.note:
+            lines.append(f"  {pattern.note}")
+        lines += [f"  Example: {example.relation.says}" for example in pattern.examples[:2]]
+        return "\n".join(lines)
+
+    def _list_relevant(self, pattern: Pattern, side: Side, known: dict[str, Any], kind: str = "") -> list[Any]:
+        answer_kind = kind or find_answer_kind(self.system.answer())
+        return [item for item in list_asked_parameters(pattern, side) if is_relevant(item, known, answer_kind)]
+
+    def _instantiate(self, pattern: Pattern, side: Side, check: Callable[[Any], Any], kind: str = "") -> Walk:
+        """Ask for the parameters of a pattern, and return what `check` makes of the pattern with them."""
+        maker = pattern.inputs if side == "input" else pattern.outputs
+        relations = [item.relation for item in pattern.examples]
+        examples: list[Any] = [relation.input if side == "input" else relation.output for relation in relations]
+        pairs = [pair for pair in zip(relations, examples, strict=True) if type(pair[1]) is maker]
+        example = None
+        if pairs and side == "input":
+            number = yield Question(
+                id=f"{side}.start",
+                text="Start from your own answers, or from a known relation?",
+                choices=(Choice(OWN), *(Choice(relation.name, relation.says) for relation, _ in pairs)),
+                default=OWN,
+                help="A known relation fills in the answers that fit your inputs; you can change each of them.",
+            )
+            example = next((made for relation, made in pairs if relation.name == number), None)
+        known: dict[str, Any] = {}
+        outcome = None
+        parameters = list_asked_parameters(pattern, side)
+        answer_kind = kind or find_answer_kind(self.system.answer())
+        for place, parameter in enumerate(parameters):
+            if not is_relevant(parameter, known, answer_kind):
+                continue
+            complete = not any(is_relevant(item, known, answer_kind) for item in parameters[place + 1 :])
+            try:
+                question = build_parameter_question(pattern, parameter, side, self.system, known, example)
+            except WrongAnswer as error:  # no input is suitable
+                self.say(str(error))
+                question = Question(id=f"{side}.{parameter.name}", text=parameter.help, read=_refuse(error))
+            read = _read_checked(question, pattern, side, dict(known), parameter.name, complete, check)
+            known[parameter.name], outcome = yield replace(question, read=read)
+        return outcome
+
+    def _try_input(self, change: InputPattern, expectation: OutputPattern | None = None) -> TriedChange:
+        tried = self.system.try_input(change, TRIAL_CASES)
+        if expectation is not None:
+            _check_output(expectation, tried)
+        return tried
+
+    def _say_change(self, tried: TriedChange) -> None:
+        judged, total = len(tried.before), len(tried.groups)
+        effects = count_effects(tried)
+        several = len(tried.afters) > 1
+        lines = [
+            f"The change: {tried.input.describe()}. It was tried on {pluralize(judged, 'case')}"
+            + (f" and does not apply to {pluralize(total - judged, 'other')}" if total > judged else "")
+            + ". This is what the answers did"
+            + (", to the first follow-up of each:" if several else ":")
+        ]
+        lines += [f"  {count:>6,}  {effect}" for effect, count in effects.items()]
+        lines.append(_describe_group(tried.groups, int(tried.judged.argmax()), "One of the cases"))
+        self.say("\n".join(lines))
+
+    def _build_output_question(self, proposals: list[OutputProposal], tried: TriedChange) -> Question:
+        labels = _name_uniquely([proposal.pattern for proposal in proposals])
+        by_label = dict(zip(labels, proposals, strict=True))
+        names = [name for name, _ in list_tree(self.catalogue, "output")]
+
+        def read(text: str) -> Any:
+            if text in by_label or text == AGAIN:
+                return by_label.get(text, AGAIN)
+            pattern = self.catalogue[pick_names([text.strip()], names, "pattern with an output side")[0]]
+            if not self._list_relevant(pattern, "output", {}, find_answer_kind(tried.before)):
+                return _check_output(pattern.output(), tried)
+            return pattern
+
+        return Question(
+            id="output.pattern",
+            text="What shall the answers do? These patterns fit what was seen:"
+            if proposals
+            else "What shall the answers do?",
+            choices=(
+                *(Choice(label, item.describe()) for label, item in by_label.items()),
+                Choice(AGAIN, "none of them: go back to the change of the inputs"),
+            ),
+            open=True,
+            default=labels[0] if labels else None,
+            help="A pattern that most cases keep, but not all, may be a relation that the system violates. Any other pattern "
+            f"can be named, too: {', '.join(names)}.",
+            read=read,
+        )
+
+    def _build_input_question(self, proposals: list[InputProposal], expectation: OutputPattern) -> Question:
+        labels = _name_uniquely([proposal.pattern for proposal in proposals])
+        by_label = dict(zip(labels, proposals, strict=True))
+        names = [name for name, _ in list_tree(self.catalogue, "input")]
+
+        def read(text: str) -> Any:
+            if text in by_label or text == AGAIN:
+                return by_label.get(text, AGAIN)
+            return self.catalogue[pick_names([text.strip()], names, "pattern with an input side")[0]]
+
+        found = f"After these changes it holds in most of {INPUT_TRIAL_CASES} cases or fewer:" if proposals else ""
+        return Question(
+            id="input.pattern",
+            text=f"When should it hold that {expectation.describe()}? {found}".strip(),
+            choices=(
+                *(Choice(label, item.describe()) for label, item in by_label.items()),
+                Choice(AGAIN, "none of them: go back to the output pattern"),
+            ),
+            open=True,
+            default=labels[0] if labels else None,
+            help=f"Any other pattern can be named, too: {', '.join(names)}.",
+            read=read,
+        )
+
+    # -- the relation (step 8) -----------------------------------------------------------------------------------------
+
+    def _ask_relation(self, change: InputPattern, expectation: OutputPattern) -> Walk:
+        promise: Promise = yield Question(
+            id="promise", text="What does the relation promise?", choices=PROMISE_CHOICES, default="HMR"
+        )
+        name: str = yield Question(
+            id="name",
+            text="What is the relation called?",
+            default=f"{to_slug(self.system.name)[:20]}.{promise}1",
+            help="A short name with a namespace, such as credit.HMR1.",
+            read=lambda text: _read_name(text, "name"),
+        )
+        domain: str = yield Question(
+            id="domain",
+            text="What kind of system is it about? In the domain of ...",
+            default=f"systems like {to_one_line(self.system.name)}",
+            help="Such as: credit scoring, product searches, odd functions.",
+            read=lambda text: _read_sentence(text, "domain"),
+        )
+        columns = [name for name in dict.fromkeys(change.columns_read) if self.system.find_input(name) is not None]
+        needs = [f"the input has {', '.join(columns)}"] if columns else []
+        needs += [f"{column} is from {low:g} to {high:g}" for column, (low, high) in self.system.ranges.items()]
+        return (change >> expectation).named(name, promise=promise, domain=domain, needs=tuple(needs))
+
+    def _ask_tolerance(self, groups: JudgedGroups) -> Walk:
+        violated, judged = groups.count(VIOLATED), groups.judged_count
+        if not violated:
+            return 0.0
+        share = violated / judged
+        if share >= 1:
+            return 0.0
+        choice = yield Question(
+            id="test",
+            text=f"{pluralize(violated, 'case')} of {judged:,} violate it today. What shall the test do?",
+            choices=(
+                Choice("fail", "fail until the system is corrected"),
+                Choice(
+                    "tolerate", f"pass as long as at most {format_percent(round_up(share))} of the cases violate it"
+                ),
+            ),
+            default="fail",
+        )
+        return round_up(share) if choice == "tolerate" and round_up(share) < 1 else 0.0
+
+    def _ask_file(self, question_id: str, text: str, default: str, taken: Path | None = None) -> Walk:
+        while True:
+            file: Path = yield Question(
+                id=question_id,
+                text=text,
+                default=default,
+                help="A Python file. pytest looks for names that start with test_.",
+                read=lambda answer: read_file_name(answer, taken),
+            )
+            if not file.exists():
+                return file
+            overwrite: bool = yield Question(
+                id="overwrite", text=f"{file} exists. Overwrite it?", choices=YES_NO, default="no", read=read_yes_no
+            )
+            if overwrite:
+                return file
+
+    # -- a new pattern (steps 9 to 15) ---------------------------------------------------------------------------------
+
+    def _ask_derivation(self, pattern: Pattern, relation: PatternRelation, file: Path) -> Walk:
+        way: str = yield Question(
+            id="derive",
+            text=f"Derive a new pattern from {pattern.name}?",
+            choices=(
+                Choice("no", "finish here"),
+                Choice("lower", "a more specific one: your settings become part of the pattern"),
+                Choice("raise", "a more abstract one: what it has in common with other patterns"),
+                Choice("same", "one of the same abstraction: the same parents, another change or expectation"),
+            ),
+            default="no",
+        )
+        if way == "no":
+            return None
+        if way == "raise":
+            return (yield from self._ask_common_pattern(pattern))
+        sides = [side for side in ("input", "output") if _has_side(pattern, side, relation)]
+        side: str = yield Question(
+            id="derive.side",
+            text="Which side shall the new pattern describe?",
+            choices=(
+                *(Choice(item, f"the {item} side alone") for item in sides),
+                Choice("both", "both sides: a pattern of whole relations"),
+            ),
+            default="both" if pattern.kind == "MRP" else sides[0] if sides else "both",
+        )
+        change: InputPattern | None = relation.input if side != "output" else None
+        expectation: OutputPattern | None = relation.output if side != "input" else None
+        if way == "same" and change is not None and relation.input.pattern in self.catalogue:
+            self.say("Answer for the new change:")
+            own_pattern = self.catalogue[relation.input.pattern]
+            tried: TriedChange = yield from self._instantiate(own_pattern, "input", self._try_input)
+            self._say_change(tried)
+            change = tried.input
+        kind: PatternKind = "MRP" if side == "both" else "MRIP" if side == "input" else "MROP"
+        name, definition = yield from self._ask_pattern_name(
+            ": ".join(made.describe() for made in (change, expectation) if made is not None)
+        )
+        parents = (pattern.name,) if way == "lower" else pattern.parents
+        return DerivedPattern(
+            name=name,
+            kind=kind,
+            scope=pattern.scope,
+            definition=definition,
+            way=way,
+            edges=tuple(ParentEdge(parent, True, f"derived from {pattern.name}") for parent in parents),
+            input=change,
+            output=expectation,
+        )
+
+    def _ask_common_pattern(self, pattern: Pattern) -> Walk:
+        others = [name for name in self.catalogue if name != pattern.name]
+        related = [
+            name
+            for name in others
+            if name not in find_ancestors(self.catalogue, pattern.name)
+            and pattern.name not in find_ancestors(self.catalogue, name)
+        ]
+        siblings = [name for name in related if set(self.catalogue[name].parents) & set(pattern.parents)]
+        children: list[str] = yield Question(
+            id="derive.patterns",
+            text=f"Which other patterns have something in common with {pattern.name}?",
+            choices=tuple(Choice(name, self.catalogue[name].definition) for name in siblings or related),
+            open=True,
+            help="One or more, with commas between them.",
+            read=lambda text: [pattern.name, *pick_names(read_list(text), related, "such pattern")],
+        )
+        shared = set.intersection(*(find_ancestors(self.catalogue, name) for name in children))
+        closest = [
+            name for name in shared if not any(name in find_ancestors(self.catalogue, other) for other in shared)
+        ]
+        if closest:
+            self.say(f"They have {', '.join(sorted(closest))} in common already. The new pattern goes between.")
+        name, definition = yield from self._ask_pattern_name("")
+        kinds = {self.catalogue[child].kind for child in children}
+        return DerivedPattern(
+            name=name,
+            kind=kinds.pop() if len(kinds) == 1 else "MRP",
+            scope=pattern.scope,
+            definition=definition,
+            way="raise",
+            edges=tuple(ParentEdge(parent, True, "common to its sub-patterns") for parent in sorted(closest)),
+            children=tuple(children),
+        )
+
+    def _ask_pattern_name(self, default: str) -> Walk:
+        name: str = yield Question(
+            id="derive.name", text="What is the new pattern called?", read=lambda text: self._read_new_name(text)
+        )
+        definition: str = yield Question(
+            id="derive.definition",
+            text="What do its relations have in common, in one sentence?",
+            default=default or None,
+            read=lambda text: _read_sentence(text, "definition"),
+        )
+        return name, definition
+
+    def _read_new_name(self, text: str) -> str:
+        name = _read_name(text, "name")
+        if name in self.catalogue:
+            raise WrongAnswer(f"There is a pattern {name!r} already. Expected another name.")
+        return name
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+
+
+def _read_checked(
+    question: Question,
+    pattern: Pattern,
+    side: Side,
+    known: dict[str, Any],
+    name: str,
+    complete: bool,
+    check: Callable[[Any], Any],
+) -> Callable[[str], tuple[Any, Any]]:
+    """Return a function that reads a parameter, checks it with those before it, and tries the pattern if it is complete."""
+
+    def read(text: str) -> tuple[Any, Any]:
+        value = question.read(text)
+        made = check_parameters(pattern, side, {**known, name: value}, name, complete)
+        return value, check(made) if complete else None
+
+    return read
+
+
+def _refuse(error: WrongAnswer) -> Callable[[str], Any]:
+    def read(text: str) -> Any:
+        raise error
+
+    return read
+
+
+def _check_output(made: OutputPattern, tried: TriedChange, on_itself: bool = False) -> OutputPattern:
+    """Return an output pattern if it fits the answers of a trial."""
+    afters = [tried.before] if on_itself else tried.afters
+    try:
+        made.judge(tried.frame, tried.before, afters)
+    except DatamorphicError as error:
+        raise WrongAnswer(f"{made.pattern} does not fit these answers. {error}") from error
+    except (TypeError, ArithmeticError, LookupError) as error:
+        raise WrongAnswer(f"{made.pattern} does not fit these answers: {format_short(error)}.") from error
+    return made
+
+
+def read_file_name(text: str, taken: Path | None = None) -> Path:
+    """Return the path of a module to write."""
+    file = Path(text.strip())
+    if file.suffix != ".py" or not file.stem.isidentifier() or keyword.iskeyword(file.stem):
+        raise WrongAnswer(
+            f"{format_short(file.name)!r} is not a valid name of a module. Expected letters, digits, underscores and the ending "
+            ".py, such as test_relation.py."
+        )
+    folder = file.absolute().parent
+    if len(file.name) > 200 or not folder.is_dir():
+        raise WrongAnswer(f"There is no folder {format_short(folder)}. Expected a file in a folder that exists.")
+    if file.is_dir() or not os.access(folder, os.W_OK):
+        raise WrongAnswer(f"{format_short(text)} cannot be written. Expected another file.")
+    if taken is not None and file.absolute() == taken.absolute():
+        raise WrongAnswer(f"{file} holds the relation. Expected another file.")
+    return file
+
+
+def _read_name(text: str, noun: str) -> str:
+    name = to_one_line(text)
+    if not name or len(name) > MAX_NAME_CHARACTERS or not any(letter.isalnum() for letter in name):
+        raise WrongAnswer(f"Expected a {noun} of 1 to {MAX_NAME_CHARACTERS} characters, with letters.")
+    return name
+
+
+def _read_sentence(text: str, noun: str) -> str:
+    sentence = to_one_line(text)
+    if not sentence or len(sentence) > MAX_SENTENCE_CHARACTERS:
+        raise WrongAnswer(f"Expected a {noun} of 1 to {MAX_SENTENCE_CHARACTERS} characters.")
+    return sentence
+
+
+def _guess_target(model: Any, columns: list[str]) -> str:
+    """Return the column that is probably the target: the only one that the model does not take, or one called so."""
+    names = getattr(model, "columns", None)
+    if names is None:
+        names = getattr(model, "feature_names_in_", None)
+    if names is not None:
+        extra = [column for column in columns if column not in list(names)]
+        if len(extra) == 1:
+            return extra[0]
+        if not extra:
+            return NONE
+    return "target" if "target" in columns else NONE
+
+
+def _repeat() -> InputPattern:
+    from ..patterns.inputs import Condition
+
+    return Condition()
+
+
+def _has_side(pattern: Pattern, side: str, relation: PatternRelation) -> bool:
+    made = relation.input if side == "input" else relation.output
+    return made.pattern in patterns and isinstance(list_fixed_parameters(made), dict)
+
+
+# -- texts -------------------------------------------------------------------------------------------------------------
+
+
+def list_tree(catalogue: PatternCatalogue, side: Side) -> list[tuple[str, int]]:
+    """Return the patterns with a side, super-patterns before their sub-patterns, with their depths in the tree.
+
+    Examples
+    --------
+    >>> import datamorphic as dm
+    >>> list_tree(dm.patterns, "input")[:2]
+    [('Symmetry', 0), ('Noise', 1)]
+    """
+    listing: list[tuple[str, int]] = []
+    names_seen: set[str] = set()
+
+    def visit(name: str, depth: int) -> None:
+        if name in names_seen:
+            return
+        names_seen.add(name)
+        usable = is_askable(catalogue[name], side)
+        if usable:
+            listing.append((name, depth))
+        for child in catalogue.find_children(name):
+            visit(child, depth + usable)
+
+    for root in catalogue.roots:
+        visit(root, 0)
+    return listing
+
+
+def describe_verdicts(groups: JudgedGroups) -> str:
+    """Return how a relation did on the cases, with the first violation."""
+    violated, judged = groups.count(VIOLATED), groups.judged_count
+    inapplicable = groups.count(INAPPLICABLE)
+    rest = f" It does not apply to {pluralize(inapplicable, 'other case')}." if inapplicable else ""
+    if not judged:
+        return f"It could not be judged on any case.{rest}"
+    if not violated:
+        return f"It holds in all {pluralize(judged, 'case')} that were tried.{rest}"
+    first = int((groups.verdicts == VIOLATED).argmax())
+    headline = f"{pluralize(violated, 'case')} of {judged:,} violate it ({format_percent(violated / judged)}).{rest}"
+    return f"{headline}\n{_describe_group(groups, first, 'The first violation')}"
+
+
+def _describe_group(groups: JudgedGroups, row: int, title: str) -> str:
+    """Return a group in words: what changed, and the answers."""
+    source = groups.source.frame.iloc[row].to_dict()
+    lines = [f"{title}:"]
+    follow_ups = [(groups.follow_up, groups.after), *groups.further]
+    for number, (batch, outputs) in enumerate(follow_ups[:3]):
+        changed = batch.frame.iloc[row].to_dict()
+        names = [name for name in source if not _is_equal(source[name], changed.get(name))]
+        if number == 0:
+            before = {name: source[name] for name in names or list(source)[:8]}
+            lines.append(f"  {_format_case(before)}  ->  {_format_answer(groups.before.values[row])}")
+        after = {name: changed[name] for name in names or list(source)[:8]}
+        lines.append(f"  {_format_case(after)}  ->  {_format_answer(outputs.values[row])}")
+    if len(follow_ups) > 3:
+        lines.append(f"  ... and {len(follow_ups) - 3} more follow-ups")
+    return "\n".join(lines)
+
+
+def _is_equal(first: Any, second: Any) -> bool:
+    return bool(first == second) or (first != first and second != second)
+
+
+def _format_case(case: dict[str, Any]) -> str:
+    return ", ".join(f"{name} = {format_short(value)}" for name, value in case.items())
+
+
+def _format_answer(answer: Any) -> str:
+    text = to_one_line(format_short(answer) if not isinstance(answer, str) else repr(answer))
+    return text if len(text) <= MAX_EXAMPLE_CHARACTERS else f"{text[:MAX_EXAMPLE_CHARACTERS]}..."
+
+
+def _name_uniquely(names: list[str]) -> list[str]:
+    """Return names with numbers where they occur several times.
+
+    Examples
+    --------
+    >>> _name_uniquely(["Monotone", "Noise", "Monotone"])
+    ['Monotone', 'Noise', 'Monotone (2)']
+    """
+    counts: dict[str, int] = {}
+    labels = []
+    for name in names:
+        counts[name] = counts.get(name, 0) + 1
+        labels.append(name if counts[name] == 1 else f"{name} ({counts[name]})")
+    return labels
