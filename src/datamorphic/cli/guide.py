@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 STOPPED_FILE = "guide.answers"
 MAX_STOPPED_FILES = 1_000
+MIN_TEXT_CHARACTERS = 30  # per line beside a choice
 BACK, QUIT, HELP = "back", "quit", "?"
 
 
@@ -139,6 +141,11 @@ def _read_answers(name: str | None) -> AnswerFile:
     return AnswerFile.parse(text, "stdin" if name == "-" else name)
 
 
+def is_interactive() -> bool:
+    """Return whether questions can be asked."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
 # -- the conversation --------------------------------------------------------------------------------------------------
 
 
@@ -147,7 +154,7 @@ class _Face:
 
     def __init__(self, session: GuideSession, given: AnswerFile, answers: AnswerFile, stream: TextIO) -> None:
         self.session, self.given, self.answers, self.stream = session, given, answers, stream
-        self.interactive = sys.stdin is not None and sys.stdin.isatty()
+        self.interactive = is_interactive()
 
     def say(self, text: str = "") -> None:
         """Print text for the user."""
@@ -243,9 +250,17 @@ class _Face:
         number_width = len(str(len(question.choices)))
         for number, choice in enumerate(question.choices, 1):
             name = f"{'  ' * choice.depth}{choice.value}"
-            self.say(f"  {number:>{number_width}}  {name.ljust(width)}  {choice.text}".rstrip())
+            self._say_wrapped(f"  {number:>{number_width}}  {name.ljust(width)}  ", choice.text)
         if not question.choices and question.help:
-            self.say(f"  {question.help}")
+            self._say_wrapped("  ", question.help)
+
+    def _say_wrapped(self, start: str, text: str) -> None:
+        """Print a text after a start, its further lines below its first one."""
+        width = max(make_console().width, len(start) + MIN_TEXT_CHARACTERS)
+        lines = textwrap.wrap(to_printable(text), width - len(start) - 1) or [""]
+        self.say(f"{start}{lines[0]}".rstrip())
+        for line in lines[1:]:
+            self.say(" " * len(start) + line)
 
     def _read_line(self, question: Question) -> str:
         prompt = f"[{question.default}] > " if question.default is not None else "> "

@@ -6,13 +6,13 @@ code.
 
 from __future__ import annotations
 
-import importlib
 import keyword
 import math
 import re
+import sys
 import sysconfig
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -198,8 +198,8 @@ def _format_model(system: GuidedSystem, folder: Path) -> tuple[list[str], bool]:
 
 
 def _find_module_root(module: str) -> Path | None:
-    """Return the folder from which a module is imported; None if it is installed."""
-    origin = getattr(importlib.import_module(module), "__file__", None)
+    """Return the folder from which a module was imported; None if it is installed, or was not imported."""
+    origin = getattr(sys.modules.get(module), "__file__", None)
     if origin is None:
         return None
     file = Path(origin).absolute()
@@ -224,7 +224,7 @@ def _format_data(system: GuidedSystem, folder: Path) -> tuple[list[str], bool]:
         if name.lower().endswith((".parquet", ".pq")):
             code = f"pd.read_parquet({format_path(name, folder)})"
         else:
-            options = "".join(f", {key}={format_literal(value)}" for key, value in find_csv_options(name).items())
+            options = "".join(f", {key}={format_literal(value)}" for key, value in _find_options(name).items())
             code = f"pd.read_csv({format_path(name, folder)}{options})"
     assert system.frame is not None
     names = system.input_names
@@ -238,6 +238,13 @@ def _format_data(system: GuidedSystem, folder: Path) -> tuple[list[str], bool]:
         literal = format_literal(column)
         lines.append(f"CASES = CASES[CASES[{literal}].between({format_literal(low)}, {format_literal(high)})]")
     return ["", "# The inputs, from which cases are drawn.", *lines], uses_pandas
+
+
+def _find_options(name: str) -> dict[str, Any]:
+    try:
+        return find_csv_options(name)
+    except (OSError, UnicodeError):  # the file was removed or replaced in the meantime
+        return {}
 
 
 def _format_feature(feature: Feature) -> str:
@@ -383,8 +390,3 @@ def suggest_file(name: str, ending: str = "") -> str:
 def round_up(share: float, digits: int = 3) -> float:
     """Return a share rounded up, so that today's violations are tolerated."""
     return math.ceil(share * 10**digits) / 10**digits
-
-
-def list_file_names(files: Iterable[tuple[Path, str]]) -> list[str]:
-    """Return the paths of files as text."""
-    return [str(path) for path, _ in files]

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..._text import format_short
 from ...errors import ArgumentError, WrongAnswer
-from ..patterns.inputs import AffineChange, ChangeSet, TextInput, Widen
+from ..patterns.inputs import AffineChange, ChangeSet, Permute, Swap, TextInput, Widen
 from ..patterns.pattern import Pattern, PatternParameter, Side
 from ..patterns.relation import InputPattern, OutputPattern
 from .steps import (
@@ -58,12 +58,19 @@ def list_asked_parameters(pattern: Pattern, side: Side) -> list[PatternParameter
     return [parameter for parameter in pattern.parameters(side) if parameter.name not in hidden]
 
 
-def is_askable(pattern: Pattern, side: Side) -> bool:
-    """Return whether a pattern has this side, and every required parameter can be given as a text."""
+def is_usable(pattern: Pattern, side: Side, system: GuidedSystem | None = None) -> bool:
+    """Return whether a pattern has this side, its parameters can be given as texts, and the system has inputs for it."""
     maker = pattern.inputs if side == "input" else pattern.outputs
     if maker is None:
         return False
-    return all("Callable" not in item.type for item in pattern.parameters(side) if item.required)
+    required = [item for item in pattern.parameters(side) if item.required]
+    if any("Callable" in item.type for item in required):
+        return False
+    if side == "output" or system is None:
+        return True
+    columns = [list_columns(pattern, item, system) for item in required if item.name in COLUMN_PARAMETERS]
+    fewest = 2 if issubclass(maker, Swap | Permute) else 1
+    return all(len(names) >= fewest for names in columns)
 
 
 def list_columns(pattern: Pattern, parameter: PatternParameter, system: GuidedSystem) -> list[str]:
@@ -112,7 +119,7 @@ def build_parameter_question(
         words = WORDS[maker.__name__, name]
         options = {"choices": tuple(map(Choice, words)), "read": str}
     elif name == "part":
-        parts = list_parts(system.answer())
+        parts = list_parts(system.answers)
         options = {
             "choices": (Choice(ALL_PARTS, "the whole answer"), *map(Choice, parts)),
             "read": lambda text: None if text == ALL_PARTS else text,
@@ -253,10 +260,6 @@ def _suggest_values(column: InputParameter | None) -> str | None:
 
 
 def _ask_columns(names: list[str], parameter: PatternParameter) -> dict[str, Any]:
-    if not names and parameter.required:
-        noun = "numbers" if "numeric" in parameter.help else "texts"
-        raise WrongAnswer(f"The system has no input of {noun}, which this pattern needs. Choose another pattern.")
-
     def read(text: str) -> tuple[str, ...]:
         if text == NONE and not parameter.required and NONE not in names:
             return ()
@@ -272,7 +275,7 @@ def _take_one(columns: tuple[str, ...], name: str) -> str:
 
 
 def _ask_parts(system: GuidedSystem) -> dict[str, Any]:
-    answers = system.answer()
+    answers = system.answers
     if find_answer_kind(answers) == "dict":
         parts = list_parts(answers)
         return {

@@ -26,7 +26,7 @@ from .systems import GuidedSystem, InputParameter, TriedChange, find_answer_kind
 
 MIN_PROPOSED_SHARE = 0.5  # of the groups that keep a proposed pattern
 MAX_PROPOSALS = 8
-INPUT_TRIAL_CASES = 40  # per candidate
+INPUT_TRIAL_CASES = 25  # per candidate
 MAX_INPUT_CANDIDATES = 40
 MAX_COLUMNS_TRIED = 8  # of each kind
 
@@ -237,7 +237,7 @@ def _list_outputs(pattern: Pattern, tried: TriedChange, answers: Answers) -> Ite
     if name == "Ordered":
         candidates = [] if kind not in ("number", "list", "set") else [{"direction": "up"}, {"direction": "down"}]
     elif name == "EvenOrOdd":
-        candidates = [{"odd": True}]
+        candidates = [{"odd": False}, {"odd": True}] if pattern.name == tried.input.pattern else [{"odd": True}]
     elif name in NUMBER_PATTERNS:
         candidates = list(_fit_numbers(name, answers, tried.afters[0]))
     elif name == "SetRelation":
@@ -296,7 +296,7 @@ def _arrange(proposals: list[OutputProposal], own_pattern: str) -> list[OutputPr
     for proposal in proposals:
         if proposal.kept == proposal.judged:
             implied |= IMPLIED.get(type(proposal.output).__name__, frozenset())
-    remaining = [item for item in proposals if type(item.output).__name__ not in implied]
+    remaining = [item for item in proposals if item.pattern == own_pattern or type(item.output).__name__ not in implied]
 
     def rank(proposal: OutputProposal) -> tuple[bool, float, int]:
         name = type(proposal.output).__name__
@@ -349,10 +349,11 @@ def _list_changes(system: GuidedSystem, output: OutputPattern) -> Iterator[Input
 def _list_other_changes(item: InputParameter) -> Iterator[InputPattern]:
     values = item.values
     unset = next((value for value in values if value in ("any", "all")), None)
-    if item.kind == "category" and unset is not None and len(values) > 2:
-        others = tuple(value for value in values if value != unset)[:3]
+    others = tuple(value for value in values if value != unset)[:3]
+    if item.kind == "category" and unset is not None and others:
         yield changes.Restrict(column=item.name, values=others, unset=unset)
-        yield changes.OtherParts(column=item.name, values=others)
+        if len(others) > 1:
+            yield changes.OtherParts(column=item.name, values=others)
     elif item.kind == "category" and len(values) > 1:
         yield changes.Redirect(column=item.name, directions={values[0]: values[1]})
         yield changes.Condition(column=item.name, values=values[:2])

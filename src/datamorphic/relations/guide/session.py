@@ -24,16 +24,8 @@ from ..patterns.hierarchy import find_ancestors
 from ..patterns.pattern import KINDS, ParentEdge, Pattern, PatternKind, Side
 from ..patterns.relation import InputPattern, OutputPattern, PatternRelation, Promise
 from .answers import Answer
-from .code import (
-    CASES_NAME,
-    DerivedPattern,
-    format_pattern_module,
-    format_relation_module,
-    list_fixed_parameters,
-    round_up,
-    suggest_file,
-)
-from .parameters import build_parameter_question, check_parameters, is_askable, is_relevant, list_asked_parameters
+from .code import CASES_NAME, DerivedPattern, format_pattern_module, format_relation_module, round_up, suggest_file
+from .parameters import build_parameter_question, check_parameters, is_relevant, is_usable, list_asked_parameters
 from .proposals import (
     INPUT_TRIAL_CASES,
     InputProposal,
@@ -135,7 +127,7 @@ class GuideSession:
     >>> for text in ("abs", "none", "x = -10 to 10", "input", "Symmetric", "take", "own", "x"):
     ...     session.answer(text)
     >>> session.question.id, session.question.choices[0].value
-    ('output.pattern', 'Equality')
+    ('output.pattern', 'Symmetric')
     >>> session.back()
     >>> session.question.id
     'input.columns'
@@ -206,10 +198,10 @@ class _GuideWalk:
     def run(self) -> Generator[Question, Any, GuideResult]:
         self.system = yield from self._ask_system()
         self.say(f"The system has {pluralize(len(self.system.inputs), 'input')}:\n{describe_inputs(self.system)}")
-        if self.system.data_name != NONE:
+        if self.system.data_name != NONE and any(item.is_number for item in self.system.inputs):
             self.system = yield from self._ask_ranges()
         self.system = yield from self._ask_outcome()
-        self.say(describe_answers(self.system.answer()))
+        self.say(describe_answers(self.system.answers))
         side: Side = yield Question(
             id="side",
             text="Where do you want to start?",
@@ -232,7 +224,7 @@ class _GuideWalk:
             "save", "Where to save the relation and its test?", suggest_file(relation.name)
         )
         files = [(file, format_relation_module(self.system, relation, file, tolerated))]
-        derived = yield from self._ask_derivation(pattern, relation, file)
+        derived = yield from self._ask_derivation(pattern, relation)
         if derived is not None:
             pattern_file: Path = yield from self._ask_file(
                 "derive.file", "Where to save the pattern?", suggest_file(derived.name, "_pattern"), taken=file
@@ -392,7 +384,8 @@ class _GuideWalk:
 
     def _choose_pattern(self, side: Side) -> Walk:
         choices = tuple(
-            Choice(name, self.catalogue[name].definition, depth) for name, depth in list_tree(self.catalogue, side)
+            Choice(name, self.catalogue[name].definition, depth)
+            for name, depth in list_tree(self.catalogue, side, self.system)
         )
         names = [choice.value for choice in choices]
         name = yield Question(
@@ -432,7 +425,7 @@ class _GuideWalk:
         return "\n".join(lines)
 
     def _list_relevant(self, pattern: Pattern, side: Side, known: dict[str, Any], kind: str = "") -> list[Any]:
-        answer_kind = kind or find_answer_kind(self.system.answer())
+        answer_kind = kind or find_answer_kind(self.system.answers)
         return [item for item in list_asked_parameters(pattern, side) if is_relevant(item, known, answer_kind)]
 
     def _instantiate(self, pattern: Pattern, side: Side, check: Callable[[Any], Any], kind: str = "") -> Walk:
@@ -454,16 +447,12 @@ class _GuideWalk:
         known: dict[str, Any] = {}
         outcome = None
         parameters = list_asked_parameters(pattern, side)
-        answer_kind = kind or find_answer_kind(self.system.answer())
+        answer_kind = kind or find_answer_kind(self.system.answers)
         for place, parameter in enumerate(parameters):
             if not is_relevant(parameter, known, answer_kind):
                 continue
             complete = not any(is_relevant(item, known, answer_kind) for item in parameters[place + 1 :])
-            try:
-                question = build_parameter_question(pattern, parameter, side, self.system, known, example)
-            except WrongAnswer as error:  # no input is suitable
-                self.say(str(error))
-                question = Question(id=f"{side}.{parameter.name}", text=parameter.help, read=_refuse(error))
+            question = build_parameter_question(pattern, parameter, side, self.system, known, example)
             read = _read_checked(question, pattern, side, dict(known), parameter.name, complete, check)
             known[parameter.name], outcome = yield replace(question, read=read)
         return outcome
@@ -520,7 +509,7 @@ class _GuideWalk:
     def _build_input_question(self, proposals: list[InputProposal], expectation: OutputPattern) -> Question:
         labels = _name_uniquely([proposal.pattern for proposal in proposals])
         by_label = dict(zip(labels, proposals, strict=True))
-        names = [name for name, _ in list_tree(self.catalogue, "input")]
+        names = [name for name, _ in list_tree(self.catalogue, "input", self.system)]
 
         def read(text: str) -> Any:
             if text in by_label or text == AGAIN:
@@ -605,7 +594,7 @@ class _GuideWalk:
 
     # -- a new pattern (steps 9 to 15) ---------------------------------------------------------------------------------
 
-    def _ask_derivation(self, pattern: Pattern, relation: PatternRelation, file: Path) -> Walk:
+    def _ask_derivation(self, pattern: Pattern, relation: PatternRelation) -> Walk:
         way: str = yield Question(
             id="derive",
             text=f"Derive a new pattern from {pattern.name}?",
@@ -621,19 +610,22 @@ class _GuideWalk:
             return None
         if way == "raise":
             return (yield from self._ask_common_pattern(pattern))
-        sides = [side for side in ("input", "output") if _has_side(pattern, side, relation)]
         side: str = yield Question(
             id="derive.side",
             text="Which side shall the new pattern describe?",
             choices=(
-                *(Choice(item, f"the {item} side alone") for item in sides),
+                Choice("input", "the input side alone"),
+                Choice("output", "the output side alone"),
                 Choice("both", "both sides: a pattern of whole relations"),
             ),
-            default="both" if pattern.kind == "MRP" else sides[0] if sides else "both",
+            default={"MRIP": "input", "MROP": "output"}.get(pattern.kind, "both"),
         )
+        if side != "both":
+            made = relation.input if side == "input" else relation.output
+            pattern = self.catalogue[made.pattern]
         change: InputPattern | None = relation.input if side != "output" else None
         expectation: OutputPattern | None = relation.output if side != "input" else None
-        if way == "same" and change is not None and relation.input.pattern in self.catalogue:
+        if way == "same" and change is not None:
             self.say("Answer for the new change:")
             own_pattern = self.catalogue[relation.input.pattern]
             tried: TriedChange = yield from self._instantiate(own_pattern, "input", self._try_input)
@@ -731,13 +723,6 @@ def _read_checked(
     return read
 
 
-def _refuse(error: WrongAnswer) -> Callable[[str], Any]:
-    def read(text: str) -> Any:
-        raise error
-
-    return read
-
-
 def _check_output(made: OutputPattern, tried: TriedChange, on_itself: bool = False) -> OutputPattern:
     """Return an output pattern if it fits the answers of a trial."""
     afters = [tried.before] if on_itself else tried.afters
@@ -802,16 +787,11 @@ def _repeat() -> InputPattern:
     return Condition()
 
 
-def _has_side(pattern: Pattern, side: str, relation: PatternRelation) -> bool:
-    made = relation.input if side == "input" else relation.output
-    return made.pattern in patterns and isinstance(list_fixed_parameters(made), dict)
-
-
 # -- texts -------------------------------------------------------------------------------------------------------------
 
 
-def list_tree(catalogue: PatternCatalogue, side: Side) -> list[tuple[str, int]]:
-    """Return the patterns with a side, super-patterns before their sub-patterns, with their depths in the tree.
+def list_tree(catalogue: PatternCatalogue, side: Side, system: GuidedSystem | None = None) -> list[tuple[str, int]]:
+    """Return the usable patterns with a side, super-patterns before their sub-patterns, with their depths in the tree.
 
     Examples
     --------
@@ -826,7 +806,7 @@ def list_tree(catalogue: PatternCatalogue, side: Side) -> list[tuple[str, int]]:
         if name in names_seen:
             return
         names_seen.add(name)
-        usable = is_askable(catalogue[name], side)
+        usable = is_usable(catalogue[name], side, system)
         if usable:
             listing.append((name, depth))
         for child in catalogue.find_children(name):

@@ -96,7 +96,7 @@ class Question:
         if not self.choices:
             return "an answer"
         values = ", ".join(choice.value for choice in self.choices[:12])
-        return f"one of: {values}{', ...' if len(self.choices) > 12 else ''}"
+        return f"one of: {values}{' and others' if len(self.choices) > 12 else ''}"
 
     def _find_choice(self, text: str) -> str:
         values = [choice.value for choice in self.choices]
@@ -110,11 +110,15 @@ class Question:
                 return values[number - 1]
             if not self.open:
                 raise WrongAnswer(f"There is no choice {number}. Expected a number from 1 to {len(values)}, or a name.")
+        if self.open:
+            return text
         beginnings = [value for value in values if value.casefold().startswith(wanted)]
         if len(beginnings) == 1:
             return beginnings[0]
-        if self.open:
-            return text
+        if beginnings:
+            raise WrongAnswer(
+                f"{format_short(text)!r} may be {' or '.join(map(repr, beginnings[:5]))}. Expected one of them."
+            )
         raise WrongAnswer(f"{format_short(text)!r} is not among the choices. {suggest_name(text, values)}")
 
     @property

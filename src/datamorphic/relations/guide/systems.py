@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -159,9 +160,10 @@ class GuidedSystem:
             self, subject=replace(self.subject, sut=system), outcome=outcome, outcome_label=self.outcomes[outcome]
         )
 
-    def answer(self, count: int = TRIAL_CASES) -> Answers:
-        """Return the answers to some cases, without those that failed."""
-        groups = self._drive(PatternRelation(_Unchanged(), Equal()), count)
+    @cached_property
+    def answers(self) -> Answers:
+        """The answers to some cases, without those that failed."""
+        groups = self._drive(PatternRelation(_Unchanged(), Equal()), TRIAL_CASES)
         return groups.before.values[groups.before.ok]
 
     def try_input(self, change: InputPattern, count: int = TRIAL_CASES) -> TriedChange:
@@ -238,9 +240,8 @@ def open_system(
         trust=trust,
         seed=seed,
     )
-    answers = system.answer(10)
-    if not len(answers):
-        raise SystemFailed(f"{subject.name} answers none of the first 10 cases. {subject.sut.hint}".strip())
+    if not len(system.answers):
+        raise SystemFailed(f"{subject.name} answers none of the first {TRIAL_CASES} cases. {subject.sut.hint}".strip())
     return system
 
 
