@@ -64,6 +64,8 @@ def guide(
     answer_file = _read_answers(answers)
     prepared = [("system.model", model), ("system.data", inputs), ("save", save)]
     given = AnswerFile([Answer(name, text) for name, text in prepared if text is not None], "the command line")
+    for answer in given.unused:
+        answer_file.take(answer.id)  # the command line comes first
     if force:
         given.unused += [Answer("overwrite", "yes")] * 2
     model_is_given = model is not None

@@ -22,6 +22,7 @@ from ..base import HOLDS, INAPPLICABLE, VIOLATED, JudgedGroups
 from ..patterns.catalogue import PatternCatalogue, patterns
 from ..patterns.hierarchy import find_ancestors
 from ..patterns.pattern import KINDS, ParentEdge, Pattern, PatternKind, Side
+from ..patterns.published import published_relations
 from ..patterns.relation import InputPattern, OutputPattern, PatternRelation, Promise
 from .answers import Answer
 from .code import CASES_NAME, DerivedPattern, format_pattern_module, format_relation_module, round_up, suggest_file
@@ -59,6 +60,7 @@ DataLoader = Callable[[str], Any]
 TAKE, AGAIN, OWN = "take", "again", "own"
 AS_THEY_ARE = "as they are"
 MAX_NAME_CHARACTERS = 60
+MAX_PUBLISHED_SHOWN = 3  # relations of a pattern
 MAX_SENTENCE_CHARACTERS = 300
 MAX_EXAMPLE_CHARACTERS = 400
 
@@ -422,6 +424,11 @@ class _GuideWalk:
         if pattern.note:
             lines.append(f"  {pattern.note}")
         lines += [f"  Example: {example.relation.says}" for example in pattern.examples[:2]]
+        published = [item for item in published_relations.values() if pattern.name in item.patterns]
+        lines += [
+            f"  Published ({item.reference}, {item.domain}): {item.statement}"
+            for item in published[:MAX_PUBLISHED_SHOWN]
+        ]
         return "\n".join(lines)
 
     def _list_relevant(self, pattern: Pattern, side: Side, known: dict[str, Any], kind: str = "") -> list[Any]:
@@ -431,7 +438,7 @@ class _GuideWalk:
     def _instantiate(self, pattern: Pattern, side: Side, check: Callable[[Any], Any], kind: str = "") -> Walk:
         """Ask for the parameters of a pattern, and return what `check` makes of the pattern with them."""
         maker = pattern.inputs if side == "input" else pattern.outputs
-        relations = [item.relation for item in pattern.examples]
+        relations = _list_known_relations(pattern)
         examples: list[Any] = [relation.input if side == "input" else relation.output for relation in relations]
         pairs = [pair for pair in zip(relations, examples, strict=True) if type(pair[1]) is maker]
         example = None
@@ -702,6 +709,17 @@ class _GuideWalk:
 
 
 # -- reading -----------------------------------------------------------------------------------------------------------
+
+
+def _list_known_relations(pattern: Pattern) -> list[PatternRelation]:
+    """Return the relations of a pattern that can be run: its examples, and published ones."""
+    relations = [item.relation for item in pattern.examples]
+    relations += [
+        item.relation
+        for item in published_relations.values()
+        if item.relation is not None and pattern.name in item.patterns
+    ]
+    return list({relation.name: relation for relation in relations}.values())
 
 
 def _read_checked(
