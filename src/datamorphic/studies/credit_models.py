@@ -60,7 +60,7 @@ def _is_full(scale: Scale) -> bool:
 
 
 def _choose_networks(scale: Scale) -> ModelFamily:
-    shapes = {1: ((3, 1),), 2: ((1, 1), (3, 1), (5, 1), (5, 3))}.get(scale.credit_repetitions, PUBLISHED_NETWORK_SHAPES)
+    shapes = {1: ((3, 1),), 2: ((1, 1), (3, 1), (5, 3))}.get(scale.credit_repetitions, PUBLISHED_NETWORK_SHAPES)
     return NetworkFamily(shapes=shapes)
 
 

@@ -68,7 +68,7 @@ _SCALE_VALUES: dict[str, tuple[Any, Any, Any]] = {  # tiny, small and full
     "patience": (10, 30, 600),
     "trials": (5, 400, 10_000),
     "groups": (400, 16_000, 10**12),
-    "loans": (1_500, 6_000, 43_232),
+    "loans": (1_500, 4_000, 43_232),
     "credit_repetitions": (1, 2, 100),
 }
 SCALES = {

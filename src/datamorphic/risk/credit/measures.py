@@ -179,8 +179,9 @@ def average_shares(counts: Sequence[int], totals: Sequence[int]) -> Estimate:
 
     Examples
     --------
-    >>> average_shares([0, 0], [1000, 1000])
-    Estimate(value=0.0, low=0.0, high=0.003826758485555128)
+    >>> share = average_shares([0, 0], [1000, 1000])
+    >>> share.value, share.low, round(share.high, 4)
+    (0.0, 0.0, 0.0038)
     """
     total, count = sum(totals), sum(counts)
     if not total:
