@@ -38,7 +38,7 @@ def test_the_pattern_that_the_function_keeps_comes_first_or_is_listed(function, 
     proposals = propose_outputs(dm.patterns, open_function(function).try_input(change))
     texts = [f"{item.pattern}: {item.output.describe()}" for item in proposals if item.kept == item.judged]
     assert any(says in text for text in texts), texts
-    assert all(item.share >= 0.5 for item in proposals)
+    assert all(item.share >= 0.5 for item in proposals[1:])
 
 
 def test_a_relation_that_is_broken_in_few_cases_is_proposed_all_the_same():
@@ -48,6 +48,14 @@ def test_a_relation_that_is_broken_in_few_cases_is_proposed_all_the_same():
     assert (best.pattern, best.output) == ("Symmetric", outputs.EvenOrOdd(odd=False))
     assert 80 < best.kept < 100
     assert f"in {best.kept} of 100 cases" in best.describe()
+
+
+def test_what_the_pattern_expects_is_proposed_first_even_if_the_system_does_something_else():
+    search = open_example("product search", "filters ignore the query")
+    tried = search.try_input(inputs.Restrict(column="brand", values=("Acme",)))
+    first = propose_outputs(dm.patterns, tried)[0]
+    assert (first.pattern, type(first.output)) == ("Conjunctive Conditions", outputs.Within)
+    assert first.share < 0.5
 
 
 def test_effects_are_counted_for_numbers_and_lists():

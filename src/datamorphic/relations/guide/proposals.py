@@ -182,20 +182,24 @@ def _name_effect(before: Any, after: Any) -> str:
 
 
 def propose_outputs(catalogue: PatternCatalogue, tried: TriedChange) -> list[OutputProposal]:
-    """Return output patterns that most groups keep: that of the change's own pattern first, then by their frequency."""
+    """Return output patterns to choose from: what the change's own pattern expects, then those that most groups keep.
+
+    The expectation of the own pattern is proposed however few groups keep it: what a faulty system does is no guide.
+    """
     answers = tried.before
     proposals: list[OutputProposal] = []
     makers_seen: set[tuple[str, str]] = set()
     for pattern in _order_patterns(catalogue, tried.input):
         for output in _list_outputs(pattern, tried, answers):
             key = (type(output).__name__, repr(sorted(read_parameters(output).items())))
-            if key in makers_seen:
-                continue
+            kept = count_kept(output, tried) if key not in makers_seen else None
             makers_seen.add(key)
-            kept = count_kept(output, tried)
-            if kept is not None and kept >= MIN_PROPOSED_SHARE * len(answers):
+            if kept is not None:
                 proposals.append(OutputProposal(pattern=pattern.name, output=output, kept=kept, judged=len(answers)))
-    return _arrange(proposals, tried.input.pattern)[:MAX_PROPOSALS]
+    own_proposals = [proposal for proposal in proposals if proposal.pattern == tried.input.pattern]
+    expected = max(own_proposals, key=lambda proposal: proposal.kept, default=None)
+    likely = [item for item in proposals if item is expected or item.share >= MIN_PROPOSED_SHARE]
+    return _arrange(likely, tried.input.pattern)[:MAX_PROPOSALS]
 
 
 def count_kept(output: OutputPattern, tried: TriedChange) -> int | None:

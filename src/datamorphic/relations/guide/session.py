@@ -18,6 +18,7 @@ from ..._text import format_percent, format_short, pluralize
 from ...errors import DatamorphicError, OutOfBudget, WrongAnswer
 from ...reporting.python_code import to_slug
 from ...reporting.text import to_one_line
+from ...space.answers import is_collection
 from ..base import HOLDS, INAPPLICABLE, VIOLATED, JudgedGroups
 from ..patterns.catalogue import PatternCatalogue, patterns
 from ..patterns.hierarchy import find_ancestors
@@ -62,7 +63,7 @@ AS_THEY_ARE = "as they are"
 MAX_NAME_CHARACTERS = 60
 MAX_PUBLISHED_SHOWN = 3  # relations of a pattern
 MAX_SENTENCE_CHARACTERS = 300
-MAX_EXAMPLE_CHARACTERS = 400
+MAX_ANSWER_SHOWN = 120  # characters of an answer in an example
 
 PROMISE_CHOICES = (
     Choice("MR", "every correct system keeps it: a violation is a fault"),
@@ -497,18 +498,20 @@ class _GuideWalk:
                 return _check_output(pattern.output(), tried)
             return pattern
 
+        found = "These patterns fit what was seen:" if proposals else ""
+        if proposals and proposals[0].pattern == tried.input.pattern:
+            found = f"The first is what {tried.input.pattern} expects, the others fit what was seen:"
         return Question(
             id="output.pattern",
-            text="What shall the answers do? These patterns fit what was seen:"
-            if proposals
-            else "What shall the answers do?",
+            text=f"What should the answers do? {found}".strip(),
             choices=(
                 *(Choice(label, item.describe()) for label, item in by_label.items()),
                 Choice(AGAIN, "none of them: go back to the change of the inputs"),
             ),
             open=True,
             default=labels[0] if labels else None,
-            help="A pattern that most cases keep, but not all, may be a relation that the system violates. Any other pattern "
+            help="Choose what a correct system does, not what this one did: a pattern that many cases do not keep may be a relation "
+            "that the system violates. Any other pattern "
             f"can be named, too: {', '.join(names)}.",
             read=read,
         )
@@ -876,8 +879,8 @@ def _format_case(case: dict[str, Any]) -> str:
 
 
 def _format_answer(answer: Any) -> str:
-    text = to_one_line(format_short(answer) if not isinstance(answer, str) else repr(answer))
-    return text if len(text) <= MAX_EXAMPLE_CHARACTERS else f"{text[:MAX_EXAMPLE_CHARACTERS]}..."
+    text = to_one_line(repr(answer) if is_collection(answer) or isinstance(answer, str) else format_short(answer))
+    return text if len(text) <= MAX_ANSWER_SHOWN else f"{text[:MAX_ANSWER_SHOWN]}..."
 
 
 def _name_uniquely(names: list[str]) -> list[str]:
