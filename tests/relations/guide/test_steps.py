@@ -13,6 +13,7 @@ from datamorphic.relations.guide.steps import (
     MAX_ANSWER_CHARACTERS,
     Choice,
     Question,
+    format_item,
     format_list,
     pick_names,
     read_list,
@@ -103,3 +104,12 @@ def test_reading_returns_or_says_what_is_wrong(text):
     for read in (read_number, read_whole_number, read_yes_no, read_list, read_pairs, read_range, split_settings):
         with suppress(WrongAnswer):  # nothing else may be raised
             read(text)
+
+
+PAIR_TEXTS = st.text(st.characters(exclude_characters="'\"", exclude_categories=["C", "Z"]), min_size=1)
+
+
+@given(st.dictionaries(PAIR_TEXTS, PAIR_TEXTS, min_size=1, max_size=4))
+def test_pairs_are_read_back_as_they_were_written(pairs):
+    text = ", ".join(f"{format_item(key)} -> {format_item(value)}" for key, value in pairs.items())
+    assert read_pairs(text) == pairs

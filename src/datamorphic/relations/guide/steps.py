@@ -246,7 +246,7 @@ def read_pairs(text: str) -> dict[str, str]:
 
 
 def _split_arrow(text: str) -> list[str]:
-    return _split_outside_quotes(text.replace("→", "->"), "->", whole=True)
+    return _split_outside_quotes(text, "->", whole=True)
 
 
 def _split_outside_quotes(text: str, separators: str, whole: bool = False) -> list[str]:
@@ -256,7 +256,7 @@ def _split_outside_quotes(text: str, separators: str, whole: bool = False) -> li
         character = text[place]
         if quote:
             quote = "" if character == quote else quote
-        elif character in "'\"" and not parts[-1].strip():
+        elif character in "'\"" and (not parts[-1].strip() or parts[-1].rstrip().endswith("->")):
             quote = character
         elif (whole and text.startswith(separators, place)) or (not whole and character in separators):
             parts.append("")

@@ -286,7 +286,7 @@ def read_space(text: str) -> Space:
     Examples
     --------
     >>> read_space("x = -1 to 1; n = 0 to 5 whole; sort = up, down").names
-    ['x', 'n', 'sort']
+    ('x', 'n', 'sort')
     """
     features: list[Feature] = []
     for name, setting in split_settings(text):
