@@ -239,6 +239,7 @@ def build_ladder_table(table: str, bench: Workbench) -> list[Row]:
 
 def build_german_table(bench: Workbench) -> list[Row]:
     """Build the table of violations and AUC on German credit, by family and size."""
+    load_german_credit()  # if the data are missing, say so before anything is measured
     scale, rows = bench.scale, []
     for family in (LogisticFamily(), _choose_boosting(scale), _choose_forests(scale), _choose_networks(scale)):
         job = CreditLadder(GERMAN, family, 1_000, scale.credit_repetitions)
