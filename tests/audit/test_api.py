@@ -365,7 +365,7 @@ def test_a_system_without_any_answer_fails():
     def broken(frame):
         raise RuntimeError("no weights")
 
-    with pytest.raises(SystemFailed, match=r"no answer to any of 100 rows.*no weights"):
+    with pytest.raises(SystemFailed, match=r"no answer to any of 200 rows.*no weights"):
         dm.test(broken, PEOPLE, "decision")
 
 
