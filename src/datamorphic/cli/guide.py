@@ -290,7 +290,9 @@ def _stop(session: GuideSession, model: str | None, inputs: str | None, keep: Pa
     words = [word for word in (to_absolute_path(model), to_absolute_path(inputs)) if word is not None]
     if model is None and session.answers[0].id == "system.model":
         words = [session.answers[0].text]
-    command = shlex.join(["datamorphic", "guide", *words, "--answers", str(file)])
+    options = ["--trust"] if session.trust else []
+    options += ["--seed", str(session.seed)] if session.seed else []
+    command = shlex.join(["datamorphic", "guide", *words, "--answers", str(file), *options])
     face.say(f"\nStopped. {pluralize(len(session.answers), 'answer')} are in {file}. Go on with:\n  {command}")
     raise typer.Exit(ExitCode.INTERRUPTED)
 

@@ -29,7 +29,6 @@ from .answers import Answer
 from .code import CASES_NAME, DerivedPattern, format_pattern_module, format_relation_module, round_up, suggest_file
 from .parameters import build_parameter_question, check_parameters, is_relevant, is_usable, list_asked_parameters
 from .proposals import (
-    INPUT_TRIAL_CASES,
     InputProposal,
     OutputProposal,
     count_effects,
@@ -526,7 +525,7 @@ class _GuideWalk:
                 return by_label.get(text, AGAIN)
             return self.catalogue[pick_names([text.strip()], names, "pattern with an input side")[0]]
 
-        found = f"After these changes it holds in most of {INPUT_TRIAL_CASES} cases or fewer:" if proposals else ""
+        found = "After these changes it held in most of the cases that were tried:" if proposals else ""
         return Question(
             id="input.pattern",
             text=f"When should it hold that {expectation.describe()}? {found}".strip(),
