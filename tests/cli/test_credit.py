@@ -95,3 +95,25 @@ def test_wrong_use_is_one_line(words, message):
     result = run(*words)
     assert result.exit_code != 0
     assert message in str(result.exception) + result.stderr
+
+
+def test_a_loan_that_cannot_be_is_reported_with_its_line_or_left_out(folder):
+    lines = (folder / "loans.csv").read_text().splitlines()
+    lines[2] = ",".join(["12", *lines[2].split(",")[1:]])
+    (folder / "bad.csv").write_text("\n".join(lines))
+    refused = run("bad.csv", *QUICK)
+    assert refused.exit_code == 2
+    assert refused.stderr.startswith("datamorphic: bad.csv:3: credit_score is 12, outside 300 to 850")
+    assert "--invalid drop" in refused.stderr
+    dropped = run("bad.csv", *QUICK, "--invalid", "drop")
+    assert dropped.exit_code == 0, dropped.stderr
+    assert "bad.csv: 799 loans" in dropped.stdout
+
+
+def test_performance_needs_a_file_of_freddie_mac():
+    result = run("loans.csv", "--performance", "perf.txt")
+    assert result.exit_code == 2
+    assert "belongs to a file of Freddie Mac" in result.stderr
+    missing = run("orig.txt", "--performance", "perf.txt")
+    assert missing.exit_code == 2
+    assert "orig.txt" in missing.stderr

@@ -53,7 +53,7 @@ _OUTCOME_AT_START = re.compile(r"^(?:\d+\. )?(HOLDS|BROKEN|VIOLATED|NOT CHECKED|
 _OPTION_NAMES = {"kinds": "kind", "steps": "feature-step", "feature_steps": "feature-step", "orders": "order"}
 _MAPPING_ARGUMENT = re.compile(r"\b(kinds|steps|feature_steps|bounds|orders)=\{(['\"])(.+?)\2: ([^{}]*)\}")
 _CLASSES_ARGUMENT = re.compile(r"\bclasses=(?:\[([^\]]*)\])?")
-_PLAIN_ARGUMENT = re.compile(r"\b(trust|scalar|surrogate|tolerance)=(True|[\d.]*\d)")
+_PLAIN_ARGUMENT = re.compile(r"\b(trust|scalar|surrogate|tolerance|invalid)=(?:'(?=\w+'))?(True|[\d.]*\d|drop)'?")
 #: an argument that the message itself translates: "surrogate=rows (--train FILE)", "trust=True (--trust on the command line)"
 _TRANSLATED_ARGUMENT = re.compile(r"\b\w+=\w+ \((--[^()]*?)(?: on the command line)?\)")
 #: declarations for `dm.test`: protected=["gender"], expect={"invariant": ["id"]}, expect={"monotone": {"income": "up"}}

@@ -14,7 +14,8 @@ from .console import prepare_output_files, print_json, print_line, print_text, r
 from .exit_codes import ExitCode
 from .load import choose_model_and_data, load_data, load_system
 
-TABLE_ENDINGS = (".csv", ".parquet", ".pq")
+TABLE_ENDINGS = (".csv", ".parquet", ".pq", ".txt")
+FREDDIE_MAC_ENDING = ".txt"
 
 
 def credit(
@@ -24,7 +25,10 @@ def credit(
     ] = None,
     inputs: Annotated[
         str | None,
-        opt.argument("DATA", "Loans: a CSV or Parquet file, or data:NAME. The default is a synthetic loan book."),
+        opt.argument(
+            "DATA",
+            "Loans: a CSV or Parquet file, a file of Freddie Mac (.txt), or data:NAME. The default is a synthetic book.",
+        ),
     ] = None,
     data: opt.Data = None,
     also: Annotated[
@@ -61,6 +65,12 @@ def credit(
     strong: Annotated[float, opt.option("SIZE", "The difference of risk from which a violation counts.")] = 0.01,
     approval_rate: Annotated[float, opt.option("SHARE", "The share of applicants that is approved.")] = 0.8,
     later: Annotated[str | None, opt.option("DATA", "Loans of a later year: train on DATA, test on these.")] = None,
+    performance: Annotated[
+        str | None, opt.option("FILE", "Freddie Mac's file of monthly payments, which says who of DATA defaulted.")
+    ] = None,
+    invalid: Annotated[
+        str, opt.option("raise|drop", "What to do with a loan that has a missing or impossible value.")
+    ] = "raise",
     budget: opt.Budget = None,
     trust: opt.Trust = False,
     seed: opt.Seed = 0,
@@ -92,7 +102,7 @@ def credit(
         models = _load_models(model, also, trust)
         result = judge_models(
             models,
-            None if data_name is None else load_data(data_name),
+            None if data_name is None else _load_loans(data_name, performance, invalid),
             target,
             outcome=outcome,
             promises=promises,
@@ -103,7 +113,7 @@ def credit(
             threshold=threshold,
             strong=strong,
             approval_rate=approval_rate,
-            later=None if later is None else load_data(later),
+            later=None if later is None else _load_loans(later, None, invalid),
             budget=budget,
             seed=seed,
             trust=trust,
@@ -126,6 +136,24 @@ def credit(
 
 def _is_table(text: str) -> bool:
     return text.startswith("data:") or text.lower().endswith(TABLE_ENDINGS)
+
+
+def _load_loans(name: str, performance: str | None, invalid: str) -> Any:
+    """Return loans; those with the attributes of a loan book are checked value by value."""
+    from ..data.loans.attributes import ATTRIBUTE_NAMES
+    from ..data.loans.book_file import read_loan_book
+    from ..data.loans.freddie_mac import read_freddie_mac
+
+    if name.lower().endswith(FREDDIE_MAC_ENDING):
+        return read_freddie_mac(name, performance, invalid=invalid)
+    if performance is not None:
+        raise UsageError(
+            f"--performance belongs to a file of Freddie Mac ({FREDDIE_MAC_ENDING}). Got the loans {name!r}."
+        )
+    loans = load_data(name)
+    if name.lower().endswith(".csv") and set(ATTRIBUTE_NAMES) <= set(loans.columns):
+        return read_loan_book(name, invalid=invalid)
+    return loans
 
 
 def _load_models(model: str | None, also: list[str] | None, trust: bool) -> dict[str, Any] | None:

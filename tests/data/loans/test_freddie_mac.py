@@ -129,7 +129,9 @@ def test_a_missing_or_impossible_value_is_one_line_with_its_number(
 def test_loans_with_such_values_can_be_left_out(tmp_path: Path, lines: list[str]) -> None:
     faulty = [replace_field(lines[0], "dti", "70"), *lines[1:6], replace_field(lines[6], "state", "")]
     path = write(tmp_path, faulty)
-    with pytest.raises(DataError, match=r"There is 1 other problem. Leave such lines out: invalid='drop'"):
+    with pytest.raises(
+        DataError, match=r"There is 1 other problem. Correct the file, or leave such lines out: invalid='drop'"
+    ):
         read_freddie_mac(path)
     with pytest.warns(IncompleteData, match=r"2 lines left out. line 1: dti is 70, .*; line 7: state is missing\."):
         loans = read_freddie_mac(path, invalid="drop")

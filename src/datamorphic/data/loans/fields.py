@@ -24,6 +24,7 @@ Mask = npt.NDArray[np.bool_]
 FILE_RANGES = {"ltv": (1, 998), "interest_rate": (0.1, 25), "loan_term": (1, 600), "upb": (1, 100_000_000)}
 FILE_CODES = {"channel": ("T",)}
 
+DROP_HINT = "Correct the file, or leave such lines out: invalid='drop'."
 MAX_FAULTS_SHOWN = 5
 
 
@@ -137,7 +138,9 @@ def handle_faults(file: FieldFile, faults: list[FieldFault], invalid: str) -> Ma
         return keep
     faults = sorted(faults)
     if invalid == "raise":
-        raise DataError(f"{file.name}:{faults[0].line}: {faults[0].problem}.{_count_others(len(faults) - 1)}")
+        raise DataError(
+            f"{file.name}:{faults[0].line}: {faults[0].problem}.{_count_others(len(faults) - 1)} {DROP_HINT}"
+        )
     keep[np.isin(file.lines, [fault.line for fault in faults])] = False
     examples = "; ".join(f"line {fault.line}: {fault.problem}" for fault in faults[:MAX_FAULTS_SHOWN])
     more = len(faults) - MAX_FAULTS_SHOWN
@@ -153,7 +156,7 @@ def handle_faults(file: FieldFile, faults: list[FieldFault], invalid: str) -> Ma
 def _count_others(others: int) -> str:
     if not others:
         return ""
-    return f" There {'is' if others == 1 else 'are'} {pluralize(others, 'other problem')}. Leave such lines out: invalid='drop'."
+    return f" There {'is' if others == 1 else 'are'} {pluralize(others, 'other problem')}."
 
 
 def matches_pattern(texts: pd.Series[Any], pattern: str) -> Mask:
