@@ -26,7 +26,7 @@ def test_patterns_are_listed_by_scope(run):
 def test_a_pattern_is_explained_with_an_example(run):
     result = run("patterns", "query-meaning")
     assert result.exit_code == 0
-    for text in ("QM1", "Similar (stated in section 6.3.3)", "knows no plurals", "search.SwapJD", "way"):
+    for text in ("QM1", "Similar (stated in section 6.3.3 of Ying 2024)", "knows no plurals", "search.SwapJD", "way"):
         assert text in result.stdout
 
 
@@ -44,7 +44,11 @@ def test_a_page_and_json(run, tmp_path):
     assert len(json.loads(run("patterns", "--json").stdout)["patterns"]) == 35
     document = json.loads(run("patterns", "Similar", "--tree", "--json").stdout)
     assert document["layers"][0] == ["Similar"]
-    assert document["parents"][0] == {"name": "Symmetry", "inferred": False, "source": "stated in section 6.3.2"}
+    assert document["parents"][0] == {
+        "name": "Symmetry",
+        "inferred": False,
+        "source": "stated in section 6.3.2 of Ying 2024",
+    }
 
 
 def test_an_unknown_pattern_gets_one_line(run):

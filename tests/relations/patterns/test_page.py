@@ -40,7 +40,7 @@ def test_the_drawing_has_every_pattern_once_and_no_two_in_one_place(root):
 
 def test_the_drawing_tells_stated_edges_from_inferred_ones():
     kinds = {shape.note: shape.kind for shape in draw_tree(dm.patterns, "Sets").shapes if getattr(shape, "note", "")}
-    assert kinds["Addition is a sub-pattern of Sets (stated: stated in section 6.3.4)"] == "edge w1"
+    assert kinds["Addition is a sub-pattern of Sets (stated in section 6.3.4 of Ying 2024)"] == "edge w1"
     inferred = [note for note, kind in kinds.items() if kind == "edge w0"]
     assert any(note.startswith("Subset is a sub-pattern of Sets (inferred") for note in inferred)
 
@@ -63,7 +63,7 @@ def test_the_text_of_a_tree_shows_where_a_pattern_with_two_parents_is():
 def test_every_pattern_is_explained(name):
     text = format_pattern(dm.patterns, dm.patterns[name])
     assert dm.patterns[name].definition.split()[-1] in text
-    assert "Example: holds on the" in text
+    assert "satisfies it, and its fault" in text
     assert f'dm.patterns["{name}"]' in text
 
 

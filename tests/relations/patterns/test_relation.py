@@ -194,7 +194,7 @@ def test_sets_are_shown_in_the_same_order_in_every_process(queries):
         (lambda: PATTERNS["Subset"].input(), "says nothing about inputs"),
         (lambda: PATTERNS["Query-Meaning"].output(), "says nothing about outputs"),
         (lambda: PATTERNS["Additive"].input(column="x"), "no parameter 'column'. Did you mean"),
-        (lambda: PATTERNS["Additive"].input(), "needs columns: The numeric columns"),
+        (lambda: PATTERNS["Additive"].input(), "needs the parameter columns. The numeric"),
         (lambda: PATTERNS["Similr"], "There is no pattern 'Similr'. Did you mean 'Similar'"),
         (lambda: PARTS >> PARTS, "an output pattern"),
         (lambda: PARTS.then("x"), "an input pattern"),

@@ -91,8 +91,8 @@ def _draw_edges(catalogue: PatternCatalogue, places: dict[str, tuple[float, floa
                 turn = x - (COLUMN_WIDTH - BOX_WIDTH)  # a line over several columns stays in the row of the parent
                 bend = (x - turn) / 2
                 path = f"M{start:g} {first:g}H{turn:g}C{turn + bend:g} {first:g} {x - bend:g} {last:g} {x:g} {last:g}"
-                state = "inferred" if edge.inferred else "stated"
-                note = f"{name} is a sub-pattern of {edge.parent} ({state}: {edge.source})"
+                source = f"inferred: {edge.source}" if edge.inferred else edge.source
+                note = f"{name} is a sub-pattern of {edge.parent} ({source})"
                 edges.append(Shape(path, INFERRED_EDGE if edge.inferred else STATED_EDGE, note))
     return edges
 

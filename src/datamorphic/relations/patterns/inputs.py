@@ -128,7 +128,7 @@ class AffineChange(InputPattern):
 
     pattern = "Affine"
     columns: tuple[str, ...] = explain("The numeric columns to change.")
-    factor: float = explain("The number to multiply with.", 1.0)
+    factor: float = explain("The number to multiply by.", 1.0)
     amount: float = explain("The number to add.", 0.0)
 
     def __post_init__(self) -> None:
@@ -182,7 +182,7 @@ class Multiply(AffineChange):
     """Every number is multiplied."""
 
     pattern = "Multiplicative"
-    factor: float = explain("The number to multiply with.", 2.0)
+    factor: float = explain("The number to multiply by.", 2.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,7 +191,7 @@ class Increase(AffineChange):
 
     pattern = "Monotone"
     amount: float = explain("The amount to add; negative to decrease the number.", 0.0)
-    factor: float = explain("The factor to multiply with; numbers that are not positive are left out then.", 1.0)
+    factor: float = explain("The factor to multiply by; then numbers that are not positive are left out.", 1.0)
 
     def __post_init__(self) -> None:
         if self.amount == 0 and self.factor == 1:
@@ -213,7 +213,7 @@ class Negate(AffineChange):
     """A number changes its sign."""
 
     pattern = "Symmetric"
-    factor: float = explain("The number to multiply with.", -1.0)
+    factor: float = explain("The number to multiply by.", -1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -406,7 +406,7 @@ class Widen(InputPattern):
     pattern = "Disjunctive Conditions"
     column: str = explain("The column of the query.")
     alternatives: tuple[str, ...] = explain("The alternatives that are added, all to one follow-up.")
-    operator: str = explain("What the system understands as 'or'.", " OR ")
+    operator: str = explain("The text that the system understands as 'or'.", " OR ")
 
     def __post_init__(self) -> None:
         _set_tuple(self, "alternatives")
@@ -433,7 +433,7 @@ class ChangeSet(InputPattern):
     column: str = explain("The column with the set, as a text of its elements.")
     operation: str = explain("'union', 'difference' or 'intersection'.", "union")
     elements: tuple[str, ...] = explain("The elements of the other set.")
-    separator: str = explain("What stands between the elements.", ",")
+    separator: str = explain("The text between the elements.", ",")
 
     def __post_init__(self) -> None:
         validate_choice("operation", "ChangeSet", self.operation, ("union", "difference", "intersection"))
@@ -469,9 +469,9 @@ class Condition(InputPattern):
     """A condition that should not matter gets other values; without a column, the same case is queried again."""
 
     pattern = "Irrelevance"
-    column: str = explain("The column of the condition; empty to query the same case again.", "")
+    column: str = explain("The column of the condition. Leave it out to query the same case again.", "")
     values: tuple[Any, ...] = explain("The other values, one follow-up each.", ())
-    times: int = explain("Without a column: how often the same case is queried again.", 1)
+    times: int = explain("How often the same case is queried again, if no column is given.", 1)
 
     def __post_init__(self) -> None:
         _set_tuple(self, "values", 1 if self.column else 0)
@@ -645,12 +645,12 @@ class MergeInputs(InputPattern):
 
 @dataclass(frozen=True, kw_only=True)
 class AddElement(TextInput):
-    """One element more: a word, a phrase, a mark or a space."""
+    """One more element: a word, a phrase, a mark or a space."""
 
     pattern = "Addition"
     element: str = explain("The element to add, with the spaces around it.")
     place: str = explain(
-        "'end', 'start', 'final mark' (before the mark at the end) or 'inner mark' (after a mark between sentences).",
+        "'end', 'start', 'final mark' (before the punctuation mark at the end) or 'inner mark' (after one between sentences).",
         "end",
     )
 
@@ -667,7 +667,7 @@ class AddElement(TextInput):
             "final mark": "before its final mark",
             "inner mark": "after the first mark between its sentences",
         }
-        return f"{self.column} has one element more, {self.element!r} {places[self.place]}"
+        return f"{self.column} has one more element, {self.element!r} {places[self.place]}"
 
     def rewrite(self, text: str) -> str | None:
         """Return the longer text."""
@@ -683,12 +683,12 @@ class AddElement(TextInput):
 
 @dataclass(frozen=True, kw_only=True)
 class RemoveElement(TextInput):
-    """One element less."""
+    """One element fewer."""
 
     pattern = "Subtraction"
     elements: tuple[str, ...] = explain("Elements to remove: the first of them that occurs is removed, once.")
-    after: str = explain("If given, only an element directly after this text is removed.", "")
-    before: str = explain("If given, only an element directly before this text is removed.", "")
+    after: str = explain("Optional: only an element directly after this text is removed.", "")
+    before: str = explain("Optional: only an element directly before this text is removed.", "")
 
     def __post_init__(self) -> None:
         _set_tuple(self, "elements")
@@ -697,7 +697,7 @@ class RemoveElement(TextInput):
 
     def describe(self) -> str:
         """Return the change in words."""
-        return f"{self.column} has one element less, {_list_values(self.elements)}"
+        return f"{self.column} has one element fewer, {_list_values(self.elements)}"
 
     def rewrite(self, text: str) -> str | None:
         """Return the shorter text."""

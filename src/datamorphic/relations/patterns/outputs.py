@@ -453,7 +453,7 @@ class AffineAnswer(OutputPattern):
     """The follow-up's number is ``factor * number + amount``."""
 
     pattern = "Affine"
-    factor: float = explain("The number that the source's answer is multiplied with.", 1.0)
+    factor: float = explain("The number that the source's answer is multiplied by.", 1.0)
     amount: float = explain("The number that is added.", 0.0)
     tolerance: float = explain("By how much numbers may differ beyond rounding.", 0.0)
 
@@ -518,8 +518,8 @@ class Joined(OutputPattern):
     """
 
     pattern = "Combination"
-    at_least: float = explain("The smallest similarity, from 0 to 1; 1 for the same.", 1.0)
-    separator: str = explain("What stands between texts.", " ")
+    at_least: float = explain("The smallest similarity, from 0 to 1; 1 means the same.", 1.0)
+    separator: str = explain("The text between the answers.", " ")
 
     def describe(self) -> str:
         """Return the expectation in words."""
@@ -548,7 +548,7 @@ class Returned(OutputPattern):
 
     pattern = "Round Trip"
     column: str = explain("The column of the original input.")
-    at_least: float = explain("The smallest similarity, from 0 to 1; 1 for the same.", 1.0)
+    at_least: float = explain("The smallest similarity, from 0 to 1; 1 means the same.", 1.0)
     tolerance: float = explain("By how much numbers may differ beyond rounding.", 0.0)
 
     def describe(self) -> str:

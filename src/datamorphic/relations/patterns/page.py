@@ -8,7 +8,7 @@ from .code import format_code
 from .drawing import draw_tree
 from .pattern import KINDS, Pattern
 from .published import published_relations
-from .text import format_edge
+from .text import format_abstraction, format_edge
 
 
 def build_page(catalogue: PatternCatalogue) -> Page:
@@ -53,9 +53,9 @@ def build_page(catalogue: PatternCatalogue) -> Page:
 def _build_pattern_section(catalogue: PatternCatalogue, pattern: Pattern) -> Section:
     facts = [
         ("Proposed by", pattern.reference),
-        ("Abstraction", f"{catalogue.abstraction[pattern.name]:.2f} of 1"),
-        ("More abstract", "; ".join(map(format_edge, pattern.edges)) or "nothing: it is the root of a tree"),
-        ("More concrete", ", ".join(catalogue.find_children(pattern.name)) or "nothing"),
+        ("Abstraction", format_abstraction(catalogue, pattern.name)),
+        ("Super-patterns", "; ".join(map(format_edge, pattern.edges)) or "none: it is the root of a tree"),
+        ("Sub-patterns", ", ".join(catalogue.find_children(pattern.name)) or "none"),
     ]
     if pattern.partners:
         facts.append(("Goes with", ", ".join(pattern.partners)))
@@ -63,7 +63,7 @@ def _build_pattern_section(catalogue: PatternCatalogue, pattern: Pattern) -> Sec
         facts.append(
             (
                 f"Example {example.relation.name}",
-                f"{example.relation.says}. It holds on the {example.system}; the fault {example.fault!r} breaks it.",
+                f"{example.relation.says}. The {example.system} satisfies it; its fault {example.fault!r} violates it.",
             )
         )
     return Section(

@@ -46,14 +46,14 @@ class PatternParameter:
 
 @dataclass(frozen=True, kw_only=True)
 class PatternExample:
-    """A relation that follows from a pattern, with a system that keeps it and a fault that breaks it.
+    """A relation that follows from a pattern, with a system that satisfies it and a fault that violates it.
 
     The system is one of ``dm.data.example_systems``, by name.
     """
 
     relation: PatternRelation
     system: str
-    fault: str  # the name of the fault of that system which breaks the relation
+    fault: str  # the name of the fault of that system which violates the relation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,9 +65,9 @@ class Pattern:
     name : str
         As in the literature.
     kind : {"MRP", "MRIP", "MROP"}
-        A pattern of whole relations, of inputs, or of outputs.
+        A pattern of whole relations (MRP), of inputs (MRIP), or of outputs (MROP).
     scope : str
-        The systems it was proposed for. It may guide elsewhere, too.
+        The systems it was proposed for. It may fit others, too.
     definition : str
         What its relations have in common, in one sentence.
     edges : tuple of ParentEdge
@@ -111,7 +111,7 @@ class Pattern:
         """
         if self.inputs is None:
             raise ArgumentError(
-                f"{self.name} says nothing about inputs. Take the input side of another pattern: {_list_names(self.partners)}."
+                f"{self.name} says nothing about inputs. Use the input pattern of another one: {_list_names(self.partners)}."
             )
         return self.inputs(**self._check(parameters, "input"))
 
@@ -126,7 +126,7 @@ class Pattern:
         """
         if self.outputs is None:
             raise ArgumentError(
-                f"{self.name} says nothing about outputs. Take the output side of another pattern: {_list_names(self.partners)}."
+                f"{self.name} says nothing about outputs. Use the output pattern of another one: {_list_names(self.partners)}."
             )
         return self.outputs(**self._check(parameters, "output"))
 
@@ -162,11 +162,13 @@ class Pattern:
         for name in parameters:
             if name not in names:
                 raise ArgumentError(
-                    f"The {side} side of {self.name} has no parameter {name!r}. {suggest_name(name, names)}"
+                    f"The {side} pattern of {self.name} has no parameter {name!r}. {suggest_name(name, names)}"
                 )
         for parameter in known:
             if parameter.required and parameter.name not in parameters:
-                raise ArgumentError(f"The {side} side of {self.name} needs {parameter.name}: {parameter.help}")
+                raise ArgumentError(
+                    f"The {side} pattern of {self.name} needs the parameter {parameter.name}. {parameter.help}"
+                )
         return parameters
 
     def __str__(self) -> str:
@@ -174,4 +176,4 @@ class Pattern:
 
 
 def _list_names(names: tuple[str, ...]) -> str:
-    return ", ".join(f"dm.patterns[{name!r}]" for name in names) or "see `datamorphic patterns`"
+    return ", ".join(f"dm.patterns[{name!r}]" for name in names) or "`datamorphic patterns` lists them"

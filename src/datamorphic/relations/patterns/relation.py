@@ -251,8 +251,7 @@ class OutputPattern:
 
     pattern: ClassVar[str] = ""  # the name of its pattern in the catalogue
     part: str | int | None = explain(
-        "The part of the answer to compare: a key of an answer that is a dict, or a position in one that is a list.",
-        None,
+        "The part of the answer to compare: a key of a dict or a position in a list; by default the whole answer.", None
     )
 
     def describe(self) -> str:
@@ -441,7 +440,7 @@ class PatternRelation(Relation):
         """Return the follow-up of each source case, if there is only one and it needs no answer."""
         if self.input.uses_answers:
             raise ArgumentError(
-                f"Follow-ups of the relation {self.name!r} are made of answers. Use it with check, not with hunt."
+                f"Follow-ups of the relation {self.name!r} are made from answers. Use it with check, not with hunt."
             )
         frames = self.input.follow_ups(frame, rng)
         if len(frames) > 1:
