@@ -80,7 +80,7 @@ def test_promises_other_columns_and_later_loans(folder):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("loan_models:law",), "Add DATA"),
+        (("loan_models:law",), "DATA is missing"),
         (("loans.csv", "--also", "x=loan_models:law"), "there is no MODEL"),
         (("loan_models:law", "loans.csv", "--also", "loan_models:law"), "takes a name and a model"),
         (("loan_models:law", "loans.csv", "--also", "loan_models:law=loan_models:law"), "already a model"),

@@ -1,4 +1,4 @@
-"""Seeded claims about models of the synthetic loan book, whose true law is monotone."""
+"""Seeded claims about models of the synthetic loan book, whose true risk is monotone."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_monotone_constraints_remove_all_violations(book: pd.DataFrame) -> None:
     assert violated[1] == 0
 
 
-def test_the_law_discriminates_as_models_of_real_loans_do() -> None:
+def test_the_true_risk_discriminates_as_models_of_real_loans_do() -> None:
     for vintage, published in ((2016, 0.731), (2018, 0.760)):  # of the best models in Ying 2024, Tables 35 and 36
         loans = dm.data.make_loan_book(40_000, vintage=vintage, seed=11)
         truth = dm.data.default_probability(loans, vintage=vintage)

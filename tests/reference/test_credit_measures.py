@@ -8,7 +8,7 @@ import pytest
 
 import datamorphic as dm
 from datamorphic.relations.credit import credit_relations
-from datamorphic.risk.credit.judging import Questions
+from datamorphic.risk.credit.judging import ApplicantQuery
 from datamorphic.risk.credit.measures import compute_ks, measure_auc, measure_auc_difference
 
 
@@ -46,8 +46,8 @@ def test_violations_are_counted_as_one_by_one():
         return 0.3 + 0.05 * np.sin(score / 15) + 0.002 * ltv - 0.0003 * frame.dti.to_numpy(float)
 
     relations = list(credit_relations().values())
-    questions = Questions.build(loans, relations)
-    tallies = questions.judge(rate(questions.frame), 0.01)
+    applicant_query = ApplicantQuery.build(loans, relations)
+    tallies = applicant_query.judge(rate(applicant_query.frame), 0.01)
     assert any(tally.strong for tally in tallies)
     assert any(tally.weak for tally in tallies)
     for relation, tally in zip(relations, tallies, strict=True):

@@ -32,7 +32,7 @@ def credit(
     ] = None,
     data: opt.Data = None,
     also: Annotated[
-        list[str] | None, opt.option("NAME=MODEL", "A further model to compare MODEL with. Repeatable.")
+        list[str] | None, opt.option("NAME=MODEL", "Another model to compare with MODEL. Repeatable.")
     ] = None,
     target: Annotated[
         str | None, opt.option("COL", "The column that says who defaulted. By default 'default' or 'target'.")
@@ -41,7 +41,7 @@ def credit(
         str | None, opt.option("VALUE", "The value of that column that means default, e.g. bad.")
     ] = None,
     promises: Annotated[
-        Path | None, opt.option("FILE", "What is expected of the models, e.g. 'credit_score: lowers default'.")
+        Path | None, opt.option("FILE", "A promises file with lines such as 'credit_score: lowers default'.")
     ] = None,
     column: Annotated[
         list[str] | None,
@@ -58,12 +58,18 @@ def credit(
             "random_forest, neural_network, gradient_boosting, xgboost, lightgbm.",
         ),
     ] = "short",
-    repetitions: Annotated[int, opt.option("N", "How often models are trained, on other loans each time.", min=1)] = 5,
+    repetitions: Annotated[
+        int, opt.option("N", "How often models are trained, each time on another part of the loans.", min=1)
+    ] = 5,
     threshold: Annotated[
-        float, opt.option("SHARE", "Reject a model that treats more applicants than this wrongly.")
+        float, opt.option("SHARE", "Reject a model with strong violations for a larger share of applicants.")
     ] = 0.01,
-    strong: Annotated[float, opt.option("SIZE", "The difference of risk from which a violation counts.")] = 0.01,
-    approval_rate: Annotated[float, opt.option("SHARE", "The share of applicants that is approved.")] = 0.8,
+    strong: Annotated[
+        float, opt.option("SIZE", "The smallest difference of risk that makes a violation strong.")
+    ] = 0.01,
+    approval_rate: Annotated[
+        float, opt.option("SHARE", "The share of applicants who are approved, to count defaults among them.")
+    ] = 0.8,
     later: Annotated[str | None, opt.option("DATA", "Loans of a later year: train on DATA, test on these.")] = None,
     performance: Annotated[
         str | None, opt.option("FILE", "Freddie Mac's file of monthly payments, which says who of DATA defaulted.")
@@ -81,10 +87,10 @@ def credit(
     junit: opt.JunitFile = None,
     as_json: opt.Json = False,
 ) -> None:
-    """Judge credit risk models: how well they rank borrowers, and whether a better applicant ever gets a higher risk.
+    """Judge credit risk models: how well they rank borrowers, and whether better applicants ever get a higher risk.
 
     Without MODEL, logistic regression, trees, forests, networks and boosting of growing size are trained and compared, and the
-    one to use is named. The exit code is 1 if a given model is rejected, or if no model can be used.
+    one to use is named. The exit code is 1 if MODEL is rejected, or if no trained model can be used.
 
     Examples: datamorphic credit --verdict verdict.html;
     datamorphic credit model.skops loans.csv --target default --html credit.html;
@@ -96,7 +102,9 @@ def credit(
         model, inputs = None, model  # the only argument is the data
     model, data_name = choose_model_and_data(model, inputs, None, data, None)
     if model is not None and data_name is None:
-        raise UsageError("A model is judged on loans that it was not trained on. Add DATA.")
+        raise UsageError(
+            "DATA is missing: loans that the model was not trained on. Name a CSV or Parquet file, or data:NAME."
+        )
     prepare_output_files(verdict, html, junit)
     with redirect_user_output(), Interrupts():
         models = _load_models(model, also, trust)

@@ -15,21 +15,23 @@ from .load import choose_model_and_data, load_data, load_system
 
 
 def fairness(
-    model: opt.ModelArgument = None,
-    inputs: opt.DataArgument = None,
+    model: Annotated[str | None, opt.argument("MODEL", "A model file, or module:object.")] = None,
+    inputs: Annotated[
+        str | None, opt.argument("DATA", "People, one per row: a CSV or Parquet file, or data:NAME.")
+    ] = None,
     data: opt.Data = None,
     target: opt.Target = None,
     protected: Annotated[
         list[str] | None, opt.option("COL", "A protected column, e.g. gender; it need not be an input. Repeatable.")
     ] = None,
     promises: Annotated[
-        Path | None, opt.option("FILE", "A promises file, whose protected columns and outcome are used.")
+        Path | None, opt.option("FILE", "A promises file. Its protected columns and its outcome are used.")
     ] = None,
     outcome: Annotated[
         str | None, opt.option("CLASS", "The decision that is counted. The default is the second of two classes.")
     ] = None,
     cutoff: Annotated[
-        float | None, opt.option("P", "The probability of the outcome from which the decision is made, e.g. 0.1.")
+        float | None, opt.option("P", "The smallest probability of the outcome that leads to the decision, e.g. 0.1.")
     ] = None,
     combinations: Annotated[
         int, opt.option("N", "The largest number of protected columns to look at together.", min=1, max=3)
@@ -47,7 +49,7 @@ def fairness(
     order: opt.OrderHints = None,
     html: opt.HtmlFile = None,
     verdict: Annotated[
-        Path | None, opt.option("FILE", "Write the verdict as an HTML page that is printed on one sheet.")
+        Path | None, opt.option("FILE", "Write the verdict as an HTML page that prints on one sheet.")
     ] = None,
     junit: opt.JunitFile = None,
     trust: opt.Trust = False,
@@ -56,7 +58,7 @@ def fairness(
     seed: opt.Seed = 0,
     as_json: opt.Json = False,
 ) -> None:
-    """Examine whether decisions depend on who people are, and print what is found.
+    """Examine whether decisions depend on who people are, and print the findings.
 
     Would people get another decision with another gender or age and everything else the same? Does it take several of
     these together? Does another column stand in for a protected one? The exit code is 1 if something worse than advice
@@ -70,7 +72,9 @@ def fairness(
 
     model, data_name = choose_model_and_data(model, inputs, None, data, target)
     if data_name is None:
-        raise UsageError("Say which people: a CSV or Parquet file, or data:NAME.")
+        raise UsageError(
+            "MODEL and DATA are needed. DATA holds people, one per row: a CSV or Parquet file, or data:NAME."
+        )
     files = {"html": html, "junit": junit}
     prepare_output_files(*files.values(), verdict)
     hints, class_names = opt.parse_hints(kind, feature_step, bounds, order), opt.parse_classes(classes)

@@ -6,7 +6,7 @@ from .loans.book import make_loan_book
 from .loans.book_file import read_loan_book
 from .loans.freddie_mac import read_freddie_mac
 from .loans.german_credit import load_german_credit
-from .loans.law import default_probability
+from .loans.true_risk import default_probability
 from .sets import available, load
 
 __all__ = [

@@ -166,13 +166,15 @@ class Promises:
             )
         for promise in self.columns.values():
             directed = promise.kind in DIRECTION_SIGNS_OF_KINDS
-            allowed = space.names if directed else [*space.names, *unused_columns]
-            if promise.column not in allowed:
+            allowed_names = space.names if directed else [*space.names, *unused_columns]
+            if promise.column not in allowed_names:
                 self._reject_column(promise.column, promise.line, space.names)
             feature = space[promise.column] if promise.column in space.names else None
             if feature is not None and feature.kind == "categorical" and (promise.low is not None):
                 raise PromiseError(
-                    f"{promise.column} is not a number, so it has no range.", file=self.file, line=promise.line
+                    f"{promise.column} is not a number, so it has no range. Remove the range.",
+                    file=self.file,
+                    line=promise.line,
                 )
         for change in self.changes.values():
             for part in change.changes:
@@ -195,7 +197,7 @@ class Promises:
             if part.value not in categories:
                 raise fail(f"{part.column} has no value {part.value!r}. {suggest_name(part.value, categories)}")
         elif part.value is not None and not isinstance(part.value, int | float):
-            raise fail(f"{part.column} is a number, which {part.value!r} is not.")
+            raise fail(f"{part.column} is a number, but {part.value!r} is not. Write a number.")
         elif part.factor is not None and feature.low < 0 and part.low < 0:
             raise fail(
                 f"{part.column} can be negative (from {format_short(feature.low)}), and a factor moves negative values the "
@@ -243,7 +245,7 @@ def read_promises(path: FilePath) -> Promises:
     except OSError as error:
         raise DataError(f"The promises cannot be read from {str(file)!r}: {error.strerror}.") from None
     if len(content) > MAX_FILE_BYTES:
-        raise DataError(f"The promises in {str(file)!r} take more than {MAX_FILE_BYTES:,} bytes. Name another file.")
+        raise DataError(f"The promises in {str(file)!r} take more than {MAX_FILE_BYTES:,} bytes. Is it another file?")
     try:
         text = content.decode("utf-8-sig")
         bad_place = text.find("\x00")
@@ -286,7 +288,7 @@ class _Composition:
     line: int
     text: str
     parts: tuple[str, ...]
-    expected: Direction | None = None  # what the line says itself
+    expected_direction: Direction | None = None  # what the line says itself
 
 
 class _Parser:
@@ -308,7 +310,7 @@ class _Parser:
         lines = [(number, _strip_comment(line)) for number, line in enumerate(text.splitlines(), start=1)]
         entries = [(number, *self._split_name(number, line)) for number, line in lines if line]
         if not entries:
-            raise self.fail(1, "there are no promises. Write one per line, such as 'income: lowers default'.")
+            raise self.fail(1, "the file has no promises. Write one per line, such as 'income: lowers default'.")
         for number, name, quoted, statement in entries:
             if name.lower() == OUTCOME_KEY and not quoted:
                 self._add_outcome(number, statement)
@@ -319,7 +321,7 @@ class _Parser:
             self._resolve(name, ())
         if not self.columns and not self.changes:
             raise self.fail(
-                1, "there are no promises but the outcome. Write one per line, such as 'income: lowers default'."
+                1, "the file declares an outcome but no promises. Write one per line, such as 'income: lowers default'."
             )
         return Promises(
             file=self.file,
@@ -345,7 +347,9 @@ class _Parser:
 
     def _add_outcome(self, number: int, statement: str) -> None:
         if self.outcome_declared:
-            raise self.fail(number, f"the outcome is declared twice, first in line {self.outcome_line}.")
+            raise self.fail(
+                number, f"the outcome is declared twice, first in line {self.outcome_line}. Delete one of the lines."
+            )
         self.outcome, self.outcome_line, self.outcome_declared = _unquote(statement), number, True
 
     def _note_outcome(self, number: int, text: str | None) -> None:
@@ -359,7 +363,7 @@ class _Parser:
             raise self.fail(
                 number,
                 f"the promise is about {outcome!r}, but that in line {self.outcome_line} is about {self.outcome!r}. "
-                "All promises of a file are about the same outcome.",
+                "All promises of a file must be about the same outcome.",
             )
 
     def _add_promise(self, number: int, name: str, statement: str) -> None:
@@ -385,16 +389,19 @@ class _Parser:
     def _add_column(self, number: int, name: str, kind: PromiseKind, details: Sequence[str]) -> None:
         if name in self.compositions:
             raise self.fail(
-                number, f"{name!r} is the name of the change in line {self.compositions[name].line} already."
+                number,
+                f"{name!r} is already the name of the change in line {self.compositions[name].line}. Rename one of them.",
             )
         earlier = self.columns.get(name)
         if earlier is not None:
             here, there = self._phrase(kind), self._phrase(earlier.kind)
             if here == there:
                 raise self.fail(
-                    number, f"{name!r} has this promise in line {earlier.line} already. Delete one of the lines."
+                    number, f"{name!r} already has this promise in line {earlier.line}. Delete one of the lines."
                 )
-            raise self.fail(number, f"{name!r} {here} here, but {there} in line {earlier.line}.")
+            raise self.fail(
+                number, f"{name!r} {here} here, but {there} in line {earlier.line}. Delete one of the lines."
+            )
         low = high = None
         unavailable = []
         for detail in details:
@@ -403,12 +410,15 @@ class _Parser:
             elif (match := _RANGE.match(detail)) and low is None:
                 low, high = _to_number(match[1]), _to_number(match[2])
                 if low >= high:
-                    raise self.fail(number, f"the range of {name!r} ends before it starts: {_quote(detail)}.")
+                    raise self.fail(
+                        number,
+                        f"the range of {name!r} ends before it starts: {_quote(detail)}. Write the smaller number first.",
+                    )
             else:
                 raise self.fail(
                     number,
-                    f"{_quote(detail)} is not understood. After a promise come a range, '300 to 850', and values that "
-                    "are not known, '9999 means unavailable'.",
+                    f"{_quote(detail)} is not understood. After a promise, write a range, '300 to 850', or a value "
+                    "that stands for a missing one, '9999 means unavailable'.",
                 )
         self.columns[name] = ColumnPromise(
             column=name, kind=kind, line=number, low=low, high=high, unavailable=tuple(unavailable)
@@ -421,18 +431,28 @@ class _Parser:
 
     def _add_composition(self, number: int, name: str, statement: str, pieces: Sequence[str]) -> None:
         if name in self.compositions:
-            raise self.fail(number, f"{name!r} is defined in line {self.compositions[name].line} already.")
+            raise self.fail(
+                number,
+                f"{name!r} is already defined in line {self.compositions[name].line}. Rename or delete one of them.",
+            )
         if name in self.columns:
-            raise self.fail(number, f"{name!r} is the name of the column in line {self.columns[name].line} already.")
-        expected: Direction | None = None
+            raise self.fail(
+                number,
+                f"{name!r} is already the name of the column in line {self.columns[name].line}. Rename the change.",
+            )
+        expected_direction: Direction | None = None
         last_piece = pieces[-1]
         match = _VERB_AT_END.match(last_piece)
         if match is not None:
             verb, last_piece = match[2].lower(), match[1]
             self._note_outcome(number, match[3])
-            expected = {"raises": "up", "lowers": "down"}.get(verb, "same")  # type: ignore[assignment]
+            expected_direction = {"raises": "up", "lowers": "down"}.get(verb, "same")  # type: ignore[assignment]
         self.compositions[name] = _Composition(
-            name=name, line=number, text=statement, parts=(*pieces[:-1], last_piece), expected=expected
+            name=name,
+            line=number,
+            text=statement,
+            parts=(*pieces[:-1], last_piece),
+            expected_direction=expected_direction,
         )
 
     # -- names -----------------------------------------------------------------------------------------------------
@@ -445,7 +465,7 @@ class _Parser:
         if name in path:
             cycle = [*path[path.index(name) :], name]
             raise self.fail(
-                composition.line, f"{name!r} is made of itself: {' > '.join(cycle)}. Remove one of these references."
+                composition.line, f"{name!r} contains itself: {' > '.join(cycle)}. Remove one of these references."
             )
         if len(path) == MAX_NESTED_CHANGES:
             raise self.fail(
@@ -461,15 +481,14 @@ class _Parser:
                 continue
             change = self._read_change(part, composition)
             changes.append(change)
-            implied = self._find_direction(change)
-            if implied is not None:
-                directions.append((part, implied))
-            elif composition.expected is None:
+            implied_direction = self._find_direction(change)
+            if implied_direction is not None:
+                directions.append((part, implied_direction))
+            elif composition.expected_direction is None:
                 raise self.fail(composition.line, self._describe_missing_direction(change, part, name))
         if len(changes) > MAX_CHANGES_PER_LINE:
             raise self.fail(
-                composition.line,
-                f"{name!r} is made of {len(changes):,} changes. At most {MAX_CHANGES_PER_LINE} are allowed.",
+                composition.line, f"{name!r} has {len(changes):,} changes. At most {MAX_CHANGES_PER_LINE} are allowed."
             )
         self.changes[name] = NamedChange(
             name=name,
@@ -496,14 +515,14 @@ class _Parser:
         else:
             amount = number if sign == "+" else -number
             if amount == 0:
-                raise self.fail(line, f"{_quote(part)} changes nothing.")
+                raise self.fail(line, f"{_quote(part)} changes nothing. Write another number.")
             if math.isinf(amount):
                 raise self.fail(line, f"{_quote(part)} adds a number that is too large.")
             return self._build_change(line, column, amount=amount)
         if not 0 < factor < math.inf:
             raise self.fail(line, f"{_quote(part)} multiplies by {factor:g}. A factor must be a number above 0.")
         if factor == 1:
-            raise self.fail(line, f"{_quote(part)} changes nothing.")
+            raise self.fail(line, f"{_quote(part)} changes nothing. Write another number.")
         return self._build_change(line, column, factor=factor)
 
     def _build_change(
@@ -540,16 +559,16 @@ class _Parser:
         return "up" if (sign > 0) == grows else "down"
 
     def _join_directions(self, composition: _Composition, directions: Sequence[tuple[str, Direction]]) -> Direction:
-        """Return the effect of several changes; contradictory ones are refused."""
+        """Return the effect of several changes; contradictory ones raise an error."""
         moving = [(part, direction) for part, direction in directions if direction != "same"]
-        expected = composition.expected
+        expected = composition.expected_direction
         if expected is None:
             expected = moving[0][1] if moving else "same"
         outcome = self.outcome or "the answer"
         for part, direction in moving:
             if direction == expected:
                 continue
-            first = "the line says that it" if composition.expected is not None else _quote(moving[0][0])
+            first = "the line says that it" if composition.expected_direction is not None else _quote(moving[0][0])
             raise self.fail(
                 composition.line,
                 f"{composition.name!r} contradicts the promises: {first} {EXPECTED_EFFECTS[expected]} {outcome}, but "
@@ -576,7 +595,7 @@ class _Parser:
         if replacement is not None:
             rest = part[len(first_word) :] if replacement in DIRECTION_SIGNS_OF_KINDS else ""
             return f"{_quote(part)} is not understood. Did you mean '{replacement}{rest}'?"
-        if len(composition.parts) > 1 or composition.expected is not None:
+        if len(composition.parts) > 1 or composition.expected_direction is not None:
             known = [name for name in self.compositions if name != composition.name]
             hint = suggest_name(part, known) if known else "Write a change such as 'income x 1.10'."
             return f"{_quote(part)} is neither a change nor the name of one. {hint}"

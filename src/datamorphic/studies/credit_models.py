@@ -1,7 +1,7 @@
 """Models of credit risk: Tables 32 to 39 and Figure 50 of Ying (2024), on a synthetic loan book and on German credit.
 
 The thesis uses Freddie Mac's loans of 2016 and 2018, which are not shipped. The synthetic book has the same fifteen
-attributes, and its law of default is known to be monotone: a violation is the model's. So the level of a figure cannot
+attributes, and its true risk is known to be monotone: a violation is the model's. So the level of a figure cannot
 match, but its direction can: violations grow with size, boosting ranks best of the three families in print, forests violate
 most.
 """
@@ -47,7 +47,7 @@ FULL_REPETITIONS = 100
 GERMAN = "german credit"
 GERMAN_NOTE = "Not published. German credit has 1,000 loans; its relations change duration, amount, savings and others."
 DATA_NOTE = (
-    "Published: Freddie Mac's loans. Ours: a synthetic book with the same attributes and a monotone law of default, so levels "
+    "Published: Freddie Mac's loans. Ours: a synthetic book with the same attributes and a monotone true risk, so levels "
     "cannot match."
 )
 SMALLER_NOTE = "Ours is from {loans:,} loans and {repetitions}, instead of {published:,} loans and 100."

@@ -1,4 +1,4 @@
-"""The synthetic loan book and its law of default."""
+"""The synthetic loan book and its true risk."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 import datamorphic as dm
 from datamorphic.data.loans.attributes import ATTRIBUTE_NAMES, ATTRIBUTES, STATES
 from datamorphic.data.loans.book import make_loan_book
-from datamorphic.data.loans.law import default_probability
+from datamorphic.data.loans.true_risk import default_probability
 from datamorphic.errors import ArgumentError, DataError
 from datamorphic.relations.base import VIOLATED
 from datamorphic.relations.credit import credit_relations
@@ -54,7 +54,7 @@ def test_insurance_and_rates_depend_on_the_risk(loans: pd.DataFrame) -> None:
     assert (known.first_time_buyer[known.purpose != "P"].dropna() == "Y").mean() < 0.01
 
 
-def test_the_law_is_monotone_for_every_relation(loans: pd.DataFrame, vintage: int) -> None:
+def test_the_true_risk_is_monotone_for_every_relation(loans: pd.DataFrame, vintage: int) -> None:
     before = default_probability(loans, vintage=vintage)
     for relation in [*credit_relations().values(), *credit_relations(additive=True).values()]:
         changed = relation.change(loans)
@@ -64,7 +64,7 @@ def test_the_law_is_monotone_for_every_relation(loans: pd.DataFrame, vintage: in
         assert (after <= before)[~changed.inapplicable].all()  # not even by rounding
 
 
-def test_the_law_is_monotone_on_any_row(vintage: int) -> None:
+def test_the_true_risk_is_monotone_on_any_row(vintage: int) -> None:
     """Rows with attributes drawn at random, each with two random values of one of the three columns."""
     rng = np.random.default_rng(1)
     n = 2000

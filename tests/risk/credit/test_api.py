@@ -265,7 +265,7 @@ def test_wrong_arguments(loans, change, message):
 
 
 def test_wrong_data(loans):
-    with pytest.raises(ArgumentError, match="Name the column"):
+    with pytest.raises(ArgumentError, match="Name that column"):
         dm.credit(data=loans.drop(columns="default"), **ONE)
     with pytest.raises(DataError, match="row 4"):
         dm.credit(data=loans.assign(default=loans["default"].where(loans.index != 4)), **ONE)

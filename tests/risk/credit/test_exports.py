@@ -34,7 +34,8 @@ def test_text_names_the_model_its_promises_and_the_price(report):
     assert "A small book: 1,500 loans" in text
     assert "95% interval" in text
     assert "KEPT         credit.HMR1: Credit score 10% higher: the risk must not rise" in text
-    assert "price" in text
+    assert "how they change the AUC" in text
+    assert "clean: repetitions without any violation" in text
     assert sum("rejected" in line for line in lines) == len(report.choice.rejections)
 
 
@@ -120,12 +121,14 @@ def test_words_of_changes():
 
 def test_words_of_prices():
     assert "costs nothing" in describe_price(Estimate(0, 0, 0), "x")
-    assert describe_price(Estimate(0.02, 0.01, 0.03), "x") == "It ranks borrowers 2.0 points (1.0 to 3.0) worse than x."
+    assert (
+        describe_price(Estimate(0.02, 0.01, 0.03), "x") == "Its ranking power is 2.0 points (1.0 to 3.0) lower than x."
+    )
     assert (
         describe_price(Estimate(-0.02, -0.03, -0.01), "x")
-        == "It ranks borrowers 2.0 points (1.0 to 3.0) better than x."
+        == "Its ranking power is 2.0 points (1.0 to 3.0) higher than x."
     )
-    assert describe_price(Estimate(0.001, -0.01, 0.012), "x").endswith("too little to be told from chance.")
+    assert describe_price(Estimate(0.001, -0.01, 0.012), "x").endswith("too little to be distinguished from chance.")
 
 
 def test_words_of_cases():

@@ -42,25 +42,25 @@ def training():
 
 
 @pytest.fixture(scope="module")
-def questions():
+def inputs():
     return np.random.default_rng(1).normal(size=(80, 3))
 
 
-def answer(family, training, questions):
-    return {item.rung.name: item.probabilities for item in family.answer(training, questions, seed=7)}
+def answer(family, training, inputs):
+    return {item.rung.name: item.probabilities for item in family.answer(training, inputs, seed=7)}
 
 
-def test_boosting_as_published_gives_every_size_from_one_training(training, questions):
-    answers = answer(PublishedBoostingFamily(sizes=(1, 4, 12)), training, questions)
+def test_boosting_as_published_gives_every_size_from_one_training(training, inputs):
+    answers = answer(PublishedBoostingFamily(sizes=(1, 4, 12)), training, inputs)
     for size, probabilities in zip((1, 4, 12), answers.values(), strict=True):
         alone = GradientBoostingClassifier(n_estimators=size, random_state=7).fit(training.matrix, training.defaulted)
-        assert probabilities == pytest.approx(alone.predict_proba(questions)[:, 1])
+        assert probabilities == pytest.approx(alone.predict_proba(inputs)[:, 1])
     assert next(iter(answers)).endswith("1 tree")
 
 
 @pytest.mark.parametrize("constrained", [False, True])
-def test_boosting_adds_trees(training, questions, constrained):
-    answers = answer(HistogramBoostingFamily(sizes=(2, 9), constrained=constrained), training, questions)
+def test_boosting_adds_trees(training, inputs, constrained):
+    answers = answer(HistogramBoostingFamily(sizes=(2, 9), constrained=constrained), training, inputs)
     for size, probabilities in zip((2, 9), answers.values(), strict=True):
         alone = HistGradientBoostingClassifier(
             max_iter=size,
@@ -70,7 +70,7 @@ def test_boosting_adds_trees(training, questions, constrained):
             monotonic_cst=[1, -1, 0] if constrained else None,
         )
         alone.fit(training.matrix, training.defaulted)
-        assert probabilities == pytest.approx(alone.predict_proba(questions)[:, 1])
+        assert probabilities == pytest.approx(alone.predict_proba(inputs)[:, 1])
 
 
 @pytest.mark.parametrize("family", [HistogramBoostingFamily, XGBoostFamily, LightGBMFamily])
@@ -85,7 +85,7 @@ def test_constraints_hold_in_every_library(family, training):
     assert (np.diff(held) <= 1e-7).all()
 
 
-def test_forests_grown_in_chunks_are_means_of_all_their_trees(training, questions, monkeypatch):
+def test_forests_grown_in_chunks_are_means_of_all_their_trees(training, inputs, monkeypatch):
     from sklearn.ensemble import RandomForestClassifier
 
     sizes, forests = [], []
@@ -97,26 +97,26 @@ def test_forests_grown_in_chunks_are_means_of_all_their_trees(training, question
         return forests[-1]
 
     monkeypatch.setattr(RandomForestClassifier, "fit", spy)
-    answers = answer(ForestFamily(sizes=(1, 7), chunk_trees=3), training, questions)
+    answers = answer(ForestFamily(sizes=(1, 7), chunk_trees=3), training, inputs)
     assert sizes == [1, 3, 3]
     trees = [tree for forest in forests for tree in forest.estimators_]
-    mean = np.mean([tree.predict_proba(questions)[:, 1] for tree in trees], axis=0)
+    mean = np.mean([tree.predict_proba(inputs)[:, 1] for tree in trees], axis=0)
     assert answers["random forest, 7 trees"] == pytest.approx(mean)
-    assert len(np.unique([tree.predict_proba(questions)[:, 1] for tree in trees], axis=0)) == 7  # no tree twice
+    assert len(np.unique([tree.predict_proba(inputs)[:, 1] for tree in trees], axis=0)) == 7  # no tree twice
 
 
-def test_logistic_regression_reports_its_signs(training, questions):
-    (item,) = LogisticFamily().answer(training, questions, seed=0)
+def test_logistic_regression_reports_its_signs(training, inputs):
+    (item,) = LogisticFamily().answer(training, inputs, seed=0)
     assert set(item.coefficients) == {"risk", "wave"}
     assert item.coefficients["risk"] > 0
 
 
-def test_trees_and_networks_have_one_model_per_size(training, questions):
-    assert list(answer(TreeFamily(depths=(1, 2)), training, questions)) == [
+def test_trees_and_networks_have_one_model_per_size(training, inputs):
+    assert list(answer(TreeFamily(depths=(1, 2)), training, inputs)) == [
         "decision tree, depth 1",
         "decision tree, depth 2",
     ]
-    answers = answer(NetworkFamily(shapes=((2, 1), (1, 2))), training, questions)
+    answers = answer(NetworkFamily(shapes=((2, 1), (1, 2))), training, inputs)
     assert list(answers) == ["neural network, 2*1", "neural network, 1*2"]
 
 
@@ -143,7 +143,7 @@ def test_unknown_ladders(request_, message):
         resolve_ladder(request_, constraints=False)
 
 
-def test_missing_libraries_are_named(monkeypatch, training, questions):
+def test_missing_libraries_are_named(monkeypatch, training, inputs):
     monkeypatch.setitem(sys.modules, "xgboost", None)
     with pytest.raises(MissingExtra, match="pip install"):
-        answer(XGBoostFamily(sizes=(1,)), training, questions)
+        answer(XGBoostFamily(sizes=(1,)), training, inputs)

@@ -1,1 +1,1 @@
-"""Loan books: a synthetic one with a known law of default, and readers of real ones."""
+"""Loan books: a synthetic one whose true risk is known, and readers of real ones."""

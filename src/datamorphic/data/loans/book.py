@@ -1,4 +1,4 @@
-"""A synthetic loan book: mortgages with the fifteen attributes, whose law of default is known."""
+"""A synthetic loan book: mortgages with the fifteen attributes, whose true risk is known."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ..._validation import validate_integer
 from .attributes import ATTRIBUTES, DEFAULT_LABEL, OUTCOME_COLUMN, PAID_LABEL
-from .law import MARKET_RATES, default_probability, validate_vintage
+from .true_risk import MARKET_RATES, default_probability, validate_vintage
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +35,7 @@ HIGH_COST_LIMITS = {2016: 625_000, 2018: 679_000}
 
 
 def make_loan_book(n: int = 10_000, *, vintage: int = 2016, seed: int = 0) -> pd.DataFrame:
-    """Return a synthetic book of mortgages whose law of default is known.
+    """Return a synthetic book of mortgages whose true probabilities of default are known.
 
     The attributes are those of Freddie Mac's loan-level data that Ying 2024 uses, with dependencies as in real books:
     insurance depends on the loan-to-value ratio, the interest rate on the risk, first-time buyers buy to live there.

@@ -46,10 +46,10 @@ def credit(
     name: str | None = None,
     progress: bool | None = None,
 ) -> CreditReport:
-    """Judge models of credit risk by how well they rank borrowers, and by what a lender expects of them.
+    """Judge credit risk models by ranking power and by what a lender expects.
 
     A model can rank borrowers well and still give a borrower a higher risk for a better credit score. Every applicant is
-    changed in the way of each relation (by default HMR1 to HMR5 of Ying 2024: a tenth more credit score, a tenth less debt
+    changed as each relation says (by default HMR1 to HMR5 of Ying 2024: a tenth more credit score, a tenth less debt
     or loan, and combinations), and the model must not see a higher risk. A violation by at least `strong` is strong.
 
     Without a model, a ladder of models is trained on the data: logistic regression, trees, forests, networks and boosting of
@@ -61,10 +61,10 @@ def credit(
     model : model or dict of models, optional
         Fitted models by name, or one: anything that `dm.wrap` takes. Without one, models are trained.
     data : DataFrame, optional
-        Loans, one per row. Models that are given are judged on all of them; they should not have been trained on these.
-        By default a synthetic book of 10,000 mortgages whose law of default is known.
+        Loans, one per row. Models of yours are judged on all of them, so these should not be their training data.
+        By default a synthetic book of 10,000 mortgages whose true risk is known.
     target : str, optional
-        The column that says who defaulted; ``"default"`` or ``"target"`` if there is one. Given models can be judged without.
+        The column that says who defaulted; ``"default"`` or ``"target"`` if there is one. Models of yours can be judged without it.
     outcome : object, optional
         The value of `target`, and the class of the models, that means default. By default the first that occurs of
         "default", "defaulted", "bad", 1 and True.
@@ -93,11 +93,11 @@ def credit(
     test_share : float
         The share of loans that is held out to test the models.
     repeats : int
-        How often each default of the training loans is used, since defaults are rare.
+        How often each defaulted loan is used in training, since defaults are rare.
     later : DataFrame, optional
         Loans of a later year, with the same columns: models are trained on `data` and tested on these.
     budget : str or int, optional
-        The limit of time or answers, such as ``"1m"``. What was measured until then is reported.
+        The limit of time or model calls, such as ``"1m"``. What was measured until then is reported.
     seed : int
         The seed of the random numbers. The same seed gives the same report.
     trust, name
@@ -145,13 +145,13 @@ def credit(
     loans = load_loans(data, target, outcome, required=models is None, name=name, seed=seed)
     chosen_relations, notes = choose_relations(loans, options)
     if models is not None:
-        measured = run_models(models, loans, chosen_relations, options, seed=seed, trust=trust, progress=progress)
-        return _build_report(measured, loans, None, chosen_relations, options, seed, notes, trained=False)
+        measurements = run_models(models, loans, chosen_relations, options, seed=seed, trust=trust, progress=progress)
+        return _build_report(measurements, loans, None, chosen_relations, options, seed, notes, trained=False)
     later_loans = None
     if later is not None:
         later_loans = load_loans(later, loans.target, loans.outcome, required=True, name="later loans", seed=seed)
-    measured = run_ladder(loans, later_loans, chosen_relations, options, seed=seed, progress=progress)
-    return _build_report(measured, loans, later_loans, chosen_relations, options, seed, notes, trained=True)
+    measurements = run_ladder(loans, later_loans, chosen_relations, options, seed=seed, progress=progress)
+    return _build_report(measurements, loans, later_loans, chosen_relations, options, seed, notes, trained=True)
 
 
 def _read_models(model: ModelLike | Mapping[str, ModelLike]) -> dict[str, ModelLike]:
@@ -171,7 +171,7 @@ def _find_model_name(model: ModelLike) -> str:
 
 
 def _build_report(
-    measured: CreditMeasurements,
+    measurements: CreditMeasurements,
     loans: LoanData,
     later: LoanData | None,
     relations: Sequence[ChangeRelation],
@@ -182,28 +182,28 @@ def _build_report(
     trained: bool,
 ) -> CreditReport:
     ending = []
-    if measured.interrupted or measured.out_of_budget:
-        cause = "The run was interrupted" if measured.interrupted else "The budget ended the run"
-        complete = sum(len(model.repetitions) == options.repetitions or not trained for model in measured.models)
+    if measurements.interrupted or measurements.out_of_budget:
+        cause = "The run was interrupted" if measurements.interrupted else "The budget ended the run"
+        complete = sum(len(model.repetitions) == options.repetitions or not trained for model in measurements.models)
         ending.append(
-            f"{cause}: {complete} of {len(measured.rungs)} models have all their repetitions, "
-            f"{len(measured.rungs) - len(measured.models)} were not measured."
+            f"{cause}: {complete} of {len(measurements.rungs)} models have all their repetitions, "
+            f"{len(measurements.rungs) - len(measurements.models)} were not measured."
         )
     return CreditReport(
         data=loans.name,
         loans=len(loans),
         default_rate=loans.default_rate,
-        models=tuple(measured.models),
+        models=tuple(measurements.models),
         relations=tuple(relations),
         threshold=options.threshold,
         trained=trained,
         settings=options.to_settings()
-        | {"seed": seed, "test_loans": measured.test_sizes[0] if measured.test_sizes else 0},
-        tests=measured.tests,
+        | {"seed": seed, "test_loans": measurements.test_sizes[0] if measurements.test_sizes else 0},
+        tests=measurements.tests,
         later="" if later is None else later.name,
         notes=[*notes, *ending],
-        interrupted=measured.interrupted,
-        out_of_budget=measured.out_of_budget,
-        answers=measured.answers,
-        seconds=measured.seconds,
+        interrupted=measurements.interrupted,
+        out_of_budget=measurements.out_of_budget,
+        answers=measurements.answers,
+        seconds=measurements.seconds,
     )

@@ -1,4 +1,4 @@
-"""Changed applicants, the questions that follow from them, and how often the answers break each relation."""
+"""Changed applicants, the query made of them, and how often the answers violate each relation."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ WRONGNESS_EDGES = (0.0, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Questions:
+class ApplicantQuery:
     """Applicants as they are, and after the change of each relation.
 
-    All of them are put to a model in one batch: the applicants as they are only once, whatever the number of relations.
+    A model answers all of them in one query. The applicants as they are occur once, whatever the number of relations.
     """
 
     applicants: pd.DataFrame
@@ -34,8 +34,8 @@ class Questions:
     changed: tuple[ChangedRows, ...]
 
     @classmethod
-    def build(cls, applicants: pd.DataFrame, relations: Sequence[ChangeRelation]) -> Questions:
-        """Change all applicants in the way of each relation."""
+    def build(cls, applicants: pd.DataFrame, relations: Sequence[ChangeRelation]) -> ApplicantQuery:
+        """Change all applicants as each relation says."""
         frame = applicants.reset_index(drop=True)
         return cls(
             applicants=frame,
@@ -155,9 +155,10 @@ def _count_by_decade(sizes: Floats) -> tuple[int, ...]:
 
 
 def find_directions(relations: Sequence[ChangeRelation]) -> dict[str, int]:
-    """Return per column the direction that the relations demand, for constraints: 1 if more of it may only raise the risk.
+    """Return the direction that the relations expect of each column.
 
-    Relations that change one column decide; compositions follow from them. Columns with contradicting demands have none.
+    It is 1 if more of the column may only raise the risk, and -1 if it may only lower it. Relations that change one column
+    decide; compositions follow from them. Columns with contradictory directions are left out.
 
     Examples
     --------

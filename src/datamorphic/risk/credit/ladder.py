@@ -43,7 +43,7 @@ class Rung:
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingLoans:
-    """What a model is trained on: the matrix of loans, who defaulted, and the directions that the relations demand."""
+    """The training data of a model: loans as a matrix, who defaulted, and expected directions."""
 
     matrix: Floats
     defaulted: Flags
@@ -78,8 +78,8 @@ class ModelFamily:
         """The models, smallest first."""
         raise NotImplementedError
 
-    def answer(self, training: TrainingLoans, questions: Floats, seed: int) -> Iterator[RungAnswer]:
-        """Train, and yield the answers to `questions` for each model, smallest first."""
+    def answer(self, training: TrainingLoans, inputs: Floats, seed: int) -> Iterator[RungAnswer]:
+        """Train, and yield the answers to `inputs` for each model, smallest first."""
         raise NotImplementedError
 
 
@@ -98,7 +98,7 @@ def _ignore_convergence() -> Iterator[None]:
 
 @dataclass(frozen=True, kw_only=True)
 class LogisticFamily(ModelFamily):
-    """Logistic regression, whose signs can be read."""
+    """Logistic regression, which reports the signs of its coefficients."""
 
     name = "logistic regression"
 
@@ -107,7 +107,7 @@ class LogisticFamily(ModelFamily):
         """The one model."""
         return [Rung(name=self.name, family=self.name, size="", complexity=0)]
 
-    def answer(self, training: TrainingLoans, questions: Floats, seed: int) -> Iterator[RungAnswer]:
+    def answer(self, training: TrainingLoans, inputs: Floats, seed: int) -> Iterator[RungAnswer]:
         """Train, and yield the answers with the coefficients of the columns that have a direction."""
         from sklearn.linear_model import LogisticRegression
 
@@ -116,7 +116,7 @@ class LogisticFamily(ModelFamily):
         weights = dict(zip(training.columns, model.coef_[0].tolist(), strict=True))
         yield RungAnswer(
             rung=self.rungs[0],
-            probabilities=model.predict_proba(questions)[:, 1],
+            probabilities=model.predict_proba(inputs)[:, 1],
             coefficients={name: weights[name] for name in training.signs if name in weights},
         )
 
@@ -142,19 +142,19 @@ class TreeFamily(ModelFamily):
             for depth in self.depths
         ]
 
-    def answer(self, training: TrainingLoans, questions: Floats, seed: int) -> Iterator[RungAnswer]:
+    def answer(self, training: TrainingLoans, inputs: Floats, seed: int) -> Iterator[RungAnswer]:
         """Train one tree per depth, and yield its answers."""
         from sklearn.tree import DecisionTreeClassifier
 
         for depth, rung in zip(self.depths, self.rungs, strict=True):
             tree = DecisionTreeClassifier(max_depth=depth, random_state=seed)
             tree.fit(training.matrix, training.defaulted)
-            yield RungAnswer(rung=rung, probabilities=tree.predict_proba(questions)[:, 1])
+            yield RungAnswer(rung=rung, probabilities=tree.predict_proba(inputs)[:, 1])
 
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkFamily(ModelFamily):
-    """Neural networks with some neurons in each of some hidden layers, as published ("3*1": three neurons, one layer)."""
+    """Neural networks by neurons per layer and layers; "3*1" has three neurons in one layer."""
 
     name = "neural network"
     shapes: tuple[tuple[int, int], ...] = PUBLISHED_NETWORK_SHAPES
@@ -173,7 +173,7 @@ class NetworkFamily(ModelFamily):
             for neurons, layers in self.shapes
         ]
 
-    def answer(self, training: TrainingLoans, questions: Floats, seed: int) -> Iterator[RungAnswer]:
+    def answer(self, training: TrainingLoans, inputs: Floats, seed: int) -> Iterator[RungAnswer]:
         """Train one network per shape, and yield its answers."""
         from sklearn.neural_network import MLPClassifier
 
@@ -181,7 +181,7 @@ class NetworkFamily(ModelFamily):
             with _ignore_convergence():
                 network = MLPClassifier((neurons,) * layers, random_state=seed)
                 network.fit(training.matrix, training.defaulted)
-            yield RungAnswer(rung=rung, probabilities=network.predict_proba(questions)[:, 1])
+            yield RungAnswer(rung=rung, probabilities=network.predict_proba(inputs)[:, 1])
 
 
 # -- forests and boosting ----------------------------------------------------------------------------------------------
@@ -200,25 +200,25 @@ class ForestFamily(ModelFamily):
         """One forest per size."""
         return _build_sized_rungs(self.name, self.sizes)
 
-    def answer(self, training: TrainingLoans, questions: Floats, seed: int) -> Iterator[RungAnswer]:
+    def answer(self, training: TrainingLoans, inputs: Floats, seed: int) -> Iterator[RungAnswer]:
         """Grow chunks of trees, and yield the mean of their answers at each size."""
         from sklearn.ensemble import RandomForestClassifier
 
         rng = np.random.default_rng(seed)
-        total, tree_count = np.zeros(len(questions)), 0
+        total, tree_count = np.zeros(len(inputs)), 0
         for size, rung in zip(self.sizes, self.rungs, strict=True):
             while tree_count < size:
                 chunk = min(self.chunk_trees, size - tree_count)
                 forest = RandomForestClassifier(chunk, random_state=int(rng.integers(2**31)))
                 forest.fit(training.matrix, training.defaulted)
-                total += chunk * forest.predict_proba(questions)[:, 1]
+                total += chunk * forest.predict_proba(inputs)[:, 1]
                 tree_count += chunk
             yield RungAnswer(rung=rung, probabilities=total / tree_count)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedBoostingFamily(ModelFamily):
-    """Gradient boosting as published: scikit-learn's exact trees, one fit, and the answers after each number of trees."""
+    """Gradient boosting as published, with scikit-learn's exact trees, trained once for all sizes."""
 
     name = "gradient boosting (exact splits)"
     sizes: tuple[int, ...] = PUBLISHED_BOOSTING_SIZES
@@ -228,7 +228,7 @@ class PublishedBoostingFamily(ModelFamily):
         """One model per size."""
         return _build_sized_rungs(self.name, self.sizes)
 
-    def answer(self, training: TrainingLoans, questions: Floats, seed: int) -> Iterator[RungAnswer]:
+    def answer(self, training: TrainingLoans, inputs: Floats, seed: int) -> Iterator[RungAnswer]:
         """Train once, and yield the answers after each number of trees."""
         from scipy.special import expit
         from sklearn.ensemble import GradientBoostingClassifier
@@ -236,14 +236,14 @@ class PublishedBoostingFamily(ModelFamily):
         model = GradientBoostingClassifier(n_estimators=max(self.sizes), random_state=seed)
         model.fit(training.matrix, training.defaulted)
         rungs = dict(zip(self.sizes, self.rungs, strict=True))
-        for tree_count, margins in enumerate(model.staged_decision_function(questions), start=1):
+        for tree_count, margins in enumerate(model.staged_decision_function(inputs), start=1):
             if tree_count in rungs:
                 yield RungAnswer(rung=rungs[tree_count], probabilities=expit(margins.ravel()))
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConstrainableFamily(ModelFamily):
-    """Gradient boosting in a library whose trees can be held to a direction per column."""
+    """Gradient boosting in a library whose trees can be constrained to a direction per column."""
 
     sizes: tuple[int, ...] = PUBLISHED_BOOSTING_SIZES
     constrained: bool = False
@@ -253,10 +253,10 @@ class ConstrainableFamily(ModelFamily):
         """One model per size."""
         return _build_sized_rungs(self.name, self.sizes, self.constrained)
 
-    def answer(self, training: TrainingLoans, questions: Floats, seed: int) -> Iterator[RungAnswer]:
+    def answer(self, training: TrainingLoans, inputs: Floats, seed: int) -> Iterator[RungAnswer]:
         """Train once, and yield the answers after each number of trees."""
         model = self._train(training, training.sign_vector if self.constrained else None, seed)
-        answers = self._predict_sizes(model, questions)
+        answers = self._predict_sizes(model, inputs)
         for rung, probabilities in zip(self.rungs, answers, strict=True):
             yield RungAnswer(rung=rung, probabilities=np.asarray(probabilities, dtype=np.float64))
 
@@ -264,14 +264,14 @@ class ConstrainableFamily(ModelFamily):
         """Return a model of the largest size; `signs` has a direction per column, 0 for none."""
         raise NotImplementedError
 
-    def _predict_sizes(self, model: Any, questions: Floats) -> Iterator[Any]:
+    def _predict_sizes(self, model: Any, inputs: Floats) -> Iterator[Any]:
         """Yield the probabilities after each number of trees."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True, kw_only=True)
 class HistogramBoostingFamily(ConstrainableFamily):
-    """Gradient boosting of scikit-learn's `HistGradientBoostingClassifier`, with the depth and rate of the published one."""
+    """Gradient boosting with scikit-learn's `HistGradientBoostingClassifier`."""
 
     name = "gradient boosting"
 
@@ -288,8 +288,8 @@ class HistogramBoostingFamily(ConstrainableFamily):
         )
         return model.fit(training.matrix, training.defaulted)
 
-    def _predict_sizes(self, model: Any, questions: Floats) -> Iterator[Any]:
-        for tree_count, probabilities in enumerate(model.staged_predict_proba(questions), start=1):
+    def _predict_sizes(self, model: Any, inputs: Floats) -> Iterator[Any]:
+        for tree_count, probabilities in enumerate(model.staged_predict_proba(inputs), start=1):
             if tree_count in self.sizes:
                 yield probabilities[:, 1]
 
@@ -312,9 +312,9 @@ class XGBoostFamily(ConstrainableFamily):
         )
         return model.fit(training.matrix, training.defaulted.astype(np.int64))
 
-    def _predict_sizes(self, model: Any, questions: Floats) -> Iterator[Any]:
+    def _predict_sizes(self, model: Any, inputs: Floats) -> Iterator[Any]:
         for size in self.sizes:
-            yield model.predict_proba(questions, iteration_range=(0, size))[:, 1]
+            yield model.predict_proba(inputs, iteration_range=(0, size))[:, 1]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -337,9 +337,9 @@ class LightGBMFamily(ConstrainableFamily):
         )
         return model.fit(training.matrix, training.defaulted.astype(np.int64))
 
-    def _predict_sizes(self, model: Any, questions: Floats) -> Iterator[Any]:
+    def _predict_sizes(self, model: Any, inputs: Floats) -> Iterator[Any]:
         for size in self.sizes:
-            yield model.booster_.predict(questions, num_iteration=size)
+            yield model.booster_.predict(inputs, num_iteration=size)
 
 
 def _build_sized_rungs(family: str, sizes: Sequence[int], constrained: bool = False) -> list[Rung]:
@@ -387,7 +387,7 @@ PUBLISHED_LADDER: tuple[ModelFamily, ...] = (
 
 
 def resolve_ladder(ladder: object, constraints: bool, owner: str = "credit") -> list[ModelFamily]:
-    """Return the families of a ladder: ``"short"``, ``"published"``, or names of families; with constrained twins.
+    """Return the families of a ladder, with a constrained twin for each that can have one.
 
     Examples
     --------

@@ -68,7 +68,7 @@ class LoanData:
 def load_loans(
     data: DataLike | None, target: str | None, outcome: object, *, required: bool, name: str | None, seed: int
 ) -> LoanData:
-    """Return the loans of a frame, or a synthetic loan book; `required` says whether outcomes must be known."""
+    """Return the loans of a frame, or a synthetic book; `required` if outcomes must be known."""
     if data is None:
         data, name = make_loan_book(SYNTHETIC_LOANS, seed=seed), name or SYNTHETIC_NAME
     frame = validate_frame(data)
@@ -76,7 +76,8 @@ def load_loans(
         target = next((column for column in (OUTCOME_COLUMN, TARGET) if column in frame.columns), None)
         if target is None and required:
             raise ArgumentError(
-                "Models can only be trained and compared if it is known who defaulted. Name the column: target=..."
+                "Models can only be trained and compared if it is known who defaulted. Name that column: target=NAME (--target NAME "
+                "on the command line)."
             )
     if target is None:
         return LoanData(name=name or "loans", applicants=frame, defaulted=None)
@@ -85,7 +86,9 @@ def load_loans(
     labels = frame[target]
     if labels.isna().any():
         row = int(labels.isna().to_numpy().argmax())
-        raise DataError(f"It is not known whether the loan in row {row} defaulted: {target!r} is missing. Remove it.")
+        raise DataError(
+            f"It is not known whether the loan in row {row} defaulted: {target!r} is missing. Remove the row."
+        )
     label = find_outcome(labels.unique().tolist(), outcome)
     defaulted = np.asarray(labels == label, dtype=bool)
     if required and min(defaulted.sum(), (~defaulted).sum()) < MIN_CLASS_LOANS:
@@ -106,12 +109,14 @@ def find_outcome(labels: Sequence[Any], outcome: object) -> Any:
                 return label
     examples = ", ".join(map(repr, labels[:6]))
     if outcome is not None:
-        raise ArgumentError(f"No loan has the outcome {outcome!r}. There are: {examples}.")
-    raise ArgumentError(f"It is unclear which outcome means default: {examples}. Name it: outcome=...")
+        raise ArgumentError(f"No loan has the outcome {outcome!r}. The outcomes are: {examples}.")
+    raise ArgumentError(
+        f"It is unclear which outcome means default: {examples}. Name it: outcome=VALUE (--outcome VALUE on the command line)."
+    )
 
 
 def choose_relations(loans: LoanData, options: CreditOptions) -> tuple[list[ChangeRelation], list[str]]:
-    """Return the relations that are given, or those of `credit_relations` that the columns allow, with remarks."""
+    """Return the requested relations, or the credit relations that the columns allow, with remarks."""
     notes: list[str] = []
     if options.promises is not None:
         relations, notes = _build_promised_relations(read_promises(options.promises), loans)
@@ -144,7 +149,7 @@ def choose_relations(loans: LoanData, options: CreditOptions) -> tuple[list[Chan
 
 
 def _build_promised_relations(promises: Promises, loans: LoanData) -> tuple[list[ChangeRelation], list[str]]:
-    """Return the named changes of a file, and a small change per column with a direction that no line changes alone."""
+    """Return the named changes of a file, and a small change for other columns with a direction."""
     applicants = loans.applicants
     labels = None if loans.outcome is None else [loans.outcome]
     kinds = {name: "integer" for name, dtype in applicants.dtypes.items() if getattr(dtype, "kind", "") in "iu"}
@@ -204,7 +209,7 @@ def _read_relations(request: object) -> list[ChangeRelation]:
 
 
 def _fit_relation(relation: ChangeRelation, applicants: pd.DataFrame) -> ChangeRelation:
-    """Return the relation with rounding for columns of whole numbers, after checking that it has its columns."""
+    """Return the relation with rounding for columns of whole numbers."""
     for column in relation.about:
         if column not in applicants.columns:
             raise DataError(

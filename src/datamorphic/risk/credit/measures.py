@@ -49,9 +49,10 @@ class Measurement(NamedTuple):
 
 
 def compute_placements(scores: Floats, defaulted: Flags) -> tuple[Floats, Floats]:
-    """Return for each defaulter the share of payers with a lower score, and for each payer that of defaulters with a higher.
+    """Return the placements of defaulters among payers, and of payers among defaulters.
 
-    Ties count half. The mean of either is the AUC.
+    The placement of a defaulter is the share of payers with a lower score, that of a payer the share of defaulters with a
+    higher one. Ties count half. The mean of either is the AUC.
     """
     default_scores, paid_scores = scores[defaulted], scores[~defaulted]
     default_count, paid_count = len(default_scores), len(paid_scores)
@@ -69,7 +70,9 @@ def compute_midranks(values: Floats) -> Floats:
 
 
 def measure_auc(scores: Floats, defaulted: Flags) -> Measurement:
-    """Return the AUC, the probability that a random defaulter has a higher score than a random payer, with its variance.
+    """Return the AUC with its variance.
+
+    It is the probability that a random defaulter has a higher score than a random payer.
 
     Examples
     --------
@@ -81,7 +84,7 @@ def measure_auc(scores: Floats, defaulted: Flags) -> Measurement:
 
 
 def measure_auc_difference(scores: Floats, other_scores: Floats, defaulted: Flags) -> Measurement:
-    """Return the AUC of `scores` minus that of `other_scores` on the same borrowers, with the variance of the difference."""
+    """Return the AUC of `scores` minus that of `other_scores`, with its variance; the borrowers are the same."""
     pairs = zip(compute_placements(scores, defaulted), compute_placements(other_scores, defaulted), strict=True)
     differences = [first - second for first, second in pairs]
     return Measurement(float(differences[0].mean()), sum(map(_compute_variance_of_mean, differences)))
@@ -100,7 +103,9 @@ def to_gini(auc: Estimate) -> Estimate:
 
 
 def compute_ks(scores: Floats, defaulted: Flags) -> float:
-    """Return the Kolmogorov-Smirnov statistic: the largest distance between the score distributions of the two classes.
+    """Return the Kolmogorov-Smirnov statistic of the scores.
+
+    It is the largest distance between the score distributions of the two classes.
 
     Examples
     --------
@@ -126,17 +131,18 @@ def estimate_ks(
         draws += np.arange(resamples)[:, None] * len(levels)
         counts = np.bincount(draws.ravel(), minlength=resamples * len(levels)).reshape(resamples, len(levels))
         shares.append(counts.cumsum(axis=1) / len(own_codes))
-    resampled = np.abs(shares[0] - shares[1]).max(axis=1)
-    return Measurement(compute_ks(scores, defaulted), float(resampled.var(ddof=1)))
+    resampled_ks = np.abs(shares[0] - shares[1]).max(axis=1)
+    return Measurement(compute_ks(scores, defaulted), float(resampled_ks.var(ddof=1)))
 
 
 # -- defaults among approved loans -------------------------------------------------------------------------------------
 
 
 def compute_default_rate(scores: Floats, defaulted: Flags, approval_rate: float = DEFAULT_APPROVAL_RATE) -> float:
-    """Return the share of defaults among the approved loans, if the applicants with the lowest scores are approved.
+    """Return the share of defaults among the approved loans.
 
-    Of applicants with the same score at the limit, each is approved with the same probability.
+    The applicants with the lowest scores are approved. Of applicants with the same score at the limit, each is approved with
+    the same probability.
 
     Examples
     --------
@@ -146,10 +152,10 @@ def compute_default_rate(scores: Floats, defaulted: Flags, approval_rate: float 
     levels, codes = np.unique(scores, return_inverse=True)
     counts = np.bincount(codes, minlength=len(levels)).astype(np.float64)
     defaults = np.bincount(codes[defaulted], minlength=len(levels))
-    approved = approval_rate * len(scores)
+    approved_count = approval_rate * len(scores)
     before = np.cumsum(counts) - counts
-    shares = np.clip((approved - before) / counts, 0, 1)
-    return float((shares * defaults).sum() / approved)
+    shares = np.clip((approved_count - before) / counts, 0, 1)
+    return float((shares * defaults).sum() / approved_count)
 
 
 # -- over repetitions --------------------------------------------------------------------------------------------------

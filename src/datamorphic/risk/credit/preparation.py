@@ -34,7 +34,7 @@ class LoanSplit(NamedTuple):
 def split_loans(
     defaulted: Flags, rng: np.random.Generator, test_share: float = TEST_SHARE, repeats: int = DEFAULT_REPEATS
 ) -> LoanSplit:
-    """Return a random split that keeps the share of defaults, with the defaults of the training part repeated.
+    """Return a random split with the same share of defaults; those of the training part are repeated.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def split_loans(
 
 @dataclass(frozen=True, kw_only=True)
 class LoanEncoder:
-    """Turns loans into a matrix: numbers standardised, categories as one column each.
+    """Turn loans into a matrix: numbers standardised, categories as one column each.
 
     A number that is missing or stands for "unavailable" becomes the mean, and a further column says so.
     """

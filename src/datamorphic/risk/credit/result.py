@@ -37,9 +37,9 @@ class CreditReport(Exportable):
     default_rate : float or None
         The share of loans that defaulted; None if it is not known who did.
     models : tuple of ModelResult
-        What was measured of each model.
+        The measurements of each model.
     relations : tuple of ChangeRelation
-        What the models were held to.
+        What is expected of the models.
     threshold : float
         The share of strong violations of a relation above which a model is rejected.
     settings : dict
@@ -108,9 +108,11 @@ class CreditReport(Exportable):
         """Return the AUC of one model minus that of another on the same test sets, with an interval."""
         models = [self[model] if isinstance(model, str) else model for model in (first, second)]
         scores = [{result.repetition: result.scores for result in model.repetitions} for model in models]
-        shared = [repetition for repetition in scores[0] if repetition in scores[1] and repetition in self.tests]
+        shared_repetitions = [
+            repetition for repetition in scores[0] if repetition in scores[1] and repetition in self.tests
+        ]
         differences = []
-        for repetition in shared:
+        for repetition in shared_repetitions:
             first_scores, second_scores = (own[repetition] for own in scores)
             known = ~np.isnan(first_scores + second_scores)  # both models answered
             defaulted = self.tests[repetition][known]

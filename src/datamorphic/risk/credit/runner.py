@@ -24,7 +24,7 @@ from ...space.space import Space
 from ...systems.guard import GuardedSystem
 from ...systems.recognition import recognise
 from ...systems.wrap import wrap
-from .judging import Questions, find_directions
+from .judging import ApplicantQuery, find_directions
 from .ladder import Rung, RungAnswer, TrainingLoans
 from .loans import LoanData
 from .measures import Flags, Floats, compute_default_rate, estimate_ks, measure_auc
@@ -39,8 +39,8 @@ GRACE_SECONDS = 2.0  # between Ctrl-C and the end of the training that is going 
 RECOGNITION_ROWS = 20  # on which a function is tried
 
 
-class Watch:
-    """Shows progress, and ends the work when its budget is spent or the user interrupts it."""
+class BudgetWatch:
+    """Show progress, and end the work when the budget is spent or the user interrupts it."""
 
     def __init__(self, progress: Progress, interrupts: Interrupts, budget: Budget) -> None:
         self._progress, self._interrupts, self._budget = progress, interrupts, budget
@@ -54,7 +54,7 @@ class Watch:
         self._progress.show(text, share_done, left)
 
     def count(self, answers: int) -> None:
-        """Count answers of models, and raise `OutOfBudget` if there were enough, `KeyboardInterrupt` after Ctrl-C."""
+        """Count answers; raise `OutOfBudget` if there were enough, `KeyboardInterrupt` after Ctrl-C."""
         self.answers += answers
         if self._interrupts.is_stopped():
             raise KeyboardInterrupt
@@ -69,7 +69,7 @@ class Watch:
 
 @dataclass(kw_only=True)
 class CreditMeasurements:
-    """What was measured, and how the work ended."""
+    """The measurements of all models, and how the work ended."""
 
     rungs: list[Rung]
     results: dict[str, list[RepetitionResult]] = field(default_factory=dict)
@@ -111,7 +111,7 @@ def run_ladder(
 
     from threadpoolctl import threadpool_limits  # threads that wait for each other are slow on a busy machine
 
-    def work(watch: Watch) -> None:
+    def work(watch: BudgetWatch) -> None:
         steps = options.repetitions * len(measurements.rungs)
         done = 0
         for repetition in range(options.repetitions):
@@ -148,17 +148,17 @@ def run_models(
     """Query fitted models on all applicants, and measure them."""
     measurements = CreditMeasurements(rungs=[Rung(name=name, family=name, size="", complexity=0) for name in models])
     measurements.test_sizes.append(len(loans))
-    questions = Questions.build(loans.applicants, relations)
+    applicant_query = ApplicantQuery.build(loans.applicants, relations)
     if loans.defaulted is not None:
         measurements.tests[0] = loans.defaulted
 
-    def work(watch: Watch) -> None:
+    def work(watch: BudgetWatch) -> None:
         rng = np.random.default_rng(seed)
         for number, (rung, model) in enumerate(zip(measurements.rungs, models.values(), strict=True)):
             watch.show(rung.name, number / len(models))
             query = _ModelQuery(rung.name, model, loans, options.outcome, trust=trust)
-            levels = query.answer(questions, watch, number, len(models))
-            result = _measure(questions, levels, loans.defaulted, options, rng)
+            levels = query.answer(applicant_query, watch, number, len(models))
+            result = _measure(applicant_query, levels, loans.defaulted, options, rng)
             measurements.results[rung.name] = [result]
 
     _run_guarded(work, measurements, options, progress)
@@ -166,12 +166,12 @@ def run_models(
 
 
 def _run_guarded(
-    work: Callable[[Watch], None], measurements: CreditMeasurements, options: CreditOptions, progress: bool | None
+    work: Callable[[BudgetWatch], None], measurements: CreditMeasurements, options: CreditOptions, progress: bool | None
 ) -> None:
     """Do the work until it ends, the budget is spent or the user interrupts it; what was measured is kept."""
     limits = options.limits
     with Progress("credit", progress) as progress_bar, Interrupts(GRACE_SECONDS) as interrupts:
-        watch = Watch(progress_bar, interrupts, limits)
+        watch = BudgetWatch(progress_bar, interrupts, limits)
         try:
             with TimeLimit(limits.seconds):
                 work(watch)
@@ -184,7 +184,7 @@ def _run_guarded(
     measurements.answers, measurements.seconds = watch.answers, watch.seconds
     if not measurements.models:
         ending = "The run was interrupted" if measurements.interrupted else "The budget was spent"
-        raise ArgumentError(f"{ending} before the first model was measured. Give it more time.")
+        raise ArgumentError(f"{ending} before the first model was measured. Give a larger budget.")
 
 
 # -- a ladder ----------------------------------------------------------------------------------------------------------
@@ -192,11 +192,11 @@ def _run_guarded(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Trial:
-    """One repetition: the training loans, and the questions to the models as a matrix."""
+    """One repetition: the training loans, and the query to the models as a matrix."""
 
     repetition: int
     training: TrainingLoans
-    questions: Questions
+    applicant_query: ApplicantQuery
     matrix: Floats
     defaulted: Flags  # of the test loans
     model_seed: int
@@ -222,7 +222,7 @@ class _Trial:
         if later is not None:
             assert later.defaulted is not None
             test, defaulted = later.applicants, later.defaulted
-        questions = Questions.build(test, relations)
+        applicant_query = ApplicantQuery.build(test, relations)
         return cls(
             repetition=repetition,
             training=TrainingLoans(
@@ -231,16 +231,16 @@ class _Trial:
                 columns=encoder.names,
                 signs=find_directions(relations),
             ),
-            questions=questions,
-            matrix=encoder.transform(questions.frame),
+            applicant_query=applicant_query,
+            matrix=encoder.transform(applicant_query.frame),
             defaulted=defaulted,
             model_seed=int(rng.integers(2**31)),
             rng=rng,
         )
 
     def measure(self, answer: RungAnswer, options: CreditOptions) -> RepetitionResult:
-        """Return what the answers of a model amount to."""
-        result = _measure(self.questions, answer.probabilities, self.defaulted, options, self.rng)
+        """Return the measurements of one model's answers."""
+        result = _measure(self.applicant_query, answer.probabilities, self.defaulted, options, self.rng)
         return replace(result, repetition=self.repetition, coefficients=answer.coefficients)
 
 
@@ -256,11 +256,15 @@ def find_sentinels(loans: LoanData, relations: Sequence[ChangeRelation]) -> dict
 
 
 def _measure(
-    questions: Questions, levels: Floats, defaulted: Flags | None, options: CreditOptions, rng: np.random.Generator
+    applicant_query: ApplicantQuery,
+    levels: Floats,
+    defaulted: Flags | None,
+    options: CreditOptions,
+    rng: np.random.Generator,
 ) -> RepetitionResult:
     """Return the violations, and if it is known who defaulted, how well the answers rank the applicants."""
-    tallies = questions.judge(levels, options.strong)
-    scores = questions.split(levels)[0]
+    tallies = applicant_query.judge(levels, options.strong)
+    scores = applicant_query.split(levels)[0]
     if defaulted is None:
         return RepetitionResult(repetition=0, tallies=tallies, scores=scores)
     known = ~np.isnan(scores)
@@ -281,7 +285,7 @@ def _measure(
 
 
 class _ModelQuery:
-    """Queries a fitted model for probabilities of default."""
+    """Query a fitted model for probabilities of default."""
 
     def __init__(self, name: str, model: ModelLike, loans: LoanData, outcome: object, *, trust: bool) -> None:
         applicants = loans.applicants
@@ -303,11 +307,11 @@ class _ModelQuery:
         self._reader = reader.fitted_to(system, points)
         self._system = GuardedSystem(reader.system(system))
 
-    def answer(self, questions: Questions, watch: Watch, number: int, total: int) -> Floats:
-        """Return the probability of default for all rows of the questions, NaN without an answer."""
+    def answer(self, applicant_query: ApplicantQuery, watch: BudgetWatch, number: int, total: int) -> Floats:
+        """Return the probability of default for all rows of the query, NaN without an answer."""
         from threadpoolctl import threadpool_limits
 
-        frame, levels = self._select(questions.frame), []
+        frame, levels = self._select(applicant_query.frame), []
         size = self._system.batch_rows
         for start in range(0, len(frame), size):
             watch.show(self._system.name, (number + start / len(frame)) / total)

@@ -52,7 +52,7 @@ class ModelChoice:
 
 
 def find_rejections(models: Sequence[ModelResult], threshold: float) -> dict[str, Rejection]:
-    """Return the models that break some relation strongly for a larger share of applicants than the threshold."""
+    """Return the models with strong violations of a relation for too many applicants."""
     rejections = {}
     for model in models:
         relation, share = max(
@@ -72,23 +72,23 @@ def choose_model(models: Sequence[ModelResult], threshold: float, compare: AucCo
     False. Without known outcomes there is no AUC, and the accepted model with the fewest violations is picked.
     """
     rejections = find_rejections(models, threshold)
-    accepted = [model for model in models if model.name not in rejections]
-    measured = {model.name: model.auc for model in models if model.auc is not None}
-    if not measured:
-        selected = min(accepted, key=_rank_by_violations, default=None)
+    accepted_models = [model for model in models if model.name not in rejections]
+    aucs = {model.name: model.auc for model in models if model.auc is not None}
+    if not aucs:
+        selected = min(accepted_models, key=_rank_by_violations, default=None)
         return ModelChoice(
             best=None,
             band_low=None,
-            candidates=tuple(model.name for model in accepted),
+            candidates=tuple(model.name for model in accepted_models),
             rejections=rejections,
             selected=None if selected is None else selected.name,
         )
-    best = max((model for model in models if model.name in measured), key=lambda model: measured[model.name].value)
-    band_low = measured[best.name].low
-    candidates = [model for model in accepted if measured[model.name].value >= band_low]
+    best = max((model for model in models if model.name in aucs), key=lambda model: aucs[model.name].value)
+    band_low = aucs[best.name].low
+    candidates = [model for model in accepted_models if aucs[model.name].value >= band_low]
     selected = min(candidates, key=_rank_by_violations, default=None)
     if selected is None:
-        selected = max(accepted, key=lambda model: measured[model.name].value, default=None)
+        selected = max(accepted_models, key=lambda model: aucs[model.name].value, default=None)
     return ModelChoice(
         best=best.name,
         band_low=band_low,

@@ -13,7 +13,7 @@ from .judging import WorstCase
 from .measures import Estimate
 from .model_result import ModelResult, ViolationShare
 
-#: how lenders call the columns of a loan book
+#: what lenders call the columns of a loan book
 COLUMN_WORDS = {
     "credit_score": "credit score",
     "dti": "debt-to-income ratio",
@@ -79,8 +79,8 @@ def describe_change(change: Change) -> str:
 def describe_changes(relation: ChangeRelation) -> str:
     """Return the changes of a relation as words, starting with a capital letter."""
     changes = [describe_change(change) for change in relation.changes]
-    joined = changes[0] if len(changes) == 1 else f"{', '.join(changes[:-1])} and {changes[-1]}"
-    return f"{joined[0].upper()}{joined[1:]}"
+    text = changes[0] if len(changes) == 1 else f"{', '.join(changes[:-1])} and {changes[-1]}"
+    return f"{text[0].upper()}{text[1:]}"
 
 
 def describe_relation(relation: ChangeRelation) -> str:
@@ -155,13 +155,17 @@ def format_points(estimate: Estimate) -> str:
 
 
 def describe_price(price: Estimate, other: str) -> str:
-    """Return what a difference of AUC to another model means: worse, better, or neither that these data can show."""
+    """Return a difference of AUC to another model in words, and whether chance explains it."""
     if price.value == price.low == price.high == 0:
         return "No other model ranks borrowers better, so it costs nothing."
     gain = price.value < 0
     size = Estimate(-price.value, -price.high, -price.low) if gain else price
-    comparison = f"It ranks borrowers {format_points(size)} {'better' if gain else 'worse'} than {other}"
-    return f"{comparison}: too little to be told from chance." if price.low <= 0 <= price.high else f"{comparison}."
+    comparison = f"Its ranking power is {format_points(size)} {'higher' if gain else 'lower'} than {other}"
+    return (
+        f"{comparison}: too little to be distinguished from chance."
+        if price.low <= 0 <= price.high
+        else f"{comparison}."
+    )
 
 
 def describe_case(case: WorstCase) -> str:
@@ -183,8 +187,9 @@ def _format_risk(risk: float) -> str:
 
 
 def _list_values(values: Mapping[str, Any]) -> str:
-    listed = [f"{name_column(name)} {format_short(value)}" for name, value in list(values.items())[:MAX_LISTED_VALUES]]
-    return ", ".join(listed)
+    return ", ".join(
+        f"{name_column(name)} {format_short(value)}" for name, value in list(values.items())[:MAX_LISTED_VALUES]
+    )
 
 
 def _is_number(value: object) -> bool:
@@ -193,5 +198,5 @@ def _is_number(value: object) -> bool:
 
 def count_kept(model: ModelResult) -> tuple[int, int]:
     """Return how many relations a model keeps without a strong violation, and how many were tested."""
-    tested = [share for share in model.shares.values() if share.cases]
-    return sum(share.strong.value == 0 for share in tested), len(tested)
+    shares = [share for share in model.shares.values() if share.cases]
+    return sum(share.strong.value == 0 for share in shares), len(shares)

@@ -6,7 +6,15 @@ from ..._text import format_percent, pluralize
 from .measures import Estimate
 from .model_result import ModelResult
 from .result import CreditReport
-from .terms import count_kept, describe_changes, describe_price, describe_relation, describe_share, judge_share
+from .terms import (
+    count_kept,
+    describe_changes,
+    describe_price,
+    describe_relation,
+    describe_share,
+    format_percentage_points,
+    judge_share,
+)
 
 NAME_WIDTH = 46
 
@@ -14,19 +22,19 @@ NAME_WIDTH = 46
 def format_credit(report: CreditReport) -> str:
     """Return the verdict, a line per model, the promises of the selected model, and what constraints cost."""
     lines = [format_verdict(report), "", format_basis(report), ""]
-    lines += _format_models(report)
+    lines += [*_format_models(report), "", *_explain_columns(report)]
     model = find_main_model(report)
-    lines += ["", f"{model.name}:"]
+    lines += ["", f"How {model.name} meets the expectations:"]
     for relation in report.relations:
         verdict = judge_share(model.shares[relation.name], report.threshold, report.settings["strong"])
         detail = f"; {verdict.detail}" if verdict.detail else ""
         lines.append(f"  {verdict.word:<12} {relation.name}: {describe_relation(relation)}{detail}")
     lines += [f"  {line}" for line in describe_signs(report, model)]
     if report.mitigations:
-        lines += ["", "Monotone constraints, and their price in ranking power (points of AUC, of 100):"]
+        lines += ["", "Monotone constraints, and how they change the AUC (in points of 100, with 95% intervals):"]
         lines += [
-            f"  {mitigation.unconstrained}: strong violations {format_percent(mitigation.strong_before.value)} without, "
-            f"{format_percent(mitigation.strong_after.value)} with; {format_signed_points(mitigation.auc_price)}"
+            f"  {mitigation.unconstrained}: strong violations {format_percent(mitigation.strong_before.value)} without "
+            f"constraints, {format_percent(mitigation.strong_after.value)} with; AUC {format_auc_change(mitigation.auc_price)}"
             for mitigation in report.mitigations
         ]
     return "\n".join([*lines, *(["", *report.notes] if report.notes else [])])
@@ -42,15 +50,16 @@ def format_verdict(report: CreditReport) -> str:
             f"Do not use any of these {pluralize(len(report.models), 'model')}: each treats more than "
             f"{format_percent(report.threshold)} of applicants wrongly in some respect."
         )
-    kept, tested = count_kept(report[choice.selected])
-    keeps = f"It keeps {'all' if kept == tested else f'{kept} of'} {pluralize(tested, 'expectation')}."
-    if kept < tested:
+    kept_count, tested_count = count_kept(report[choice.selected])
+    all_kept = kept_count == tested_count
+    keeps = f"It keeps {'all' if all_kept else f'{kept_count} of'} {pluralize(tested_count, 'expectation')}."
+    if not all_kept:
         keeps = f"{keeps} The others stay within the limit of {format_percent(report.threshold)} of applicants."
     assert choice.auc_cost is not None
     assert choice.best is not None
-    price = describe_price(choice.auc_cost, f"the best one, {choice.best}")
+    price = describe_price(choice.auc_cost, f"that of the best model, {choice.best}")
     if not choice.within_band:
-        price = f"Every model that ranks as well as the best one is rejected. {price}"
+        price = f"Every model that ranks as well as the best one was rejected. {price}"
     return f"Use {choice.selected}. {keeps} {price}"
 
 
@@ -60,15 +69,17 @@ def _format_given_verdict(report: CreditReport) -> str:
         model = report.models[0]
         if rejections:
             return f"Reject {model.name}: it is {describe_rejection(report, model)}."
-        kept, tested = count_kept(model)
-        limit = "" if kept == tested else f" The others stay within {format_percent(report.threshold)} of applicants."
-        return f"Accept {model.name}: it keeps {kept} of {pluralize(tested, 'expectation')}.{limit}"
+        kept_count, tested_count = count_kept(model)
+        limit = ""
+        if kept_count < tested_count:
+            limit = f" The others stay within the limit of {format_percent(report.threshold)} of applicants."
+        return f"Accept {model.name}: it keeps {kept_count} of {pluralize(tested_count, 'expectation')}.{limit}"
     if report.selected is None:
         return f"Reject all {pluralize(len(report.models), 'model')}: none keeps what is expected of it."
-    rejected = f" Rejected: {', '.join(rejections)}." if rejections else ""
+    rejection_text = f" Rejected: {', '.join(rejections)}." if rejections else ""
     cost = report.choice.auc_cost
-    price = "" if cost is None else f" {describe_price(cost, f'the best one, {report.choice.best}')}"
-    return f"Use {report.selected}.{price}{rejected}"
+    price = "" if cost is None else f" {describe_price(cost, f'that of the best model, {report.choice.best}')}"
+    return f"Use {report.selected}.{price}{rejection_text}"
 
 
 def describe_rejection(report: CreditReport, model: ModelResult) -> str:
@@ -77,7 +88,7 @@ def describe_rejection(report: CreditReport, model: ModelResult) -> str:
     relation = next(relation for relation in report.relations if relation.name == rejection.relation)
     changes = describe_changes(relation)
     share = describe_share(model.shares[rejection.relation].strong)
-    return f"wrong for {share} applicants: {changes[0].lower()}{changes[1:]}"
+    return f"wrong for {share} applicants after the change '{changes[0].lower()}{changes[1:]}'"
 
 
 def format_basis(report: CreditReport, *, with_cost: bool = True) -> str:
@@ -90,7 +101,7 @@ def format_basis(report: CreditReport, *, with_cost: bool = True) -> str:
         where = f"tested on {loans} of later years" if report.later else f"{loans} held out in each"
         parts.append(f"{pluralize(report.settings['repetitions'], 'repetition')}, {where}")
     if with_cost:
-        parts.append(f"{pluralize(report.answers, 'answer')} in {report.seconds:.2g} s")
+        parts.append(f"{pluralize(report.answers, 'answer')} in {format_seconds(report.seconds)}")
     return "; ".join(parts)
 
 
@@ -100,7 +111,7 @@ def find_main_model(report: CreditReport) -> ModelResult:
 
 
 def describe_signs(report: CreditReport, model: ModelResult) -> list[str]:
-    """Return whether the weights of a linear model have the demanded signs; nothing for other models."""
+    """Return whether the weights of a linear model have the expected signs; nothing for other models."""
     wrong = model.count_wrong_signs(report.directions)
     if not wrong:
         return []
@@ -134,7 +145,34 @@ def _format_interval(estimate: Estimate | None) -> str:
     return "-" if estimate is None else f"{estimate.low:.3f}-{estimate.high:.3f}"
 
 
-def format_signed_points(estimate: Estimate) -> str:
-    """Return a price in points of AUC with its interval; negative if constraints help."""
-    value, low, high = (f"{100 * number:+.1f}" for number in (estimate.value, estimate.low, estimate.high))
-    return f"price {value} ({low} to {high})"
+def _explain_columns(report: CreditReport) -> list[str]:
+    size = format_percentage_points(report.settings["strong"])
+    return [
+        f"strong: changed applicants whose risk moves the wrong way by at least {size}; weak: by less",
+        "clean: repetitions without any violation",
+    ]
+
+
+def format_auc_change(price: Estimate) -> str:
+    """Return how constraints change the AUC, in points, with the interval; `price` is the AUC that they cost.
+
+    Examples
+    --------
+    >>> format_auc_change(Estimate(0.005, -0.024, 0.035))
+    '-0.5 (-3.5 to +2.4)'
+    """
+    value, low, high = (f"{100 * number:+.1f}" for number in (-price.value, -price.high, -price.low))
+    return f"{value} ({low} to {high})"
+
+
+def format_seconds(seconds: float) -> str:
+    """Return a duration, with a decimal below ten seconds.
+
+    Examples
+    --------
+    >>> [format_seconds(seconds) for seconds in (0.04, 7.31, 104.2, 4210.0)]
+    ['0.0 s', '7.3 s', '104 s', '70 min']
+    """
+    if seconds >= 600:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"

@@ -50,9 +50,9 @@ class FairnessOptions:
         promises = self.promises if isinstance(self.promises, Promises) else None
         set_field("attributes", tuple(dict.fromkeys([*names, *(promises.protected if promises is not None else ())])))
         if not self.attributes:
-            raise ArgumentError("No protected column is named. Give at least one: protected=['gender'].")
+            raise ArgumentError('No protected column is named. Give at least one: protected=["gender"].')
         if self.target in self.attributes:
-            raise DataError(f"{self.target!r} is the target, so it cannot be a protected column.")
+            raise DataError(f"{self.target!r} is the target, so it cannot be a protected column. Name another column.")
         if promises is not None and promises.outcome is not None:
             if self.outcome is not None and to_label_key(self.outcome) != to_label_key(promises.outcome):
                 raise ArgumentError(

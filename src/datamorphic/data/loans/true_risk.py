@@ -1,4 +1,4 @@
-"""The law of default of the synthetic loan book: a known, monotone function of the attributes.
+"""The true risk in the synthetic loan book: the probability of default as a function of the attributes.
 
 The log-odds of default are a sum of terms. Each term of the credit score falls, and each term of the debt-to-income and
 the loan-to-value ratio rises, so the probability is monotone in all three, whatever the other attributes are. The sizes
@@ -31,7 +31,7 @@ REFERENCE_LOG_ODDS = {2016: -2.97, 2018: -2.93}
 MARKET_RATES = {2016: 3.75, 2018: 4.65}
 #: how strongly the attributes weigh: the loans of 2018 ran into the lay-offs of 2020, which hit weak loans hardest
 STRENGTHS = {2016: 1.0, 2018: 1.1}
-#: what an unavailable value counts as
+#: the value that stands in the formula for an unavailable one
 REFERENCE_VALUES = {"credit_score": 680.0, "dti": 40.0, "ltv": 80.0, "borrowers": 1.0, "units": 1.0}
 
 PURPOSE_LOG_ODDS = {"C": 0.30, "N": 0.10, "R": 0.10}
@@ -46,7 +46,7 @@ STATE_LOG_ODDS = {
 
 
 def default_probability(loans: pd.DataFrame, *, vintage: int = 2016) -> Floats:
-    """Return the probability of default within three years of each loan, by the law of the synthetic book.
+    """Return the true probability that each loan of the synthetic book defaults within three years.
 
     All else equal, it never rises with the credit score, and never falls with the debt-to-income or the loan-to-value ratio.
 
