@@ -17,7 +17,7 @@ from datamorphic.systems.coerce import to_outputs
 ANSWERS = [["a", "b"], {"a", "b"}, {"items": ["a"], "total": 1}, [], np.array([1, 2]), ("a", ["b"])]
 
 
-@pytest.mark.parametrize("answer", ANSWERS, ids=str)
+@pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: type(answer).__name__)
 def test_collections_are_hashable_and_survive_a_file(answer):
     hashable = to_hashable(answer)
     assert hash(hashable) == hash(to_hashable(answer))
