@@ -223,7 +223,7 @@ class LogisticRegressionLike:
 
 
 def test_data_must_be_a_frame_with_people(people):
-    with pytest.raises(DataError, match="a frame with named columns"):
+    with pytest.raises(DataError, match="a DataFrame with one person per row"):
         fairness(planted.judge_fairly, people.to_numpy(), "gender")
     with pytest.raises(DataError, match="no rows"):
         fairness(planted.judge_fairly, people.head(0), "gender")

@@ -91,7 +91,7 @@ def build_page(report: CreditReport, one_page: bool = False) -> Page:
 def _write_lead(report: CreditReport) -> str:
     return (
         "A lender expects that a better applicant is never given a higher risk. Every applicant was improved on paper, all "
-        "else equal, and each model was asked again."
+        "else equal, and each model answered again."
     )
 
 
@@ -101,16 +101,20 @@ def _find_state(report: CreditReport) -> SectionState:
 
 def _build_tiles(report: CreditReport) -> list[Tile]:
     model = find_main_model(report)
-    kept, tested = count_kept(model)
+    kept_count, tested_count = count_kept(model)
     share = model.worst_share.value
     tiles = [
         Tile(
-            label=f"of {pluralize(tested, 'expectation')} kept",
-            value=str(kept),
-            state="good" if kept == tested else "warn" if model.name not in report.choice.rejections else "bad",
+            label=f"of {pluralize(tested_count, 'expectation')} kept",
+            value=str(kept_count),
+            state="good"
+            if kept_count == tested_count
+            else "warn"
+            if model.name not in report.choice.rejections
+            else "bad",
         ),
         Tile(
-            label="of 1,000 treated wrongly, at worst",
+            label="of 1,000 applicants treated wrongly, at worst",
             value=format_per_thousand(share),
             state="good" if share == 0 else "warn" if model.name not in report.choice.rejections else "bad",
         ),
@@ -126,12 +130,11 @@ def _build_tiles(report: CreditReport) -> list[Tile]:
 
 
 def _find_contrast(report: CreditReport) -> ModelResult | None:
-    """Return a model to show beside the main one: the best-ranking of the rejected ones, or else the best one."""
+    """Return a model to show beside the main one: the best rejected one, or else the best other one."""
     main = find_main_model(report)
     others = [model for model in report.models if model.name != main.name]
-    rejected = [model for model in others if model.name in report.choice.rejections]
-    ranked = sorted(rejected or others, key=lambda model: -(0.0 if model.auc is None else model.auc.value))
-    return ranked[0] if ranked else None
+    rejected_models = [model for model in others if model.name in report.choice.rejections]
+    return max(rejected_models or others, key=lambda model: 0.0 if model.auc is None else model.auc.value, default=None)
 
 
 def _build_promises(report: CreditReport, relations: Sequence[ChangeRelation]) -> Section:
@@ -197,7 +200,7 @@ def _build_example(report: CreditReport) -> list[Section]:
 
 
 def _build_comparison(report: CreditReport) -> Section:
-    models = _choose_compared(report)
+    models = _choose_compared_models(report)
     rows: list[list[str]] = []
     marked: list[tuple[int, int]] = []
     for number, model in enumerate(models):
@@ -237,8 +240,8 @@ def _build_comparison(report: CreditReport) -> Section:
     )
 
 
-def _choose_compared(report: CreditReport) -> list[ModelResult]:
-    """Return the selected and the best model, then the best-ranking of each family, ordered by ranking power."""
+def _choose_compared_models(report: CreditReport) -> list[ModelResult]:
+    """Return the selected, the best and each family's best model, ordered by ranking power."""
 
     def rank(model: ModelResult) -> float:
         return 0.0 if model.auc is None else model.auc.value
@@ -252,8 +255,8 @@ def _choose_compared(report: CreditReport) -> list[ModelResult]:
     largest = {model.rung.family: model for model in report.models}  # families are listed from small to large
     for model in [*families.values(), *(largest[name] for name in largest if "boosting" in name.lower())]:
         names.append(model.name)
-    chosen = [report[name] for name in dict.fromkeys(names)][:MAX_VERDICT_MODELS]
-    return sorted(chosen, key=rank, reverse=True)
+    models = [report[name] for name in dict.fromkeys(names)][:MAX_VERDICT_MODELS]
+    return sorted(models, key=rank, reverse=True)
 
 
 def _format_auc(auc: Estimate | None) -> str:
@@ -271,13 +274,13 @@ def _build_price(report: CreditReport) -> list[Section]:
     before_share, after_share = (
         format_per_thousand(report[name].worst_share.value) for name in (best.unconstrained, best.constrained)
     )
-    price = describe_price(best.auc_price, "without")
+    price = describe_price(best.auc_price, "without constraints")
     return [
         Section(
             heading="What a repair costs",
             text=f"Monotone constraints forbid a model to move the wrong way. {best.unconstrained[0].upper()}"
-            f"{best.unconstrained[1:]}: treated wrongly, of 1,000 applicants: {before_share} without, "
-            f"{after_share} with constraints. With constraints: {price[0].lower()}{price[1:]}{rates}",
+            f"{best.unconstrained[1:]} treats {before_share} of 1,000 applicants wrongly without constraints, and "
+            f"{after_share} with them. {price}{rates}",
         )
     ]
 
@@ -307,7 +310,7 @@ def _build_method(report: CreditReport) -> Section:
 
 
 def _build_map(report: CreditReport) -> Section:
-    measured = [model for model in report.models if model.auc is not None]
+    models = [model for model in report.models if model.auc is not None]
     return Section(
         heading="Ranking power against violations",
         text="Each point is a model. Best is at the lower right: high AUC, no violations.",
@@ -316,12 +319,12 @@ def _build_map(report: CreditReport) -> Section:
             subtitle="",
             x_axis=Axis("AUC"),
             y_axis=Axis("strong violations, %"),
-            x=[model.auc.value for model in measured if model.auc is not None],
-            y=[100 * model.strong_share.value for model in measured],
-            groups=[model.rung.family for model in measured],
-            notes=[f"{model.name}: {describe_share(model.strong_share)} treated wrongly" for model in measured],
+            x=[model.auc.value for model in models if model.auc is not None],
+            y=[100 * model.strong_share.value for model in models],
+            groups=[model.rung.family for model in models],
+            notes=[f"{model.name}: {describe_share(model.strong_share)} treated wrongly" for model in models],
         )
-        if measured
+        if models
         else None,
     )
 

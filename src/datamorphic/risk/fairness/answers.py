@@ -198,5 +198,5 @@ def _find_outcome(labels: Sequence[Any], outcome: object) -> Any:
     if len(labels) == 1:
         raise ArgumentError(f"The model answers {labels[0]!r} about everybody, so there is nothing to compare.")
     raise ArgumentError(
-        f"The model has {len(labels)} classes. Say which decision is counted: outcome={labels[0]!r}, for example."
+        f"The model has {len(labels)} classes. Name the decision that is counted, for example outcome={labels[0]!r}."
     )

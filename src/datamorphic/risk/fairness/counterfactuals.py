@@ -64,7 +64,7 @@ class _FittingValues:
 
 @dataclass(eq=False)
 class CounterfactualMaker:
-    """Changes columns of people so that the dependencies between columns are kept."""
+    """Change columns of people so that the dependencies between columns are kept."""
 
     people: People
     rng: np.random.Generator

@@ -92,7 +92,7 @@ class _Assignment:
 
 
 class EffectMeter:
-    """Measures what people would get with other values of protected attributes."""
+    """Measure what people would get with other values of protected attributes."""
 
     def __init__(self, people: People, reader: AnswerReader, maker: CounterfactualMaker, rows: Rows) -> None:
         self.people, self.reader, self.maker, self.rows = people, reader, maker, rows

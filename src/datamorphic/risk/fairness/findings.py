@@ -1,4 +1,4 @@
-"""From measurements to findings: what is unfair, how sure it is, and what to do."""
+"""Findings from measurements: what is unfair, how certain that is, and what to do."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class FairnessFinding:
 
 @dataclass(frozen=True, kw_only=True)
 class Judge:
-    """The thresholds, and the words for what is judged."""
+    """Turn measurements into findings by thresholds, and put them into words."""
 
     threshold: float
     min_effect: float  # in the unit of the levels
@@ -51,20 +51,20 @@ class Judge:
     ) -> list[FairnessFinding]:
         """Return the findings, worst first."""
         findings: list[FairnessFinding] = []
-        folded: set[str] = set()  # attributes that matter only together with others
+        joint_attributes: set[str] = set()  # that matter only together with others
         for combination in combinations:
             finding = self.judge_combination(combination, effects)
             if finding is not None:
                 findings.append(finding)
                 limit = max(self.min_effect, MIN_INTERACTION_RATIO * abs(combination.interaction.value))
                 members = [effect for effect in effects if effect.attribute in combination.attributes]
-                folded |= {effect.attribute for effect in members if effect.net_effect < limit}
+                joint_attributes |= {effect.attribute for effect in members if effect.net_effect < limit}
         for effect in effects:
-            if effect.attribute not in folded:
+            if effect.attribute not in joint_attributes:
                 findings += filter(None, [self.judge_attribute(effect)])
         findings += [self._describe_proxy(proxy) for proxy in proxies]
-        blamed = {name for finding in findings for name in finding.attributes}
-        findings += filter(None, [self._judge_gap(table) for table in tables if not blamed & set(table.attributes)])
+        causes = {name for finding in findings for name in finding.attributes}
+        findings += filter(None, [self._judge_gap(table) for table in tables if not causes & set(table.attributes)])
         return sorted(findings, key=lambda finding: LEVEL_ORDER.index(finding.level))
 
     # -- attributes --------------------------------------------------------------------------------------------------
@@ -171,14 +171,14 @@ class Judge:
         several = len(proxy.columns) > 1
         tells = "tell" if several else "tells"
         sake, pronoun = ("their", "them") if several else ("its", "it")
-        listed = f" The columns: {join_names(proxy.columns)}." if columns != join_names(proxy.columns) else ""
+        column_list = f" The columns: {join_names(proxy.columns)}." if columns != join_names(proxy.columns) else ""
         return FairnessFinding(
             kind="stand-in",
             level="concern",
             attributes=proxy.attributes,
             title=f"{columns} {verb} for {proxy.attribute}",
-            detail=f"{columns} {tells} {who} from others in {100 * proxy.telling.value:.0f} of 100 pairs (guessing would give 50). "
-            f"{effect_text[0].upper()}{effect_text[1:]}.{listed}",
+            detail=f"{columns} {tells} {who} from others in {100 * proxy.separation.value:.0f} of 100 pairs (guessing would give 50). "
+            f"{effect_text[0].upper()}{effect_text[1:]}.{column_list}",
             remedy=f"Decide whether {columns} may count for {sake} own sake. If not, train the model without {pronoun}; if so, write "
             "down why.",
             share=None,
@@ -195,7 +195,7 @@ class Judge:
             kind="gap",
             level="advice",
             attributes=table.attributes,
-            title=f"Groups of {table.title} fare differently, and no column was found to blame",
+            title=f"Groups of {table.title} fare differently, and no column explains it",
             detail=f"Of {table.highest}, {words.format_level(rows[table.highest].level.value)}; of {table.lowest}, "
             f"{words.format_level(rows[table.lowest].level.value)}. The groups may differ in things that may count.",
             remedy="Ask whether the columns that the groups differ in may count for the decision.",

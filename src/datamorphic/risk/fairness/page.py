@@ -27,7 +27,7 @@ VERDICTS: dict[AttributeState, str] = {
     "depends together": "decides together",
     "stand-in": "has a stand-in",
     "probability": "moves the probability",
-    "slightly": "matters for a few",
+    "slightly": "matters for few people",
     "clear": "does not decide",
 }
 MAX_CASE_COLUMNS = 8
@@ -37,14 +37,14 @@ MAX_LABEL_CHARACTERS = 34
 CHART_WIDTH, ROW_HEIGHT, TEXT_WIDTH, LETTER_WIDTH = 720.0, 24.0, 120.0, 7.2
 COMPACT_CHART_WIDTH, COMPACT_ROW_HEIGHT = 940.0, 19.0
 METHOD = (
-    "Each person was asked about again with another value of the protected column, and with every combination of values of "
+    "The model was queried again about each person with another value of the protected column, and with every combination of values of "
     "several columns. Columns that would no longer fit (a husband who becomes a woman, 20 years of employment at the age of 25) "
     "took the values of the most similar real person with the new value; those people are left out of the count of "
-    "decisions that change with the protected column alone, unless hardly anybody remains.\n"
+    "decisions that change with the protected column alone, unless hardly anybody else remains.\n"
     "A column is called a stand-in if it tells the groups apart (of two people, one of the group and one of the others, it "
     "says which is which in at least 70 of 100 pairs) and if the people of the group would fare differently with the "
     "values of others.\n"
-    "The range behind a figure is where it would lie, 95 times of 100, if other people of the same kind had been asked about."
+    "The range after a figure is its 95% confidence interval: where it would lie, 95 times of 100, for other people of the same kind."
 )
 
 
@@ -58,7 +58,7 @@ def build_page(report: FairnessReport, one_page: bool = False) -> Page:
         sections += [_build_groups(report), *_build_proxies(report), _build_method(report)]
     return Page(
         title=f"Fairness: {report.subject}",
-        lead="Decisions about people should not depend on who they are. The model was asked about every person again, as if the "
+        lead="Decisions about people should not depend on who they are. The model was queried again about every person, as if the "
         "person were somebody else, and other columns were searched for stand-ins.",
         verdict=report.headline,
         state="good" if report.passed else "bad" if any(item.level == "fault" for item in report.findings) else "warn",
@@ -277,7 +277,7 @@ def _choose_verdict_tables(tables: list[GroupTable]) -> list[GroupTable]:
 
 
 def draw_groups(tables: list[GroupTable], wording: Wording, compact: bool = False) -> Drawing:
-    """Return the level of every group as a diamond with its range; `compact` for a page that is printed on one sheet."""
+    """Return the level of every group as a diamond with its range; `compact` for one sheet."""
     width, row_height = (COMPACT_CHART_WIDTH, COMPACT_ROW_HEIGHT) if compact else (CHART_WIDTH, ROW_HEIGHT)
     levels = [row.level for table in tables for row in table.rows]
     low, high = 0.0, max(level.high for level in levels)
@@ -328,8 +328,8 @@ def draw_groups(tables: list[GroupTable], wording: Wording, compact: bool = Fals
         height=y + 10,
         shapes=shapes,
         alt=alt,
-        caption="The diamond is the figure. It would lie between the two ends 95 times of 100, if other people of the same kind were "
-        "asked about.",
+        caption="The diamond is the figure. It would lie between the two ends, 95 times of 100, for other people of the "
+        "same kind.",
     )
 
 
@@ -348,7 +348,7 @@ def _build_proxies(report: FairnessReport) -> list[Section]:
             [
                 ", ".join(proxy.columns),
                 f"{proxy.attribute}: {proxy.group}",
-                f"{100 * proxy.telling.value:.0f}",
+                f"{100 * proxy.separation.value:.0f}",
                 _describe_carried(proxy, report.wording),
                 "yes" if _is_found(report, proxy) else "no",
             ]
@@ -356,7 +356,8 @@ def _build_proxies(report: FairnessReport) -> list[Section]:
     return [
         Section(
             heading="Columns that tell the groups apart",
-            text="A stand-in tells who belongs to a group, and the decision depends on it. A column that does only one of these is none.",
+            text="A stand-in tells who belongs to a group, and the decision depends on it. A column that does only one of these is "
+            "not a stand-in.",
             table=Table(
                 columns=[
                     "column",
@@ -381,7 +382,7 @@ def _is_found(report: FairnessReport, proxy: Proxy) -> bool:
 
 def _describe_carried(proxy: Proxy, wording: Wording) -> str:
     if proxy.effect is None:
-        return "not tried: it tells too little"
+        return "not tried: it hardly tells the groups apart"
     if not proxy.effect.excludes_zero:
         return "would fare the same"
     return wording.format_difference(-proxy.effect.value)
@@ -393,17 +394,23 @@ def _describe_carried(proxy: Proxy, wording: Wording) -> str:
 def _build_method(report: FairnessReport) -> Section:
     facts = []
     if report.relations:
-        facts.append(("Kept by changed people", "\n".join(f"• {relation}" for relation in report.relations[:10])))
+        facts.append(
+            (
+                "Relations between columns that changed people keep",
+                "\n".join(f"• {relation}" for relation in report.relations[:10]),
+            )
+        )
     tied = [f"{effect.attribute}: {', '.join(effect.tied_columns)}" for effect in report.effects if effect.tied_columns]
     if tied:
-        facts.append(("Columns that changed along", "\n".join(f"• {text}" for text in tied)))
+        facts.append(("Columns that changed as well", "\n".join(f"• {text}" for text in tied)))
     left_out = sum(effect.left_out for effect in report.effects)
     if left_out:
         facts.append(("Left out", f"{pluralize(left_out, 'change')} without a similar person"))
     facts += [
         (
             "Limits",
-            f"a dependence is a fault if it concerns more than {format_round_percent(report.threshold)} of people for sure; a "
+            f"a dependence is a fault if it concerns more than {format_round_percent(report.threshold)} of people, even at "
+            "the lower end of its range; a "
             f"combination or a stand-in is reported from {format_round_percent(report.min_effect)} on",
         ),
         *(("Note", note) for note in report.notes),

@@ -27,9 +27,9 @@ from .people import Floats, People, Rows
 FOLDS = 5
 NUMBER_BINS = 10
 DRAWS = 3  # values of others that each person gets
-MIN_TELLING = 0.7  # of pairs of people that are told apart; guessing is 0.5
-MIN_TELLING_LOW = 0.6  # the low end of the interval
-MIN_TELLING_TOGETHER = 0.55  # of columns that may be stand-ins together
+MIN_SEPARATION = 0.7  # of pairs of people that are told apart; guessing is 0.5
+MIN_SEPARATION_LOW = 0.6  # the low end of the interval
+MIN_SEPARATION_TOGETHER = 0.55  # of columns that may be stand-ins together
 MAX_JOINT_COLUMNS = 12
 SMOOTHING = 1.0  # people that count towards the overall share
 
@@ -41,7 +41,7 @@ class Proxy:
     attributes: tuple[str, ...]  # one, or several together
     columns: tuple[str, ...]
     group: str  # the group that the columns tell best
-    telling: MeasuredValue  # the share of pairs of people that are told apart; 0.5 is guessing
+    separation: MeasuredValue  # the share of pairs of people that are told apart; 0.5 is guessing
     effect: MeasuredValue | None  # what the columns add to the level of the group; None if it was not tried
     moved: int = 0  # people of the group whose decision changes with others' values
     people: int = 0  # of the group
@@ -54,7 +54,7 @@ class Proxy:
     @property
     def tells_group(self) -> bool:
         """Whether the columns tell the group much better than guessing."""
-        return self.telling.value >= MIN_TELLING and self.telling.low >= MIN_TELLING_LOW
+        return self.separation.value >= MIN_SEPARATION and self.separation.low >= MIN_SEPARATION_LOW
 
     def carries_decision(self, min_effect: float) -> bool:
         """Return whether the level of the group depends on the columns."""
@@ -66,7 +66,7 @@ class Proxy:
 
 
 class ProxyMeter:
-    """Looks for columns that stand in for groups of people."""
+    """Look for columns that stand in for groups of people."""
 
     def __init__(self, people: People, reader: AnswerReader, maker: CounterfactualMaker, seed: int) -> None:
         self.people, self.reader, self.maker = people, reader, maker
@@ -75,39 +75,43 @@ class ProxyMeter:
         self.columns = [column for column in range(people.input_count) if column not in self.protected]
 
     def measure(self, groups: PeopleGroups, comparisons: int) -> list[Proxy]:
-        """Return all columns, those that tell the groups best first; the effect of those that tell enough is tried."""
+        """Return all columns, those that tell the groups apart best first, with the effects of the best."""
         names, proxies = self.people.space.names, []
         for column in self.columns:
-            group, telling = self._measure_telling(self.people.codes[:, column], column, groups)
+            group, separation = self._measure_separation(self.people.codes[:, column], column, groups)
             proxy = Proxy(
                 attributes=groups.attributes,
                 columns=(names[column],),
                 group=groups.labels[group],
-                telling=telling,
+                separation=separation,
                 effect=None,
             )
             if proxy.tells_group:
                 proxy = self._measure_effect(proxy, groups, group, [column], comparisons)
             proxies.append(proxy)
-        return sorted(proxies, key=lambda proxy: -proxy.telling.value)
+        return sorted(proxies, key=lambda proxy: -proxy.separation.value)
 
     def measure_together(self, groups: PeopleGroups, proxies: Sequence[Proxy], comparisons: int) -> Proxy | None:
         """Return several columns that tell a group only together; None if there are fewer than two candidates."""
-        weak = [proxy for proxy in proxies if proxy.telling.low > 0.5 and proxy.telling.value >= MIN_TELLING_TOGETHER]
+        weak = [
+            proxy
+            for proxy in proxies
+            if proxy.separation.low > 0.5 and proxy.separation.value >= MIN_SEPARATION_TOGETHER
+        ]
         if len(weak) < 2:
             return None
         columns = [self.people.space.position(proxy.columns[0]) for proxy in weak[:MAX_JOINT_COLUMNS]]
         group = groups.labels.index(weak[0].group)
-        telling = self._measure_joint_telling(columns, groups, group)
+        separation = self._measure_joint_separation(columns, groups, group)
         names = tuple(self.people.space.names[column] for column in columns)
         proxy = Proxy(
-            attributes=groups.attributes, columns=names, group=groups.labels[group], telling=telling, effect=None
+            attributes=groups.attributes, columns=names, group=groups.labels[group], separation=separation, effect=None
         )
         return self._measure_effect(proxy, groups, group, columns, comparisons) if proxy.tells_group else proxy
 
-    # -- telling -----------------------------------------------------------------------------------------------------
+    # -- separation -----------------------------------------------------------------------------------------------------
 
-    def _measure_telling(self, values: Floats, column: int, groups: PeopleGroups) -> tuple[int, MeasuredValue]:
+    def _measure_separation(self, values: Floats, column: int, groups: PeopleGroups) -> tuple[int, MeasuredValue]:
         """Return the group that a column tells best, and how well."""
         known = groups.codes != MISSING
         keys = self._find_value_keys(values, column)
@@ -147,7 +151,7 @@ class ProxyMeter:
             scores[here] = estimates[keys[here]]
         return scores
 
-    def _measure_joint_telling(self, columns: Sequence[int], groups: PeopleGroups, group: int) -> MeasuredValue:
+    def _measure_joint_separation(self, columns: Sequence[int], groups: PeopleGroups, group: int) -> MeasuredValue:
         """Return how well several columns tell a group together, by a cross-validated logistic regression."""
         from sklearn.linear_model import LogisticRegression
 
@@ -191,7 +195,7 @@ class ProxyMeter:
             attributes=proxy.attributes,
             columns=proxy.columns,
             group=proxy.group,
-            telling=proxy.telling,
+            separation=proxy.separation,
             effect=measure_mean(_average_draws(differences[:, members]), correct_confidence(comparisons)),
             moved=int(moved.sum()),
             people=int(members.sum()),

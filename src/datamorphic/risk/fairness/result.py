@@ -39,7 +39,7 @@ class FairnessReport(Exportable):
     combinations : tuple of CombinationEffect
         The same for several attributes at once.
     proxies : tuple of Proxy
-        The columns that tell the groups best, and what they carry.
+        The columns that tell the groups apart best, and how decisions depend on them.
     tables : tuple of GroupTable
         What the groups get, with intervals.
     """
@@ -89,11 +89,11 @@ class FairnessReport(Exportable):
         stand_ins = [finding.title for finding in self.defects if finding.kind == "stand-in"]
         if len(stand_ins) > MAX_HEADLINE_STAND_INS:
             stand_ins = [f"{len(stand_ins)} columns stand in for protected ones"]
-        moved = [finding.attributes[0] for finding in self.defects if finding.kind == "probability"]
-        if moved:
-            parts.append(f"the probability behind the decision depends on {join_names(moved)}")
+        probability_attributes = [finding.attributes[0] for finding in self.defects if finding.kind == "probability"]
+        if probability_attributes:
+            parts.append(f"the probability behind the decision depends on {join_names(probability_attributes)}")
         headline = "; ".join([*parts, *stand_ins])
-        return headline[0].upper() + headline[1:] if decisive or moved else headline
+        return headline[0].upper() + headline[1:] if decisive or probability_attributes else headline
 
     def find_state(self, attribute: str) -> AttributeState:
         """Return how one attribute fares."""

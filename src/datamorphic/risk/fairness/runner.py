@@ -32,7 +32,7 @@ from .result import FairnessReport
 from .shares import GroupTable, tabulate_groups
 from .wording import Wording
 
-MAX_CELLS = 16  # combinations of values that everybody is given
+MAX_CELLS = 16  # combinations of values of protected columns that are tried
 MAX_LISTED_PROXIES = 5  # per attribute
 
 
@@ -56,19 +56,19 @@ def run_fairness(
     reader = AnswerReader(subject.sut, people, options.outcome, options.cutoff)
     notes += reader.notes
     groups = _group_attributes(people, options.attributes, notes)
-    combined = _combine_attributes(groups, options.combinations, notes)
+    combined_groups = _combine_attributes(groups, options.combinations, notes)
     maker = CounterfactualMaker(people, rng)
     meter = EffectMeter(people, reader, maker, rows)
     effects = [_measure_attribute(meter, people, part, len(rows)) for part in groups]
-    combination_effects = _measure_combinations(meter, people, groups, combined, notes)
+    combination_effects = _measure_combinations(meter, people, groups, combined_groups, notes)
     wording = Wording.of(reader)
     min_effect = wording.scale(options.min_effect)
     proxies, stand_ins = _find_proxies(
-        ProxyMeter(people, reader, maker, options.seed), [*groups, *combined], min_effect
+        ProxyMeter(people, reader, maker, options.seed), [*groups, *combined_groups], min_effect
     )
     negatives = _find_negatives(frame, rows, options.target, reader)
     tables: list[GroupTable] = [
-        tabulate_groups(part, reader.own_answers.levels, negatives) for part in [*groups, *combined]
+        tabulate_groups(part, reader.own_answers.levels, negatives) for part in [*groups, *combined_groups]
     ]
     # a model that does not repeat itself changes some decisions without any change of the person
     threshold = max(options.threshold, reader.noise.high if reader.noise.value > 0 else 0.0)
@@ -98,7 +98,7 @@ def _validate_data(data: DataLike, options: FairnessOptions) -> Any:
     import pandas as pd
 
     if not isinstance(data, pd.DataFrame):
-        raise DataError("The people must be a frame with named columns, so that protected columns can be named.")
+        raise DataError("The data must be a DataFrame with one person per row, so that protected columns have names.")
     names = [str(name) for name in data.columns]
     for name in options.attributes:
         if name not in names:
@@ -146,13 +146,13 @@ def _group_attributes(people: People, attributes: Sequence[str], notes: list[str
 
 
 def _combine_attributes(groups: Sequence[PeopleGroups], size: int, notes: list[str]) -> list[PeopleGroups]:
-    combined = []
+    combined_groups = []
     for count in range(2, size + 1):
         for parts in combinations(groups, count):
             whole = combine_groups(parts, notes)
             if len(whole) > 1:
-                combined.append(whole)
-    return combined
+                combined_groups.append(whole)
+    return combined_groups
 
 
 def _measure_attribute(meter: EffectMeter, people: People, groups: PeopleGroups, count: int) -> AttributeEffect:
@@ -178,16 +178,18 @@ def _measure_combinations(
     meter: EffectMeter,
     people: People,
     groups: Sequence[PeopleGroups],
-    combined: Sequence[PeopleGroups],
+    combined_groups: Sequence[PeopleGroups],
     notes: list[str],
 ) -> list[CombinationEffect]:
     effects = []
     by_name = {part.attributes[0]: part for part in groups}
-    for whole in combined:
+    for whole in combined_groups:
         if not all(map(people.is_input, whole.attributes)):
             continue
         if len(whole) > MAX_CELLS:
-            notes.append(f"{whole.title} have {len(whole)} combinations, too many to be tried together.")
+            notes.append(
+                f"{whole.title} have {len(whole)} combinations of values, more than {MAX_CELLS}, so they were not tried together."
+            )
             continue
         effects.append(meter.measure_combination([by_name[name] for name in whole.attributes], whole))
     return effects
@@ -201,21 +203,23 @@ def _find_proxies(
     A column that stands in for one attribute is not reported again for that attribute together with others.
     """
     comparisons = max(1, len(meter.columns) * len(groupings))
-    listed: list[Proxy] = []
+    listed_proxies: list[Proxy] = []
     stand_ins: list[Proxy] = []
     for groups in groupings:
         proxies = meter.measure(groups, comparisons)
-        explained = {proxy.columns[0] for proxy in stand_ins if set(proxy.attributes) < set(groups.attributes)}
-        proxies = [proxy for proxy in proxies if proxy.columns[0] not in explained]
+        explained_columns = {proxy.columns[0] for proxy in stand_ins if set(proxy.attributes) < set(groups.attributes)}
+        proxies = [proxy for proxy in proxies if proxy.columns[0] not in explained_columns]
         new_stand_ins = [proxy for proxy in proxies if proxy.is_stand_in(min_effect)]
-        listed += [proxy for proxy in proxies[:MAX_LISTED_PROXIES] if proxy.telling.low > 0.5 or proxy in new_stand_ins]
+        listed_proxies += [
+            proxy for proxy in proxies[:MAX_LISTED_PROXIES] if proxy.separation.low > 0.5 or proxy in new_stand_ins
+        ]
         if not new_stand_ins and len(groups.attributes) == 1:
             together = meter.measure_together(groups, proxies, comparisons)
             if together is not None and together.is_stand_in(min_effect):
                 new_stand_ins = [together]
-                listed.append(together)
+                listed_proxies.append(together)
         stand_ins += new_stand_ins
-    return listed, stand_ins
+    return listed_proxies, stand_ins
 
 
 def _find_negatives(frame: Any, rows: Rows, target: str | None, reader: AnswerReader) -> npt.NDArray[np.bool_] | None:

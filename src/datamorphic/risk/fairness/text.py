@@ -9,11 +9,11 @@ from .shares import GroupTable
 from .wording import Wording, format_round_percent
 
 STATE_TEXTS: dict[AttributeState, str] = {
-    "depends": "decides",
-    "depends together": "decides together with another attribute",
+    "depends": "the decision depends on it",
+    "depends together": "the decision depends on it together with another column",
     "stand-in": "another column stands in for it",
     "probability": "moves the probability, not the decision",
-    "slightly": "matters for a few people",
+    "slightly": "matters for few people",
     "clear": "no dependence found",
 }
 LEVEL_TEXTS = {"fault": "FAULT", "concern": "CONCERN", "advice": "ADVICE"}
@@ -24,7 +24,7 @@ def format_fairness(report: FairnessReport) -> str:
     lines = [
         f"{report.subject}: {report.headline}",
         f"{pluralize(report.people, 'person', 'people')}; counted: {describe_measure(report.wording)}; seed {report.seed}; "
-        f"{report.seconds:.1f} s and {report.calls:,} rows computed by the model",
+        f"{report.seconds:.1f} s and {pluralize(report.calls, 'row')} computed by the model",
         "",
     ]
     width = max(map(len, report.attributes))
@@ -73,8 +73,8 @@ def describe_effect(report: FairnessReport, attribute: str) -> str:
 
 def describe_case(case: CounterfactualCase, wording: Wording) -> str:
     """Return one person before and after a change, in words."""
-    changes = ", ".join(f"{name} from {case.before[name]} to {value}" for name, value in case.changes.items())
-    return f"row {case.row}: {changes}: {describe_levels(case, wording)}"
+    changes = ", ".join(f"{name} {value} instead of {case.before[name]}" for name, value in case.changes.items())
+    return f"row {case.row}, with {changes}: {describe_levels(case, wording)}"
 
 
 def describe_levels(case: CounterfactualCase, wording: Wording) -> str:
