@@ -125,7 +125,7 @@ def test_a_category_can_be_set() -> None:
         ({"column": "x", "factor": "2"}, "must be a finite number. Got '2'"),
         ({"column": "x", "amount": math.inf}, "must be a finite number. Got inf"),
         ({"column": "x", "factor": 2, "low": 5, "high": 1}, "reversed: low=5 is above high=1"),
-        ({"column": "x", "value": 7, "low": 0, "high": 1}, r"7 of the change of 'x' is outside its range \[0, 1\]"),
+        ({"column": "x", "value": 7, "low": 0, "high": 1}, r"7 of the change of 'x' is outside its range from 0 to 1"),
         ({"column": "", "factor": 2}, "name of a column"),
     ],
 )

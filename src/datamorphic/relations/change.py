@@ -143,7 +143,7 @@ class Change:
         if is_number(self.value) and not self.low <= self.value <= self.high:
             raise ArgumentError(
                 f"The value {self.value:g} of the change of {self.column!r} is outside its range "
-                f"[{self.low:g}, {self.high:g}]."
+                f"from {self.low:g} to {self.high:g}. Give a value in the range."
             )
         sentinels = self.sentinels if isinstance(self.sentinels, tuple | list) else (self.sentinels,)
         object.__setattr__(self, "sentinels", tuple(sentinels))
@@ -354,12 +354,12 @@ class ChangeRelation(Relation):
 
     def _find_outcome(self, labels: Labels) -> Any:
         """Return the class that is judged; None if it is unclear."""
-        wanted = self.outcome_guesses if self.outcome is None else (self.outcome,)
-        for guess in wanted:
+        outcomes = self.outcome_guesses if self.outcome is None else (self.outcome,)
+        for guess in outcomes:
             for label in labels:
                 if to_label_key(label) == to_label_key(guess) or label == guess:
                     return label
-        return labels[1] if not wanted and len(labels) == 2 else None
+        return labels[1] if not outcomes and len(labels) == 2 else None
 
     # -- the change --------------------------------------------------------------------------------------------------
 
@@ -441,7 +441,7 @@ class ChangeRelation(Relation):
         return verdicts, np.where(undefined, np.nan, wrongness)
 
     def compute_level(self, outputs: Outputs) -> Floats:
-        """Return the probability of the outcome per answer, or the answer if it is a number; NaN without an answer.
+        """Return the probability of the outcome, or the answer if it is a number; NaN without an answer.
 
         A model without probabilities has decision values, or 1 and 0 for labels.
         """
@@ -457,8 +457,8 @@ class ChangeRelation(Relation):
         if labels is None and (values.dtype.kind in "fiu" or all(map(is_number, values.tolist()))):
             levels[ok] = values.astype(np.float64)
         elif outcome is not None or self.outcome_guesses:
-            wanted = set(map(to_label_key, self.outcome_guesses if outcome is None else (outcome,)))
-            levels[ok] = [to_label_key(value) in wanted for value in values.tolist()]
+            outcome_keys = set(map(to_label_key, self.outcome_guesses if outcome is None else (outcome,)))
+            levels[ok] = [to_label_key(value) in outcome_keys for value in values.tolist()]
         elif len(values):
             raise ArgumentError(
                 f"The answers are not numbers ({str(values[0])[:40]!r}, ...). Name the class that {self.name!r} is about: "
@@ -503,7 +503,7 @@ def compose(*relations: ChangeRelation, name: str = "") -> ChangeRelation:
             )
         if (other.outcome, other.outcome_guesses) != (first.outcome, first.outcome_guesses):
             raise ArgumentError(
-                f"{first.name!r} and {other.name!r} cannot be composed: they are about different outcomes, "
+                f"{first.name!r} and {other.name!r} cannot be composed, because they are about different outcomes, "
                 f"{first.outcome!r} and {other.outcome!r}."
             )
     return ChangeRelation(
@@ -540,14 +540,18 @@ def _change_codes(change: Change, feature: Feature, codes: Floats) -> _ChangedVa
     """Return the codes of a feature after a change."""
     if not isinstance(feature, Categorical):
         if change.value is not None and not is_number(change.value):
-            raise ArgumentError(f"The change {change} sets a feature of numbers to {change.value!r}.")
+            raise ArgumentError(
+                f"The change {change} sets {change.column!r}, which has numbers, to {change.value!r}. Give a number."
+            )
         return change.compute_values(codes, change.whole if change.whole is not None else feature.kind == "integer")
     categories = list(feature.values)
     inapplicable = np.isnan(codes) | np.isin(
         codes, [float(code) for code, category in enumerate(categories) if category in change.sentinels]
     )
     if change.value is None:
-        raise ArgumentError(f"The change {change} computes with {change.column!r}, which is a category. Give value=.")
+        raise ArgumentError(
+            f"The change {change} computes with {change.column!r}, which has categories. Set one of them with value=."
+        )
     if change.value not in categories:
         raise DataError(
             f"{change.column!r} has no category {change.value!r}. {suggest_name(str(change.value), categories)}"

@@ -168,7 +168,7 @@ def test_files_that_are_none_of_freddie_mac(tmp_path: Path, lines: list[str]) ->
 
 
 def test_the_two_files_are_not_confused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"svcg_2018.txt:1: this line is one of a performance file"):
+    with pytest.raises(DataError, match=r"svcg_2018.txt:1: this is a performance file"):
         read_freddie_mac(PERFORMANCE, ORIGINATION)
     with pytest.raises(DataError, match=r"orig_2018.txt:1: a performance file of Freddie Mac has"):
         read_freddie_mac(ORIGINATION, ORIGINATION)

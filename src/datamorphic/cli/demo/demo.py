@@ -212,6 +212,6 @@ def race_generators(seed: int) -> HuntRace:
 
 
 def judge_loan_models(seed: int) -> CreditReport:
-    """Train models of credit risk on synthetic loans, and hold them to what a lender expects."""
+    """Train credit risk models on synthetic loans, and test what a lender expects of them."""
     loans = make_loan_book(LOANS, seed=seed)
     return credit(data=loans, ladder=LOAN_MODELS, repetitions=1, seed=seed, name="synthetic loans", progress=False)

@@ -196,7 +196,7 @@ def _build_loans_section(demo: Demo) -> Section:
     return Section(
         heading=f"Models that decide about loans: {rejected_count} of {count} break what every lender expects",
         text="A better credit score, less debt or a smaller loan must never raise the risk that a model sees. "
-        f"{pluralize(count, 'model')} learned from synthetic loans, and each was asked about the held-out applicants before and after "
+        f"{pluralize(count, 'model')} learned from synthetic loans, and each answered for held-out applicants before and after "
         f"such a change. {format_verdict(report)} All of it, on your loans: datamorphic credit --data loans.csv.",
         state="good" if report.passed else "warn",
         table=Table(columns=["model", "AUC", "applicants with a clearly higher risk", "verdict"], rows=rows),

@@ -77,7 +77,7 @@ def _read_fields(path: Path) -> FieldFile:
             )
     repeated = [name for name in header if header.count(name) > 1]
     if repeated:
-        raise DataError(f"{path.name}:1: the header has {repeated[0]!r} more than once.")
+        raise DataError(f"{path.name}:1: the header has {repeated[0]!r} more than once. Rename one of the columns.")
     rows, line_numbers = [], []
     for row in reader:
         if len(row) != len(header):
@@ -86,7 +86,7 @@ def _read_fields(path: Path) -> FieldFile:
         rows.append(row)
         line_numbers.append(reader.line_num)
     if not rows:
-        raise DataError(f"{path.name} has a header but no loans.")
+        raise DataError(f"{path.name} has a header but no loans. Give a file with one loan per line.")
     fields = pd.DataFrame(rows, columns=header, dtype=object)
     return FieldFile(path.name, fields, np.array(line_numbers, dtype=np.intp))
 

@@ -49,7 +49,7 @@ def read_lines(path: Path) -> list[str]:
     try:
         content = path.read_bytes()
     except FileNotFoundError:
-        raise DataError(f"There is no file {str(path)!r}.") from None
+        raise DataError(f"There is no file {str(path)!r}. Check the path.") from None
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror or error}.") from None
     if content.startswith(b"PK"):

@@ -131,7 +131,7 @@ def _read_origination_fields(path: Path) -> FieldFile:
         return _select_named_fields(path, lines, header)
     if re.fullmatch(LOAN_NUMBER_PATTERN, first[0].strip()) and len(first) >= MIN_PERFORMANCE_FIELDS:
         raise DataError(
-            f"{path.name}:1: this line is one of a performance file: it starts with the number of a loan. Give that file as "
+            f"{path.name}:1: this is a performance file, because its first line starts with the number of a loan. Give that file as "
             "performance=, and the origination file first."
         )
     expected = f"{MIN_ORIGINATION_FIELDS} to {len(ORIGINATION_FIELDS)}"
@@ -153,16 +153,16 @@ def _select_named_fields(path: Path, lines: list[str], header: list[str]) -> Fie
         raise DataError(f"{path.name}:1: the header lacks {missing[0]!r}. {suggest_name(missing[0], header)}")
     repeated = [name for name in needed if header.count(name) > 1]
     if repeated:
-        raise DataError(f"{path.name}:1: the header has {repeated[0]!r} more than once.")
+        raise DataError(f"{path.name}:1: the header has {repeated[0]!r} more than once. Rename one of the columns.")
     if len(lines) == 1:
-        raise DataError(f"{path.name} has a header but no loans.")
+        raise DataError(f"{path.name} has a header but no loans. Give a file with one loan per line.")
     file = _split_fields(path, lines[1:], len(header), start=2)
     file.fields.columns = header
     return file
 
 
 def _split_fields(path: Path, lines: list[str], width: int, start: int) -> FieldFile:
-    """Return the fields of lines, the first of which has the number `start`; all must have the same number of fields."""
+    """Return the fields of lines, which must all have as many; `start` is the number of the first line."""
     import pandas as pd
 
     bars = np.fromiter((line.count("|") for line in lines), dtype=np.intp, count=len(lines))

@@ -134,7 +134,8 @@ def to_levels(loans: pd.DataFrame) -> pd.DataFrame:
         if unknown.any():
             row = int(unknown.to_numpy().argmax())
             raise DataError(
-                f"Row {row} of the German credit data has {name}={texts.iloc[row]!r}, which is none of its codes."
+                f"Row {row} of the German credit data has {name}={texts.iloc[row]!r}, which is not one of its codes. "
+                "Is it another data set?"
             )
         columns[name] = texts.map(levels).astype("int64")
     return loans.assign(**columns)

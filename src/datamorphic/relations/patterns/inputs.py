@@ -115,8 +115,8 @@ class Permute(InputPattern):
         order = np.argsort(rng.random(values.shape), axis=1)
         still = (order == np.arange(values.shape[1])).all(axis=1)
         order[still] = np.roll(order[still], 1, axis=1)  # the identity would change nothing
-        permuted = np.take_along_axis(values, order, axis=1)
-        return [frame.assign(**{name: permuted[:, place] for place, name in enumerate(self.columns)})]
+        permuted_values = np.take_along_axis(values, order, axis=1)
+        return [frame.assign(**{name: permuted_values[:, place] for place, name in enumerate(self.columns)})]
 
 
 # -- numbers -----------------------------------------------------------------------------------------------------------
@@ -260,8 +260,8 @@ def _perturb_text(text: str, place: float) -> str:
     places = [i for i, letter in enumerate(text) if (letter.isalpha() and letter.swapcase() != letter) or letter == " "]
     if not places:
         return text + " "
-    chosen = places[int(place * len(places))]
-    return text[:chosen] + ("  " if text[chosen] == " " else text[chosen].swapcase()) + text[chosen + 1 :]
+    position = places[int(place * len(places))]
+    return text[:position] + ("  " if text[position] == " " else text[position].swapcase()) + text[position + 1 :]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -466,7 +466,7 @@ class ChangeSet(InputPattern):
 
 @dataclass(frozen=True, kw_only=True)
 class Condition(InputPattern):
-    """A condition that should not matter gets other values; without a column, the same case is queried again."""
+    """An irrelevant condition gets other values; without a column, the same case is queried again."""
 
     pattern = "Irrelevance"
     column: str = explain("The column of the condition. Leave it out to query the same case again.", "")
@@ -765,8 +765,8 @@ class SplitText(TextInput):
         rewritten = self._rewrite_all(frame)
         count = max([len(texts) for texts in rewritten if texts], default=1)
         parts = [texts or [original] for texts, original in zip(rewritten, frame[self.column].tolist(), strict=True)]
-        padded = [texts + [""] * (count - len(texts)) for texts in parts]
-        return [frame.assign(**{self.column: [texts[place] for texts in padded]}) for place in range(count)]
+        padded_parts = [texts + [""] * (count - len(texts)) for texts in parts]
+        return [frame.assign(**{self.column: [texts[place] for texts in padded_parts]}) for place in range(count)]
 
 
 # -- the answer becomes the input --------------------------------------------------------------------------------------

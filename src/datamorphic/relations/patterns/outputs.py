@@ -228,7 +228,7 @@ class Reversed(OutputPattern):
 
 @dataclass(frozen=True, kw_only=True)
 class Alike(OutputPattern):
-    """The answers are the same or similar: items by the Jaccard index, texts by words, numbers by relative difference."""
+    """The answers are the same or similar; see `compute_similarity`."""
 
     pattern = "Similar"
     at_least: float = explain("The smallest similarity, from 0 to 1.", 0.8)
@@ -256,6 +256,8 @@ class NearlySame(Alike):
 
 def compute_similarity(first: Any, second: Any) -> float:
     """Return how similar two answers are, from 0 to 1.
+
+    Items are compared by the Jaccard index, texts by their words, numbers by their relative difference.
 
     Examples
     --------

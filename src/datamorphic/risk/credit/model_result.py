@@ -163,7 +163,7 @@ class ModelResult:
         }
 
     def count_wrong_signs(self, directions: Mapping[str, int]) -> dict[str, int]:
-        """Return for each column with a direction in how many repetitions a linear model had the opposite sign.
+        """Return in how many repetitions a linear model had the wrong sign, by column.
 
         Empty for models without coefficients.
         """

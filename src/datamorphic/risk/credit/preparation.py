@@ -68,7 +68,7 @@ class LoanEncoder:
 
     @classmethod
     def fit(cls, frame: pd.DataFrame, sentinels: Mapping[str, Sequence[float]] | None = None) -> LoanEncoder:
-        """Return the encoder of the training loans; `sentinels` are the values of a column that mean "unavailable"."""
+        """Return the encoder of the training loans; `sentinels` mean "unavailable", by column."""
         import pandas as pd
 
         known_sentinels = {name: tuple(values) for name, values in (sentinels or {}).items() if name in frame}

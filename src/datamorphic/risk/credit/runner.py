@@ -245,7 +245,7 @@ class _Trial:
 
 
 def find_sentinels(loans: LoanData, relations: Sequence[ChangeRelation]) -> dict[str, tuple[float, ...]]:
-    """Return the numbers that mean "unavailable" by column, as the loan book and the relations declare them."""
+    """Return the numbers that mean "unavailable", by column."""
     sentinels = dict(loans.sentinels)
     for relation in relations:
         for change in relation.changes:

@@ -98,8 +98,9 @@ def format_basis(report: CreditReport, *, with_cost: bool = True) -> str:
     parts = [f"{name}: {pluralize(report.loans, 'loan')}{rate}"]
     if report.trained:
         loans = pluralize(report.settings["test_loans"], "loan")
-        where = f"tested on {loans} of later years" if report.later else f"{loans} held out in each"
-        parts.append(f"{pluralize(report.settings['repetitions'], 'repetition')}, {where}")
+        repetitions = report.settings["repetitions"]
+        where = f"tested on {loans} of later years" if report.later else f"{loans} held out"
+        parts.append(f"{pluralize(repetitions, 'repetition')}, {where}{' in each' if repetitions > 1 else ''}")
     if with_cost:
         parts.append(f"{pluralize(report.answers, 'answer')} in {format_seconds(report.seconds)}")
     return "; ".join(parts)

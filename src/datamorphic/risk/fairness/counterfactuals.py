@@ -180,7 +180,7 @@ class CounterfactualMaker:
     # -- similar people ----------------------------------------------------------------------------------------------
 
     def find_similar(self, rows: Rows, donors: Rows, excluded: Sequence[int]) -> Rows:
-        """Return for each row the most similar donors, nearest first; similarity is about all columns but some."""
+        """Return the most similar donors of each row, nearest first; some columns are left out."""
         people = self.people
         protected = {people.space.position(name) for name in people.protected}
         used = [column for column in range(len(people.space)) if column not in {*excluded, *protected}]

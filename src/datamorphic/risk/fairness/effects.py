@@ -204,7 +204,7 @@ class EffectMeter:
         return self._build_case(assignments[best[2]], best[3])
 
     def _measure_differences(self, assignment: _Assignment) -> Floats:
-        """Return how much each person's level changes, or the probability if it is known and the level does not change."""
+        """Return how much the level of each person changes, or else the probability, if it is known."""
         own = self.reader.own_answers
         differences = np.abs(assignment.levels - own.levels)
         if assignment.probabilities is None or own.probabilities is None:
@@ -281,7 +281,7 @@ class EffectMeter:
 
 
 def _list_contrasts(cells: Sequence[tuple[int, ...]]) -> list[tuple[tuple[int, ...], ...]]:
-    """Return sets of four groups that differ in two attributes: both low, the one high, the other high, both high."""
+    """Return sets of four groups that differ in two attributes: neither, one, the other and both changed."""
     known = set(cells)
     contrasts: list[tuple[tuple[int, ...], ...]] = []
     for low, high in combinations(sorted(known), 2):
@@ -296,7 +296,7 @@ def _list_contrasts(cells: Sequence[tuple[int, ...]]) -> list[tuple[tuple[int, .
 
 
 def _compute_interaction(levels: Mapping[tuple[int, ...], Floats], contrast: tuple[tuple[int, ...], ...]) -> Floats:
-    """Return per person the effect of both changes minus those of each alone, halved to be that of one group."""
+    """Return per person half of the effect of both changes minus those of each alone."""
     low, first, second, high = (levels[cell] for cell in contrast)
     return (high - first - second + low) / 2
 
@@ -306,7 +306,7 @@ def _rank_interaction(interaction: MeasuredValue) -> float:
 
 
 def _compute_main_effect(means: Mapping[tuple[int, ...], float]) -> float:
-    """Return the largest effect of one attribute, averaged over the groups of the others with equal weights."""
+    """Return the largest effect of one attribute, averaged over the groups of the others."""
     largest = 0.0
     size = len(next(iter(means), ()))
     for place in range(size):

@@ -36,7 +36,7 @@ class MeasuredValue:
 
 
 def correct_confidence(comparisons: int, confidence: float = CONFIDENCE) -> float:
-    """Return the confidence of each of several intervals that all hold together with `confidence` (Bonferroni)."""
+    """Return the confidence of each interval if all must hold together (Bonferroni)."""
     return 1 - (1 - confidence) / max(comparisons, 1)
 
 
@@ -70,7 +70,7 @@ def measure_mean(values: Floats, confidence: float = CONFIDENCE) -> MeasuredValu
 def measure_stratified_mean(
     values: Floats, strata: npt.NDArray[np.intp], confidence: float = CONFIDENCE
 ) -> MeasuredValue:
-    """Return the mean over strata of the mean of each; negative strata, and those with fewer than two values, are left out."""
+    """Return the mean over strata of their means; negative and very small strata are left out."""
     parts = [values[(strata == stratum) & ~np.isnan(values)] for stratum in np.unique(strata[strata >= 0])]
     parts = [part for part in parts if len(part) > 1]
     if not parts:
@@ -82,7 +82,7 @@ def measure_stratified_mean(
 
 
 def measure_level(levels: Floats, confidence: float = CONFIDENCE) -> MeasuredValue:
-    """Return the mean level of some people: the interval of a share if the levels are 0 and 1, else that of a mean."""
+    """Return the mean level of some people with the interval of a share or of a mean."""
     known_levels = levels[~np.isnan(levels)]
     if len(known_levels) and np.isin(known_levels, (0.0, 1.0)).all():
         return measure_share(int(known_levels.sum()), len(known_levels), confidence)
@@ -102,7 +102,7 @@ def measure_gap(first: Floats, second: Floats, confidence: float = CONFIDENCE) -
 
 
 def measure_auc(scores: Floats, positive: npt.NDArray[np.bool_], confidence: float = CONFIDENCE) -> MeasuredValue:
-    """Return the probability that a positive has the higher score than a negative (Hanley & McNeil 1982).
+    """Return the probability that a positive has a higher score than a negative (Hanley & McNeil 1982).
 
     A value of 0.5 is guessing.
     """

@@ -25,7 +25,7 @@ Rows = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class People:
-    """The people that a model decides about: inputs of the model first, then protected columns it does not see."""
+    """The people that a model decides about: its inputs, then protected columns that it does not see."""
 
     space: Space  # of all columns
     input_space: Space  # of the inputs of the model

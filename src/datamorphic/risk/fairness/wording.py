@@ -116,7 +116,10 @@ class Wording:
         return f"{self.format_value(level.low)} to {self.format_value(level.high)}"
 
     def format_effect(self, who: str, condition: str, effect: float, interval: MeasuredValue) -> str:
-        """Return a difference of levels as a sentence: "of 100 women, 8 more would get a loan as men (between 5 and 11)"."""
+        """Return a difference of levels as a sentence.
+
+        For example: "of 100 women, 8 more would get a loan as men (between 5 and 11)".
+        """
         low, high = sorted((abs(interval.low), abs(interval.high)))
         if self.measure == "decision":
             more = "more" if effect > 0 else "fewer"
