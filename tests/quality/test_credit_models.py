@@ -1,4 +1,4 @@
-"""Claims about credit models on the synthetic loan book, whose law of default is known to be monotone."""
+"""Claims about credit models on the synthetic loan book, whose true risk is known to be monotone."""
 
 from __future__ import annotations
 
