@@ -114,7 +114,7 @@ def _build_tiles(report: CreditReport) -> list[Tile]:
             else "bad",
         ),
         Tile(
-            label="of 1,000 applicants treated wrongly, at worst",
+            label="of 1,000 treated wrongly, at worst",
             value=format_per_thousand(share),
             state="good" if share == 0 else "warn" if model.name not in report.choice.rejections else "bad",
         ),
