@@ -237,10 +237,11 @@ def test_the_console_of_results(monkeypatch, capsys, environment, escapes):
 @pytest.mark.parametrize(
     "words", [["runs", "list"], ["--help"], ["laws", "--subject", "box_1", "--examples", "5", "--store", "none"]]
 )
-def test_a_closed_pipe_is_not_an_error(words):
+def test_a_closed_pipe_is_not_an_error(words, tmp_path):
     ours, theirs = os.pipe()
     os.close(ours)  # as head -1 does, only sooner
-    process = subprocess.Popen([PROGRAM, *words], stdout=theirs, stderr=subprocess.PIPE, text=True)
+    environment = {**os.environ, "DATAMORPHIC_STORE": str(tmp_path / "runs.sqlite")}
+    process = subprocess.Popen([PROGRAM, *words], stdout=theirs, stderr=subprocess.PIPE, text=True, env=environment)
     os.close(theirs)
     _, error_output = process.communicate()
     assert error_output == ""

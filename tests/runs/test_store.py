@@ -233,7 +233,7 @@ def test_awkward_words_are_spelt_out(store):
     store.finish(run, "failed", message="a\0b\ud800🦜")
     read = store.run(run)
     assert read.system == read.message == "a\\x00b\\ud800🦜"
-    assert read.parameters == {"\0\ud800": "\0\ud800", "path": "x", "set": "{1}"}
+    assert read.parameters == {"\0\ud800": "\0\ud800", "path": "x", "set": [1]}
 
 
 def test_numbers_of_numpy_and_numbers_without_end(store):
@@ -1660,7 +1660,7 @@ def test_documents_that_every_reader_of_json_takes(store):
         "s": {1}, "d": np.datetime64("2024-01-01"), "long": 10**5000, "text": np.str_("x"), None: None, "t": True,
     }  # fmt: skip
     assert to_jsonable(document) == {
-        "1": [None, [None, 2.5]], "n": 3, "f": None, "b": True, "a": [0, 1], "s": "{1}", "d": "2024-01-01",
+        "1": [None, [None, 2.5]], "n": 3, "f": None, "b": True, "a": [0, 1], "s": [1], "d": "2024-01-01",
         "long": hex(10**5000), "text": "x", "None": None, "t": True,
     }  # fmt: skip
     json.dumps(to_jsonable(document), allow_nan=False)
