@@ -272,7 +272,7 @@ def parse_promises(text: str, file: str = "promises") -> Promises:
     >>> parse_promises("score: lowers default\\nscore: raises default", "bank.promises")
     Traceback (most recent call last):
       ...
-    datamorphic.errors.PromiseError: bank.promises:2: 'score' raises default here, but lowers default in line 1.
+    datamorphic.errors.PromiseError: bank.promises:2: 'score' raises default here, but lowers default in line 1. Delete one of the lines.
     """
     return _Parser(file).parse(text)
 
