@@ -63,11 +63,11 @@ def guide(
 
     answer_file = _read_answers(answers)
     prepared = [("system.model", model), ("system.data", inputs), ("save", save)]
-    given = AnswerFile([Answer(name, text) for name, text in prepared if text is not None], "the command line")
-    for answer in given.unused:
+    option_answers = AnswerFile([Answer(name, text) for name, text in prepared if text is not None], "the command line")
+    for answer in option_answers.unused:
         answer_file.take(answer.id)  # the command line comes first
     if force:
-        given.unused += [Answer("overwrite", "yes")] * 2
+        option_answers.unused += [Answer("overwrite", "yes")] * 2
     model_is_given = model is not None
 
     def load_model(text: str) -> Any:
@@ -75,7 +75,7 @@ def guide(
             return _load_model(text, trust, needs_trust=not model_is_given and answers is not None)
 
     session = GuideSession(load_model=load_model, load_data=_load_data, trust=trust, seed=seed)
-    face = _Face(session, given, answer_file, sys.stderr if as_json else sys.stdout)
+    face = _Face(session, option_answers, answer_file, sys.stderr if as_json else sys.stdout)
     try:
         face.run()
     except (KeyboardInterrupt, EOFError):
@@ -154,8 +154,8 @@ def is_interactive() -> bool:
 class _Face:
     """The questions of a session on a terminal, or answered by a file."""
 
-    def __init__(self, session: GuideSession, given: AnswerFile, answers: AnswerFile, stream: TextIO) -> None:
-        self.session, self.given, self.answers, self.stream = session, given, answers, stream
+    def __init__(self, session: GuideSession, option_answers: AnswerFile, answers: AnswerFile, stream: TextIO) -> None:
+        self.session, self.option_answers, self.answers, self.stream = session, option_answers, answers, stream
         self.interactive = is_interactive()
 
     def say(self, text: str = "") -> None:
@@ -183,7 +183,7 @@ class _Face:
         """Answer a question from the command line or the file of answers; return whether it is answered or asked again."""
         from ..relations.guide.answers import build_error
 
-        source = self.given
+        source = self.option_answers
         answer = source.take(question.id)
         if answer is None:
             source = self.answers
@@ -196,7 +196,9 @@ class _Face:
             if not self.interactive:
                 if isinstance(error.__cause__, SystemFailed):
                     raise error.__cause__ from None
-                raise UsageError(str(error)) if source is self.given else build_error(source, answer, error) from None
+                raise (
+                    UsageError(str(error)) if source is self.option_answers else build_error(source, answer, error)
+                ) from None
             self.say(str(build_error(source, answer, error)))
         else:
             self.say()

@@ -36,7 +36,7 @@ def open_example(name, *faults):
 )
 def test_the_pattern_that_the_function_keeps_comes_first_or_is_listed(function, change, says):
     proposals = propose_outputs(dm.patterns, open_function(function).try_input(change))
-    texts = [f"{item.pattern}: {item.output.describe()}" for item in proposals if item.kept == item.judged]
+    texts = [f"{item.pattern}: {item.output.describe()}" for item in proposals if item.met_count == item.judged]
     assert any(says in text for text in texts), texts
     assert all(item.share >= 0.5 for item in proposals[1:])
 
@@ -46,8 +46,8 @@ def test_a_relation_that_is_broken_in_few_cases_is_proposed_all_the_same():
     proposals = propose_outputs(dm.patterns, system.try_input(inputs.Negate(columns=("x",))))
     best = proposals[0]
     assert (best.pattern, best.output) == ("Symmetric", outputs.EvenOrOdd(odd=False))
-    assert 80 < best.kept < 100
-    assert f"in {best.kept} of 100 cases" in best.describe()
+    assert 80 < best.met_count < 100
+    assert f"in {best.met_count} of 100 cases" in best.describe()
 
 
 def test_what_the_pattern_expects_is_proposed_first_even_if_the_system_does_something_else():
@@ -67,7 +67,7 @@ def test_effects_are_counted_for_numbers_and_lists():
     narrowed = search.try_input(inputs.Restrict(column="brand", values=("Acme",)))
     assert set(count_effects(narrowed)) <= {"stayed the same", "lost items only", "changed otherwise"}
     best = propose_outputs(dm.patterns, narrowed)[0]
-    assert (best.pattern, best.kept) == ("Conjunctive Conditions", best.judged)
+    assert (best.pattern, best.met_count) == ("Conjunctive Conditions", best.judged)
 
 
 def test_parts_of_records_that_stay_are_proposed():

@@ -119,10 +119,10 @@ def format_relation_code(relation: PatternRelation) -> list[str]:
     ]
 
 
-def _format_side(made: InputPattern | OutputPattern, side: str) -> tuple[str, list[str]]:
-    assert not isinstance(made, ChainedInput)
-    arguments = [f"{name}={format_literal(value)}" for name, value in read_parameters(made).items()]
-    return f"dm.patterns[{format_literal(made.pattern)}].{side}", arguments
+def _format_side(instance: InputPattern | OutputPattern, side: str) -> tuple[str, list[str]]:
+    assert not isinstance(instance, ChainedInput)
+    arguments = [f"{name}={format_literal(value)}" for name, value in read_parameters(instance).items()]
+    return f"dm.patterns[{format_literal(instance.pattern)}].{side}", arguments
 
 
 def format_call(start: str, function: str, arguments: Sequence[str]) -> list[str]:
@@ -265,11 +265,11 @@ def format_pattern_module(pattern: DerivedPattern, file: Path) -> str:
     sides: list[str] = []
     imports: list[str] = []
     uses_any = False
-    for side, made in (("input", pattern.input), ("output", pattern.output)):
-        if made is None:
+    for side, instance in (("input", pattern.input), ("output", pattern.output)):
+        if instance is None:
             continue
-        base, name = type(made).__name__, f"{_to_class_name(pattern.name)}{side.capitalize()}"
-        fixed = list_fixed_parameters(made)
+        base, name = type(instance).__name__, f"{_to_class_name(pattern.name)}{side.capitalize()}"
+        fixed = list_fixed_parameters(instance)
         types = {parameter: _to_type(value) for parameter, value in fixed.items()}
         uses_any = uses_any or any("Any" in kind for kind in types.values())
         imports.append(f"from datamorphic.relations.patterns.{side}s import {base}")
@@ -328,7 +328,7 @@ def format_pattern_module(pattern: DerivedPattern, file: Path) -> str:
     return "\n".join(lines) + "\n"
 
 
-def list_fixed_parameters(made: InputPattern | OutputPattern) -> dict[str, Any]:
+def list_fixed_parameters(instance: InputPattern | OutputPattern) -> dict[str, Any]:
     """Return the parameters that become part of a derived pattern: all that neither name columns nor are mappings.
 
     Examples
@@ -338,10 +338,10 @@ def list_fixed_parameters(made: InputPattern | OutputPattern) -> dict[str, Any]:
     {'factor': 1.1}
     """
     names = ("columns", "column", "text", "filter", "direction")
-    is_input = isinstance(made, InputPattern)
+    is_input = isinstance(instance, InputPattern)
     return {
         name: value
-        for name, value in read_parameters(made).items()
+        for name, value in read_parameters(instance).items()
         if not (is_input and name in names) and name != "column" and not isinstance(value, Mapping | list)
     }
 

@@ -178,7 +178,7 @@ def _simplify(message: str, name: str) -> str:
     return f"{name} must be {rest}" if separator and start.startswith("The '") else message
 
 
-def read_parameters(made: InputPattern | OutputPattern) -> dict[str, Any]:
+def read_parameters(instance: InputPattern | OutputPattern) -> dict[str, Any]:
     """Return the parameters of a pattern that differ from their defaults.
 
     Examples
@@ -188,9 +188,9 @@ def read_parameters(made: InputPattern | OutputPattern) -> dict[str, Any]:
     {'columns': ('x',), 'factor': 3}
     """
     parameters = {}
-    for item in dataclasses.fields(made):
-        value = getattr(made, item.name)
-        hidden = item.name in HIDDEN_PARAMETERS.get(type(made).__name__, ())
+    for item in dataclasses.fields(instance):
+        value = getattr(instance, item.name)
+        hidden = item.name in HIDDEN_PARAMETERS.get(type(instance).__name__, ())
         if item.default is dataclasses.MISSING or (value != item.default and not hidden):
             parameters[item.name] = value
     return parameters

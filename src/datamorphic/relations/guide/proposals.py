@@ -80,17 +80,17 @@ class OutputProposal:
 
     pattern: str
     output: OutputPattern
-    kept: int
+    met_count: int
     judged: int
 
     @property
     def share(self) -> float:
         """The share of the groups that keep it."""
-        return self.kept / self.judged if self.judged else 0.0
+        return self.met_count / self.judged if self.judged else 0.0
 
     def describe(self) -> str:
         """Return the expectation and how often it is met."""
-        return f"{self.output.describe()} ({format_count(self.kept, self.judged)})"
+        return f"{self.output.describe()} ({format_count(self.met_count, self.judged)})"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,20 +99,20 @@ class InputProposal:
 
     pattern: str
     input: InputPattern
-    kept: int
+    met_count: int
     judged: int
 
     @property
     def share(self) -> float:
         """The share of the groups that keep the output pattern."""
-        return self.kept / self.judged if self.judged else 0.0
+        return self.met_count / self.judged if self.judged else 0.0
 
     def describe(self) -> str:
         """Return the change and how often the output pattern holds after it."""
-        return f"{self.input.describe()} ({format_count(self.kept, self.judged)})"
+        return f"{self.input.describe()} ({format_count(self.met_count, self.judged)})"
 
 
-def format_count(kept: int, judged: int) -> str:
+def format_count(met_count: int, judged: int) -> str:
     """Return how many groups keep a pattern.
 
     Examples
@@ -120,9 +120,9 @@ def format_count(kept: int, judged: int) -> str:
     >>> format_count(100, 100), format_count(97, 100)
     ('in all 100 cases', 'in 97 of 100 cases, 97%')
     """
-    if kept == judged:
+    if met_count == judged:
         return f"in all {judged:,} cases" if judged > 1 else "in the only case"
-    return f"in {kept:,} of {judged:,} cases, {format_percent(kept / judged)}"
+    return f"in {met_count:,} of {judged:,} cases, {format_percent(met_count / judged)}"
 
 
 # -- what the answers did ----------------------------------------------------------------------------------------------
@@ -192,12 +192,14 @@ def propose_outputs(catalogue: PatternCatalogue, tried: TriedChange) -> list[Out
     for pattern in _order_patterns(catalogue, tried.input):
         for output in _list_outputs(pattern, tried, answers):
             key = (type(output).__name__, repr(sorted(read_parameters(output).items())))
-            kept = count_kept(output, tried) if key not in makers_seen else None
+            met_count = count_kept(output, tried) if key not in makers_seen else None
             makers_seen.add(key)
-            if kept is not None:
-                proposals.append(OutputProposal(pattern=pattern.name, output=output, kept=kept, judged=len(answers)))
+            if met_count is not None:
+                proposals.append(
+                    OutputProposal(pattern=pattern.name, output=output, met_count=met_count, judged=len(answers))
+                )
     own_proposals = [proposal for proposal in proposals if proposal.pattern == tried.input.pattern]
-    expected = max(own_proposals, key=lambda proposal: proposal.kept, default=None)
+    expected = max(own_proposals, key=lambda proposal: proposal.met_count, default=None)
     likely = [item for item in proposals if item is expected or item.share >= MIN_PROPOSED_SHARE]
     return _arrange(likely, tried.input.pattern)[:MAX_PROPOSALS]
 
@@ -298,7 +300,7 @@ def _arrange(proposals: list[OutputProposal], own_pattern: str) -> list[OutputPr
     """Return proposals in order, without those that follow from another one that all groups keep."""
     implied: set[str] = set()
     for proposal in proposals:
-        if proposal.kept == proposal.judged:
+        if proposal.met_count == proposal.judged:
             implied |= IMPLIED.get(type(proposal.output).__name__, frozenset())
     remaining = [item for item in proposals if item.pattern == own_pattern or type(item.output).__name__ not in implied]
 
@@ -323,9 +325,9 @@ def propose_inputs(system: GuidedSystem, output: OutputPattern) -> list[InputPro
             raise
         except DatamorphicError:
             continue
-        kept, judged = count_kept(output, tried), len(tried.before)
-        if kept is not None and judged and kept >= MIN_PROPOSED_SHARE * judged:
-            proposals.append(InputProposal(pattern=change.pattern, input=change, kept=kept, judged=judged))
+        met_count, judged = count_kept(output, tried), len(tried.before)
+        if met_count is not None and judged and met_count >= MIN_PROPOSED_SHARE * judged:
+            proposals.append(InputProposal(pattern=change.pattern, input=change, met_count=met_count, judged=judged))
     return sorted(proposals, key=lambda proposal: -proposal.share)[: 2 * MAX_PROPOSALS]
 
 

@@ -356,8 +356,7 @@ class _GuideWalk:
                 expectation = yield from self._instantiate(
                     chosen, "output", partial(_check_output, tried=tried), fitting
                 )
-            kept = count_kept(expectation, tried) or 0
-            self.say(f"The expectation: {expectation.describe()}. It is met {format_count(kept, len(tried.before))}.")
+            self._say_expectation(expectation, tried)
             return tried.input, expectation, pattern
 
     def _walk_from_output(self) -> Walk:
@@ -380,9 +379,12 @@ class _GuideWalk:
                 chosen, "input", partial(self._try_input, expectation=expectation)
             )
             self._say_change(tried)
-            kept = count_kept(expectation, tried) or 0
-            self.say(f"The expectation: {expectation.describe()}. It is met {format_count(kept, len(tried.before))}.")
+            self._say_expectation(expectation, tried)
             return tried.input, expectation, pattern
+
+    def _say_expectation(self, expectation: OutputPattern, tried: TriedChange) -> None:
+        met_count = count_kept(expectation, tried) or 0
+        self.say(f"The expectation: {expectation.describe()}. It is met {format_count(met_count, len(tried.before))}.")
 
     def _choose_pattern(self, side: Side) -> Walk:
         choices = tuple(
@@ -450,7 +452,7 @@ class _GuideWalk:
                 default=OWN,
                 help="A known relation fills in the answers that fit your inputs; you can change each of them.",
             )
-            example = next((made for relation, made in pairs if relation.name == number), None)
+            example = next((instance for relation, instance in pairs if relation.name == number), None)
         known: dict[str, Any] = {}
         outcome = None
         parameters = list_asked_parameters(pattern, side)
@@ -497,12 +499,12 @@ class _GuideWalk:
                 return _check_output(pattern.output(), tried)
             return pattern
 
-        found = "These patterns fit what was seen:" if proposals else ""
+        lead_in = "These patterns fit what was seen:" if proposals else ""
         if proposals and proposals[0].pattern == tried.input.pattern:
-            found = f"The first is what {tried.input.pattern} expects, the others fit what was seen:"
+            lead_in = f"The first is what {tried.input.pattern} expects, the others fit what was seen:"
         return Question(
             id="output.pattern",
-            text=f"What should the answers do? {found}".strip(),
+            text=f"What should the answers do? {lead_in}".strip(),
             choices=(
                 *(Choice(label, item.describe()) for label, item in by_label.items()),
                 Choice(AGAIN, "none of them: go back to the change of the inputs"),
@@ -525,10 +527,10 @@ class _GuideWalk:
                 return by_label.get(text, AGAIN)
             return self.catalogue[pick_names([text.strip()], names, "pattern with an input side")[0]]
 
-        found = "After these changes it held in most of the cases that were tried:" if proposals else ""
+        lead_in = "After these changes it held in most of the cases that were tried:" if proposals else ""
         return Question(
             id="input.pattern",
-            text=f"When should it hold that {expectation.describe()}? {found}".strip(),
+            text=f"When should it hold that {expectation.describe()}? {lead_in}".strip(),
             choices=(
                 *(Choice(label, item.describe()) for label, item in by_label.items()),
                 Choice(AGAIN, "none of them: go back to the output pattern"),
@@ -630,8 +632,8 @@ class _GuideWalk:
             default={"MRIP": "input", "MROP": "output"}.get(pattern.kind, "both"),
         )
         if side != "both":
-            made = relation.input if side == "input" else relation.output
-            pattern = self.catalogue[made.pattern]
+            instance = relation.input if side == "input" else relation.output
+            pattern = self.catalogue[instance.pattern]
         change: InputPattern | None = relation.input if side != "output" else None
         expectation: OutputPattern | None = relation.output if side != "input" else None
         if way == "same" and change is not None:
@@ -642,7 +644,7 @@ class _GuideWalk:
             change = tried.input
         kind: PatternKind = "MRP" if side == "both" else "MRIP" if side == "input" else "MROP"
         name, definition = yield from self._ask_pattern_name(
-            ": ".join(made.describe() for made in (change, expectation) if made is not None)
+            ": ".join(part.describe() for part in (change, expectation) if part is not None)
         )
         parents = (pattern.name,) if way == "lower" else pattern.parents
         return DerivedPattern(
@@ -737,22 +739,22 @@ def _read_checked(
 
     def read(text: str) -> tuple[Any, Any]:
         value = question.read(text)
-        made = check_parameters(pattern, side, {**known, name: value}, name, complete)
-        return value, check(made) if complete else None
+        instance = check_parameters(pattern, side, {**known, name: value}, name, complete)
+        return value, check(instance) if complete else None
 
     return read
 
 
-def _check_output(made: OutputPattern, tried: TriedChange, on_itself: bool = False) -> OutputPattern:
+def _check_output(instance: OutputPattern, tried: TriedChange, on_itself: bool = False) -> OutputPattern:
     """Return an output pattern if it fits the answers of a trial."""
     afters = [tried.before] if on_itself else tried.afters
     try:
-        made.judge(tried.frame, tried.before, afters)
+        instance.judge(tried.frame, tried.before, afters)
     except DatamorphicError as error:
-        raise WrongAnswer(f"{made.pattern} does not fit these answers. {error}") from error
+        raise WrongAnswer(f"{instance.pattern} does not fit these answers. {error}") from error
     except (TypeError, ArithmeticError, LookupError) as error:
-        raise WrongAnswer(f"{made.pattern} does not fit these answers: {format_short(error)}.") from error
-    return made
+        raise WrongAnswer(f"{instance.pattern} does not fit these answers: {format_short(error)}.") from error
+    return instance
 
 
 def read_file_name(text: str, taken: Path | None = None) -> Path:

@@ -144,17 +144,18 @@ def _build_promises(report: CreditReport, relations: Sequence[ChangeRelation]) -
     promises = {DIRECTION_PROMISES[relation.direction] for relation in relations}
     rows: list[list[str]] = []
     marked: list[tuple[int, int]] = []
+    verdict_words = set()
     for relation in relations:
         row = [describe_changes(relation) if len(promises) == 1 else describe_relation(relation)]
         for model in models:
             verdict = judge_share(model.shares[relation.name], report.threshold, strong)
+            verdict_words.add(verdict.word)
             if VERDICT_STATES[verdict.word] == "bad":
                 marked.append((len(rows), len(row)))
             row.append(_shorten_verdict(verdict, model.shares[relation.name]))
         rows.append(row)
     left_out = len(report.relations) - len(relations)
-    words = {cell for row in rows for cell in row[1:]}
-    almost = " Almost kept: only smaller errors." if "ALMOST KEPT" in words else ""
+    almost = " Almost kept: only smaller errors." if "ALMOST KEPT" in verdict_words else ""
     heading = f"Expected: {promises.pop()} with" if len(promises) == 1 else "Expected"
     return Section(
         heading="What a lender expects, and what the models do",
