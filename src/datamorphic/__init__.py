@@ -60,6 +60,8 @@ if TYPE_CHECKING:
     from .scripting.api import play as play
     from .scripting.pool import TestPool as TestPool
     from .scripting.recorder import record as record
+    from .space.blocks import Image as Image
+    from .space.blocks import Sequence as Sequence
     from .space.column_relations import find_constraints as find_constraints
     from .space.constraints import Combinations as Combinations
     from .space.constraints import OneHot as OneHot
@@ -124,6 +126,7 @@ _NAMES = {
     "scripting.api": "play",
     "scripting.pool": "TestPool",
     "scripting.recorder": "record",
+    "space.blocks": "Image Sequence",
     "space.column_relations": "find_constraints",
     "space.constraints": "Combinations OneHot Rule",
     "space.features": "Categorical Continuous Integer",

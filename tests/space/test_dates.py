@@ -74,9 +74,9 @@ def test_declared_dates_are_left_alone():
     ("values", "message"),
     [
         ([f"the {i}th review of this thing" for i in range(40)], r"free text.*embedding.*kinds="),
-        ([np.zeros((2, 2))] * 40, r"holds a ndarray.*one column per number"),
-        ([[1, 2, 3]] * 40, r"holds a list.*not hashable.*one column per number"),
-        ([b"\x89PNG"] * 40, r"holds a bytes.*Images and sequences"),
+        ([{"a": 1}] * 40, r"holds a dict.*not hashable.*arrays of numbers"),
+        ([["a", "b"]] * 40, r"holds a list.*not hashable.*arrays of numbers"),
+        ([b"\x89PNG"] * 40, r"holds a bytes.*arrays of numbers of one shape"),
         (pd.to_timedelta(range(40), unit="D"), r"durations.*total_seconds"),
         (np.arange(40) * 1j, r"complex.*two columns"),
     ],

@@ -18,6 +18,7 @@ from .._typing import DataLike, ModelLike
 from .._validation import is_number, reject, validate_integer
 from ..errors import ArgumentError, DataError, ModelError, OutOfBudget
 from ..runs.deadline import TimeLimit
+from ..space.blocks import DEFAULT_IMAGE_NAME, is_array_data, is_single_block, to_array_frame
 from ..space.dates import DateColumn, read_dates, to_day_numbers
 from ..space.inference import validate_frame
 from ..space.options import SpaceOptions
@@ -91,6 +92,10 @@ def build_subject(
     sut = copy.copy(wrap(model, **wrap_options))  # the caller's object must keep its space
     space = space or sut.space or (data.space if isinstance(data, Points) else None)
     hints.validate_alone(owner, space)
+    if is_array_data(data):
+        data = to_array_frame(
+            data, DEFAULT_IMAGE_NAME if space is None or not space.blocks else space.blocks[0].block.name
+        )
     if data is None:
         if space is None:
             raise ArgumentError(
@@ -108,7 +113,9 @@ def build_subject(
         space = space or (rows.space if isinstance(rows, Points) else hints.infer_space(rows))
         points = _select_seeds(rows, seeds, space, rng, owner)
     if isinstance(sut, Estimator):
-        sut.check_columns(space.names)
+        sut.use_blocks(space)
+        if not sut.restored_blocks:
+            sut.check_columns(space.names)
     sut.space = space
     if not len(points):
         raise DataError("The data have no rows. Give at least one.")
@@ -178,13 +185,8 @@ def _select_inputs(
         if target is not None:
             raise ArgumentError(f"The target {target!r} names a column, but the data are not a frame. Leave it out.")
         array = np.asarray(data)
-        if array.ndim > 2:
-            shape = ", ".join(map(str, array.shape[1:]))
-            raise DataError(
-                f"The data have the shape {array.shape}: images or sequences, which cannot be varied as such yet. Give one row "
-                "of numbers per case, data.reshape(len(data), -1), and a function that restores the shape: "
-                f"lambda rows: model.predict(rows.reshape(-1, {shape}))."
-            )
+        if space is not None and is_single_block(space.blocks, len(space)):
+            return to_array_frame(array, space.blocks[0].block.name) if array.ndim > 2 else space.points(array).frame
         if array.ndim != 2:
             raise DataError(f"The data must be a frame or a matrix with one row per case. Got shape {array.shape}.")
         names = list(input_names) if input_names is not None else [f"x{j}" for j in range(array.shape[1])]

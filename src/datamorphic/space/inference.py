@@ -11,6 +11,7 @@ import numpy as np
 from .._text import format_short, suggest_name
 from .._validation import is_number
 from ..errors import AmbiguousData, DataError, SpaceError
+from .blocks import Block, holds_arrays, infer_block
 from .encoding import reject_unhashable, to_numbers
 from .features import Categorical, Continuous, Feature, Integer
 
@@ -65,8 +66,8 @@ def infer_features(
     bounds: Mapping[str, tuple[float | None, float | None]],
     orders: Mapping[str, Sequence[Any]],
     target: str | None = None,
-) -> list[Feature]:
-    """Return one feature per column; hints override what the values suggest."""
+) -> list[Feature | Block]:
+    """Return one feature or block per column; hints override what the values suggest."""
     validate_frame(frame)
     if not len(frame):
         raise DataError("The frame has no rows, so kinds, bounds and categories cannot be inferred. Give it rows.")
@@ -80,9 +81,12 @@ def infer_features(
                 suggestion = suggest_name(name, frame.columns)
                 raise SpaceError(f"{hint} names the column {name!r}, which the frame does not have. {suggestion}")
     ambiguous_names: list[str] = []
-    features = []
+    features: list[Feature | Block] = []
     for name in frame.columns:
         column = frame[name]
+        if name not in kinds and name not in orders and holds_arrays(column):
+            features.append(infer_block(name, column, steps.get(name), bounds.get(name)))
+            continue
         kind = kinds.get(name) or ("categorical" if name in orders else _infer_kind(name, column))
         has_hint = any(name in by_column for by_column in hints.values())
         if kind == "integer" and not has_hint and column.nunique() < MIN_UNAMBIGUOUS_INTEGER_VALUES:
@@ -155,9 +159,8 @@ def _reject_text_and_objects(name: str, column: pd.Series[Any]) -> None:
         reason = "which is not hashable and cannot be a category" if is_unhashable else "which is not a category"
         text = " ".join(format_short(first).split())
         raise DataError(
-            f"Column {name!r} holds a {type(first).__name__} ({text}), {reason}. Images and sequences cannot be varied as such "
-            f"yet: give one column per number, pd.DataFrame(frame[{name!r}].tolist()), and a function that puts them together "
-            "again for the model. Or drop the column."
+            f"Column {name!r} holds a {type(first).__name__} ({text}), {reason}. Convert it to numbers, strings or "
+            "arrays of numbers of one shape (images and sequences), or drop the column."
         )
     if not isinstance(first, str):
         return

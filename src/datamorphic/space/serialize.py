@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import DataError, DatamorphicWarning
 from .answers import Record
+from .blocks import BLOCK_CLASSES, Block, block_from_dict
 from .constraints import Combinations, Compare, Constraint, Dependency, LinearEquality, OneHot
 from .features import Categorical, Continuous, Feature, Integer
 from .space import Space
@@ -22,11 +23,12 @@ _NUMERIC_FEATURES = {"continuous": Continuous, "integer": Integer}
 
 def space_to_dict(space: Space) -> dict[str, Any]:
     """Return a space as data. A constraint that is a function is kept by name only."""
+    block_names = {name for placed in space.blocks for name in placed.names}
     return {
-        "features": [_feature_to_dict(feature) for feature in space.features],
+        "features": _features_to_list(space),
         "moves": space.moves,
         "invalid": space.invalid,
-        "dtypes": {name: _dtype_to_json(dtype) for name, dtype in space.dtypes.items()},
+        "dtypes": {name: _dtype_to_json(dtype) for name, dtype in space.dtypes.items() if name not in block_names},
         "constraints": [_constraint_to_dict(constraint) for constraint in space.constraints],
     }
 
@@ -97,6 +99,22 @@ def _dtype_from_json(document: str | dict[str, Any]) -> Any:
     return pd.api.types.pandas_dtype(document)
 
 
+def _features_to_list(space: Space) -> list[dict[str, Any]]:
+    """Return the features in order; a block is one entry, where its first value is, if its values are next to each other."""
+    starts = {placed.positions[0]: placed for placed in space.blocks}
+    documents: list[dict[str, Any]] = []
+    position = 0
+    while position < len(space):
+        placed = starts.get(position)
+        if placed is not None and placed.positions == tuple(range(position, position + placed.block.size)):
+            documents.append(placed.block.to_dict())
+            position += placed.block.size
+        else:
+            documents.append(_feature_to_dict(space.features[position]))
+            position += 1
+    return documents
+
+
 def _feature_to_dict(feature: Feature) -> dict[str, Any]:
     document: dict[str, Any] = {"name": feature.name, "kind": feature.kind, "nullable": feature.nullable}
     if isinstance(feature, Categorical):
@@ -106,7 +124,9 @@ def _feature_to_dict(feature: Feature) -> dict[str, Any]:
     return document | ({"rounds": True} if getattr(feature, "rounds", False) else {})
 
 
-def _feature_from_dict(document: dict[str, Any]) -> Feature:
+def _feature_from_dict(document: dict[str, Any]) -> Feature | Block:
+    if document.get("kind") in BLOCK_CLASSES:
+        return block_from_dict(document)
     document = dict(document)
     kind = document.pop("kind")
     if kind == "categorical":

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -17,6 +18,7 @@ from .._typing import DataLike
 from .._validation import to_generator, validate_choice, validate_integer, validate_positive
 from ..errors import DataError, SpaceError
 from . import geometry
+from .blocks import Block, expand_blocks, expand_data, find_blocks, holds_arrays, restore_data, restore_frame
 from .constraints import Constraint, Dependency, to_constraint
 from .decoding import decode
 from .encoding import encode, encode_floats, find_fault
@@ -153,8 +155,8 @@ class Space:
 
     Parameters
     ----------
-    features : sequence of Continuous, Integer or Categorical
-        The features. Their order matters for the midpoint.
+    features : sequence of Continuous, Integer or Categorical, or of blocks
+        The features, and images (`Image`) or numeric sequences (`Sequence`). Their order matters for the midpoint.
     moves : {"clip", "open"}
         Whether moves of continuous features stop at the bounds or may leave them.
     constraints : sequence
@@ -180,18 +182,18 @@ class Space:
 
     def __init__(
         self,
-        features: Iterable[Feature],
+        features: Iterable[Feature | Block],
         *,
         moves: str = "clip",
         constraints: Iterable[object] = (),
         invalid: str = "avoid",
         dtypes: Mapping[str, Any] | None = None,
     ) -> None:
-        if isinstance(features, Feature):
+        if isinstance(features, Feature | Block):
             features = [features]
         if not isinstance(features, Iterable):
             raise SpaceError(f"A space takes a list of features. Got {features!r}.")
-        self.features = tuple(features)
+        self.features = tuple(expand_blocks(features))
         if not self.features:
             raise SpaceError("A space needs at least one feature: Continuous, Integer or Categorical.")
         for feature in self.features:
@@ -204,7 +206,11 @@ class Space:
             raise SpaceError(f"Two features are named {duplicate!r}. Rename one.")
         self.moves = validate_choice("moves", "Space", moves, ("clip", "open"))
         self.invalid = validate_choice("invalid", "Space", invalid, ("avoid", "allow"))
+        #: the images and sequences, whose values are some of the features
+        self.blocks = find_blocks(self.features)
         self.dtypes = dict(dtypes or {})
+        for placed in self.blocks:
+            self.dtypes |= dict.fromkeys(placed.names, np.dtype(np.float64))
         self.has_nullable = any(feature.nullable for feature in self.features)
         if isinstance(constraints, str | Constraint) or callable(constraints):
             constraints = [constraints]
@@ -255,8 +261,9 @@ class Space:
         """Infer a space from a frame.
 
         Float columns become continuous features, int columns integer ones; text, categories and booleans become
-        categorical. The bounds are those of the values and the step is a twentieth of the range. A column with missing
-        values is nullable. Hints, each a dict by column, override that.
+        categorical. Columns of arrays become images or, if the arrays have one axis, sequences. The bounds are those of the
+        values and the step is a twentieth of the range. A column with missing values is nullable. Hints, each a dict by
+        column, override that.
 
         Parameters
         ----------
@@ -281,7 +288,7 @@ class Space:
             if not len(frame.columns):
                 raise DataError(f"The frame has no column but the target {target!r}. Add the columns of the features.")
         features = infer_features(frame, kinds or {}, steps or {}, bounds or {}, orders or {}, target)
-        dtypes = {name: frame[name].dtype for name in frame.columns}
+        dtypes = {name: frame[name].dtype for name in frame.columns if not holds_arrays(frame[name])}
         return cls(features, moves=moves, constraints=constraints, invalid=invalid, dtypes=dtypes)
 
     @classmethod
@@ -328,6 +335,10 @@ class Space:
 
     def __repr__(self) -> str:
         kinds = [f"{n} {kind}" for kind, n in self.kinds.items() if n]
+        kinds += [
+            f"of which {placed.block.size} are of the {placed.block.noun} {placed.block.name!r}"
+            for placed in self.blocks
+        ]
         constraints_text = f", {pluralize(len(self.constraints), 'constraint')}" if self.constraints else ""
         return f"Space({', '.join(kinds)}{constraints_text}, moves={self.moves!r})"
 
@@ -339,6 +350,12 @@ class Space:
             for kind in ("continuous", "integer", "categorical")
         }
 
+    @cached_property
+    def scalars(self) -> tuple[int, ...]:
+        """The positions of the features that are not values of images or sequences."""
+        in_blocks = {position for placed in self.blocks for position in placed.positions}
+        return tuple(position for position in range(len(self)) if position not in in_blocks)
+
     def position(self, name: str) -> int:
         """Return the position of a feature, or raise `SpaceError`."""
         try:
@@ -348,8 +365,10 @@ class Space:
 
     def describe(self) -> str:
         """Return a description with one line per feature and constraint."""
-        width = max(map(len, self.names))
-        lines = [f"{feature.name:<{width}}  {feature.describe()}" for feature in self.features]
+        rows = [(placed.block.name, placed.block.describe()) for placed in self.blocks]
+        rows += [(self.names[position], self.features[position].describe()) for position in self.scalars]
+        width = max(len(name) for name, _ in rows)
+        lines = [f"{name:<{width}}  {text}" for name, text in rows]
         return "\n".join(lines + [f"always: {constraint}" for constraint in self.constraints])
 
     @property
@@ -386,6 +405,8 @@ class Space:
                         f"These points belong to another space: in {feature.name!r} a value {fault.problem}."
                     )
             return Points(self, data.codes)
+        if self.blocks:
+            data = expand_data(self.blocks, len(self), data, lenient=lenient, open_ends=self.moves == "open")
         frame = to_frame(self.names, data)
         missing = [name for name in self.names if name not in frame.columns]
         if missing:
@@ -434,11 +455,31 @@ class Space:
         import pandas as pd
 
         restored: Any = points
-        if isinstance(data, pd.DataFrame):
+        if self.blocks and not isinstance(data, Points):
+            restored = self._restore_blocks(data, points)
+        elif isinstance(data, pd.DataFrame):
             restored = self.frame(points, like=data)
         elif not isinstance(data, Points):
             restored = restore_form(data, self.frame(points))
         return restored
+
+    def _restore_blocks(self, data: Any, points: Points) -> Any:
+        """Return points in the form of `data`, in a space with images or sequences."""
+        import pandas as pd
+
+        if isinstance(data, pd.DataFrame):
+            if not any(placed.block.name in data.columns for placed in self.blocks):
+                return self.frame(points, like=data)
+            return restore_frame(points.frame, self.blocks)
+        if isinstance(data, Mapping | pd.Series) and any(placed.block.name in data for placed in self.blocks):
+            return restore_form(data, restore_frame(points.frame, self.blocks))
+        if (
+            len(self.blocks) == 1
+            and self.blocks[0].block.size == len(self)
+            and not isinstance(data, Mapping | pd.Series)
+        ):
+            return restore_data(self.blocks, data, points.codes)
+        return restore_form(data, points.frame)
 
     # -- geometry -----------------------------------------------------------------------------------
 
@@ -452,7 +493,12 @@ class Space:
         """
         x, y = self._to_point_pair(a, b)
         result = geometry.distance(self, x.codes, y.codes, scaled)
-        return float(result[0]) if is_single_case(a) and is_single_case(b) else result
+        return float(result[0]) if self._is_single_case(a) and self._is_single_case(b) else result
+
+    def _is_single_case(self, data: DataLike) -> bool:
+        if self.blocks and isinstance(data, np.ndarray) and data.ndim > 1:
+            return len(self.blocks) == 1 and data.shape == self.blocks[0].block.shape
+        return is_single_case(data)
 
     def midpoint(self, a: Data, b: DataLike) -> Data:
         """Return the point half-way between each row of `a` and the same row of `b`."""

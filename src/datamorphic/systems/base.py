@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from .._typing import DataLike
+from ..space.blocks import restore_frame, to_arrays
 from ..space.dates import DateColumn, restore_dates
 from ..space.inference import validate_frame
 from ..space.outputs import Outputs
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
 
 ScoreRequest = bool | Literal["only"]
 #: what a function is called with: a frame, a matrix, or one case at a time (by name or as a dict, as a row of an array, as
-#: a row of a frame)
-CallStyle = Literal["frame", "array", "case", "row", "series"]
-CASE_STYLES: tuple[CallStyle, ...] = ("case", "row", "series")
+#: a row of a frame); with an array of images, such an array with the channels first, or one image at a time
+CallStyle = Literal["frame", "array", "case", "row", "series", "images", "channels", "image"]
+CASE_STYLES: tuple[CallStyle, ...] = ("case", "row", "series", "image")
 ScoreKind = Literal["decision", "probability", "pairwise"]
 #: in the order in which systems fall back on them
 SCORE_KINDS: tuple[ScoreKind | None, ...] = ("pairwise", "decision", "probability", None)
@@ -203,6 +204,12 @@ class Function(Executor):
         """Return what the function returns for the rows of a frame, as it is."""
         if self.date_columns:
             frame = restore_dates(frame, self.date_columns)
+        blocks = () if self.space is None else self.space.blocks
+        if blocks and self.style in ("images", "channels", "image"):
+            arrays = to_arrays(frame, blocks, self.style)
+            return [self.function(array) for array in arrays] if self.style == "image" else self.function(arrays)
+        if blocks and self.style not in ("array", "row"):
+            frame = restore_frame(frame, blocks)
         if self.style == "frame":
             return self.function(frame)
         if self.style == "array":

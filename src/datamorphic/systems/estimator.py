@@ -16,6 +16,7 @@ import numpy.typing as npt
 from .._text import pluralize, suggest_name
 from .._typing import SupportsPredict
 from ..errors import ModelError
+from ..space.blocks import PlacedBlock, is_single_block, restore_frame, to_arrays
 from ..space.dates import DateColumn, restore_dates
 from ..space.outputs import Outputs
 from ..space.points import Batch, Points
@@ -53,6 +54,7 @@ class Estimator(Executor):
     ) -> None:
         self.model, self.space, self.classes = model, space, classes
         self.date_columns: tuple[DateColumn, ...] = ()
+        self.restored_blocks: tuple[PlacedBlock, ...] = ()  # that the model gets as arrays instead of columns
         self.name = name or type(model).__name__
         if SLOW_MODELS.match(type(model).__name__):
             self.batch_rows = 1_000
@@ -68,7 +70,9 @@ class Estimator(Executor):
             self.score_kind = None  # the order of the model's scores is that of its own labels
         self._class_names = self._name_classes(classes)
         if space is not None:
-            self.check_columns(space.names)
+            self.use_blocks(space)
+            if not self.restored_blocks:
+                self.check_columns(space.names)
 
     def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
         """Predict labels, and compute scores if requested."""
@@ -126,7 +130,8 @@ class Estimator(Executor):
 
     def _prepare_batch(self, batch: Batch) -> ModelInput:
         wants_array = self.columns is None and self.width is not None
-        if wants_array and isinstance(batch, Points) and batch.space.plain and not self.date_columns:
+        is_plain = not self.date_columns and not self.restored_blocks
+        if wants_array and isinstance(batch, Points) and batch.space.plain and is_plain:
             self.check_columns(batch.space.names)
             # a copy of the values, because models may write to it
             return batch.codes.copy(order="F")
@@ -134,12 +139,24 @@ class Estimator(Executor):
 
     def input(self, frame: pd.DataFrame) -> ModelInput:
         """Return a frame as the model expects it: columns in its order, or an array."""
+        if self.restored_blocks and all(placed.names[0] in frame.columns for placed in self.restored_blocks):
+            if self.columns is None and is_single_block(self.restored_blocks, len(frame.columns)):
+                return to_arrays(frame, self.restored_blocks)
+            frame = restore_frame(frame, self.restored_blocks)
         self.check_columns(tuple(frame.columns))
         if self.date_columns:
             frame = restore_dates(frame, self.date_columns)
         if self.columns is not None:
             return frame if list(frame.columns) == self.columns else frame[self.columns]
         return frame if self.width is None else frame.to_numpy()
+
+    def use_blocks(self, space: Space) -> None:
+        """Find out whether the model takes the images and sequences of a space as arrays or as columns of numbers."""
+        names = set(space.names)
+        takes_columns = (
+            all(name in names for name in self.columns) if self.columns is not None else self.width == len(names)
+        )
+        self.restored_blocks = () if takes_columns else space.blocks
 
     def check_columns(self, column_names: tuple[str, ...]) -> None:
         """Raise `ModelError` if the model was fitted on other columns."""

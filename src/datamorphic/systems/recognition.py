@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import BadAnswer, ModelError, SystemDied, SystemHung
+from ..space.blocks import is_single_block
 from ..space.outputs import Outputs
 from ..space.points import Batch
 from .base import AnswerOrError, CallStyle, Executor, Function, ScoreRequest, build_case_caller
@@ -28,9 +29,18 @@ from .onnx import OnnxModel
 from .score_rows import find_reading
 
 PROBE_ROWS = 5  # few, because they may be slow; enough to tell probabilities, whose rows sum to 1, from other scores
-CASE_STYLES: tuple[CallStyle, ...] = ("case", "row", "series")
-FUNCTION_STYLES: tuple[CallStyle, ...] = ("frame", "array", *CASE_STYLES)
+CASE_STYLES: tuple[CallStyle, ...] = ("case", "row", "series", "image")
+FUNCTION_STYLES: tuple[CallStyle, ...] = ("frame", "array", "case", "row", "series")
 PREDICT_STYLES: tuple[CallStyle, ...] = ("frame", "array")
+#: for a space that is images, or sequences, and nothing else
+IMAGE_STYLES: tuple[CallStyle, ...] = ("images", "channels", "array", "frame", "image", "row", "case")
+TORCH_IMAGE_STYLES: tuple[CallStyle, ...] = ("channels", "images", "array")
+STYLE_TEXTS: dict[CallStyle, str] = {
+    "array": "an array",
+    "images": "an array of all images",
+    "channels": "an array with the channels before the sides",
+    "image": "one image at a time",
+}
 WRAP_HINT = (
     "It was tried with a frame, with an array and case by case. Wrap it in a function of a frame that returns one answer "
     "per row: def predict(frame): return model(frame[COLUMNS].to_numpy())."
@@ -89,6 +99,12 @@ def recognise(
         candidate = copy.copy(system)
         if candidate.style != "frame":
             styles = (candidate.style,)
+    space = system.space
+    if space is not None and is_single_block(space.blocks, len(space)):
+        if styles == ("array",):  # a module of torch
+            styles = TORCH_IMAGE_STYLES
+        elif len(styles) > 1:
+            styles = tuple(style for style in IMAGE_STYLES if styles == FUNCTION_STYLES or style not in CASE_STYLES)
     first_style = styles[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -178,7 +194,7 @@ def _use_answer(
     notes = []
     if isinstance(candidate, Function) and style != candidate.style:
         candidate.use_style(style)
-        form = "an array" if style == "array" else "one case at a time"
+        form = STYLE_TEXTS.get(style, "one case at a time")
         notes.append(f"{system.name} takes {form}, which was found by trying it.")
     if reading is not None:
         named = candidate.classes is not None
