@@ -22,6 +22,7 @@ NAMES = [
     "FairnessReport",
     "Front",
     "FunctionRelation",
+    "HttpService",
     "Image",
     "InputPattern",
     "Integer",

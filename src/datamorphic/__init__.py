@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from .synthesis.combination.result import Combination as Combination
     from .synthesis.optimisation.api import optimise as optimise
     from .synthesis.optimisation.result import Optimisation as Optimisation
+    from .systems.http import HttpService as HttpService
     from .systems.training import Training as Training
     from .systems.weka import Weka as Weka
     from .systems.wrap import wrap as wrap
@@ -137,6 +138,7 @@ _NAMES = {
     "synthesis.combination.result": "Combination",
     "synthesis.optimisation.api": "optimise",
     "synthesis.optimisation.result": "Optimisation",
+    "systems.http": "HttpService",
     "systems.training": "Training",
     "systems.weka": "Weka",
     "systems.wrap": "wrap",

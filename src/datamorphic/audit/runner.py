@@ -28,7 +28,7 @@ from ..space.labels import find_agreement, to_label_key, to_label_keys
 from ..space.space import Space
 from ..space.table_files import read_table
 from ..systems.estimator import Estimator
-from ..systems.files import is_weka_name, load_model
+from ..systems.files import load_model, name_model
 from ..systems.torch_module import is_torch_module
 from ..systems.weka import Weka
 from .check import run_checks
@@ -175,7 +175,7 @@ def _load(model: ModelLike, data: DataLike | None, options: AuditOptions) -> _Lo
     """Load a model from its path, and fit it if it is an unfitted estimator."""
     name = options.name
     if isinstance(model, str | os.PathLike):
-        name = name or (model if is_weka_name(model) else os.path.basename(os.fspath(model)))
+        name = name or name_model(model)
         model = load_model(model, trust=options.trust)
     if "sklearn" not in sys.modules and not isinstance(model, Weka):  # then the model cannot be one of its estimators
         return _LoadedModel(original=model, fitted=model, name=name)

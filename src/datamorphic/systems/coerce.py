@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._text import format_short, pluralize
-from ..errors import BadAnswer
+from .._text import format_short, pluralize, redact
+from ..errors import BadAnswer, SystemDied, SystemHung, format_error_line
 from ..space.answers import is_collection, to_hashable
 from ..space.outputs import Outputs, Status
 
@@ -18,6 +18,8 @@ Labels = tuple[Any, ...]
 Mask = npt.NDArray[np.bool_]
 MAX_LABELS_TO_COMPARE = 32
 MAX_MESSAGES_PER_BATCH = 1000  # every row has its status all the same
+#: the status of a row whose answer is an error of this type; of any other type: ERROR
+STATUS_BY_ERROR: dict[type, Status] = {SystemHung: Status.TIMEOUT, SystemDied: Status.DIED, BadAnswer: Status.MALFORMED}
 
 
 def to_outputs(
@@ -166,3 +168,29 @@ def _find_labels(values: npt.NDArray[Any], labels: Labels) -> Mask:
     for label in numbers:  # a few comparisons are faster than isin, which sorts
         known |= values == label
     return known
+
+
+def join_row_answers(answers: Sequence[object], labels: Labels | None = None) -> Outputs:
+    """Convert answers that came row by row to `Outputs`; an exception is the outcome of its row.
+
+    Examples
+    --------
+    >>> outputs = join_row_answers(["yes", BadAnswer("its answer is not JSON"), "no"])
+    >>> outputs.ok.tolist(), outputs.messages
+    ([True, False, True], {1: 'its answer is not JSON'})
+    """
+    failed_rows = [row for row, answer in enumerate(answers) if isinstance(answer, BaseException)]
+    if not failed_rows:
+        return to_outputs(list(answers), len(answers), labels, scalar=True)
+    valid_rows = np.setdiff1d(np.arange(len(answers)), failed_rows)
+    valid = to_outputs([answers[row] for row in valid_rows], len(valid_rows), labels, scalar=True)
+    values = np.zeros(len(answers), dtype=valid.values.dtype if len(valid) else object)
+    status = np.zeros(len(answers), dtype=np.int8)
+    values[valid_rows], status[valid_rows] = valid.values, valid.status
+    messages = {int(valid_rows[row]): text for row, text in valid.messages.items()}
+    for row in failed_rows:
+        error: Any = answers[row]
+        status[row] = STATUS_BY_ERROR.get(type(error), Status.ERROR)
+        if len(messages) < MAX_MESSAGES_PER_BATCH:
+            messages[row] = redact(format_error_line(error))
+    return Outputs(values, status, None, messages)

@@ -15,7 +15,9 @@ from .untrusted import SKLEARN_TREE_TYPE, TRUST_HINT, validate_trees
 
 WEKA_PREFIX = "weka:"  # of the name of a learner of Weka with its options
 PICKLE_SUFFIXES = (".pkl", ".pickle", ".joblib")
-MODEL_SUFFIXES = (".skops", ".onnx", *LIBRARY_BY_SUFFIX, *PICKLE_SUFFIXES)
+SERVICE_SUFFIX = ".toml"  # of the description of a service
+SERVICE_SCHEMES = ("http://", "https://")
+MODEL_SUFFIXES = (".skops", ".onnx", SERVICE_SUFFIX, *LIBRARY_BY_SUFFIX, *PICKLE_SUFFIXES)
 
 
 def is_model_file(text: str) -> bool:
@@ -24,7 +26,7 @@ def is_model_file(text: str) -> bool:
 
 
 def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> Any:
-    """Return the model in a file, or the learner that ``weka:`` with a name and options stands for.
+    """Return the model in a file, the learner that ``weka:`` with a name and options stands for, or the service at a URL.
 
     The model is an estimator, or an executor for formats that have no Python object.
     """
@@ -32,12 +34,16 @@ def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> Any:
         from .weka import make_weka_learner
 
         return make_weka_learner(path).check()
+    if is_service_url(path):
+        from .http import HttpService
+
+        return HttpService(path)
     file = Path(path)
     kind = file.suffix.lower()
     if kind not in MODEL_SUFFIXES:
         raise ModelError(
             f"{str(path)!r} is not a known kind of model file. Use .skops or .onnx, the own files of XGBoost (.json, .ubj), "
-            "LightGBM (.txt) and CatBoost (.cbm), or .joblib and .pkl with trust=True."
+            "LightGBM (.txt) and CatBoost (.cbm), .toml for a service, or .joblib and .pkl with trust=True."
         )
     if not file.exists():
         raise ModelError(f"There is no file {str(path)!r}.")
@@ -55,6 +61,10 @@ def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> Any:
             from .onnx import OnnxModel
 
             return OnnxModel(file)
+        if kind == SERVICE_SUFFIX:
+            from .http import load_service
+
+            return load_service(file)
         if kind in LIBRARY_BY_SUFFIX:
             return load_booster_model(file)
         import joblib
@@ -72,6 +82,18 @@ def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> Any:
 def is_weka_name(model: object) -> TypeGuard[str]:
     """Return whether a model is given as ``weka:`` with a name and options."""
     return isinstance(model, str) and model.startswith(WEKA_PREFIX)
+
+
+def is_service_url(model: object) -> TypeGuard[str]:
+    """Return whether a model is given as the URL of a service."""
+    return isinstance(model, str) and model.lower().startswith(SERVICE_SCHEMES)
+
+
+def name_model(path: str | os.PathLike[str]) -> str | None:
+    """Return the name of a model given as a text: of a file without its folder; None for a service, which has its own."""
+    if is_service_url(path) or os.path.splitext(path)[1].lower() == SERVICE_SUFFIX:
+        return None
+    return path if is_weka_name(path) else os.path.basename(os.fspath(path))
 
 
 def _load_skops(file: Path, trust: bool) -> Any:

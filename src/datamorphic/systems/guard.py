@@ -21,10 +21,11 @@ import numpy.typing as npt
 
 from .._text import pluralize, redact
 from .._validation import validate_integer
-from ..errors import BadAnswer, Interrupted, SystemDied, SystemFailed, SystemHung, UsageError, format_error_line
+from ..errors import Interrupted, SystemDied, SystemFailed, SystemHung, UsageError, format_error_line
 from ..space.outputs import Outputs, Status
 from ..space.points import Batch
 from .base import AnswerOrError, Executor, ScoreRequest, SystemTraits, Wrapper
+from .coerce import STATUS_BY_ERROR
 
 RowNumbers = npt.NDArray[np.int64]
 DEFAULT_TRAITS = SystemTraits()
@@ -33,6 +34,7 @@ MAX_FAILED_ROWS = 50  # failures before the first answer after which the system 
 MIN_ROWS_TO_GIVE_UP = 5  # a system is not given up after fewer failing rows
 MAX_HUNG_ROWS = 10  # consecutive rows that hang before the rest of a piece is given up
 PARTS_PER_FAILING_PIECE = 8  # many, since every round with a hanging row costs a whole time-out
+FAILURES = (Status.ERROR, Status.TIMEOUT, Status.DIED, Status.MALFORMED)  # no answer at all
 MIN_TASK_SECONDS = 0.1  # of work per task sent to another process or machine
 
 
@@ -270,7 +272,7 @@ def solve(
     if not, how many rows have failed.
     """
     if isinstance(first, Outputs):
-        return SolvedPiece(outputs=first)
+        return _accept_outputs(first, alive=alive)
     parts: list[tuple[int, Outputs]] = []  # each with its first row
     todo = [(0, len(batch))]
     repeated_rows = failed_rows = hung_rows = 0
@@ -281,8 +283,8 @@ def solve(
         answer = first if part is batch else _query_part(system, part, scores)
         if isinstance(answer, SystemDied) and (part is batch or len(part) == 1):
             answer = _query_part(system, part, scores)  # processes also die for other reasons, so try twice
-        if isinstance(answer, UsageError):
-            raise answer  # wrong use, such as other columns, is not a failing row
+        if isinstance(answer, UsageError | SystemFailed):
+            raise answer  # wrong use, such as other columns, or a server that is down is not a failing row
         if isinstance(answer, Outputs):
             alive = answered = True
             hung_rows = 0
@@ -315,6 +317,19 @@ def solve(
     )
 
 
+def _accept_outputs(outputs: Outputs, *, alive: bool) -> SolvedPiece:
+    """Return the outputs of a batch; a system that reports its failures row by row may have answered none of them."""
+    if alive or not np.isin(outputs.status, FAILURES).all():
+        return SolvedPiece(outputs=outputs)
+    reason = outputs.messages.get(len(outputs) - 1, Status(outputs.status[-1]).name)
+    return SolvedPiece(
+        outputs=outputs,
+        failures=len(outputs),
+        alive=False,
+        give_up_reason=reason if len(outputs) >= MIN_ROWS_TO_GIVE_UP else "",
+    )
+
+
 def _cut(start: int, stop: int, pieces: int) -> list[tuple[int, int]]:
     if pieces == 1:  # most batches: a tenth of the time of a small one
         return [(start, stop)]
@@ -333,12 +348,15 @@ def _is_answering_elsewhere(system: Executor, batch: Batch, remaining_rows: RowN
     """Return whether the system answers any of a few rows, spread evenly: sorted data may fail in succession."""
     count = len(remaining_rows)
     rows = remaining_rows[np.linspace(0, count - 1, min(sample_size, count)).astype(int)].tolist()
-    return any(isinstance(_query_part(system, batch.take(slice(row, row + 1)), False), Outputs) for row in rows)
+    for row in rows:
+        answer = _query_part(system, batch.take(slice(row, row + 1)), False)
+        if isinstance(answer, Outputs) and answer.status[0] not in FAILURES:
+            return True
+    return False
 
 
 def _build_failed_row(error: BaseException) -> Outputs:
-    statuses: dict[type, Status] = {SystemHung: Status.TIMEOUT, SystemDied: Status.DIED, BadAnswer: Status.MALFORMED}
-    status = statuses.get(type(error), Status.ERROR)
+    status = STATUS_BY_ERROR.get(type(error), Status.ERROR)
     # an error of foreign code may hold a URL with a password, and messages go into files and reports
     message = redact(format_error_line(error))
     return Outputs(np.array([None], dtype=object), np.array([status], dtype=np.int8), None, {0: message})

@@ -13,7 +13,7 @@ from ..errors import ArgumentError, ModelError
 from .base import Executor, Function
 from .coerce import Labels
 from .estimator import Estimator
-from .files import is_weka_name, load_model
+from .files import is_weka_name, load_model, name_model
 from .guard import GuardedSystem
 from .isolation import IsolatedSystem
 from .onnx import OnnxModel
@@ -44,7 +44,8 @@ def wrap(
     model : object
         A fitted estimator or pipeline (anything with ``predict``), a function of a frame, a function of one case
         (``scalar=True``), a module of torch, the path of a model file (.skops, .onnx; .json and .ubj of XGBoost, .txt of
-        LightGBM, .cbm of CatBoost; .joblib and .pkl with ``trust=True``), a test system with an executor, or an executor,
+        LightGBM, .cbm of CatBoost; .toml of a service; .joblib and .pkl with ``trust=True``), the URL of a service
+        (``"https://host/predict?age={age}"``, see `HttpService`), a test system with an executor, or an executor,
         which is returned unchanged. ``"weka:IBk -K 3"`` gives a learner, whose ``fit`` returns a system that predicts.
     space : Space, optional
         The space of its inputs. Without a space it takes frames as they are.
@@ -105,9 +106,9 @@ def _make_executor(
             from .learner import Learner
 
             return Learner(loaded_model, name=name or model)
-        name = name or os.path.basename(os.fspath(model))
+        name = name or name_model(model)
         if isinstance(loaded_model, Executor):
-            loaded_model.name, loaded_model.space = name, space
+            loaded_model.name, loaded_model.space = name or loaded_model.name, space
             return _name_classes(loaded_model, classes)
         model = loaded_model
     if isinstance(model, type):

@@ -24,7 +24,7 @@ from ...runs.keep import KeepOptions, resolve_seed
 from ...space.options import SpaceOptions
 from ...space.space import Space
 from ...systems.base import Executor
-from ...systems.files import is_weka_name, load_model
+from ...systems.files import load_model, name_model
 from ...systems.learner import Learner, format_learner, is_regressor
 from ..base import Relation
 from ..learner.base import LearnerRelation
@@ -252,8 +252,7 @@ def run_check(
 def _load_model(model: Any, trust: bool, name: str | None) -> tuple[Any, str | None]:
     """Return the model itself and its name; None for the name of its class."""
     if isinstance(model, str | os.PathLike):
-        default_name = model if is_weka_name(model) else os.path.basename(os.fspath(model))
-        return load_model(model, trust=trust), name or default_name
+        return load_model(model, trust=trust), name or name_model(model)
     return (model.learner, name or model.name) if isinstance(model, Learner) else (model, name)
 
 
