@@ -44,6 +44,7 @@ NAMES = [
     "TestPool",
     "TestSet",
     "TestSystem",
+    "Text",
     "Training",
     "Weka",
     "analyser",

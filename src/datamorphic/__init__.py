@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from .space.outputs import Status as Status
     from .space.points import Points as Points
     from .space.space import Space as Space
+    from .space.text_feature import Text as Text
     from .synthesis.combination.api import combine as combine
     from .synthesis.combination.result import Combination as Combination
     from .synthesis.optimisation.api import optimise as optimise
@@ -131,6 +132,7 @@ _NAMES = {
     "space.column_relations": "find_constraints",
     "space.constraints": "Combinations OneHot Rule",
     "space.features": "Categorical Continuous Integer",
+    "space.text_feature": "Text",
     "space.outputs": "Outputs Status",
     "space.points": "Points",
     "space.space": "Space",

@@ -54,14 +54,14 @@ def test_mushrooms_without_a_known_root_are_answered_for(real_data):
 @pytest.mark.slow
 def test_spaces_of_the_studies(real_data):
     wine = reference_space("red_wine", real_data("red_wine"))
-    assert wine.kinds == {"continuous": 11, "integer": 0, "categorical": 0}
+    assert wine.kinds == {"continuous": 11, "integer": 0, "categorical": 0, "text": 0}
     assert (wine["alcohol"].low, wine["alcohol"].high, wine["alcohol"].step) == (8.4, 14.9, 0.5)
     assert wine.moves == "open"
     mushroom = reference_space("mushroom", real_data("mushroom"))
     assert mushroom.kinds["categorical"] == 22
     assert mushroom["gill-attachment"].values == ("a", "f")
     bank = reference_space("bank_churners", real_data("bank_churners"))
-    assert bank.kinds == {"continuous": 3, "integer": 11, "categorical": 5}
+    assert bank.kinds == {"continuous": 3, "integer": 11, "categorical": 5, "text": 0}
     assert (bank["Credit_Limit"].low, bank["Credit_Limit"].step) == (1000, 2000)
     assert bank["Marital_Status"].values == ("Married", "Single", "Divorced", "Unknown")
 

@@ -22,7 +22,7 @@ def test_hints_for_bank_churners_are_applied(real_data):
     frame = real_data("bank_churners")
     with pytest.warns(dm.errors.AmbiguousData, match="Credit_Limit.*Avg_Open_To_Buy.*rounded"):
         space = dm.Space.from_frame(frame, target="target", **faulty.BANK_HINTS)
-    assert space.kinds == {"continuous": 3, "integer": 11, "categorical": 5}
+    assert space.kinds == {"continuous": 3, "integer": 11, "categorical": 5, "text": 0}
     assert space["Customer_Age"].step == 3
     assert (space["Credit_Limit"].low, space["Credit_Limit"].high) == (1000, 40000)
     assert space["Card_Category"].values == ("Blue", "Silver", "Gold", "Platinum")

@@ -20,6 +20,7 @@ from ..errors import ArgumentError, DataError, ModelError, OutOfBudget
 from ..runs.deadline import TimeLimit
 from ..space.blocks import DEFAULT_IMAGE_NAME, is_array_data, is_single_block, to_array_frame
 from ..space.dates import DateColumn, read_dates, to_day_numbers
+from ..space.frames import name_texts
 from ..space.inference import validate_frame
 from ..space.options import SpaceOptions
 from ..space.points import Points
@@ -76,6 +77,7 @@ def build_subject(
     if space is not None and not isinstance(space, Space):
         reject("space", owner, "a Space", space)
     hints = SpaceOptions() if space_options is None else space_options
+    data, seeds = name_texts(data), name_texts(seeds)
     if not hasattr(model, "fit") and has_morphisms(model):  # a learner is not a test system
         return _build_system_subject(TestSystem.collect(model), data, space, hints, seeds, rng, owner)
     if isinstance(data, Space):

@@ -21,7 +21,7 @@ from .._typing import DataLike
 from ..errors import AmbiguousData, SpaceError
 from .constraints import Compare, Constraint, Dependency, LinearEquality, OneHot
 from .dates import read_dates
-from .features import Categorical, Codes, Mask
+from .features import Codes, Mask
 from .space import Points, Space
 
 if TYPE_CHECKING:
@@ -109,9 +109,9 @@ def find_point_constraints(points: Points, exempt: Sequence[str] = ()) -> list[C
         known = codes[:, column][~np.isnan(codes[:, column])]
         if feature.name in exempt or len(known) < MIN_ROWS or known.min() == known.max():
             continue
-        if not isinstance(feature, Categorical):
+        if feature.numeric:
             numeric.append(column)
-        if feature.kind != "continuous":
+        if feature.kind not in ("continuous", "text"):
             discrete.append(column)
     constraints: list[Constraint] = []
     groups = _find_one_hot_groups(points, discrete[:MAX_COLUMNS])

@@ -126,12 +126,12 @@ class Compare(Constraint):
         return (self.left, self.right) if isinstance(self.right, str) else (self.left,)
 
     def check(self, space: Space) -> None:
-        """Raise `SpaceError` if a feature is unknown or categorical."""
+        """Raise `SpaceError` if a feature is unknown or not a number."""
         super().check(space)
         for name in self.names:
-            if space[name].kind == "categorical":
+            if not space[name].numeric:
                 raise SpaceError(
-                    f"The constraint {self} compares {name!r}, which is categorical. "
+                    f"The constraint {self} compares {name!r}, which is {space[name].kind}. "
                     "Compare numbers, or use Combinations for categories."
                 )
 
@@ -275,9 +275,9 @@ class Combinations(Constraint):
         """Raise an error unless the table lists values of discrete features."""
         super().check(space)
         for name in self.names:
-            if space[name].kind == "continuous":
+            if space[name].kind in ("continuous", "text"):
                 raise SpaceError(
-                    f"A table of valid combinations cannot list {name!r}: it is continuous. "
+                    f"A table of valid combinations cannot list {name!r}: it is {space[name].kind}. "
                     "Use a comparison or a function instead."
                 )
         self._encode_table(space)
@@ -362,7 +362,7 @@ class Dependency(Combinations):
     def mending(self, space: Space, name: str) -> float:
         """Return the largest change of the second feature, for features that change the first one."""
         dependent = space[self.dependent]
-        largest_change = 1.0 if dependent.kind == "categorical" else dependent.high - dependent.low
+        largest_change = 1.0 if not dependent.numeric else dependent.high - dependent.low
         return largest_change if self._depends_on(space, space.position(name)) else 0.0
 
     def _depends_on(self, space: Space, position: int) -> bool:
@@ -470,11 +470,11 @@ class LinearEquality(Constraint):
         return tuple(name for name, _ in self.terms)
 
     def check(self, space: Space) -> None:
-        """Raise `SpaceError` if a feature is unknown or categorical."""
+        """Raise `SpaceError` if a feature is unknown or not a number."""
         super().check(space)
         for name in self.names:
-            if space[name].kind == "categorical":
-                raise SpaceError(f"The constraint {self} adds {name!r}, which is categorical. Add numbers.")
+            if not space[name].numeric:
+                raise SpaceError(f"The constraint {self} adds {name!r}, which is {space[name].kind}. Add numbers.")
 
     def _compute_residuals(self, space: Space, codes: Codes) -> tuple[Codes, Codes]:
         """Return how far each row is from the equality, and the largest rounding error."""

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from .encoding import MASKED_DTYPE_NAMES, build_category_index, to_numpy_dtype
 from .features import Categorical, Codes, Feature
+from .text_feature import Text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,9 +23,24 @@ def decode(feature: Feature, codes: Codes, dtype: Dtype | None = None) -> Any:
 
     Real numbers are never cast to integers and no number wraps around: a dtype that is too narrow is widened.
     """
+    if isinstance(feature, Text):
+        return _decode_texts(feature, codes, dtype)
     if isinstance(feature, Categorical):
         return _decode_categories(feature, codes, dtype)
     return _decode_real(codes, dtype) if feature.kind == "continuous" else _decode_whole(feature, codes, dtype)
+
+
+def _decode_texts(feature: Text, codes: Codes, dtype: Dtype | None) -> Any:
+    import pandas as pd
+
+    texts = np.empty(len(codes), dtype=object)
+    texts[:] = feature.decode_texts(codes)
+    if dtype is None or dtype == np.dtype(object) or isinstance(dtype, pd.CategoricalDtype):
+        return texts
+    try:
+        return pd.array(texts, dtype=dtype)
+    except (TypeError, ValueError):
+        return texts
 
 
 def _decode_real(codes: Codes, dtype: Dtype | None) -> Any:

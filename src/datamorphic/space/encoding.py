@@ -16,6 +16,7 @@ import numpy as np
 from .._text import format_short, suggest_name
 from ..errors import DataError
 from .features import LARGEST_INTEGER, LARGEST_NUMBER, Categorical, Codes, Feature, Integer, Mask
+from .text_feature import Text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,6 +44,8 @@ def encode(feature: Feature, column: pd.Series[Any], *, open_ends: bool, lenient
     keeps its value, text in a column of numbers becomes inf, and an unknown category `UNKNOWN_CATEGORY_CODE`.
     """
     unknown_hint = ""
+    if isinstance(feature, Text):
+        return _encode_texts(feature, column, lenient)
     if isinstance(feature, Categorical):
         codes, unknown_hint = _encode_categories(feature, column)
     else:
@@ -173,6 +176,19 @@ def _encode_categories(feature: Categorical, column: pd.Series[Any]) -> tuple[Co
         if twin is not None:
             hint = f"There is {twin!r}, of type {type(twin).__name__}; this is of type {type(unknown).__name__}."
     return codes, hint
+
+
+def _encode_texts(feature: Text, column: pd.Series[Any], lenient: bool) -> Codes:
+    """Return the codes of texts; a lenient encoding takes other values for missing."""
+    values, missing, is_other = feature.split_column(column)
+    if not lenient:
+        _reject_rows(feature, column, Fault(is_other, "is not a text", "Convert the column first: column.astype(str)."))
+        if not feature.nullable:
+            remedy = 'Declare the feature nullable=True, or fill the gaps: column.fillna("").'
+            _reject_rows(feature, column, Fault(missing, "is missing", remedy))
+    no_text = missing | is_other
+    codes = feature.encode_texts("" if absent else text for text, absent in zip(values, no_text.tolist(), strict=True))
+    return np.where(no_text, np.nan, codes)
 
 
 def reject_unhashable(name: str, column: pd.Series[Any]) -> NoReturn:

@@ -1,4 +1,4 @@
-"""The three kinds of features: continuous, integer and categorical.
+"""Features: continuous, integer and categorical; `Text` has its own module.
 
 The values of a feature are stored as float64 codes. The code of a number is the number, the code of a category its
 position in the declared order, and the code of a missing value (of a nullable feature) NaN.
@@ -21,16 +21,17 @@ from ..errors import SpaceError
 
 Codes = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
-FeatureKind = Literal["continuous", "integer", "categorical"]
+FeatureKind = Literal["continuous", "integer", "categorical", "text"]
 
 LARGEST_INTEGER = 2.0**52  # beyond it, neighbouring integers share a float64
 LARGEST_NUMBER = 1e150  # beyond it, a squared difference overflows
 
 
 class Feature:
-    """Base class of features; use `Continuous`, `Integer` or `Categorical`."""
+    """Base class of features; use `Continuous`, `Integer`, `Categorical` or `Text`."""
 
     kind: ClassVar[FeatureKind]
+    numeric: ClassVar[bool] = True  # whether codes are numbers, which have an order and differences
     name: str  # of the column
     nullable: bool  # whether the value may be missing
     low: float  # the smallest code; infinite if there is no bound
@@ -232,6 +233,7 @@ class Categorical(Feature):
     """
 
     kind: ClassVar[FeatureKind] = "categorical"
+    numeric: ClassVar[bool] = False
     low: ClassVar[float] = 0.0  # type: ignore[misc]
     step: ClassVar[float] = 1.0  # type: ignore[misc]  # any two categories are 1 apart
     name: str

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from .constraints import find_limits
 from .features import Codes, Feature, Mask
+from .text_feature import Text
 
 if TYPE_CHECKING:
     from .space import Space
@@ -35,7 +36,8 @@ def distance(space: Space, a: Codes, b: Codes, scaled: bool = False) -> Codes:
     """Return the distance of every row of `a` to the same row of `b`.
 
     The Euclidean distance over the continuous features, plus the sum of absolute differences of the integers, plus the
-    number of categories that differ, plus one for every value that is missing on one side only.
+    number of categories that differ, plus the number of edits between texts, plus one for every value that is missing on one
+    side only.
     """
     rows = len(b) if len(a) == 1 else len(a)
     squares, total = np.zeros(rows), np.zeros(rows)
@@ -43,6 +45,9 @@ def distance(space: Space, a: Codes, b: Codes, scaled: bool = False) -> Codes:
         x, y = a[:, j], b[:, j]
         if feature.kind == "categorical":
             total += differ(feature, x, y)
+            continue
+        if isinstance(feature, Text):
+            total += feature.measure_gaps(x, y) * (feature.scale if scaled else 1.0)
             continue
         gap = np.abs(x - y)
         if scaled:
@@ -69,6 +74,8 @@ def discrete_distance(space: Space, a: Codes, b: Codes) -> Codes:
 
 
 def _measure_discrete_gap(feature: Feature, x: Codes, y: Codes) -> Any:
+    if isinstance(feature, Text):
+        return feature.measure_gaps(x, y)
     if feature.kind != "integer":
         return differ(feature, x, y)
     gap = np.abs(x - y)
@@ -161,6 +168,10 @@ def _halve(space: Space, a: Codes, b: Codes, to_first: Mask) -> Codes:
             out[:, j] = np.where(to_first, x, y)
             to_first = to_first ^ differ(feature, x, y)
             continue
+        if isinstance(feature, Text):
+            out[:, j], odd_gap = feature.halve(x, y, to_first)
+            to_first = to_first ^ odd_gap
+            continue
         if feature.kind == "continuous":
             between = (x + y) / 2
             odd: Any = False
@@ -214,6 +225,8 @@ def plan_paths(space: Space, a: Codes, b: Codes, delta: float) -> tuple[Codes, C
                 current[np.isnan(b[:, j]), j] = np.nan
                 fill = np.isnan(current[:, j]) & ~np.isnan(b[:, j])
                 current[fill, j] = feature.default
+            if isinstance(feature, Text):
+                continue  # midpoints lead from one text to another
             with np.errstate(over="ignore"):
                 # slightly more, since 0.6 / 0.2 is 2.9999999999999996
                 steps = np.trunc(np.nan_to_num(b[:, j] - current[:, j]) / feature.step * (1 + 1e-12))

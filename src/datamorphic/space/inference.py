@@ -14,6 +14,7 @@ from ..errors import AmbiguousData, DataError, SpaceError
 from .blocks import Block, holds_arrays, infer_block
 from .encoding import reject_unhashable, to_numbers
 from .features import Categorical, Continuous, Feature, Integer
+from .text_feature import MAX_EXAMPLES, Text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +26,7 @@ MIN_WORDS_PER_TEXT = 4
 MIN_DISTINCT_TEXTS = 20
 MIN_DISTINCT_SHARE = 0.5
 MAX_TEXTS_TO_LOOK_AT = 1_000
-FEATURE_KINDS = ("continuous", "integer", "categorical")
+FEATURE_KINDS = ("continuous", "integer", "categorical", "text")
 
 
 def validate_frame(frame: object) -> pd.DataFrame:
@@ -124,8 +125,8 @@ def _infer_kind(name: str, column: pd.Series[Any]) -> str:
         return "continuous"
     if types.is_datetime64_any_dtype(dtype) or types.is_timedelta64_dtype(dtype) or types.is_complex_dtype(dtype):
         raise DataError(_describe_dates(name, dtype))
-    _reject_text_and_objects(name, column)
-    return "categorical"
+    _reject_objects(name, column)
+    return "text" if is_free_text(column) else "categorical"
 
 
 def _describe_dates(name: str, dtype: object) -> str:
@@ -148,8 +149,8 @@ def _describe_dates(name: str, dtype: object) -> str:
     )
 
 
-def _reject_text_and_objects(name: str, column: pd.Series[Any]) -> None:
-    """Raise `DataError` for free text, images and sequences: they are neither numbers nor categories."""
+def _reject_objects(name: str, column: pd.Series[Any]) -> None:
+    """Raise `DataError` for images and sequences: they are neither numbers nor categories."""
     values = column.dropna()
     if not len(values):
         return
@@ -162,19 +163,17 @@ def _reject_text_and_objects(name: str, column: pd.Series[Any]) -> None:
             f"Column {name!r} holds a {type(first).__name__} ({text}), {reason}. Convert it to numbers, strings or "
             "arrays of numbers of one shape (images and sequences), or drop the column."
         )
-    if not isinstance(first, str):
-        return
-    sample = values.iloc[:MAX_TEXTS_TO_LOOK_AT]
-    if not all(isinstance(text, str) for text in sample):
-        return
+
+
+def is_free_text(column: pd.Series[Any]) -> bool:
+    """Return whether the values of a column are texts of several words, most of which occur once."""
+    sample = column.dropna().iloc[:MAX_TEXTS_TO_LOOK_AT]
+    if not len(sample) or not all(isinstance(text, str) for text in sample):
+        return False
     distinct = sample.nunique()
-    words = sample.str.count(r"\S+").mean()
-    if distinct >= MIN_DISTINCT_TEXTS and distinct > MIN_DISTINCT_SHARE * len(sample) and words >= MIN_WORDS_PER_TEXT:
-        raise DataError(
-            f"Column {name!r} holds free text ({format_short(first)!r}), which cannot be varied as such yet. Drop it if the "
-            "model does not need it, or test the model behind it: compute numbers from the text (its length, an embedding) "
-            f'first. To take every text for a category, declare kinds={{"{name}": "categorical"}}.'
-        )
+    if distinct < MIN_DISTINCT_TEXTS or distinct <= MIN_DISTINCT_SHARE * len(sample):
+        return False
+    return bool(sample.str.count(r"\S+").mean() >= MIN_WORDS_PER_TEXT)
 
 
 def _infer_feature(
@@ -186,6 +185,10 @@ def _infer_feature(
     order: Sequence[Any] | None,
 ) -> Feature:
     nullable = bool(column.isna().any())
+    if kind == "text":
+        if bounds is not None or step is not None or order is not None:
+            raise SpaceError(f"Column {name!r} is text and takes no bounds, step or order. Leave them out.")
+        return _infer_text(name, column, nullable)
     if kind == "categorical":
         if bounds is not None or step is not None:
             raise SpaceError(
@@ -210,6 +213,16 @@ def _infer_feature(
         return Continuous(name, **options).with_step_given(step_given)
     has_fractions = bool((numbers != np.rint(numbers)).any())
     return Integer(name, **options, rounds=has_fractions).with_step_given(step_given)
+
+
+def _infer_text(name: str, column: pd.Series[Any], nullable: bool) -> Text:
+    texts = column.dropna().drop_duplicates().iloc[:MAX_EXAMPLES].tolist()
+    if wrong := [value for value in texts if not isinstance(value, str)]:
+        raise DataError(
+            f"Column {name!r} is declared text and holds {format_short(wrong[0])!r} of type {type(wrong[0]).__name__}. "
+            f"Convert the column: frame[{name!r}] = frame[{name!r}].astype(str)."
+        )
+    return Text(name, nullable=nullable, examples=texts)
 
 
 def _read_numbers(name: str, column: pd.Series[Any], kind: str) -> np.ndarray[Any, np.dtype[np.float64]]:

@@ -8,11 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from .features import Codes
+from .text_feature import Text
+from .token_edits import bound_edits, count_edits
 
 if TYPE_CHECKING:
     from .space import Space
 
 MAX_DISTANCES_PER_BLOCK = 500_000  # so that a block stays in the processor's cache from one feature to the next
+MAX_EXACT_TEXT_PAIRS = 100_000
 MAX_NEIGHBOURS_BY_REPEATED_SEARCH = 32  # for more neighbours, sorting is faster
 
 
@@ -21,7 +24,8 @@ def find_nearest(
 ) -> tuple[Codes, npt.NDArray[np.intp]]:
     """Return distances and row numbers of the `k` nearest candidates per case.
 
-    The search is exact: by a tree if all features are continuous, else by all distances. If there are fewer than `k`
+    The search is exact: by a tree if all features are continuous, else by all distances (among many texts, by counts of words,
+    see `Distances`). If there are fewer than `k`
     candidates, the rest is inf and -1.
     """
     neighbour_count = min(k, len(candidates))
@@ -56,12 +60,20 @@ def find_nearest(
 
 
 class Distances:
-    """The distances of all cases to all candidates, block by block."""
+    """The distances of all cases to all candidates, block by block.
+
+    For more than `MAX_EXACT_TEXT_PAIRS` pairs of texts, the number of edits is replaced by a lower bound, which ignores the order
+    of the words.
+    """
 
     def __init__(self, space: Space, cases: Codes, candidates: Codes, scaled: bool) -> None:
         scale = np.array([feature.scale if scaled else 1.0 for feature in space.features])
         all_rows = np.concatenate([cases, candidates])
         self._complete_columns, self._columns_with_missing = [], []
+        self._texts: list[tuple[Codes, npt.NDArray[np.intp], npt.NDArray[np.intp]]] = []
+        for j, feature in enumerate(space.features):
+            if isinstance(feature, Text):
+                self._texts.append(_measure_texts(feature, cases[:, j], candidates[:, j], scale[j]))
         kinds = ("categorical", "hamming"), ("integer", "cityblock"), ("continuous", "sqeuclidean")
         for kind, measure in kinds:
             positions = [j for j, feature in enumerate(space.features) if feature.kind == kind]
@@ -88,6 +100,8 @@ class Distances:
             add(measure, cdist(cases[rows], candidates, measure))
             if measure == "hamming":  # the share of categories that differ
                 sums[measure] *= candidates.shape[1]
+        for table, case_places, candidate_places in self._texts:
+            add("text", table[case_places[rows][:, None], candidate_places])
         for measure, cases, candidates in self._columns_with_missing:
             gap = np.abs(cases[rows] - candidates)
             add("missing", (np.isnan(cases[rows]) != np.isnan(candidates)).astype(np.float64))
@@ -99,3 +113,23 @@ class Distances:
         for gaps in rest:
             first += gaps
         return first
+
+
+def _measure_texts(
+    feature: Text, cases: Codes, candidates: Codes, scale: float
+) -> tuple[Codes, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Return the distances of different texts as a table, and the places of all rows in it."""
+    first, case_places = np.unique(cases, return_inverse=True)
+    second, candidate_places = np.unique(candidates, return_inverse=True)
+    texts = [feature.decode_texts(codes) for codes in (first, second)]
+    known = [[text for text in side if text is not None] for side in texts]  # a missing value is the last one
+    table = np.ones((len(first), len(second)))
+    if len(known[0]) * len(known[1]) > MAX_EXACT_TEXT_PAIRS:
+        edits = bound_edits(*known)
+    else:
+        pairs = [(a, b) for a in known[0] for b in known[1]]
+        edits = count_edits([a for a, _ in pairs], [b for _, b in pairs]).reshape(len(known[0]), len(known[1]))
+    table[: len(known[0]), : len(known[1])] = edits * scale
+    if len(known[0]) < len(first) and len(known[1]) < len(second):
+        table[-1, -1] = 0.0
+    return table, case_places.ravel(), candidate_places.ravel()

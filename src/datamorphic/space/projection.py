@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -9,25 +10,29 @@ import numpy as np
 import numpy.typing as npt
 
 from .features import Codes
+from .text_feature import Text
+from .token_edits import split_tokens
 
 if TYPE_CHECKING:
     from .space import Space
 
 MAX_ROWS_TO_FIT = 5_000
+TEXT_COLUMNS = 33  # numbers that describe a text: 32 buckets of words, and its length
 BINS_PER_AXIS = 16  # of an archive, in each of the two directions
 
 
 class Projection:
     """A map of a space to the plane, fitted to some of its points.
 
-    Spaces of one or two features are mapped as they are. For larger ones the axes are the two principal components, with
-    numbers divided by their ranges, categories as indicators and missing numbers at the mean.
+    Spaces of one or two features without texts are mapped as they are. For others the axes are the two principal components, with
+    numbers divided by their ranges, categories as indicators, texts as counts of words in buckets, and missing numbers at the
+    mean.
     `variance_share` is the share of the variance that the plane shows, and `axes` names its two axes.
     """
 
     def __init__(self, space: Space, codes: Codes) -> None:
         self.space = space
-        self.flat = len(space) <= 2
+        self.flat = len(space) <= 2 and not space.kinds["text"]
         self.variance_share, self.axes = 1.0, (space.names[0], space.names[1] if len(space) > 1 else "")
         if self.flat:
             return
@@ -59,7 +64,9 @@ class Projection:
         """Return scaled numbers and one indicator column per category."""
         columns = []
         for j, feature in enumerate(self.space.features):
-            if feature.kind == "categorical":
+            if isinstance(feature, Text):
+                columns.append(_describe_texts(feature, codes[:, j]))
+            elif feature.kind == "categorical":
                 values = np.arange(int(feature.high) + 1)
                 # so that two different categories are at distance 1
                 columns.append((codes[:, j, None] == values) / np.sqrt(2))
@@ -71,11 +78,30 @@ class Projection:
         """Return a name for an axis: the features with the largest weights."""
         weights, place = [], 0
         for feature in self.space.features:
-            width = int(feature.high) + 1 if feature.kind == "categorical" else 1
+            width = (
+                int(feature.high) + 1
+                if feature.kind == "categorical"
+                else TEXT_COLUMNS
+                if feature.kind == "text"
+                else 1
+            )
             weights.append(float(np.abs(self._directions[axis, place : place + width]).sum()))
             place += width
         heaviest = sorted(range(len(weights)), key=lambda j: -weights[j])[:3]
         return f"direction {axis + 1}: " + ", ".join(self.space.names[j] for j in heaviest)
+
+
+def _describe_texts(feature: Text, codes: Codes) -> Codes:
+    """Return the length of each text, and how often tokens of each of some buckets occur, relative to usual lengths."""
+    distinct, inverse = np.unique(codes, return_inverse=True)
+    table = np.full((len(distinct), TEXT_COLUMNS), np.nan)
+    for row, text in enumerate(feature.decode_texts(distinct)):
+        if text is not None:
+            tokens = split_tokens(text.lower())
+            buckets = [zlib.crc32(token.strip().encode("utf-8", "replace")) % (TEXT_COLUMNS - 1) for token in tokens]
+            table[row, :-1] = np.bincount(buckets, minlength=TEXT_COLUMNS - 1)
+            table[row, -1] = len(tokens)
+    return table[inverse.ravel()] * feature.scale
 
 
 class Archive:

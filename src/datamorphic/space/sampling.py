@@ -8,6 +8,7 @@ import numpy as np
 
 from ..errors import SpaceError
 from .features import Codes
+from .text_feature import Text
 
 if TYPE_CHECKING:
     from .space import Space
@@ -20,6 +21,11 @@ MISSING_SHARE = 0.1  # of the values of a nullable feature
 def draw(space: Space, n: int, rng: np.random.Generator) -> Codes:
     """Return the codes of `n` uniform rows that satisfy the constraints."""
     for feature in space.features:
+        if isinstance(feature, Text) and not feature.examples:
+            raise SpaceError(
+                f"Feature {feature.name!r} has no examples, so no texts can be drawn. Declare some: "
+                f'Text({feature.name!r}, examples=["...", "..."]), or start from rows of data.'
+            )
         if not (np.isfinite(feature.low) and np.isfinite(feature.high)):
             side = "lower" if np.isinf(feature.low) else "upper"
             raise SpaceError(
@@ -47,7 +53,9 @@ def draw(space: Space, n: int, rng: np.random.Generator) -> Codes:
 def _draw_unconstrained(space: Space, n: int, rng: np.random.Generator) -> Codes:
     codes = np.empty((n, len(space.features)), order="F")
     for j, feature in enumerate(space.features):
-        if feature.kind == "continuous":
+        if isinstance(feature, Text):
+            codes[:, j] = feature.encode_texts(feature.examples)[rng.integers(len(feature.examples), size=n)]
+        elif feature.kind == "continuous":
             codes[:, j] = rng.uniform(feature.low, feature.high, n)
         else:
             codes[:, j] = rng.integers(int(feature.low), int(feature.high), n, endpoint=True)

@@ -14,10 +14,12 @@ from .blocks import BLOCK_CLASSES, Block, block_from_dict
 from .constraints import Combinations, Compare, Constraint, Dependency, LinearEquality, OneHot
 from .features import Categorical, Continuous, Feature, Integer
 from .space import Space
+from .text_feature import Text
 
 if TYPE_CHECKING:
     from .encoding import Dtype
 
+MAX_STORED_EXAMPLES = 1_000  # texts per feature
 _NUMERIC_FEATURES = {"continuous": Continuous, "integer": Integer}
 
 
@@ -119,6 +121,13 @@ def _feature_to_dict(feature: Feature) -> dict[str, Any]:
     document: dict[str, Any] = {"name": feature.name, "kind": feature.kind, "nullable": feature.nullable}
     if isinstance(feature, Categorical):
         return document | {"values": [value_to_json(value, "category") for value in feature.values]}
+    if isinstance(feature, Text):
+        synonyms = {word: list(others) for word, others in feature.synonyms.items()}
+        return (
+            document
+            | {"examples": list(feature.examples[:MAX_STORED_EXAMPLES])}
+            | ({"synonyms": synonyms} if synonyms else {})
+        )
     document |= {side: value for side, value in (("low", feature.low), ("high", feature.high)) if math.isfinite(value)}
     document |= {"step": feature.step, "step_given": feature.step_given}
     return document | ({"rounds": True} if getattr(feature, "rounds", False) else {})
@@ -133,6 +142,8 @@ def _feature_from_dict(document: dict[str, Any]) -> Feature | Block:
         return Categorical(
             document["name"], list(map(value_from_json, document["values"])), nullable=document["nullable"]
         )
+    if kind == "text":
+        return Text(**document)
     step_given = document.pop("step_given")
     return _NUMERIC_FEATURES[kind](**document).with_step_given(step_given)
 

@@ -23,10 +23,11 @@ from .constraints import Constraint, Dependency, to_constraint
 from .decoding import decode
 from .encoding import encode, encode_floats, find_fault
 from .features import Codes, Feature, Mask
-from .frames import is_single_case, restore_form, to_frame
+from .frames import is_single_case, name_texts, restore_form, to_frame
 from .geometry import Counts
 from .inference import infer_features, validate_frame
 from .sampling import draw
+from .text_feature import TEXTS, Text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,8 +90,22 @@ class Points:
             raise DataError("The points to concatenate come from different spaces. Encode them with one space.")
         return Points(space, np.concatenate([part.codes for part in parts]))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how to rebuild the points in another process: with their texts, and without other texts of the space."""
+        positions = [j for j, feature in enumerate(self.space.features) if isinstance(feature, Text)]
+        if not positions:
+            return Points, (self.space, self.codes)
+        codes = np.unique(self.codes[:, positions])
+        texts = TEXTS.decode(codes[~np.isnan(codes)].astype(np.int64).tolist())
+        return _rebuild_points, (self.space.without_examples(), self.codes, texts)
+
     def __repr__(self) -> str:
         return f"Points({len(self):,} x {len(self.space)} features)"
+
+
+def _rebuild_points(space: Space, codes: Codes, texts: list[str]) -> Points:
+    TEXTS.encode(texts)
+    return Points(space, codes)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -155,7 +170,7 @@ class Space:
 
     Parameters
     ----------
-    features : sequence of Continuous, Integer or Categorical, or of blocks
+    features : sequence of Continuous, Integer, Categorical or Text, or of blocks
         The features, and images (`Image`) or numeric sequences (`Sequence`). Their order matters for the midpoint.
     moves : {"clip", "open"}
         Whether moves of continuous features stop at the bounds or may leave them.
@@ -195,10 +210,10 @@ class Space:
             raise SpaceError(f"A space takes a list of features. Got {features!r}.")
         self.features = tuple(expand_blocks(features))
         if not self.features:
-            raise SpaceError("A space needs at least one feature: Continuous, Integer or Categorical.")
+            raise SpaceError("A space needs at least one feature: Continuous, Integer, Categorical or Text.")
         for feature in self.features:
             if not isinstance(feature, Feature):
-                raise SpaceError(f"A space takes Continuous, Integer and Categorical features. Got {feature!r}.")
+                raise SpaceError(f"A space takes Continuous, Integer, Categorical and Text features. Got {feature!r}.")
         self.names = tuple(feature.name for feature in self.features)
         self._positions = {name: j for j, name in enumerate(self.names)}
         if len(self._positions) < len(self.names):
@@ -260,17 +275,17 @@ class Space:
     ) -> Space:
         """Infer a space from a frame.
 
-        Float columns become continuous features, int columns integer ones; text, categories and booleans become
-        categorical. Columns of arrays become images or, if the arrays have one axis, sequences. The bounds are those of the
-        values and the step is a twentieth of the range. A column with missing values is nullable. Hints, each a dict by
-        column, override that.
+        Float columns become continuous features, int columns integer ones; strings, categories and booleans become
+        categorical, and columns of different texts of several words become text. Columns of arrays become images or, if the
+        arrays have one axis, sequences. The bounds are those of the values and the step is a twentieth of the range. A column
+        with missing values is nullable. Hints, each a dict by column, override that.
 
         Parameters
         ----------
         frame : DataFrame
             Typical inputs, e.g. the training data.
         kinds : dict
-            ``{"age": "integer"}``; "continuous", "integer" or "categorical".
+            ``{"age": "integer"}``; "continuous", "integer", "categorical" or "text".
         steps, bounds, orders : dict
             ``{"age": 3}``, ``{"age": (20, 80)}``, ``{"card": ["Blue", "Gold"]}``.
         target : str, optional
@@ -278,7 +293,7 @@ class Space:
         moves, constraints, invalid
             As for `Space`.
         """
-        validate_frame(frame)
+        frame = validate_frame(name_texts(frame))
         if target is not None:
             if not isinstance(target, str) or target not in frame.columns:
                 raise DataError(
@@ -347,7 +362,7 @@ class Space:
         """The number of features of each kind."""
         return {
             kind: sum(feature.kind == kind for feature in self.features)
-            for kind in ("continuous", "integer", "categorical")
+            for kind in ("continuous", "integer", "categorical", "text")
         }
 
     @cached_property
@@ -487,8 +502,10 @@ class Space:
         """Return the distance of each row of `a` to the same row of `b`.
 
         It is the Euclidean distance over the continuous features, plus the sum of absolute differences over the integers,
-        plus the number of categories that differ. A value that is missing on one side only counts 1. ``scaled=True``
-        first divides every number by the range of its feature, so that large units do not dominate small ones. For two
+        plus the number of categories that differ and of token edits between texts. A value that is missing on one side only
+        counts 1. ``scaled=True``
+        first divides every number by the range of its feature and edits by the usual length of the texts, so that large units
+        do not dominate small ones. For two
         single cases the result is a float.
         """
         x, y = self._to_point_pair(a, b)
@@ -517,11 +534,11 @@ class Space:
         return self._restore_form(a, Points(self, new_codes))
 
     def up(self, a: Data, feature: str) -> Data:
-        """Return each row with one feature one step higher, or at its next category."""
+        """Return each row with one feature one step higher, at its next category, or with one word more."""
         return self.move(a, "up", feature)
 
     def down(self, a: Data, feature: str) -> Data:
-        """Return each row with one feature one step lower, or at its previous category."""
+        """Return each row with one feature one step lower, at its previous category, or with one token fewer."""
         return self.move(a, "down", feature)
 
     def path(self, a: DataLike, b: DataLike, *, delta: float = 1e-3) -> Any:
@@ -553,7 +570,8 @@ class Space:
     def sample(self, n: int, *, seed: int | np.random.Generator | None = 0, points: bool = False) -> Any:
         """Return `n` points drawn uniformly, as a frame or as `Points`.
 
-        A nullable feature is missing in one row of ten. Points that break a constraint are drawn again.
+        Texts are drawn from the examples of their feature. A nullable feature is missing in one row of ten. Points that break
+        a constraint are drawn again.
         """
         validate_integer("n", "Space.sample", n)
         sample = Points(self, draw(self, n, to_generator("seed", "Space.sample", seed)))
@@ -576,6 +594,11 @@ class Space:
     def valid(self, data: DataLike) -> Mask:
         """Return which rows satisfy all declared constraints."""
         return self.satisfied(self.points(data).codes)
+
+    def without_examples(self) -> Space:
+        """Return the space without the example texts of its features; it equals the space."""
+        features = [feature.without_examples() if isinstance(feature, Text) else feature for feature in self.features]
+        return Space(features, moves=self.moves, constraints=self.constraints, invalid=self.invalid, dtypes=self.dtypes)
 
     def with_constraints(self, constraints: Iterable[object]) -> Space:
         """Return the space with more constraints."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from .._typing import DataLike
 from ..space.blocks import restore_frame, to_arrays
 from ..space.dates import DateColumn, restore_dates
+from ..space.frames import name_texts
 from ..space.inference import validate_frame
 from ..space.outputs import Outputs
 from ..space.points import Batch, Points, Rows
@@ -24,9 +25,10 @@ if TYPE_CHECKING:
 
 ScoreRequest = bool | Literal["only"]
 #: what a function is called with: a frame, a matrix, or one case at a time (by name or as a dict, as a row of an array, as
-#: a row of a frame); with an array of images, such an array with the channels first, or one image at a time
-CallStyle = Literal["frame", "array", "case", "row", "series", "images", "channels", "image"]
-CASE_STYLES: tuple[CallStyle, ...] = ("case", "row", "series", "image")
+#: a row of a frame); with an array of images, such an array with the channels first, or one image at a time; if the only
+#: column is text: with a list of texts, or one text at a time
+CallStyle = Literal["frame", "array", "case", "row", "series", "images", "channels", "image", "texts", "text"]
+CASE_STYLES: tuple[CallStyle, ...] = ("case", "row", "series", "image", "text")
 ScoreKind = Literal["decision", "probability", "pairwise"]
 #: in the order in which systems fall back on them
 SCORE_KINDS: tuple[ScoreKind | None, ...] = ("pairwise", "decision", "probability", None)
@@ -93,6 +95,7 @@ class Executor:
         """Convert user data to a batch of inputs."""
         if isinstance(data, Points | Rows | TrainingBatch):
             return data
+        data = name_texts(data)
         return Rows(validate_frame(data)) if self.space is None else self.space.points(data)
 
     def __repr__(self) -> str:
@@ -214,6 +217,10 @@ class Function(Executor):
             return self.function(frame)
         if self.style == "array":
             return self.function(frame.to_numpy())
+        if self.style == "texts":
+            return self.function(frame.iloc[:, 0].tolist())
+        if self.style == "text":
+            return [self.function(text) for text in frame.iloc[:, 0].tolist()]
         if self.style == "row":
             return [self.function(row) for row in frame.to_numpy()]
         if self.style == "series":

@@ -20,7 +20,7 @@ from ..space.blocks import PlacedBlock, is_single_block, restore_frame, to_array
 from ..space.dates import DateColumn, restore_dates
 from ..space.outputs import Outputs
 from ..space.points import Batch, Points
-from .base import Executor, Function, ScoreKind, ScoreRequest
+from .base import CallStyle, Executor, Function, ScoreKind, ScoreRequest
 from .boosters import find_catboost_columns
 from .coerce import Labels, to_outputs
 from .score_rows import to_label_array
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 #: what models get, according to what they were fitted on
 ModelInput: TypeAlias = "pd.DataFrame | npt.NDArray[Any]"
+MAX_NESTED_STEPS = 10  # of pipelines in pipelines
 #: models that are slow per row and quick per call, so that small batches can be shared among workers
 SLOW_MODELS = re.compile("KNeighbors|RadiusNeighbors|(Nu)?SV[CR]|OneClassSVM|GaussianProcess")
 
@@ -55,6 +56,7 @@ class Estimator(Executor):
         self.model, self.space, self.classes = model, space, classes
         self.date_columns: tuple[DateColumn, ...] = ()
         self.restored_blocks: tuple[PlacedBlock, ...] = ()  # that the model gets as arrays instead of columns
+        self.takes_texts = starts_with_vectorizer(model)  # whether it gets a list of texts instead of a frame
         self.name = name or type(model).__name__
         if SLOW_MODELS.match(type(model).__name__):
             self.batch_rows = 1_000
@@ -103,7 +105,8 @@ class Estimator(Executor):
     def bare(self) -> Function:
         """The model as a function that gets every frame as it is, columns in any order."""
         function = self.model.predict if self._class_names is None else _RenamedPredict(self.model, self._class_names)
-        return Function(function, name=self.name, labels=self.labels, date_columns=self.date_columns)
+        style: CallStyle = "texts" if self.takes_texts else "frame"
+        return Function(function, name=self.name, labels=self.labels, style=style, date_columns=self.date_columns)
 
     def to_function(self, function: Callable[[Any], Any]) -> Function:
         """Return a function that takes the place of ``predict``, with the same name and space."""
@@ -139,6 +142,8 @@ class Estimator(Executor):
 
     def input(self, frame: pd.DataFrame) -> ModelInput:
         """Return a frame as the model expects it: columns in its order, or an array."""
+        if self.takes_texts and len(frame.columns) == 1:
+            return frame.iloc[:, 0].to_numpy(dtype=object)
         if self.restored_blocks and all(placed.names[0] in frame.columns for placed in self.restored_blocks):
             if self.columns is None and is_single_block(self.restored_blocks, len(frame.columns)):
                 return to_arrays(frame, self.restored_blocks)
@@ -243,6 +248,21 @@ def _validate_fitted(model: SupportsPredict) -> None:
         return  # a model that needs no fitting
     except NotFittedError:
         raise ModelError(f"This {type(model).__name__} is not fitted. Fit it first: model.fit(X, y).") from None
+
+
+def starts_with_vectorizer(model: Any) -> bool:
+    """Return whether a model of scikit-learn begins with a vectorizer, which takes a list of texts."""
+    for _ in range(MAX_NESTED_STEPS):
+        if hasattr(model, "build_analyzer"):
+            return True
+        steps = getattr(model, "steps", None) or getattr(
+            model, "transformer_list", None
+        )  # of a Pipeline, a FeatureUnion
+        inner = steps[0][1] if steps else getattr(model, "best_estimator_", None) or getattr(model, "estimator", None)
+        if inner is None or isinstance(inner, str):
+            return False
+        model = inner
+    return False
 
 
 def _read_labels(model: SupportsPredict) -> Labels | None:

@@ -18,9 +18,10 @@ import numpy.typing as npt
 
 from ..errors import BadAnswer, ModelError, SystemDied, SystemHung
 from ..space.blocks import is_single_block
+from ..space.frames import is_text_list
 from ..space.outputs import Outputs
-from ..space.points import Batch
-from .base import AnswerOrError, CallStyle, Executor, Function, ScoreRequest, build_case_caller
+from ..space.points import Batch, Points
+from .base import CASE_STYLES, AnswerOrError, CallStyle, Executor, Function, ScoreRequest, build_case_caller
 from .coerce import Labels, to_outputs, to_plain_array
 from .estimator import Estimator
 from .isolation import IsolatedSystem
@@ -29,8 +30,8 @@ from .onnx import OnnxModel
 from .score_rows import find_reading
 
 PROBE_ROWS = 5  # few, because they may be slow; enough to tell probabilities, whose rows sum to 1, from other scores
-CASE_STYLES: tuple[CallStyle, ...] = ("case", "row", "series", "image")
 FUNCTION_STYLES: tuple[CallStyle, ...] = ("frame", "array", "case", "row", "series")
+TEXT_STYLES: tuple[CallStyle, ...] = ("frame", "texts", "text", "case")
 PREDICT_STYLES: tuple[CallStyle, ...] = ("frame", "array")
 #: for a space that is images, or sequences, and nothing else
 IMAGE_STYLES: tuple[CallStyle, ...] = ("images", "channels", "array", "frame", "image", "row", "case")
@@ -40,6 +41,8 @@ STYLE_TEXTS: dict[CallStyle, str] = {
     "images": "an array of all images",
     "channels": "an array with the channels before the sides",
     "image": "one image at a time",
+    "texts": "a list of texts",
+    "text": "one text at a time",
 }
 WRAP_HINT = (
     "It was tried with a frame, with an array and case by case. Wrap it in a function of a frame that returns one answer "
@@ -83,6 +86,8 @@ def recognise(
     `truth` are labels of data, if known. The system is tried in a process of its own if `isolated`, or if there is a
     `timeout` in seconds. A system that answers nothing is returned as it is, with a hint how to wrap it.
     """
+    if isinstance(system, Estimator) and _may_take_texts(system, batch):
+        return _recognise_text_model(system, batch)
     if not needs_recognition(system) or not len(batch):
         return system, []
     width = len(batch.frame.columns)
@@ -99,6 +104,8 @@ def recognise(
         candidate = copy.copy(system)
         if candidate.style != "frame":
             styles = (candidate.style,)
+        elif has_one_text(batch):
+            styles = TEXT_STYLES
     space = system.space
     if space is not None and is_single_block(space.blocks, len(space)):
         if styles == ("array",):  # a module of torch
@@ -112,7 +119,13 @@ def recognise(
             with _probe(candidate, style, timeout, isolated) as probe:
                 answer = probe.answers([sample], False)[0]
                 has_failed = not isinstance(answer, Outputs | SystemHung | SystemDied)
-                if has_failed and style == "frame" and len(styles) > 1 and _answers_one(probe, sample):
+                if (
+                    has_failed
+                    and style == "frame"
+                    and len(styles) > 1
+                    and styles != TEXT_STYLES
+                    and _answers_one(probe, sample)
+                ):
                     return system, []  # only batches fail, which is a finding
             if isinstance(answer, SystemHung | SystemDied):
                 return system, []  # to call it in another way would take as long, and explain nothing
@@ -129,6 +142,34 @@ def recognise(
         system = copy.copy(system)
         system.hint = WRAP_HINT
     return system, []
+
+
+def has_one_text(batch: Batch) -> bool:
+    """Return whether the only column of a batch is text."""
+    if isinstance(batch, Points):
+        return len(batch.space) == 1 and batch.space.features[0].kind == "text"
+    frame = batch.frame
+    return len(frame.columns) == 1 and is_text_list(frame.iloc[:, 0])
+
+
+def _may_take_texts(system: Estimator, batch: Batch) -> bool:
+    """Return whether a model that says nothing about its columns may want a list of texts."""
+    is_open = system.columns is None and system.width is None and not system.takes_texts
+    return is_open and len(batch) > 0 and has_one_text(batch)
+
+
+def _recognise_text_model(system: Estimator, batch: Batch) -> tuple[Executor, list[str]]:
+    """Return a model of one column of texts as it must be called: with a frame, or with a list of texts."""
+    sample = batch.take(np.resize(np.arange(len(batch)), PROBE_ROWS))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if isinstance(system.answers([sample], False)[0], Outputs):
+            return system, []
+        twin = copy.copy(system)
+        twin.takes_texts = True
+        if not isinstance(twin.answers([sample], False)[0], Outputs):
+            return system, []
+    return twin, [f"{system.name} takes a list of texts, which was found by trying it."]
 
 
 class _Probe(Executor):
