@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from .relations.patterns.relation import InputPattern as InputPattern
     from .relations.patterns.relation import OutputPattern as OutputPattern
     from .relations.patterns.relation import PatternRelation as PatternRelation
+    from .relations.search import search_relations as search_relations
     from .risk.credit.api import credit as credit
     from .risk.credit.result import CreditReport as CreditReport
     from .risk.fairness.api import fairness as fairness
@@ -79,6 +80,8 @@ if TYPE_CHECKING:
     from .synthesis.optimisation.api import optimise as optimise
     from .synthesis.optimisation.result import Optimisation as Optimisation
     from .systems.http import HttpService as HttpService
+    from .systems.search_engines import SqliteSearch as SqliteSearch
+    from .systems.search_engines import TantivySearch as TantivySearch
     from .systems.training import Training as Training
     from .systems.weka import Weka as Weka
     from .systems.wrap import wrap as wrap
@@ -120,6 +123,7 @@ _NAMES = {
     "relations.patterns.catalogue": "patterns",
     "relations.patterns.pattern": "Pattern",
     "relations.patterns.relation": "InputPattern OutputPattern PatternRelation",
+    "relations.search": "search_relations",
     "risk.credit.api": "credit",
     "risk.credit.result": "CreditReport",
     "risk.fairness.api": "fairness",
@@ -141,6 +145,7 @@ _NAMES = {
     "synthesis.optimisation.api": "optimise",
     "synthesis.optimisation.result": "Optimisation",
     "systems.http": "HttpService",
+    "systems.search_engines": "SqliteSearch TantivySearch",
     "systems.training": "Training",
     "systems.weka": "Weka",
     "systems.wrap": "wrap",

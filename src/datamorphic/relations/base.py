@@ -103,6 +103,7 @@ class Relation:
     robustness: bool = False
     needs: tuple[str, ...] = ()  # the assumptions, as sentences
     whole: bool = False  # whether it is about batches as a whole, not about single cases
+    size_noun: str = ""  # what the size of a violation is, such as "difference of hits", if violations have sizes
     about: tuple[str, ...] = ()  # the features whose values an example must keep
     tolerance: float = 0.0  # by which answers that are numbers, or scores, may differ beyond rounding
 
@@ -178,6 +179,13 @@ class Relation:
         return JudgedGroups(
             rows=rows, source=source, follow_up=follow_up, before=before, after=after, verdicts=verdicts
         )
+
+    def measure_violations(self, violations: JudgedGroups) -> npt.NDArray[np.float64] | None:
+        """Return the size of each violation, as a positive number; None if violations have no size.
+
+        Reports count violations by the powers of ten of their sizes.
+        """
+        return None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"

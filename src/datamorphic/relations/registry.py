@@ -16,7 +16,7 @@ from .predictor import PREDICTOR_RELATIONS
 
 AnyRelation: TypeAlias = Relation | LearnerRelation
 RelationLike: TypeAlias = str | AnyRelation | type[Relation] | type[LearnerRelation]
-RelationsLike: TypeAlias = RelationLike | Collection[RelationLike]
+RelationsLike: TypeAlias = RelationLike | Collection[RelationLike] | Mapping[str, RelationLike]
 LearnerRelationLike: TypeAlias = str | LearnerRelation | type[LearnerRelation]
 LearnerRelationsLike: TypeAlias = LearnerRelationLike | Collection[LearnerRelationLike]
 
@@ -41,6 +41,8 @@ def resolve_learner_relations(
 
 def _resolve(request: object, known: Mapping[str, Any], kind: Any, argument: str, owner: str, noun: str) -> list[Any]:
     """Return relations by their names, from their classes, or as they are."""
+    if isinstance(request, Mapping):  # such as dm.search_relations()
+        request = list(request.values())
     items = list(request) if isinstance(request, list | tuple | set | frozenset) else [request]
     if not items:
         reject(argument, owner, "at least one relation", request)

@@ -32,6 +32,7 @@ class ModelRelationOutcome:
     messages: dict[str, int] = field(default_factory=dict)  # why inputs could not be judged, with their numbers
     groups: JudgedGroups | None = None  # None if the relation was not checked
     smallest: JudgedGroups | None = None
+    sizes: tuple[float, ...] = ()  # of the violations, if the relation measures them
 
     @property
     def name(self) -> str:
@@ -82,6 +83,8 @@ class ModelSession:
                 source_answers = result.groups.before
             outcome.counts = count_verdicts(result.groups, len(inputs))
             violations = result.groups.violations
+            sizes = relation.fitted_to(sut, inputs).measure_violations(violations) if len(violations) else None
+            outcome.sizes = () if sizes is None else tuple(sizes.tolist())
             columns = zip(violations.rows, violations.before.values, violations.after.values, strict=True)
             outcome.violations = [ViolatingCase(int(row), 0, before, None, after) for row, before, after in columns]
             for outputs in (result.groups.before, result.groups.after):

@@ -23,6 +23,8 @@ def build_page(report: CheckReport) -> Page:
         entries = [entry for entry in report.entries if entry.purpose == purpose]
         if entries:
             sections.append(_build_relations_section(purpose, entries))
+    if report.decades["violated"].any():
+        sections.append(_build_size_section(report))
     if report.examples:
         parts = [_build_example_section(report, name) for name in report.examples]
         intro = "The fewest training rows and attributes, and the plainest numbers, that still show the violation."
@@ -61,6 +63,19 @@ def _build_relations_section(purpose: str, entries: list[RelationResult]) -> Sec
         state=state,
         table=Table(columns=columns, rows=[_build_row(entry) for entry in entries]),
         anchor=purpose,
+    )
+
+
+def _build_size_section(report: CheckReport) -> Section:
+    frame = report.decades
+    nouns = " or ".join(dict.fromkeys(entry.size_noun for entry in report.entries if entry.size_noun))
+    rows = [[str(name), *(f"{count:,}" for count in counts)] for name, *counts in frame.values.tolist()]
+    return Section(
+        heading="Violations by size",
+        text=f"How large violations are: the {nouns} between a case and its follow-up. [10, 100) means at least 10 and less "
+        "than 100. A few small differences may be harmless; large ones mean that users miss many results.",
+        table=Table(columns=[str(name) for name in frame.columns], rows=rows, sortable=False),
+        anchor="sizes",
     )
 
 

@@ -14,6 +14,7 @@ from ...reporting.export import Exportable
 from ...reporting.junit import JUnitCase
 from ...runs.flow import Budget
 from ..base import VIOLATED
+from ..decades import count_by_decade
 from ..learner.waves import LearnerRelationOutcome, ViolatingCase
 from .learner_session import LearnerSession
 from .model_session import ModelRelationOutcome, ModelSession
@@ -65,6 +66,8 @@ class RelationResult:
     violations: Sequence[ViolatingCase] = ()
     robustness: bool = False  # whether it is about faulty or noisy inputs
     replayed: int = 0  # violations of earlier runs that still occur; they are not among the other figures
+    size_noun: str = ""  # what the size of a violation is, if violations have sizes
+    sizes: Sequence[float] = ()  # of the violations
 
     @property
     def purpose(self) -> str:
@@ -92,6 +95,11 @@ class RelationResult:
     def interval(self) -> tuple[float, float]:
         """The 95% confidence interval of the rate."""
         return compute_wilson_interval(self.violated, self.judged)
+
+    @property
+    def decades(self) -> dict[str, int]:
+        """The number of violations by the power of ten of their size; empty if violations have no size."""
+        return count_by_decade(self.sizes)
 
     @property
     def fault(self) -> bool:
@@ -160,6 +168,8 @@ def _build_model_entry(outcome: ModelRelationOutcome) -> RelationResult:
         robustness=outcome.relation.robustness,
         reason=MODEL_REASONS["robustness" if outcome.relation.robustness else purpose],
         violated=int(outcome.counts[VIOLATED]),
+        size_noun=outcome.relation.size_noun,
+        sizes=outcome.sizes,
     )
 
 
@@ -254,6 +264,19 @@ class CheckReport(Exportable):
         return pd.DataFrame([entry.row() for entry in self.entries], columns=list(TABLE_COLUMNS))
 
     @cached_property
+    def decades(self) -> pd.DataFrame:
+        """Violations by the power of ten of their size, one row per relation whose violations have a size."""
+        import pandas as pd
+
+        entries = [entry for entry in self.entries if entry.size_noun]
+        ranges = list(count_by_decade([size for entry in entries for size in entry.sizes]))
+        rows = [
+            (entry.relation, entry.judged, entry.violated, *(entry.decades.get(name, 0) for name in ranges))
+            for entry in entries
+        ]
+        return pd.DataFrame(rows, columns=["relation", "judged", "violated", *ranges])
+
+    @cached_property
     def _violating_cases(self) -> list[tuple[RelationResult, ViolatingCase]]:
         return [(entry, case) for entry in self._rank_entries() for case in entry.violations]
 
@@ -335,7 +358,7 @@ class CheckReport(Exportable):
         return to_jsonable(
             {
                 **{name: getattr(self, name) for name in verdict},
-                "relations": [{**entry.row(), "messages": entry.messages} for entry in self.entries],
+                "relations": [_entry_to_json(entry) for entry in self.entries],
                 "violations": violations.astype(object).to_dict("records"),
                 "examples": {name: _example_to_json(example) for name, example in self.examples.items()},
                 **{name: getattr(self, name) for name in costs},
@@ -370,6 +393,12 @@ class CheckReport(Exportable):
 
     def __repr__(self) -> str:
         return f"CheckReport({self.subject}: {self.headline})"
+
+
+def _entry_to_json(entry: RelationResult) -> dict[str, Any]:
+    """Return an entry as JSON, with its violations by size if they have one."""
+    sizes = {"sizes_of": entry.size_noun, "violated_by_size": entry.decades} if entry.size_noun else {}
+    return {**entry.row(), "messages": entry.messages, **sizes}
 
 
 def _example_to_json(example: LearnerViolation | ModelViolation) -> dict[str, Any]:

@@ -16,7 +16,7 @@ def format_report(report: CheckReport) -> str:
         entries = [entry for entry in report.entries if entry.purpose == purpose]
         if entries:
             lines += ["", f"{purpose.capitalize()}: {meaning}.", *_format_table(entries)]
-    lines += _format_unjudged(report)
+    lines += [*_format_sizes(report), *_format_unjudged(report)]
     if not report.known and any(entry.judged for entry in report.entries):
         lines += ["", *_format_experience(report)]
     entries_by_name = {entry.relation: entry for entry in report.entries}
@@ -45,6 +45,24 @@ def _format_table(entries: list[RelationResult]) -> list[str]:
         f"  {row[0]:<{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]:>{widths[2]}}  {row[3]:<{widths[3]}}  {row[4]}"
         for row in rows
     ]
+
+
+def _format_sizes(report: CheckReport) -> list[str]:
+    """Return the violations by their size, for relations whose violations have one."""
+    frame = report.decades
+    if not frame["violated"].any():
+        return []
+    nouns = dict.fromkeys(entry.size_noun for entry in report.entries if entry.size_noun)
+    rows = [
+        list(frame.columns),
+        *([f"{value:,}" if name else value for name, value in enumerate(row)] for row in frame.values.tolist()),
+    ]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = ["", f"Violations by size ({' or '.join(nouns)}):"]
+    for row in rows:
+        first, *figures = (f"{cell:{'<' if column == 0 else '>'}{widths[column]}}" for column, cell in enumerate(row))
+        lines.append("  " + "  ".join([first, *figures]))
+    return lines
 
 
 def _format_unjudged(report: CheckReport) -> list[str]:

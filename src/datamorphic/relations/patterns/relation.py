@@ -250,6 +250,7 @@ class OutputPattern:
     """
 
     pattern: ClassVar[str] = ""  # the name of its pattern in the catalogue
+    size_noun: ClassVar[str] = ""  # what `measure` returns, such as "difference of hits"; empty if it measures nothing
     part: str | int | None = explain(
         "The part of the answer to compare: a key of a dict or a position in a list; by default the whole answer.", None
     )
@@ -285,6 +286,10 @@ class OutputPattern:
         """Return per group whether the answers, or their selected parts, are as expected."""
         groups = zip(before, zip(*afters, strict=True), strict=True)
         return np.array([bool(self.holds(source, follow_ups)) for source, follow_ups in groups], dtype=bool)
+
+    def measure(self, before: Answers, afters: Sequence[Answers]) -> npt.NDArray[np.float64]:
+        """Return per group how far the answers are from what is expected; only patterns with a `size_noun` have it."""
+        raise NotImplementedError(f"{type(self).__name__} does not measure how far answers are from what is expected.")
 
     def holds(self, before: Any, afters: tuple[Any, ...]) -> bool:
         """Return whether one group is as expected."""
@@ -398,6 +403,7 @@ class PatternRelation(Relation):
         self.domain, self.needs = domain, tuple(needs)
         self.says = says or f"{input.describe()}: {output.describe()}"
         self.about = tuple(dict.fromkeys(input.columns_read))
+        self.size_noun = output.size_noun
 
     def named(
         self,
@@ -514,6 +520,13 @@ class PatternRelation(Relation):
             verdicts=verdicts,
             further=tuple(further),
         )
+
+    def measure_violations(self, violations: JudgedGroups) -> npt.NDArray[np.float64] | None:
+        """Return how far the answers are from what the output pattern expects, if it measures that."""
+        if not self.size_noun:
+            return None
+        afters = [violations.after.values, *(outputs.values for _, outputs in violations.further)]
+        return self.output.measure(violations.before.values, afters)
 
     def __repr__(self) -> str:
         return f"PatternRelation({self.name!r}, {self.promise})"
