@@ -11,6 +11,7 @@ import datamorphic as dm
 
 NAMES = [
     "Affine",
+    "ApertiumTranslator",
     "AuditResult",
     "Box",
     "Categorical",
@@ -91,6 +92,7 @@ NAMES = [
     "simulate",
     "subjects",
     "test",
+    "translation_relations",
     "wrap",
     "write_pmml",
 ]

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from .relations.patterns.relation import OutputPattern as OutputPattern
     from .relations.patterns.relation import PatternRelation as PatternRelation
     from .relations.search import search_relations as search_relations
+    from .relations.translation import translation_relations as translation_relations
     from .risk.credit.api import credit as credit
     from .risk.credit.result import CreditReport as CreditReport
     from .risk.fairness.api import fairness as fairness
@@ -83,6 +84,7 @@ if TYPE_CHECKING:
     from .systems.search_engines import SqliteSearch as SqliteSearch
     from .systems.search_engines import TantivySearch as TantivySearch
     from .systems.training import Training as Training
+    from .systems.translator import ApertiumTranslator as ApertiumTranslator
     from .systems.weka import Weka as Weka
     from .systems.wrap import wrap as wrap
     from .testing.assertions import assert_covers as assert_covers
@@ -124,6 +126,7 @@ _NAMES = {
     "relations.patterns.pattern": "Pattern",
     "relations.patterns.relation": "InputPattern OutputPattern PatternRelation",
     "relations.search": "search_relations",
+    "relations.translation": "translation_relations",
     "risk.credit.api": "credit",
     "risk.credit.result": "CreditReport",
     "risk.fairness.api": "fairness",
@@ -147,6 +150,7 @@ _NAMES = {
     "systems.http": "HttpService",
     "systems.search_engines": "SqliteSearch TantivySearch",
     "systems.training": "Training",
+    "systems.translator": "ApertiumTranslator",
     "systems.weka": "Weka",
     "systems.wrap": "wrap",
     "testing.assertions": "assert_covers assert_holds",

@@ -40,6 +40,9 @@ class JudgedGroups:
     verdicts: Verdicts  # INAPPLICABLE: the relation does not apply to the case; UNDEFINED: an answer is missing
     batch: Batch | None = None  # the batch of the follow-up cases, if the relation is about batches
     further: tuple[tuple[Batch, Outputs], ...] = ()  # the second and later follow-ups of each group, with their answers
+    types: npt.NDArray[Any] | None = (
+        None  # the type of each violation, empty for other groups; None if there are no types
+    )
 
     def __len__(self) -> int:
         return len(self.verdicts)
@@ -57,7 +60,15 @@ class JudgedGroups:
         """Return some of the groups."""
         parts = {name: getattr(self, name).take(rows) for name in ("source", "follow_up", "before", "after")}
         further = tuple((batch.take(rows), outputs.take(rows)) for batch, outputs in self.further)
-        return replace(self, rows=self.rows[rows], verdicts=self.verdicts[rows], further=further, **parts)
+        types = None if self.types is None else self.types[rows]
+        return replace(self, rows=self.rows[rows], verdicts=self.verdicts[rows], further=further, types=types, **parts)
+
+    def count_types(self) -> dict[str, int]:
+        """Return the number of violations per type, in the order of the types' names."""
+        if self.types is None:
+            return {}
+        names, counts = np.unique(self.types[self.verdicts == VIOLATED].astype(str), return_counts=True)
+        return dict(zip(names.tolist(), counts.tolist(), strict=True))
 
     @property
     def violations(self) -> JudgedGroups:
@@ -142,6 +153,14 @@ class Relation:
             size = np.maximum(np.maximum(np.abs(before), np.abs(after)), np.ptp(before))
             return np.abs(before - after) <= np.maximum(rounding * size, self.tolerance)
         return Outputs.of(before).same(Outputs.of(after), rounding=ROUNDING_TOLERANCE)
+
+    def violation_types(self) -> dict[str, str]:
+        """Return the types of violations that the relation tells apart, with their meanings; by default none."""
+        return {}
+
+    def explain_violation(self, groups: JudgedGroups) -> list[tuple[str, str]]:
+        """Return more about the first of some violations, as terms and texts; by default nothing."""
+        return []
 
     def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
         """Query source and follow-up cases, and judge the answers."""

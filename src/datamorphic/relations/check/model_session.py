@@ -103,7 +103,10 @@ class ModelSession:
             flow = shrink_violation(relation, inputs, outcome.groups.take(np.flatnonzero(violated)), self.seed)
             options = {"progress": False, "recheck": 0, "alive": True} | dict(self.drive_options)
             groups = drive(flow, relation.system(sut), **options)
-        return ModelViolation(outcome.relation.name, outcome.relation.says, groups) if len(groups) else None
+        if not len(groups):
+            return None
+        remarks = tuple(outcome.relation.explain_violation(groups))
+        return ModelViolation(outcome.relation.name, outcome.relation.says, groups, remarks)
 
 
 def count_verdicts(groups: JudgedGroups, inputs: int) -> npt.NDArray[np.int64]:

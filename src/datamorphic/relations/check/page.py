@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ..._text import format_percent, pluralize
 from ...reporting.document import Page, Section, SectionState, Table
 from ...reporting.text import cut
@@ -22,7 +24,7 @@ def build_page(report: CheckReport) -> Page:
     for purpose in PURPOSES:
         entries = [entry for entry in report.entries if entry.purpose == purpose]
         if entries:
-            sections.append(_build_relations_section(purpose, entries))
+            sections.append(_build_relations_section(purpose, entries, report.list_type_meanings(purpose)))
     if report.decades["violated"].any():
         sections.append(_build_size_section(report))
     if report.examples:
@@ -51,17 +53,19 @@ def build_page(report: CheckReport) -> Page:
     )
 
 
-def _build_relations_section(purpose: str, entries: list[RelationResult]) -> Section:
+def _build_relations_section(purpose: str, entries: list[RelationResult], meanings: Mapping[str, str]) -> Section:
     figures = ("judged", "violated", "share", "95%")
     columns = ["relation", "statement", *figures, "why it must hold, or need not", "not judged"]
     violated_count = sum(bool(entry.violated or entry.fault) for entry in entries)
     state: SectionState = "plain" if purpose == "validation" else "bad" if violated_count else "good"
     meaning = PURPOSES[purpose]
+    types = "; ".join(f"{name}: {text}" for name, text in sorted(meanings.items()))
+    note = f"Types of violations. {types}." if types else ""
     return Section(
         heading=purpose.capitalize(),
         text=f"{meaning[:1].upper()}{meaning[1:]}. {pluralize(violated_count, 'relation')} of {len(entries)} violated.",
         state=state,
-        table=Table(columns=columns, rows=[_build_row(entry) for entry in entries]),
+        table=Table(columns=columns, rows=[_build_row(entry) for entry in entries], note=note),
         anchor=purpose,
     )
 
@@ -81,7 +85,7 @@ def _build_size_section(report: CheckReport) -> Section:
 
 def _build_row(entry: RelationResult) -> list[str | None]:
     rate, low, high = entry.format_rate()
-    figures = [f"{entry.violated:,}", rate, f"{low} to {high}"] if entry.judged else [None, None, None]
+    figures = [entry.format_violated(), rate, f"{low} to {high}"] if entry.judged else [None, None, None]
     reason = JUDGING_TEXTS.get(entry.strictness, "") + entry.reason
     return [entry.relation, entry.says, f"{entry.judged:,}", *figures, reason, entry.format_messages()]
 

@@ -68,6 +68,8 @@ class RelationResult:
     replayed: int = 0  # violations of earlier runs that still occur; they are not among the other figures
     size_noun: str = ""  # what the size of a violation is, if violations have sizes
     sizes: Sequence[float] = ()  # of the violations
+    types: Mapping[str, int] = field(default_factory=dict)  # violations by type, if the relation tells types apart
+    type_meanings: Mapping[str, str] = field(default_factory=dict)  # of all its types
 
     @property
     def purpose(self) -> str:
@@ -121,6 +123,11 @@ class RelationResult:
         low, high = self.interval
         return format_percent(self.rate), format_percent(low), format_percent(high)
 
+    def format_violated(self) -> str:
+        """Return the number of violations, with those by type: "5 (A 3, B 2)"."""
+        types = ", ".join(f"{name} {count:,}" for name, count in self.types.items())
+        return f"{self.violated:,} ({types})" if types else f"{self.violated:,}"
+
     def format_messages(self) -> str:
         """Return the two most frequent reasons why cases could not be judged."""
         messages = sorted(self.messages.items(), key=lambda item: -item[1])[:2]
@@ -170,6 +177,8 @@ def _build_model_entry(outcome: ModelRelationOutcome) -> RelationResult:
         violated=int(outcome.counts[VIOLATED]),
         size_noun=outcome.relation.size_noun,
         sizes=outcome.sizes,
+        types={} if outcome.groups is None else outcome.groups.count_types(),
+        type_meanings=outcome.relation.violation_types(),
     )
 
 
@@ -365,6 +374,11 @@ class CheckReport(Exportable):
             }
         )
 
+    def list_type_meanings(self, purpose: str | None = None) -> dict[str, str]:
+        """Return the types of violations that occurred, with their meanings."""
+        entries = [entry for entry in self.entries if purpose in (None, entry.purpose)]
+        return {name: entry.type_meanings.get(name, "") for entry in entries for name in sorted(entry.types)}
+
     def test_cases(self) -> list[JUnitCase]:
         """Return one test case per relation; a violated necessary one fails."""
         return [self._build_test_case(entry) for entry in self.entries]
@@ -376,7 +390,7 @@ class CheckReport(Exportable):
             return JUnitCase(name=entry.relation, outcome=outcome, kind="undefined", message=message)
         _, low, high = entry.format_rate()
         message = (
-            f"{entry.violated:,} of {pluralize(entry.judged, 'case')} violate it ({low} to {high}): "
+            f"{entry.format_violated()} of {pluralize(entry.judged, 'case')} violate it ({low} to {high}): "
             f"{entry.says}. {entry.reason}"
         )
         example = self.examples.get(entry.relation)
@@ -396,9 +410,10 @@ class CheckReport(Exportable):
 
 
 def _entry_to_json(entry: RelationResult) -> dict[str, Any]:
-    """Return an entry as JSON, with its violations by size if they have one."""
+    """Return an entry as JSON, with its violations by size and by type if they have them."""
     sizes = {"sizes_of": entry.size_noun, "violated_by_size": entry.decades} if entry.size_noun else {}
-    return {**entry.row(), "messages": entry.messages, **sizes}
+    types = {"types": dict(entry.types)} if entry.type_meanings else {}
+    return {**entry.row(), "messages": entry.messages, **sizes, **types}
 
 
 def _example_to_json(example: LearnerViolation | ModelViolation) -> dict[str, Any]:

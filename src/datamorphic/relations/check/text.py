@@ -16,6 +16,8 @@ def format_report(report: CheckReport) -> str:
         entries = [entry for entry in report.entries if entry.purpose == purpose]
         if entries:
             lines += ["", f"{purpose.capitalize()}: {meaning}.", *_format_table(entries)]
+    if meanings := report.list_type_meanings():
+        lines += ["", "Types of violations:", *(f"  {name}  {text}" for name, text in sorted(meanings.items()))]
     lines += [*_format_sizes(report), *_format_unjudged(report)]
     if not report.known and any(entry.judged for entry in report.entries):
         lines += ["", *_format_experience(report)]
@@ -38,7 +40,7 @@ def _format_table(entries: list[RelationResult]) -> list[str]:
         if entry.judged:
             rate, low, high = entry.format_rate()
             note = " by distribution" if entry.chance is not None else ""
-            violated, share = f"{entry.violated:,}", f"{rate} ({low} to {high}){note}"
+            violated, share = entry.format_violated(), f"{rate} ({low} to {high}){note}"
         rows.append((entry.relation, f"{entry.judged:,}", violated, share, to_one_line(entry.says)))
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
     return [

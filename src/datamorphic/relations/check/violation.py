@@ -11,6 +11,7 @@ import numpy as np
 
 from ..._text import format_short, pluralize
 from ...errors import DataError
+from ...reporting.text import cut
 from ...space.answers import format_answer
 from ...space.outputs import Outputs
 from ...space.points import Batch
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 MAX_ROWS_SHOWN = 12  # training rows of an example in text; tables show ten times as many
 MAX_ATTRIBUTES_SHOWN = 8  # per row
 MAX_FEATURES_SHOWN = 20  # of a case of a model
+MAX_TEXT_CHARACTERS = 300  # of a case or answer that is a text, such as a sentence
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -196,10 +198,11 @@ class ModelViolation:
     relation: str
     says: str
     groups: JudgedGroups
+    remarks: tuple[tuple[str, str], ...] = ()  # more about it, as terms and texts: its type, what differs
 
     def describe(self) -> str:
         """Return the violation as lines of text."""
-        return format_example(self.groups)
+        return "\n".join([format_example(self.groups), *(f"{term:<9}{text}" for term, text in self.remarks)])
 
     def to_json(self) -> dict[str, Any]:
         """Return the violation as a JSON-serialisable dict."""
@@ -212,6 +215,7 @@ class ModelViolation:
             "follow_up": {str(name): value_to_json(value) for name, value in follow_up.items()},
             "before": value_to_json(first.before.values[0]),
             "after": value_to_json(first.after.values[0]),
+            **dict(self.remarks),
         } | ({"further": self._further_to_json(first)} if first.further else {})
 
     @staticmethod
@@ -268,7 +272,8 @@ def _format_case(case: dict[Any, Any]) -> str:
 
 
 def _format_value(value: object) -> str:
-    return format_short(format_answer(value))
+    text = format_answer(value)
+    return cut(text, MAX_TEXT_CHARACTERS) if isinstance(value, str) else format_short(text)
 
 
 def _is_same(first: object, second: object) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -251,6 +251,7 @@ class OutputPattern:
 
     pattern: ClassVar[str] = ""  # the name of its pattern in the catalogue
     size_noun: ClassVar[str] = ""  # what `measure` returns, such as "difference of hits"; empty if it measures nothing
+    types: ClassVar[Mapping[str, str]] = {}  # types of violations that `classify` tells apart, with their meanings
     part: str | int | None = explain(
         "The part of the answer to compare: a key of a dict or a position in a list; by default the whole answer.", None
     )
@@ -294,6 +295,16 @@ class OutputPattern:
     def holds(self, before: Any, afters: tuple[Any, ...]) -> bool:
         """Return whether one group is as expected."""
         raise NotImplementedError(f"{type(self).__name__} must implement holds() or compare().")
+
+    def classify(
+        self, source: pd.DataFrame, follow_ups: Sequence[pd.DataFrame], before: Answers, afters: Sequence[Answers]
+    ) -> list[str]:
+        """Return the type of each violation, one of `types`; only called for violated groups."""
+        return [""] * len(before)
+
+    def explain_difference(self, before: Any, afters: Sequence[Any]) -> list[tuple[str, str]]:
+        """Return what differs between the answers of one violated group, as terms and texts; by default nothing."""
+        return []
 
     def _select(self, answers: Answers) -> Answers:
         if self.part is None:
@@ -510,6 +521,7 @@ class PatternRelation(Relation):
             verdicts[judged] = np.where(as_expected, HOLDS, VIOLATED)
         if applies is not None:
             verdicts[~applies] = INAPPLICABLE
+        types = self._classify(source, before, follow_ups, verdicts) if self.output.types else None
         (follow_up, after), *further = follow_ups
         return JudgedGroups(
             rows=rows,
@@ -519,6 +531,7 @@ class PatternRelation(Relation):
             after=after,
             verdicts=verdicts,
             further=tuple(further),
+            types=types,
         )
 
     def measure_violations(self, violations: JudgedGroups) -> npt.NDArray[np.float64] | None:
@@ -527,6 +540,39 @@ class PatternRelation(Relation):
             return None
         afters = [violations.after.values, *(outputs.values for _, outputs in violations.further)]
         return self.output.measure(violations.before.values, afters)
+
+    def _classify(
+        self,
+        source: Batch,
+        before: Outputs,
+        follow_ups: Sequence[tuple[Batch, Outputs]],
+        verdicts: npt.NDArray[np.int8],
+    ) -> npt.NDArray[Any]:
+        """Return the type of each violation, and empty texts for other groups."""
+        types = np.full(len(verdicts), "", dtype=object)
+        violated = np.flatnonzero(verdicts == VIOLATED)
+        if violated.size:
+            types[violated] = self.output.classify(
+                source.take(violated).frame,
+                [batch.take(violated).frame for batch, _ in follow_ups],
+                before.values[violated],
+                [outputs.values[violated] for _, outputs in follow_ups],
+            )
+        return types
+
+    def violation_types(self) -> dict[str, str]:
+        """Return the types of violations that the output pattern tells apart."""
+        return dict(self.output.types)
+
+    def explain_violation(self, groups: JudgedGroups) -> list[tuple[str, str]]:
+        """Return the type of the first violation and what differs between its answers."""
+        first = groups.take(slice(0, 1))
+        facts = []
+        if first.types is not None and first.types[0]:
+            name = str(first.types[0])
+            facts.append(("type", f"{name}: {self.output.types.get(name, '')}"))
+        afters = [first.after.values[0], *(outputs.values[0] for _, outputs in first.further)]
+        return facts + self.output.explain_difference(first.before.values[0], afters)
 
     def __repr__(self) -> str:
         return f"PatternRelation({self.name!r}, {self.promise})"
