@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from applicants import applicants
 from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -260,6 +261,17 @@ def memorisation():
     return {"model": predict, "data": LOANS[[*NUMBERS, "decision"]]}
 
 
+def pixels():
+    """Answer 3 if the pixel in the corner is bright."""
+    digits = load_digits()
+    model = LogisticRegression(max_iter=300).fit(digits.data[:600] / 16, digits.target[:600])
+
+    def predict(images):
+        return np.where(images[:, 0, 7] > 8, 3, model.predict(images.reshape(len(images), -1) / 16))
+
+    return {"model": predict, "data": digits.images[600:1000], "target": None}
+
+
 def suggestions():
     """Declare nothing."""
     return {"model": GOOD}
@@ -319,6 +331,7 @@ MISTAKES = {
         protected,
         metamorphisms,
         leaks,
+        pixels,
         interface,
         dependence,
         response,

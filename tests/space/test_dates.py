@@ -92,8 +92,3 @@ def test_free_text_may_be_declared_categorical_and_codes_are_no_text():
     assert len(space["t"].values) == 40
     codes = dm.Space.from_frame(pd.DataFrame({"id": [f"C-{i:04}" for i in range(40)]}))
     assert codes["id"].kind == "categorical"
-
-
-def test_images_as_data_are_refused_with_what_to_do():
-    with pytest.raises(DataError, match=r"reshape\(len\(data\), -1\).*reshape\(-1, 8, 8\)"):
-        dm.test(lambda rows: rows, np.zeros((10, 8, 8)))

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy.typing as npt
+
 from .._typing import DataLike, EngineLike, FilePath, ModelLike, StoreLike
 from ..runs.flow import Budget
 from ..runs.keep import KeepOptions
+from ..space.frames import join_target
 from ..space.options import SpaceOptions
 from ..space.space import Space
 from .expectations import ExpectLike, PromisesLike
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
 def test(
     model: ModelLike,
     data: DataLike | None = None,
-    target: str | None = None,
+    target: str | npt.ArrayLike | None = None,
     protected: Sequence[str] | str = (),
     expect: ExpectLike = None,
     budget: Budget | str | float | None = DEFAULT_BUDGET,
@@ -63,9 +66,10 @@ def test(
         A fitted estimator, an unfitted one (a learner, which is fitted to `data` and `target`), a function, the path of a
         model file, a test system, or anything else that `dm.wrap` takes.
     data : DataLike, optional
-        Real inputs, preferably with their labels in the column `target`. A test system can generate its own.
-    target : str, optional
-        The column of `data` that holds the label.
+        Real inputs, preferably with their labels in the column `target`: a frame, a matrix, or an array of images with the
+        shape (n, height, width). A test system can generate its own.
+    target : str or array, optional
+        The column of `data` that holds the label, or one label per case.
     protected : sequence of str
         Features on which the decision must not depend. Decisions that change when only such a feature changes are counted.
     expect : mapping, relations, or path, optional
@@ -115,8 +119,9 @@ def test(
     >>> result.passed
     True
     """
+    data, target_name = join_target(data, target, () if space is None else space.blocks)
     options = AuditOptions(
-        target=target,
+        target=target_name,
         protected=protected,
         expect=expect,
         budget=budget,

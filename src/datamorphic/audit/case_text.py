@@ -12,6 +12,7 @@ from .._text import format_percent, format_short, pluralize
 from ..errors import DataError
 from ..exploration._utils import format_answers, format_value
 from ..relations.base import JudgedGroups
+from ..space.blocks import split_value_name
 from ..space.outputs import Outputs
 from ..space.points import Batch
 from ..space.serialize import value_to_json
@@ -56,8 +57,48 @@ def extract_case(batch: Batch, row: int) -> dict[str, Any]:
 
 def format_case(case: Mapping[str, Any], limit: int = MAX_FEATURES_PER_CASE) -> str:
     """Return a case as text, with at most `limit` features."""
+    blocks, case = split_blocks(case)
+    if blocks:
+        texts = [f"{name} ({pluralize(len(values), 'value')})" for name, values in blocks.items()]
+        return ", ".join([*texts, *([format_case(case, limit)] if case else [])])
     text = ", ".join(f"{name} {format_value(value)}" for name, value in list(case.items())[:limit])
     return text + (f" and {pluralize(len(case) - limit, 'more feature')}" if len(case) > limit else "")
+
+
+def split_blocks(case: Mapping[str, Any]) -> tuple[dict[str, dict[tuple[int, ...], Any]], dict[str, Any]]:
+    """Return the values of images and sequences of a case, by their names and positions, and its other values."""
+    blocks: dict[str, dict[tuple[int, ...], Any]] = {}
+    others = {}
+    for name, value in case.items():
+        parts = split_value_name(name)
+        if parts is None:
+            others[name] = value
+        else:
+            blocks.setdefault(parts[0], {})[parts[1]] = value
+    return blocks, others
+
+
+def _format_example_change(case: Mapping[str, Any], changed: Mapping[str, Any]) -> str:
+    """Return what a follow-up changes, in words."""
+    blocks, others = split_blocks(changed)
+    texts = []
+    for name, values in blocks.items():
+        if len(values) > 1:
+            texts.append(f"{pluralize(len(values), 'value')} of {name} changed")
+        else:
+            index, value = next(iter(values.items()))
+            old = format_value(case[f"{name}[{','.join(map(str, index))}]"])
+            texts.append(f"{name_position(index)} of {name} from {old} to {format_value(value)}")
+    texts += [f"{name} from {format_value(case[name])} to {format_value(value)}" for name, value in others.items()]
+    return ", ".join(texts)
+
+
+def name_position(index: tuple[int, ...]) -> str:
+    """Return where a value of an image or sequence is, in words."""
+    if len(index) == 1:
+        return f"position {index[0]}"
+    channel = f", channel {index[2]}" if len(index) > 2 else ""
+    return f"the pixel in row {index[0]}, column {index[1]}{channel}"
 
 
 def build_example(groups: JudgedGroups, phrases: tuple[str, str] = ("", "and then")) -> Example:
@@ -69,9 +110,7 @@ def build_example(groups: JudgedGroups, phrases: tuple[str, str] = ("", "and the
     changed = {name: follow_up[name] for name in case if name in follow_up and case[name] != follow_up[name]}
     before, after = format_answer(groups.before, 0), format_answer(groups.after, 0)
     if changed:
-        change = ", ".join(
-            f"{name} from {format_value(case[name])} to {format_value(changed[name])}" for name in changed
-        )
+        change = _format_example_change(case, changed)
         text = f"{change}: {before} becomes {after}" if before != after else f"{change}: the answer stays {before}"
     else:
         first, second = phrases

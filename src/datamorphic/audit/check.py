@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from ..errors import Interrupted, OutOfBudget, SystemFailed, format_error_line
 from ..reporting.document import Section
@@ -95,6 +95,18 @@ class Check:
     about_querying: bool = False  # about how the system is queried rather than about cases
     needs: tuple[str, ...] = ()  # names of checks whose results it uses: they run first
     max_share: float = 1.0  # of the whole budget, unless the user asks for this check
+    #: Whether it is about single columns, which values of images and sequences are not: it looks at the other columns, if
+    #: there are any ("others"), or does not apply to inputs with images or sequences ("tables").
+    about_columns: Literal["", "others", "tables"] = ""
+
+    def explain_skip(self, context: CheckContext) -> str:
+        """Return why the check does not apply; an empty text if it does."""
+        blocks = context.space.blocks
+        if blocks and self.about_columns and (self.about_columns == "tables" or not context.space.scalars):
+            block = blocks[0].block
+            values = "pixels" if block.kind == "image" else "values"
+            return f"it is about columns, and single {values} of {block.noun}s are not columns"
+        return self.find_skip_reason(context)
 
 
 def run_flow(context: CheckContext, budget: CheckBudget, flow: Flow[T]) -> T:
@@ -189,7 +201,7 @@ def _is_worth_a_retry(outcome: Outcome | None) -> bool:
 
 def _is_skipped(context: CheckContext, check: Check) -> bool:
     try:
-        return bool(check.find_skip_reason(context))
+        return bool(check.explain_skip(context))
     except Exception:
         return False  # it is reported when the check runs
 
@@ -217,7 +229,7 @@ def _run_check(
         return build_outcome("not run", CheckFindings(basis=text, skip_reason=skip_reason))
 
     try:
-        reason = check.find_skip_reason(context)
+        reason = check.explain_skip(context)
         missing_check = next((name for name in check.needs if name in outcomes and outcomes[name].unfinished), "")
         if missing_check and reason in ("", MISSING_RESULT) and outcomes[missing_check].state == "not run":
             return skip("budget spent", f"it needs the check {missing_check!r}, which was not completed")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..space.blocks import BlockValue
 from ..space.features import Categorical, Feature
 from ..space.points import Points
 
@@ -149,7 +150,7 @@ def find_identifiers(points: Points) -> dict[str, ColumnRole]:
         return {}
     roles = {}
     for column, feature in enumerate(points.space.features):
-        role = _find_identifier_role(feature, points.codes[:, column])
+        role = "" if isinstance(feature, BlockValue) else _find_identifier_role(feature, points.codes[:, column])
         if role:
             roles[feature.name] = ColumnRole(name=feature.name, role=role)
     return roles

@@ -149,6 +149,11 @@ class CheckContext:
         """The space of the inputs."""
         return self.inputs.space
 
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """The positions of the features that are columns: not those of images and sequences."""
+        return self.space.scalars
+
     @cached_property
     def plausible_space(self) -> Space:
         """The space with the relations between columns that the given rows keep as constraints.

@@ -14,14 +14,18 @@ import numpy as np
 
 from .._text import pluralize
 from ..errors import UsageError
+from ..reporting.block_pictures import PicturePair, build_pair_drawing
 from ..reporting.document import Drawing, Shape, Snippet, Table, TextLabel
 from ..reporting.python_code import format_literal
 from ..reporting.text import cut, format_cell, to_one_line
+from ..space.blocks import MAX_CHANNELS, Block, Image, PlacedBlock, split_value_name
+from ..space.blocks import Sequence as BlockSequence
 from ..space.constraints import Constraint
 from ..space.features import Codes
 from ..space.points import Points
 from ..space.serialize import value_from_json
 from ..space.space import Space
+from .case_text import name_position, split_blocks
 from .finding import Example, Outcome
 from .text import format_broken_relations, format_pair
 
@@ -112,6 +116,7 @@ def build_example_table(example: Example) -> Table:
         example.becomes is not None and str(example.becomes) != str(example.answer)
     )
     names = [*example.changed, *(name for name in example.case if name not in example.changed)]
+    names = [name for name in names if name in example.changed or split_value_name(name) is None]
     note = ""
     if len(names) > MAX_FEATURES_SHOWN:
         shown_count = len(example.changed) or MAX_FEATURES_SHOWN
@@ -128,7 +133,9 @@ def build_example_table(example: Example) -> Table:
         if not has_follow_up:
             rows.append([str(name), format_cell(before)])
             continue
-        rows.append([str(name), *format_pair(before, example.changed.get(name, before))])
+        value_name = split_value_name(str(name))
+        title = str(name) if value_name is None else f"{name_position(value_name[1])} of {value_name[0]}"
+        rows.append([title, *format_pair(before, example.changed.get(name, before))])
         if name in example.changed:
             marked += [(len(rows) - 1, 1), (len(rows) - 1, 2)]
     if example.answer is not None or example.becomes is not None:
@@ -181,6 +188,36 @@ def _format_csv(example: Example) -> str:
 
 
 # -- pixels ------------------------------------------------------------------------------------------------------------
+
+
+def draw_example(example: Example) -> Drawing | None:
+    """Return an example as a picture: its images or sequences, or its features if they are pixels."""
+    blocks, _ = split_blocks(example.case)
+    if not blocks:
+        return draw_pixels(example)
+    name, values = max(blocks.items(), key=lambda item: len(item[1]))
+    shape = tuple(1 + max(index[axis] for index in values) for axis in range(len(next(iter(values)))))
+    before = np.zeros(shape)
+    after = np.zeros(shape)
+    for index, value in values.items():
+        full_name = f"{name}[{','.join(map(str, index))}]"
+        before[index] = value
+        after[index] = example.changed.get(full_name, value)
+    low, largest = min(0.0, float(before.min()), float(after.min())), max(float(before.max()), float(after.max()))
+    high = next((limit for limit in PIXEL_RANGES if largest <= limit), largest)
+    block: Block
+    if len(shape) == 1:
+        block = BlockSequence(name, shape[0], low, high)
+    else:
+        channels_first = len(shape) == 3 and shape[0] <= MAX_CHANNELS < shape[2]
+        block = Image(name, shape, low, high, channels_first=channels_first)
+    pair = PicturePair(
+        before=before.ravel(),
+        after=after.ravel(),
+        first_title=format_cell(example.answer) if example.answer is not None else "before",
+        second_title=format_cell(example.becomes) if example.becomes is not None else "after",
+    )
+    return build_pair_drawing(PlacedBlock(block, tuple(range(block.size))), [pair])
 
 
 def draw_pixels(example: Example) -> Drawing | None:

@@ -25,8 +25,9 @@ def measure_influence(context: CheckContext, budget: CheckBudget) -> Influence:
     """
     if context.influence is not None:
         return context.influence
-    names = context.space.names
-    limit = max(MIN_ROWS_PER_FEATURE, min(MAX_ROWS_PER_FEATURE, MAX_QUERIED_ROWS // len(names)))
+    columns = context.columns
+    names = [context.space.names[column] for column in columns]
+    limit = max(MIN_ROWS_PER_FEATURE, min(MAX_ROWS_PER_FEATURE, MAX_QUERIED_ROWS // max(1, len(names))))
     rows = context.count_affordable(
         budget.remaining(0.6), min(limit, len(context.inputs)), runs_per_case=2 * (len(names) + 1), calls=4
     )
@@ -37,7 +38,7 @@ def measure_influence(context: CheckContext, budget: CheckBudget) -> Influence:
     inputs = context.inputs.take(order[:rows])
     donors = context.inputs.codes[rng.permutation(len(context.inputs))[:rows]]
     points_by_feature = []
-    for column in range(len(names)):
+    for column in columns:
         codes = np.array(inputs.codes, order="F")
         codes[:, column] = donors[:, column]
         points_by_feature.append(Points(context.space, codes))
@@ -45,8 +46,8 @@ def measure_influence(context: CheckContext, budget: CheckBudget) -> Influence:
     outputs = run_flow(context, budget, ask(Points.concat(points_by_feature), scores=True, note="influence"))
     numbers = context.has_numeric_answers
     shuffled, changed, score_changed, tried = {}, {}, {}, {}
-    for column, (name, points) in enumerate(zip(names, points_by_feature, strict=True)):
-        column_outputs = outputs.take(slice(column * rows, (column + 1) * rows))
+    for number, (column, name, points) in enumerate(zip(columns, names, points_by_feature, strict=True)):
+        column_outputs = outputs.take(slice(number * rows, (number + 1) * rows))
         before, after = inputs.codes[:, column], points.codes[:, column]
         moved = (before != after) & ~(np.isnan(before) & np.isnan(after))
         if context.space.keeps_constraints:

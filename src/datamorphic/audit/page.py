@@ -8,7 +8,7 @@ from dataclasses import replace
 from .._text import format_percent, pluralize
 from ..reporting.document import Meter, Page, Section, SectionState, Table, Tile
 from ..reporting.text import cut
-from .examples import build_example_table, build_snippets, draw_pixels
+from .examples import build_example_table, build_snippets, draw_example
 from .finding import LEVEL_MEANINGS, LEVELS, Example, Finding, Level, Outcome
 from .result import AuditResult
 from .text import (
@@ -192,7 +192,7 @@ def _build_example(result: AuditResult, example: Example) -> Section:
         heading=heading,
         text=example.words,
         table=build_example_table(example),
-        drawing=draw_pixels(example),
+        drawing=draw_example(example),
         snippets=build_snippets(example, _format_call(result)),
         snippets_title="Copy the example as Python or CSV",
     )

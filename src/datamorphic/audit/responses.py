@@ -418,7 +418,11 @@ def _choose_values(context: CheckContext, budget: CheckBudget, cost: float) -> t
     """Return the values of all features, fewer for a slow system, and how many rows the budget seems to allow."""
     share, limit = budget.remaining(), min(MAX_ROWS, len(context.inputs))
     for quantiles in (FINE_QUANTILES, COARSE_QUANTILES):
-        values = [find_values(context, column, quantiles) for column in range(len(context.space))]
+        columns = set(context.columns)
+        values = [
+            find_values(context, column, quantiles) if column in columns else np.empty(0)
+            for column in range(len(context.space))
+        ]
         width = 1 + sum(map(len, values))
         rows = context.count_affordable(share, limit, runs_per_case=cost * width, calls=cost * 2)
         if rows >= min(MIN_ROWS_FOR_FINE_VALUES, limit):
@@ -433,16 +437,17 @@ def _sweep_features(inputs: Points, values: Sequence[Codes], scores: bool) -> Fl
     own_outputs = yield Query(inputs, scores=scores, note="responses")
     outputs_by_column: dict[int, Outputs] = {}
     group: list[int] = []
-    for column in range(len(values)):
+    columns = [column for column in range(len(values)) if len(values[column])]
+    for number, column in enumerate(columns):
         group.append(column)
-        last = column == len(values) - 1
-        next_width = 0 if last else len(values[column + 1])
+        last = number == len(columns) - 1
+        next_width = 0 if last else len(values[columns[number + 1]])
         rows = len(inputs) * (sum(len(values[c]) for c in group) + next_width)
         if not last and rows <= MAX_ROWS_PER_QUERY:
             continue
         parts = [replace_feature(inputs, c, values[c]) for c in group]
         try:
-            outputs = yield Query(Points.concat(parts), scores=scores, progress=column / len(values), note="responses")
+            outputs = yield Query(Points.concat(parts), scores=scores, progress=number / len(columns), note="responses")
         except OutOfBudget:
             if not outputs_by_column:
                 raise

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._text import format_percent, format_short
+from ..reporting.block_pictures import describe_block_change
 from ..space import geometry
 from ..space.features import Codes
 from ..space.features import Mask as Mask
@@ -45,6 +46,8 @@ def format_changes(a: Points, b: Points, limit: int | None = None) -> list[str]:
     For example: ``['c red -> blue, x 1 -> 2.5']``. With a limit, changes that only distant digits show are counted
     instead of listed, unless there are no others and they are few.
     """
+    if a.space.blocks:
+        return _format_block_changes(a, b, limit)
     sizes = measure_changes(a.space, a.codes, b.codes)
     order = np.argsort(-sizes, axis=1, kind="stable")
     before, after = ([frame[name].tolist() for name in a.space.names] for frame in (a.frame, b.frame))
@@ -63,6 +66,33 @@ def format_changes(a: Points, b: Points, limit: int | None = None) -> list[str]:
         hidden_count = len(changed_features) - len(phrases)
         texts.append(", ".join(phrases) + (f" and {hidden_count} more" if hidden_count else ""))
     return texts
+
+
+def _format_block_changes(a: Points, b: Points, limit: int | None) -> list[str]:
+    """Return the changes per row, one phrase per image or sequence, then the other features."""
+    space = a.space
+    phrases: list[list[str]] = [[] for _ in range(len(a))]
+    for placed in space.blocks:
+        before, after = placed.select(a.codes), placed.select(b.codes)
+        for row in np.flatnonzero((before != after).any(axis=1)).tolist():
+            phrases[row].append(describe_block_change(placed.block, before[row], after[row]))
+    if space.scalars:
+        positions = list(space.scalars)
+        scalars = Space([space.features[position] for position in positions], dtypes=space.dtypes)
+        others = format_changes(Points(scalars, a.codes[:, positions]), Points(scalars, b.codes[:, positions]), limit)
+        for row, text in enumerate(others):
+            phrases[row] += [text] if text else []
+    return ["; ".join(parts) for parts in phrases]
+
+
+def name_feature(space: Space, name: str) -> str:
+    """Return the name of a feature for people: where a pixel is, if it is one."""
+    position = space.position(name)
+    for placed in space.blocks:
+        if position in placed.positions:
+            where = placed.block.describe_position(placed.positions.index(position))
+            return f"{where} of {placed.block.name}"
+    return name
 
 
 def _format_change(before: object, after: object) -> str:

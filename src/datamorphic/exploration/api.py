@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy.typing as npt
+
 from .._typing import DataLike, EngineLike, FilePath, ModelLike, SeedLike
 from .._validation import to_generator
 from ..errors import ArgumentError
@@ -14,6 +16,7 @@ from ..runs.engines import make_engine, needs_processes
 from ..runs.flow import Budget
 from ..runs.interrupts import Interrupts
 from ..runs.keep import KeepOptions, keep_run, resolve_seed
+from ..space.frames import join_target
 from ..space.options import SpaceOptions
 from ..space.space import Space
 from .front import Front
@@ -42,7 +45,7 @@ def explore(
     engine: EngineLike = None,
     budget: Budget | str | float | None = None,
     *,
-    target: str | None = None,
+    target: str | npt.ArrayLike | None = None,
     space: Space | None = None,
     kinds: Mapping[str, str] | None = None,
     feature_steps: Mapping[str, float] | None = None,
@@ -69,7 +72,8 @@ def explore(
         A fitted estimator, a function, the path of a model file, or a test system such as ``dm.subjects["Box 1"]``:
         anything that `dm.wrap` accepts.
     data : DataFrame, array or Space, optional
-        Real inputs from which walks start; the space is inferred from them. A test system makes its own inputs.
+        Real inputs from which walks start; the space is inferred from them. Images are an array of shape
+        (n, height, width). A test system makes its own inputs.
     strategy : {"auto", "random_walk", "random_target", "directed_walk"}
         ``"random_walk"`` draws a move at each step. ``"random_target"`` draws two inputs and searches between them.
         ``"directed_walk"`` repeats the same move, each of `moves` in turn. ``"auto"``, the default, uses all three, with
@@ -98,8 +102,8 @@ def explore(
     budget : str or int, optional
         The limit of time or runs, such as ``"1m"`` or ``"10000 runs"``. When it is spent, the pairs found until then
         are returned.
-    target : str, optional
-        The column of `data` that holds the label, which is not an input.
+    target : str or array, optional
+        The column of `data` that holds the label, which is not an input, or one label per case.
     space : Space, optional
         The space of the inputs, instead of one inferred from `data`.
     kinds, feature_steps, bounds, orders : dict, optional
@@ -141,6 +145,7 @@ def explore(
     >>> bool((front.pairs["a_output"] != front.pairs["b_output"]).all())
     True
     """
+    data, target_name = join_target(data, target, () if space is None else space.blocks)
     options = ExploreOptions(
         strategy=strategy,
         walks=walks,
@@ -156,7 +161,7 @@ def explore(
         threshold=threshold,
         jump=jump,
         labels=labels,
-        target=target,
+        target=target_name,
         classes=classes,
         hints=SpaceOptions(kinds=kinds, steps=feature_steps, bounds=bounds, orders=orders),
     )
@@ -170,7 +175,7 @@ def explore(
     wrap_options: dict[str, Any] = {"trust": trust, "scalar": scalar, "name": name, "classes": options.classes}
     wrap_options |= {"timeout": timeout, "isolated": needs_processes(chosen_engine)}
     subject = build_subject(
-        model, data, target=target, space=space, space_options=options.hints, seeds=seeds, rng=rng, **wrap_options
+        model, data, target=target_name, space=space, space_options=options.hints, seeds=seeds, rng=rng, **wrap_options
     )
     if keep is None:
         return run_exploration(subject, rng, options, seed=seed, engine=chosen_engine, progress=progress)

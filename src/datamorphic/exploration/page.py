@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._text import format_percent, format_short, pluralize
-from ..reporting.document import Page, Section, Table
+from ..reporting.block_pictures import (
+    MAX_PICTURE_PAIRS,
+    PicturePair,
+    build_map_drawing,
+    build_pair_drawing,
+    describe_briefly,
+)
+from ..reporting.document import Drawing, Page, Section, Table
+from ..space.blocks import Image, PlacedBlock
+from ..space.points import Points
 from ._utils import Rows, format_answers, format_changes
 from .front import Front
 from .plot import build_scatter
-from .small_changes import find_small_changes
+from .small_changes import SmallChanges, find_small_changes
 from .text import collect_remarks, format_figures
 
 if TYPE_CHECKING:
@@ -36,8 +46,9 @@ def build_front_page(front: Front) -> Page:
     sections = [_build_overview(front), picture]
     if len(front):
         small_changes = build_small_changes(front)
+        sections += _build_pair_pictures(front)
         sections += [_build_class_pairs(front), *([] if small_changes is None else [small_changes])]
-        sections += [build_plausible_pairs(front), build_deciding_features(front)]
+        sections += [build_plausible_pairs(front), *_build_deciding(front)]
     sections += [_build_quality(front), *_build_incidents(front)]
     return Page(
         title=f"Where the answers of {front.subject} change",
@@ -89,6 +100,66 @@ def _rank_plausible_pairs(front: Front, limit: int) -> Rows:
     return order[np.argsort(turn.to_numpy(), kind="stable")][:limit]
 
 
+def _build_pair_pictures(front: Front) -> list[Section]:
+    """Build the section of border pairs as pictures, one per kind of images or sequences."""
+    rows = _rank_plausible_pairs(front, MAX_PICTURE_PAIRS)
+    before, after = front.a.take(rows), front.b.take(rows)
+    titles = [f"pair {row}" for row in rows.tolist()]
+    answers = [format_answers(outputs[rows]) for outputs in (front.a_output, front.b_output)]
+    return [
+        Section(
+            heading=f"Border pairs as {placed.block.noun}s",
+            text=f"The most plausible pairs, each border in turn: two nearly equal {placed.block.noun}s with different "
+            "answers, which are written above them.",
+            drawing=draw_pairs(placed, before, after, answers[0], answers[1], titles),
+        )
+        for placed in front.space.blocks
+    ]
+
+
+def draw_pairs(
+    placed: PlacedBlock,
+    before: Points,
+    after: Points,
+    answers: Sequence[str],
+    becomes: Sequence[str],
+    titles: Sequence[str],
+) -> Drawing:
+    """Return pairs of cases as pictures of one block."""
+    firsts, seconds = placed.select(before.codes), placed.select(after.codes)
+    captions = [describe_briefly(placed.block, first, second) for first, second in zip(firsts, seconds, strict=True)]
+    columns = zip(firsts, seconds, answers, becomes, titles, captions, strict=True)
+    pairs = [
+        PicturePair(
+            before=first, after=second, first_title=f"{title}: {answer}", second_title=new_answer, caption=caption
+        )
+        for first, second, answer, new_answer, title, caption in columns
+    ]
+    return build_pair_drawing(placed, pairs)
+
+
+def _build_deciding(front: Front) -> list[Section]:
+    """Build the section of deciding features; of images, a map of the pixels in which the pairs differ."""
+    if not front.space.blocks:
+        return [build_deciding_features(front)]
+    sections = []
+    shares = front.deciding().set_index("feature")["share"]
+    for placed in front.space.blocks:
+        if not isinstance(placed.block, Image):
+            continue
+        values = shares.reindex(placed.names).fillna(0).to_numpy(dtype=np.float64)
+        largest = placed.block.describe_position(int(values.argmax()))
+        alt = f"The pixels of {placed.block.name} by their share of the distance of the pairs; most: {largest}."
+        sections.append(
+            Section(
+                heading=f"Where the {placed.block.noun}s of the pairs differ: most in {largest}",
+                text="The share of each pixel of the distance between the two inputs of the pairs. The darker, the larger.",
+                drawing=build_map_drawing(placed.block, values, placed.block.name, alt),
+            )
+        )
+    return sections
+
+
 def build_plausible_pairs(front: Front) -> Section:
     """Build the section of the most plausible pairs, each border in turn."""
     chosen_rows = _rank_plausible_pairs(front, MAX_EXAMPLE_PAIRS)
@@ -117,7 +188,18 @@ def build_small_changes(front: Front) -> Section | None:
         text="Real inputs next to a border, and a change of as few features as was found that leads across it. The model "
         "confirmed each of them. Please judge whether such a change should matter. Inputs are numbered from 0.",
         table=Table(columns=["input", "answer", "becomes", "when"], rows=rows),
+        drawing=_draw_small_changes(changes),
     )
+
+
+def _draw_small_changes(changes: SmallChanges) -> Drawing | None:
+    """Return small changes as pictures, if the inputs hold images or sequences."""
+    blocks = changes.before.space.blocks
+    if not blocks:
+        return None
+    answers, becomes = format_answers(changes.answer), format_answers(changes.becomes)
+    titles = [f"input {row}" for row in changes.seed_rows.tolist()]
+    return draw_pairs(blocks[0], changes.before, changes.after, answers, becomes, titles)
 
 
 def build_deciding_features(front: Front) -> Section:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from .._text import format_percent, format_short, pluralize
-from ._utils import format_answers, format_changes, format_value
+from ._utils import format_answers, format_changes, format_value, name_feature
 from .front import Front
 
 MAX_LISTED_BORDERS = 6
@@ -45,9 +45,15 @@ def _format_features(front: Front) -> str:
     """Return the deciding features; without a system, those in which the two cases differ most."""
     top = front.deciding().head(MAX_LISTED_FEATURES)
     if top["decides"].isna().all():
-        shares = ", ".join(f"{row.feature} ({row.share:.0%})" for row in top.itertuples())
+        shares = ", ".join(
+            f"{name_feature(front.space, str(row.feature))} ({row.share:.0%})" for row in top.itertuples()
+        )
         return f"features that differ most at the border: {shares} of the distance"
-    decides = ", ".join(f"{row.feature} ({row.decides:.0%})" for row in top.itertuples() if row.decides > 0)
+    decides = ", ".join(
+        f"{name_feature(front.space, str(row.feature))} ({row.decides:.0%})"
+        for row in top.itertuples()
+        if row.decides > 0
+    )
     return f"deciding features, with the share of pairs at which each decides alone: {decides or 'none'}"
 
 

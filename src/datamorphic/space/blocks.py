@@ -6,6 +6,7 @@ The block is remembered by its features. Data enter as arrays or as columns of a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
@@ -370,6 +371,21 @@ def format_shape(shape: tuple[int, ...]) -> str:
     if len(shape) == 1:
         return pluralize(shape[0], "value")
     return " x ".join(map(str, shape)) if shape else "a single number"
+
+
+VALUE_NAME = re.compile(r"(.+)\[(\d+(?:,\d+)*)\]")
+
+
+def split_value_name(name: str) -> tuple[str, tuple[int, ...]] | None:
+    """Return the block and the index that the name of a value holds; None for names of other features.
+
+    Examples
+    --------
+    >>> split_value_name("digit[3,4]"), split_value_name("age")
+    (('digit', (3, 4)), None)
+    """
+    match = VALUE_NAME.fullmatch(name)
+    return None if match is None else (match[1], tuple(map(int, match[2].split(","))))
 
 
 # -- data --------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import numpy as np
 from .._text import pluralize
 from .._typing import DataLike
 from ..errors import DataError
+from .blocks import DEFAULT_IMAGE_NAME, PlacedBlock, is_array_data, to_array_frame
 from .inference import validate_frame
 
 if TYPE_CHECKING:
@@ -50,6 +51,47 @@ def to_frame(names: Sequence[str], data: DataLike) -> pd.DataFrame:
         raise DataError(f"Expected {pluralize(len(names), 'value')} per case ({names_text}). Got {len(frame.columns)}.")
     frame.columns = pd.Index(names)
     return frame
+
+
+def join_target(data: Any, target: Any, space_blocks: Sequence[PlacedBlock] = ()) -> tuple[Any, str | None]:
+    """Return data with their labels as a column, and the name of that column.
+
+    `target` may be the name of a column, which is returned unchanged, or one label per case. Images become a column of
+    arrays; `space_blocks` are the images and sequences of the declared space, if there are any.
+    """
+    import pandas as pd
+
+    if target is None or isinstance(target, str) or np.ndim(target) == 0:
+        return data, target
+    if isinstance(target, pd.DataFrame) and len(target.columns) == 1:
+        target = target.iloc[:, 0]
+    labels = target.to_numpy() if isinstance(target, pd.Series) else np.asarray(target)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise DataError(
+            f"target must be the name of a column, or one label per case. Got an array of shape {labels.shape}."
+        )
+    if isinstance(data, pd.DataFrame):
+        frame = validate_frame(data)
+    elif is_array_data(data):
+        frame = to_array_frame(data, space_blocks[0].block.name if space_blocks else DEFAULT_IMAGE_NAME)
+    elif isinstance(data, np.ndarray | list) and np.ndim(data) == 2:
+        matrix = np.asarray(data)
+        names = [f"x{j}" for j in range(matrix.shape[1])]
+        if len(space_blocks) == 1 and space_blocks[0].block.size == matrix.shape[1]:
+            names = space_blocks[0].names
+        frame = pd.DataFrame(matrix, columns=names)
+    else:
+        raise DataError(
+            f"Labels were given as target, but the data are neither a frame nor an array. Got {type(data).__name__}."
+        )
+    if len(labels) != len(frame):
+        raise DataError(f"There are {len(labels):,} labels for {pluralize(len(frame), 'case')}. Give one per case.")
+    name = target.name if isinstance(target, pd.Series) and isinstance(target.name, str) and target.name else "target"
+    while name in frame.columns:
+        name += "_"
+    return frame.assign(**{name: labels}), name
 
 
 def restore_form(data: DataLike, frame: pd.DataFrame) -> Any:

@@ -158,10 +158,12 @@ class Estimator(Executor):
     def use_blocks(self, space: Space) -> None:
         """Find out whether the model takes the images and sequences of a space as arrays or as columns of numbers."""
         names = set(space.names)
-        takes_columns = (
-            all(name in names for name in self.columns) if self.columns is not None else self.width == len(names)
-        )
-        self.restored_blocks = () if takes_columns else space.blocks
+        if self.columns is not None:
+            takes_arrays = not all(name in names for name in self.columns)
+        else:  # for an array of images, the width is the length of its second axis
+            widths = {None, *(placed.block.shape[0] for placed in space.blocks if placed.block.size == len(names))}
+            takes_arrays = self.width != len(names) and self.width in widths
+        self.restored_blocks = space.blocks if takes_arrays else ()
 
     def check_columns(self, column_names: tuple[str, ...]) -> None:
         """Raise `ModelError` if the model was fitted on other columns."""

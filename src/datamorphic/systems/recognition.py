@@ -38,9 +38,9 @@ IMAGE_STYLES: tuple[CallStyle, ...] = ("images", "channels", "array", "frame", "
 TORCH_IMAGE_STYLES: tuple[CallStyle, ...] = ("channels", "images", "array")
 STYLE_TEXTS: dict[CallStyle, str] = {
     "array": "an array",
-    "images": "an array of all images",
-    "channels": "an array with the channels before the sides",
-    "image": "one image at a time",
+    "images": "an array with one image or sequence per case",
+    "channels": "an array with the channels before the sides, in float32",
+    "image": "one image or sequence at a time",
     "texts": "a list of texts",
     "text": "one text at a time",
 }

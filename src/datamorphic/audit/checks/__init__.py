@@ -11,6 +11,7 @@ from .declared import INVARIANT, MONOTONE, PROTECTED
 from .dependence import DEPENDENCE
 from .health import BATCHES, REPEATS
 from .identifiers import DUPLICATES, IDENTIFIERS, LEAKS
+from .image import PIXELS
 from .interface import INTERFACE
 from .learner import LEARNING
 from .memorisation import MEMORISATION
@@ -34,6 +35,7 @@ CHECKS: tuple[Check, ...] = (
     PROTECTED,
     METAMORPHISMS,
     LEAKS,
+    PIXELS,
     INTERFACE,
     DEPENDENCE,
     RESPONSE,

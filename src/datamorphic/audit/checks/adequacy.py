@@ -209,5 +209,6 @@ ADEQUACY = Check(
     weight=3,
     find_skip_reason=_find_skip_reason,
     run=measure_adequacy,
+    about_columns="tables",
     needs=("answers",),
 )

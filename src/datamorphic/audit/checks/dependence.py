@@ -506,4 +506,5 @@ DEPENDENCE = Check(
     weight=3,
     find_skip_reason=_find_skip_reason,
     run=check_dependence,
+    about_columns="others",
 )

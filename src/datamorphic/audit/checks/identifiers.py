@@ -227,8 +227,9 @@ def _select_labelled_rows(context: CheckContext) -> _LabelledRows | None:
 def _predict_from_single_features(context: CheckContext, rows: _LabelledRows) -> dict[str, Labels]:
     """Return cross-validated predictions from the features that may be leaks; at least from the best."""
     bounds = [_bound_error(rows, column) for column in range(rows.codes.shape[1])]
-    columns = [column for column in np.argsort(bounds, kind="stable") if bounds[column] <= MAX_ERROR_OF_LEAK]
-    columns = columns[:MAX_CROSS_VALIDATED_FEATURES] or [int(np.argmin(bounds))]
+    order = [column for column in np.argsort(bounds, kind="stable").tolist() if column in set(context.columns)]
+    columns = [column for column in order if bounds[column] <= MAX_ERROR_OF_LEAK]
+    columns = columns[:MAX_CROSS_VALIDATED_FEATURES] or order[:1]
     return {
         context.space.names[column]: _cross_validate(context, rows, [int(column)], forest=False) for column in columns
     }
@@ -452,6 +453,7 @@ IDENTIFIERS = Check(
     weight=1.5,
     find_skip_reason=_find_identifier_skip_reason,
     run=check_identifiers,
+    about_columns="others",
 )
 LEAKS = Check(
     name="leaks",
@@ -459,6 +461,7 @@ LEAKS = Check(
     weight=3,
     find_skip_reason=_find_leak_skip_reason,
     run=check_leaks,
+    about_columns="others",
     needs=("answers",),
 )
 DUPLICATES = Check(

@@ -644,5 +644,6 @@ INTERFACE = Check(
     weight=3,
     find_skip_reason=_find_skip_reason,
     run=check_interface,
+    about_columns="tables",
     about_querying=True,
 )

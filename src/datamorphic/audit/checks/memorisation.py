@@ -101,7 +101,8 @@ def _find_steps(inputs: Points) -> tuple[dict[int, float], bool]:
     """
     steps: dict[int, float] = {}
     relative_steps: dict[int, float] = {}
-    for column, feature in enumerate(inputs.space.features):
+    for column in inputs.space.scalars:
+        feature = inputs.space.features[column]
         values = inputs.codes[:, column]
         values = values[~np.isnan(values)]
         if feature.kind == "categorical" or not len(values):

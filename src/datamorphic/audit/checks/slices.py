@@ -158,7 +158,8 @@ def _collect_rows(context: CheckContext, reference: ReferenceModel) -> _JudgedRo
 def _build_conditions(points: Points) -> list[_Condition]:
     """Return the conditions on single features: categories, values, thresholds, and missing values."""
     by_feature: list[list[_Condition]] = []
-    for column, feature in enumerate(points.space.features):
+    for column in points.space.scalars:
+        feature = points.space.features[column]
         codes, name = points.codes[:, column], feature.name
         missing = np.isnan(codes)
         masks: list[tuple[str, Mask]] = [(f"{name} is missing", missing)]
@@ -445,5 +446,6 @@ SLICES = Check(
     weight=3,
     find_skip_reason=_find_skip_reason,
     run=check_slices,
+    about_columns="others",
     needs=("answers",),
 )

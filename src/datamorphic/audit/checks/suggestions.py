@@ -246,4 +246,5 @@ SUGGESTIONS = Check(
     weight=1.5,
     find_skip_reason=_find_skip_reason,
     run=suggest_declarations,
+    about_columns="others",
 )

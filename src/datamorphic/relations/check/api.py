@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..._text import pluralize, suggest_name
 from ..._typing import DataLike, EngineLike, FilePath, LearnerLike, ModelLike, SupportsFit
@@ -21,6 +22,7 @@ from ...runs.engines import PersistentEngine, make_engine, needs_processes
 from ...runs.flow import Budget
 from ...runs.interrupts import Interrupts
 from ...runs.keep import KeepOptions, resolve_seed
+from ...space.frames import join_target
 from ...space.options import SpaceOptions
 from ...space.space import Space
 from ...systems.base import Executor
@@ -50,7 +52,7 @@ def check(
     learner: LearnerLike | ModelLike,
     data: DataLike | str | None = RANDOM_DATA,
     relations: RelationsLike = "auto",
-    target: str | None = None,
+    target: str | npt.ArrayLike | None = None,
     inputs: int = 300,
     seed: int | None = 0,
     engine: EngineLike = None,
@@ -89,11 +91,11 @@ def check(
         A learner, a fitted model, ``"weka:IBk -K 3"``, or the path of a model file.
     data : "random", or DataFrame
         The random data of Xie et al. (2011): up to 50 rows of 4 numbers from 1 to 20, with random labels L0, L1, L2.
-        Or rows of your own.
+        Or rows of your own, or an array of images with the shape (n, height, width).
     relations : "auto", "necessary", str, relation, or a sequence of these
         All that apply, those that must hold, or some by name ("MR-1.1") or as objects of your own.
-    target : str, optional
-        The column of `data` with the labels.
+    target : str or array, optional
+        The column of `data` with the labels, or one label per case.
     inputs, seed : int
         The number of test cases per relation, and the seed. The same seed gives the same report.
     engine : optional
@@ -136,9 +138,10 @@ def check(
     >>> report.table[["relation", "purpose", "violated"]].values.tolist()
     [['MR-0', 'verification', 0], ['MR-1.1', 'validation', 8]]
     """
+    data, target_name = join_target(data, target, () if space is None else space.blocks)
     options = CheckOptions(
         relations=relations,
-        target=target,
+        target=target_name,
         inputs=inputs,
         seed=seed,
         engine=engine,

@@ -75,4 +75,5 @@ RESPONSE = Check(
     weight=4,
     find_skip_reason=_find_skip_reason,
     run=check_response,
+    about_columns="others",
 )
