@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from .relations.patterns.relation import InputPattern as InputPattern
     from .relations.patterns.relation import OutputPattern as OutputPattern
     from .relations.patterns.relation import PatternRelation as PatternRelation
+    from .relations.routes import route_relations as route_relations
     from .relations.search import search_relations as search_relations
     from .relations.translation import translation_relations as translation_relations
     from .risk.credit.api import credit as credit
@@ -81,6 +82,7 @@ if TYPE_CHECKING:
     from .synthesis.optimisation.api import optimise as optimise
     from .synthesis.optimisation.result import Optimisation as Optimisation
     from .systems.http import HttpService as HttpService
+    from .systems.router import ValhallaRouter as ValhallaRouter
     from .systems.search_engines import SqliteSearch as SqliteSearch
     from .systems.search_engines import TantivySearch as TantivySearch
     from .systems.training import Training as Training
@@ -125,6 +127,7 @@ _NAMES = {
     "relations.patterns.catalogue": "patterns",
     "relations.patterns.pattern": "Pattern",
     "relations.patterns.relation": "InputPattern OutputPattern PatternRelation",
+    "relations.routes": "route_relations",
     "relations.search": "search_relations",
     "relations.translation": "translation_relations",
     "risk.credit.api": "credit",
@@ -148,6 +151,7 @@ _NAMES = {
     "synthesis.optimisation.api": "optimise",
     "synthesis.optimisation.result": "Optimisation",
     "systems.http": "HttpService",
+    "systems.router": "ValhallaRouter",
     "systems.search_engines": "SqliteSearch TantivySearch",
     "systems.training": "Training",
     "systems.translator": "ApertiumTranslator",
