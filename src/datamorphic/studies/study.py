@@ -20,6 +20,7 @@ from . import (
     mutants,
     pattern_scopes,
     real_data,
+    searches,
     tree_scores,
     trees,
 )
@@ -67,6 +68,10 @@ TABLES: dict[str, tuple[str, Callable[[str, Workbench], list[Row]]]] = {
     "002-12": ("Seconds to make 10,000 groups", groups.build_time_table),
     "002-13": ("How evenly groups of MT-BART and MT-IPART lie", groups.build_spread_table),
     "002-14": ("Patterns of relations by scope", pattern_scopes.build_scope_table),
+    **{
+        f"002-{number}": (f"Violations of relations of searches: {shop}", searches.build_violation_table)
+        for number, shop in ((15, "Amazon in English"), (16, "Amazon in Chinese"), (17, "JD.com"))
+    },
     "002-19": (
         "Programs of the study of MRGS-ART, their relations, mutants and kinds of faults",
         pattern_scopes.build_program_table,
@@ -128,6 +133,7 @@ class StudyEntry(NamedTuple):
 AMOUNTS: dict[str, Callable[[Scale], str]] = {
     "002": format_trial_amount,
     **dict.fromkeys(("002-14", "002-19"), pattern_scopes.format_amount),
+    **dict.fromkeys((f"002-{number}" for number in (15, 16, 17)), searches.format_amount),
     "003": mutants.format_amount,
     "003-1": learner_relations.format_amount,
     "004": tree_scores.format_amount,
@@ -214,6 +220,9 @@ STUDIES: dict[str, StudyEntry] = {
         *(f"002-{number}" for number in range(27, 32)),
         compares="Tables 002-27 to 002-31",
         more_parts={"starving": group_simulations.build_starvation_table},
+    ),
+    "searches": _make_group(
+        "Relations of searches on tantivy and SQLite, in English and Chinese", "002-15", "002-16", "002-17"
     ),
     "credit_models": _make_group(
         "Credit models: violations and AUC by size, constraints, forecasts",

@@ -47,6 +47,8 @@ class Scale:
     groups: int  # in all trials, approximately: where violations are rare, there are fewer trials
     loans: int  # of the synthetic book on which credit models are trained
     credit_repetitions: int  # of the training of credit models
+    products: int  # in the catalogue of search engines
+    search_groups: int | None  # per relation of searches; None for as many as published
 
 
 _SIX, _TEN = tuple(range(200, 1201, 200)), tuple(range(100, 1001, 100))
@@ -70,6 +72,8 @@ _SCALE_VALUES: dict[str, tuple[Any, Any, Any]] = {  # tiny, small and full
     "groups": (400, 16_000, 10**12),
     "loans": (1_500, 4_000, 43_232),
     "credit_repetitions": (1, 2, 100),
+    "products": (1_000, 20_000, 200_000),
+    "search_groups": (20, 300, None),
 }
 SCALES = {
     name: Scale(**{option: values[column] for option, values in _SCALE_VALUES.items()})

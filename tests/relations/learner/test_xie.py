@@ -116,6 +116,8 @@ def test_totals_and_means_follow_from_the_rows(number):
         ("002-11", {"subject": "TriSquarePlus mutant 17", "strategy": "MT-BART vs MT-IPART"}, -0.13),
         ("002-12", {"subject": "BesselJ", "strategy": "MT-IPART"}, 2.864),
         ("002-13", {"subject": "TriPlus2", "strategy": "MT-IPART", "measure": "dispersion FTC max-min"}, 7.8472),
+        ("002-15", {"subject": "HMR2", "measure": "10^3 to 10^4"}, 318),
+        ("002-17", {"subject": "HMR1", "measure": "10^6 to 10^7"}, 7),
         ("002-23", {"subject": "BesselJ mutant 2", "strategy": "BesselJ1", "measure": "rate"}, 0.0123),
         ("002-24", {"subject": "TriSquarePlus mutant 3", "strategy": "TriPlus11", "measure": "F-measure"}, 2592.07),
         ("002-25", {"subject": "rj mutant 2", "strategy": "rj1", "measure": "strip"}, 1),
@@ -193,6 +195,7 @@ CELLS = {
     12: 6 * 4,
     13: 30 * 12,
     14: 5 * 4 + 27,  # counts by scope, and the patterns
+    **dict.fromkeys((15, 16, 17), 4 * 9),
     19: 7 * 10,
     23: 6 * 5,
     24: 33 * 5 - 4 - 3 * 20,  # four rates and twenty regions are lost

@@ -1,0 +1,135 @@
+"""Search engines: Tables 15 to 17 of Ying (2024), with two engines of ours in the place of Amazon and JD.com.
+
+The thesis queried shops over the web in 2023. Their catalogues and engines cannot be had, so ours are a synthetic catalogue on
+tantivy and on SQLite. What is compared is which relations are violated, how often, and by how much in powers of ten. Levels
+cannot match: the shops show some hundred thousand hits, our catalogue has some ten thousand products.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal, cast
+
+from .._text import pluralize
+from ..data.products import make_product_queries, make_products
+from ..relations.check.api import check
+from ..relations.decades import find_decade
+from ..relations.search import search_relations
+from ..systems.search_engines import SearchEngine, SqliteSearch, TantivySearch
+from .published import published
+from .rows import Row, iterate_figures, make_row
+from .workload import Figures, Job, Scale, Workbench
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ENGINES: dict[str, type[SearchEngine]] = {"tantivy": TantivySearch, "SQLite": SqliteSearch}
+DECADES = range(7)
+#: language of the queries and tokens of Chinese texts, by table
+SETTINGS = {"002-15": ("en", "bigrams"), "002-16": ("zh", "bigrams"), "002-17": ("zh", "characters")}
+TOKEN_NOTES = {
+    "002-15": "",
+    "002-16": "Two adjacent characters are a word of our index.",
+    "002-17": "Each character is a word of our index, so that the order of words makes no difference.",
+}
+SYSTEM_NOTE = (
+    "Published: {shop} in 2023. Ours: {products:,} synthetic products, {engine}. Which relations are violated can be compared, levels "
+    "cannot."
+)
+GROUPS_NOTE = "Ours is from {groups}."
+ANY_WORD_NOTE = "Products with any word of the query are hits, and their number is rounded as in shops (over 2,000)."
+SHARE_NOTE = "The published share follows from the printed numbers."
+
+
+@dataclass(frozen=True)
+class SearchCheck(Job):
+    """The relations of searches on one engine: numbers of violations, by relation and power of ten."""
+
+    engine: str
+    language: str
+    tokens: str
+    products: int
+    group_count: int
+    match: str = "all"
+    rounded: bool = False
+
+    @property
+    def variant(self) -> str:
+        """The engine and how it differs from the usual one, for a row of the table."""
+        return f"{self.engine}{', any word, rounded' if self.rounded else ''}"
+
+    def measure(self, seed: int, repetition: int, progress: bool | None) -> Figures:
+        """Return the figures of all relations."""
+        began = time.perf_counter()
+        language = cast(Literal["en", "zh"], self.language)
+        engine = ENGINES[self.engine](
+            _make_products(self.products, self.language, seed),
+            language=language,
+            tokens=self.tokens,
+            match=self.match,
+            rounded=self.rounded,
+            page_size=1,
+        )
+        cases = make_product_queries(self.group_count, self.language, seed)
+        with engine:
+            report = check(
+                engine,
+                cases,
+                search_relations(language, at_least=1),  # the tables count every difference
+                inputs=self.group_count,
+                seed=seed,
+                shrink=False,
+                progress=False,
+            )
+        figures: dict[str, float] = {}
+        for entry in report.entries:
+            name = entry.relation.removeprefix("search.")
+            decades = [find_decade(size) for size in entry.sizes]
+            figures[f"{name} groups"] = entry.judged
+            figures[f"{name} violations"] = entry.violated
+            for exponent in DECADES:
+                figures[f"{name} {_name_decade(exponent)}"] = decades.count(exponent)
+        return {**figures, "seconds": time.perf_counter() - began}
+
+
+def _name_decade(exponent: int) -> str:
+    return f"10^{exponent} to 10^{exponent + 1}"
+
+
+@lru_cache(maxsize=1)
+def _make_products(count: int, language: str, seed: int) -> pd.DataFrame:
+    return make_products(count, language, seed)
+
+
+def format_amount(scale: Scale) -> str:
+    """Return how much is measured."""
+    groups = "as many groups as published" if scale.search_groups is None else pluralize(scale.search_groups, "group")
+    return f"{groups} per relation on {pluralize(scale.products, 'product')}"
+
+
+def build_violation_table(table: str, bench: Workbench) -> list[Row]:
+    """Build one of Tables 15 to 17: violations of each relation, in total and by powers of ten, per engine."""
+    frame, scale = published(table), bench.scale
+    language, tokens = SETTINGS[table]
+    published_groups = int(frame.loc[frame["measure"] == "groups", "published"].iloc[0])
+    group_count = published_groups if scale.search_groups is None else min(scale.search_groups, published_groups)
+    jobs = [SearchCheck(engine, language, tokens, scale.products, group_count) for engine in ENGINES]
+    jobs.append(SearchCheck("tantivy", language, tokens, scale.products, group_count, "any", True))
+    rows = []
+    for job in jobs:
+        shop = frame["data"].iloc[0]
+        notes = [SYSTEM_NOTE.format(shop=shop, products=scale.products, engine=job.engine), TOKEN_NOTES[table]]
+        notes += [ANY_WORD_NOTE] if job.rounded else []
+        if group_count < published_groups:
+            notes.append(GROUPS_NOTE.format(groups=pluralize(group_count, "group")))
+        for figure in iterate_figures(frame):
+            ours = bench.figure(job, f"{figure.subject} {figure.measure}")
+            rows.append(make_row(figure, table, job.variant, figure.subject, ours=ours, notes=notes))
+            if figure.measure == "violations":
+                share = 100 * ours / group_count
+                printed = 100 * float(figure.published) / published_groups
+                note = " ".join(text for text in (SHARE_NOTE, *notes) if text)
+                rows.append(Row(f"{job.variant}, {figure.subject}", "violations, % of groups", printed, share, note))
+    return rows
