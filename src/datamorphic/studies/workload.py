@@ -73,7 +73,7 @@ _SCALE_VALUES: dict[str, tuple[Any, Any, Any]] = {  # tiny, small and full
     "loans": (1_500, 4_000, 43_232),
     "credit_repetitions": (1, 2, 100),
     "products": (1_000, 20_000, 200_000),
-    "search_groups": (20, 300, None),
+    "search_groups": (20, 200, None),
 }
 SCALES = {
     name: Scale(**{option: values[column] for option, values in _SCALE_VALUES.items()})

@@ -241,7 +241,7 @@ _CHAPTER: tuple[tuple[str, tuple[str, ...], str, Promise, str, str, str], ...] =
         "MR",
         "another sorting rule: the same number of items",
         "search.MR1",
-        "",
+        "On real engines: dm.search_relations().",
     ),
     (
         "search.HMR1",
@@ -250,7 +250,8 @@ _CHAPTER: tuple[tuple[str, tuple[str, ...], str, Promise, str, str, str], ...] =
         "HMR",
         "a filter is set: no more items",
         "search.HMR1",
-        "Printed reversed: the filtered search is said to have at least as many items. The example has it the right way.",
+        "Printed reversed: the filtered search is said to have at least as many items. The example has it the right way. "
+        "On real engines: dm.search_relations().",
     ),
     (
         "search.HMR2",
@@ -259,7 +260,7 @@ _CHAPTER: tuple[tuple[str, tuple[str, ...], str, Promise, str, str, str], ...] =
         "HMR",
         "a query with the same meaning in other words: the same number of items",
         "search.HMR2",
-        "",
+        "On real engines: dm.search_relations().",
     ),
     (
         "search.HMR3",
@@ -268,7 +269,7 @@ _CHAPTER: tuple[tuple[str, tuple[str, ...], str, Promise, str, str, str], ...] =
         "HMR",
         "a word of the query as a filter: the same or a similar number of items",
         "search.HMR3",
-        "",
+        "On real engines: dm.search_relations().",
     ),
     ("routes.MR2", ("Irrelevance",), "6.6.2", "MR", "the same route again at once: the same answer", "routes.MR2", ""),
     (
