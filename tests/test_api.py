@@ -94,6 +94,7 @@ NAMES = [
     "simulate",
     "subjects",
     "test",
+    "text_relations",
     "translation_relations",
     "wrap",
     "write_pmml",

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from .relations.patterns.relation import PatternRelation as PatternRelation
     from .relations.routes import route_relations as route_relations
     from .relations.search import search_relations as search_relations
+    from .relations.text import text_relations as text_relations
     from .relations.translation import translation_relations as translation_relations
     from .risk.credit.api import credit as credit
     from .risk.credit.result import CreditReport as CreditReport
@@ -129,6 +130,7 @@ _NAMES = {
     "relations.patterns.relation": "InputPattern OutputPattern PatternRelation",
     "relations.routes": "route_relations",
     "relations.search": "search_relations",
+    "relations.text": "text_relations",
     "relations.translation": "translation_relations",
     "risk.credit.api": "credit",
     "risk.credit.result": "CreditReport",

@@ -38,6 +38,7 @@ TAGS = {
     "html", "head", "meta", "title", "style", "body", "main", "header", "h1", "h2", "h3", "p", "br", "ul", "ol", "li", "dl",
     "dt", "dd", "div", "nav", "a", "section", "span", "table", "thead", "tbody", "tr", "th", "td", "pre", "code", "figure",
     "figcaption", "svg", "g", "path", "text", "script", "footer", "h4", "strong", "details", "summary",
+    "bdi", "del", "ins",
 }  # fmt: skip
 
 

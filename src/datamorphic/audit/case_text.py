@@ -12,6 +12,7 @@ from .._text import format_percent, format_short, pluralize
 from ..errors import DataError
 from ..exploration._utils import format_answers, format_value
 from ..relations.base import JudgedGroups
+from ..reporting.marked_text import MarkedText, is_wordy
 from ..space.blocks import split_value_name
 from ..space.outputs import Outputs
 from ..space.points import Batch
@@ -19,6 +20,7 @@ from ..space.serialize import value_to_json
 from .finding import Example
 
 MAX_FEATURES_PER_CASE = 6
+MAX_TEXT_CHARACTERS = 300  # of a text with marked words
 
 
 def format_answer(outputs: Outputs, row: int) -> str:
@@ -89,7 +91,7 @@ def _format_example_change(case: Mapping[str, Any], changed: Mapping[str, Any]) 
             index, value = next(iter(values.items()))
             old = format_value(case[f"{name}[{','.join(map(str, index))}]"])
             texts.append(f"{name_position(index)} of {name} from {old} to {format_value(value)}")
-    texts += [f"{name} from {format_value(case[name])} to {format_value(value)}" for name, value in others.items()]
+    texts += [format_change(name, case[name], value) for name, value in others.items()]
     return ", ".join(texts)
 
 
@@ -122,6 +124,13 @@ def build_example(groups: JudgedGroups, phrases: tuple[str, str] = ("", "and the
         changed=changed,
         becomes=to_plain_answer(groups.after, 0),
     )
+
+
+def format_change(name: str, before: object, after: object) -> str:
+    """Return the change of a value in words; that of a text of several words with its words marked."""
+    if is_wordy(before) and is_wordy(after):
+        return f"{name} “{MarkedText.compare(str(before), str(after)).shorten(MAX_TEXT_CHARACTERS)}”"
+    return f"{name} from {format_value(before)} to {format_value(after)}"
 
 
 def format_share(count: int, total: int, noun: str = "case", plural: str | None = None) -> str:

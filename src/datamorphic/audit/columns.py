@@ -159,7 +159,7 @@ def find_identifiers(points: Points) -> dict[str, ColumnRole]:
 def _find_identifier_role(feature: Feature, codes: npt.NDArray[np.float64]) -> str:
     """Return what kind of identifier a column is; empty if it is none."""
     known = codes[~np.isnan(codes)]
-    if len(known) < MIN_ROWS_FOR_IDENTIFIER:
+    if len(known) < MIN_ROWS_FOR_IDENTIFIER or feature.kind == "text":
         return ""
     is_text = isinstance(feature, Categorical)
     if not is_text and (known % 1 != 0).any():

@@ -16,6 +16,7 @@ from .._text import pluralize
 from ..errors import UsageError
 from ..reporting.block_pictures import PicturePair, build_pair_drawing
 from ..reporting.document import Drawing, Shape, Snippet, Table, TextLabel
+from ..reporting.marked_text import MarkedText, is_wordy
 from ..reporting.python_code import format_literal
 from ..reporting.text import cut, format_cell, to_one_line
 from ..space.blocks import MAX_CHANNELS, Block, Image, PlacedBlock, split_value_name
@@ -133,9 +134,13 @@ def build_example_table(example: Example) -> Table:
         if not has_follow_up:
             rows.append([str(name), format_cell(before)])
             continue
+        after = example.changed.get(name, before)
+        if name in example.changed and is_wordy(before) and is_wordy(after):
+            rows.append([str(name), *MarkedText.compare(str(before), str(after)).split_sides()])
+            continue
         value_name = split_value_name(str(name))
         title = str(name) if value_name is None else f"{name_position(value_name[1])} of {value_name[0]}"
-        rows.append([title, *format_pair(before, example.changed.get(name, before))])
+        rows.append([title, *format_pair(before, after)])
         if name in example.changed:
             marked += [(len(rows) - 1, 1), (len(rows) - 1, 2)]
     if example.answer is not None or example.becomes is not None:

@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 from ..errors import OutOfBudget
 from ..space.points import Points
+from ..space.projection import describe_texts
+from ..space.text_feature import Text
 from ..systems.isolation import use_one_openmp_thread
 from .labels import find_missing_labels, to_label_texts
 
@@ -88,6 +90,7 @@ def _cross_validate(
     """Return the predictions for each row, and probabilities of classes, by models fitted without the row."""
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
+    matrix, is_category = _build_matrix(inputs)
     order = np.random.default_rng([seed, 17]).permutation(len(targets))
     # Sorted by target, every fifth row belongs to the same fold, so that all folds have the same share of each class.
     order = order[np.argsort(targets[order], kind="stable")]
@@ -103,9 +106,7 @@ def _cross_validate(
         "max_bins": 100,
         "early_stopping": False,
         "random_state": seed,
-        "categorical_features": [
-            feature.kind == "categorical" and feature.high < MAX_NATIVE_CATEGORIES for feature in inputs.space.features
-        ],
+        "categorical_features": is_category,
     }
     predictions = np.empty(len(targets))
     probabilities = np.zeros((len(targets), class_count)) if class_count else None
@@ -115,17 +116,29 @@ def _cross_validate(
             if seconds is not None and time.monotonic() - start_time > seconds:
                 raise OutOfBudget("The budget was spent while the reference model was fitted.")
             test_rows = folds == fold
-            train_codes, train_targets = inputs.codes[~test_rows], targets[~test_rows]
+            train_codes, train_targets = matrix[~test_rows], targets[~test_rows]
             if probabilities is None:
                 regressor = HistGradientBoostingRegressor(**options).fit(train_codes, train_targets)
-                predictions[test_rows] = regressor.predict(inputs.codes[test_rows])
+                predictions[test_rows] = regressor.predict(matrix[test_rows])
                 continue
             present = np.unique(train_targets).astype(np.intp)
             if len(present) == 1:
                 probabilities[test_rows, present[0]] = 1.0
                 continue
             classifier = HistGradientBoostingClassifier(**options).fit(train_codes, train_targets)
-            probabilities[np.ix_(test_rows, present)] = classifier.predict_proba(inputs.codes[test_rows])
+            probabilities[np.ix_(test_rows, present)] = classifier.predict_proba(matrix[test_rows])
     if probabilities is not None:
         predictions = probabilities.argmax(axis=1).astype(np.float64)
     return predictions, probabilities
+
+
+def _build_matrix(inputs: Points) -> tuple[npt.NDArray[np.float64], list[bool]]:
+    """Return the inputs as numbers, and which columns are categories; texts are counts of words in buckets."""
+    parts: list[npt.NDArray[np.float64]] = []
+    is_category: list[bool] = []
+    for column, feature in enumerate(inputs.space.features):
+        codes = inputs.codes[:, column]
+        parts.append(describe_texts(feature, codes) if isinstance(feature, Text) else codes[:, None])
+        native = feature.kind == "categorical" and feature.high < MAX_NATIVE_CATEGORIES
+        is_category += [native] * parts[-1].shape[1]
+    return np.hstack(parts), is_category

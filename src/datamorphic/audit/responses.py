@@ -239,8 +239,8 @@ class Responses:
 
     @property
     def complete(self) -> bool:
-        """Whether every feature was measured."""
-        return len(self.by_feature) == len(self.inputs.space)
+        """Whether every feature was measured, apart from texts."""
+        return len(self.by_feature) == sum(feature.kind != "text" for feature in self.inputs.space.features)
 
     def format_answer(self, code: float) -> str:
         """Return the answer of a code, or the number, as text."""
@@ -338,6 +338,8 @@ def find_values(context: CheckContext, column: int, quantiles: int = FINE_QUANTI
     """Return the values of a feature to try, ascending: quantiles and bounds, or all categories."""
     feature, own_values = context.space.features[column], context.inputs.codes[:, column]
     own_values = own_values[~np.isnan(own_values)]
+    if feature.kind == "text":
+        return np.empty(0)  # texts have their own check
     if feature.kind == "categorical":
         values = np.arange(feature.low, feature.high + 1)
         if len(values) > MAX_CATEGORIES:  # the most frequent ones
@@ -395,6 +397,8 @@ def _measure(context: CheckContext, budget: CheckBudget) -> Responses:
         labels=None if codes.numeric else context.sut.labels,
     )
     for column, outputs in outputs_by_column.items():
+        if not len(values[column]):
+            continue
         points = replace_feature(inputs, column, values[column])
         shape = len(inputs), len(values[column])
         scores = None if outputs.scores is None else outputs.scores.reshape(*shape, -1)

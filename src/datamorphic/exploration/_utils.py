@@ -10,13 +10,16 @@ import numpy.typing as npt
 
 from .._text import format_percent, format_short
 from ..reporting.block_pictures import describe_block_change
+from ..reporting.marked_text import MarkedText
 from ..space import geometry
 from ..space.features import Codes
 from ..space.features import Mask as Mask
 from ..space.points import Points
 from ..space.space import Space
+from ..space.text_feature import Text
 
 LARGEST_PLAIN_NUMBER = 1e12  # larger ones are written with an exponent
+MAX_TEXT_CHARACTERS = 400  # of a text with marked words
 MIN_VISIBLE_CHANGE = 1e-3  # of the range of a feature: smaller ones show in distant digits only
 
 Rows = npt.NDArray[np.intp]
@@ -33,7 +36,9 @@ def measure_changes(space: Space, a: Codes, b: Codes) -> Codes:
     changes = np.zeros(a.shape)
     for j, feature in enumerate(space.features):
         change = geometry.differ(feature, a[:, j], b[:, j]).astype(np.float64)
-        if feature.kind != "categorical":
+        if isinstance(feature, Text):
+            change = feature.measure_gaps(a[:, j], b[:, j]) * feature.scale
+        elif feature.kind != "categorical":
             gap = np.abs(a[:, j] - b[:, j]) * feature.scale
             change = np.where(np.isnan(gap), change, gap)
         changes[:, j] = change
@@ -60,11 +65,11 @@ def format_changes(a: Points, b: Points, limit: int | None = None) -> list[str]:
             texts.append(f"tiny changes of {len(changed_features)} features, each under {bound} of its range")
             continue
         phrases = [
-            f"{a.space.names[j]} {_format_change(before[j][row], after[j][row])}"
+            _format_feature_change(a.space, j, before[j][row], after[j][row])
             for j in (visible_features or changed_features)[: limit or len(changed_features)]
         ]
         hidden_count = len(changed_features) - len(phrases)
-        texts.append(", ".join(phrases) + (f" and {hidden_count} more" if hidden_count else ""))
+        texts.append(_join_phrases(phrases, f" and {hidden_count} more" if hidden_count else ""))
     return texts
 
 
@@ -93,6 +98,27 @@ def name_feature(space: Space, name: str) -> str:
             where = placed.block.describe_position(placed.positions.index(position))
             return f"{where} of {placed.block.name}"
     return name
+
+
+def _format_feature_change(space: Space, position: int, before: object, after: object) -> str:
+    """Return the change of one feature; that of a text with its words marked."""
+    name = space.names[position]
+    if space.features[position].kind == "text" and isinstance(before, str) and isinstance(after, str):
+        return MarkedText.compare(before, after, prefix=f"{name}: " if len(space) > 1 else "").shorten(
+            MAX_TEXT_CHARACTERS
+        )
+    return f"{name} {_format_change(before, after)}"
+
+
+def _join_phrases(phrases: Sequence[str], rest: str) -> str:
+    """Return phrases in one line; marks are preserved."""
+    if not any(isinstance(phrase, MarkedText) for phrase in phrases):
+        return ", ".join(phrases) + rest
+    pieces: list[tuple[str, str]] = []
+    for phrase in phrases:
+        pieces += [("same", ", ")] if pieces else []
+        pieces += phrase.pieces if isinstance(phrase, MarkedText) else [("same", phrase)]
+    return MarkedText([*pieces, ("same", rest)])
 
 
 def _format_change(before: object, after: object) -> str:

@@ -206,7 +206,9 @@ class _FlipSearch:
 def _list_trial_values(space: Space, feature: Feature, own_values: Codes, max_distance: Codes) -> tuple[Codes, Rows]:
     """Return values of a feature to try, within `max_distance` of each case, and the case that each is for."""
     count = len(own_values)
-    if feature.kind == "categorical":
+    if feature.kind == "text":
+        columns = [feature.moved(own_values, direction, clip=True) for direction in (1, -1)]
+    elif feature.kind == "categorical":
         columns = [np.full(count, float(code)) for code in range(min(int(feature.high) + 1, MAX_CATEGORY_VALUES))]
     else:
         ladder = [way * max_distance / feature.scale / 2**rung for rung in range(LADDER_RUNGS) for way in (-1, 1)]

@@ -159,7 +159,7 @@ def plan(
     farthest = max(MIN_TRIAL_DISTANCE, walk_distance)
     trials = {1.0: run_trial("random_walk", farthest)}
     has_own_moves = options.moves is not None or not all(move.derived for move in subject.system.moves.values())
-    numeric_count = len(subject.seeds.space) - subject.seeds.space.kinds["categorical"]
+    numeric_count = sum(feature.numeric for feature in subject.seeds.space.features)
     if not has_own_moves and numeric_count:
         trials |= {f: run_trial("random_walk", farthest, _scale_steps(subject, f)) for f in STEP_FACTORS if f != 1}
     factor = min(trials, key=lambda f: trials[f].cost)

@@ -15,6 +15,8 @@ from ..reporting.document import Axis, Scatter
 from ..reporting.thinning import group_points
 from ..space.features import Categorical, Codes
 from ..space.projection import Projection
+from ..space.text_feature import Text
+from ..space.token_edits import count_tokens
 from ._utils import Rows, format_answers, format_changes, thin_rows
 from .front_data import FrontData
 
@@ -102,6 +104,12 @@ def _build_axis(front: FrontData, position: int, codes: Codes, real_codes: Codes
     column, seed_column = codes[:, position], real_codes[:, position]
     all_values = np.concatenate([column, seed_column])
     missing = bool(np.isnan(all_values).any())
+    if isinstance(feature, Text):
+        column, seed_column = (
+            count_tokens([text or "" for text in feature.decode_texts(values)]).astype(np.float64)
+            for values in (column, seed_column)
+        )
+        return Axis(f"{feature.name} (tokens)"), _jitter(column, position), _jitter(seed_column, position + 1)
     if isinstance(feature, Categorical):
         names = [*map(format_short, feature.values), *(["missing"] if missing else [])]
         column, seed_column = (

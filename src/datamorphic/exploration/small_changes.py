@@ -123,7 +123,7 @@ def _find_common_values(front: FrontData) -> list[tuple[int, float]]:
     for column, feature in enumerate(front.space.features[:MAX_UNITS_PER_PAIR]):
         codes = front.seeds.codes[:, column]
         codes = codes[~np.isnan(codes)]
-        if not codes.size:
+        if not codes.size or feature.kind == "text":
             continue
         if feature.kind == "categorical":
             names, counts = np.unique(codes, return_counts=True)

@@ -134,7 +134,7 @@ def find_source_box(relations: Sequence[ChangeRelation], space: Space) -> Box:
     low, high = box.low.copy(), box.high.copy()
     for change in (change for relation in relations for change in relation.changes):
         feature, column = space[change.column], space.position(change.column)
-        if feature.kind != "categorical":
+        if feature.numeric:
             low[column], high[column] = max(low[column], change.low), min(high[column], change.high)
             if low[column] > high[column]:
                 raise ArgumentError(

@@ -15,6 +15,7 @@ from ..space.features import Categorical, Codes, Feature
 from ..space.points import Points
 from ..space.serialize import value_from_json, value_to_json
 from ..space.space import Space
+from ..space.text_feature import Text
 from .law_result import LawReport
 from .law_runner import check_laws
 from .laws import LAWS
@@ -161,6 +162,8 @@ def _to_case(space: Space, triple: Codes) -> dict[str, Any]:
 def _to_value(feature: Feature, code: float) -> Any:
     if np.isnan(code):
         return None
+    if isinstance(feature, Text):
+        return feature.decode_texts(np.array([code]))[0]
     if isinstance(feature, Categorical):
         return value_to_json(feature.values[int(code)], "category")
     return int(code) if feature.kind == "integer" else code

@@ -14,6 +14,7 @@ from ..errors import DataError
 from ..space.features import Categorical, Mask
 from ..space.outputs import Status
 from ..space.space import Space
+from ..space.text_feature import Text
 from .case_columns import NO_ORIGIN, CaseKind, Correctness
 from .case_files import INPUT_PREFIX
 from .cases import TestSet
@@ -110,6 +111,10 @@ def _compare_inputs(tests: TestSet, name: str, sign: str, value: str) -> Mask:
     feature_name = name if name in tests.space.names else name.removeprefix(INPUT_PREFIX)
     feature = tests.space.features[tests.space.position(feature_name)]
     codes = tests.inputs.column(feature_name)
+    if isinstance(feature, Text):
+        _require_equality(name, sign)
+        is_equal = np.isnan(codes) if value == "" and feature.nullable else codes == feature.encode_texts([value])[0]
+        return _to_mask(is_equal if sign == "=" else ~is_equal)
     if value == "" and not (isinstance(feature, Categorical) and "" in feature.values):
         _require_equality(name, sign)
         return _to_mask(np.isnan(codes) if sign == "=" else ~np.isnan(codes))

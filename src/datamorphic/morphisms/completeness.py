@@ -86,7 +86,7 @@ def _find_unreachable_value(context: LawContext, triples: Triples, j: int, moves
 def _find_unreachable_number(context: LawContext, triples: Triples, j: int, moves: list[str]) -> str | None:
     """Explain from which number no move leads towards another, if any."""
     feature = context.space.features[j]
-    if isinstance(feature, Categorical):
+    if not feature.numeric:  # midpoints lead from one text to another
         return None
     start_codes, target_codes = triples.x.codes[:, j], triples.y.codes[:, j]
     min_gap = feature.step * (1 + 1e-9) if context.declared and feature.step_given else 0.0

@@ -17,6 +17,7 @@ from ..space.encoding import UNKNOWN_CATEGORY_CODE
 from ..space.features import Categorical, Mask
 from ..space.outputs import Outputs
 from ..space.points import Points
+from ..space.text_feature import Text
 from ..systems.guard import GuardedSystem
 from .morphism import Morphism
 from .strategies import POOL_ROWS, build_pool
@@ -192,6 +193,8 @@ class LawContext:
             missing = np.isnan(column)
             if not feature.nullable:
                 result |= missing
+            if isinstance(feature, Text):
+                continue
             if isinstance(feature, Categorical):
                 result |= column == UNKNOWN_CATEGORY_CODE
                 continue
@@ -222,6 +225,8 @@ class LawContext:
         code, feature = points.codes[i, j], self.space.features[j]
         if np.isnan(code):
             return "missing"
+        if isinstance(feature, Text):
+            return repr(format_short(feature.decode_texts(points.codes[i : i + 1, j])[0]))
         if isinstance(feature, Categorical):
             return str(feature.values[int(code)]) if 0 <= code <= feature.high else "a value that is not a category"
         return "a value that is not a number" if np.isinf(code) else format_short(code)

@@ -9,6 +9,7 @@ from ..errors import AmbiguousData
 from ..space.features import Categorical
 from ..space.points import Points
 from ..space.space import Space
+from ..space.text_feature import Text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +22,7 @@ def infer_open_points(frame: pd.DataFrame) -> Points:
         inferred_space = Space.from_frame(frame)
     unbounded_features = [
         feature
-        if isinstance(feature, Categorical)
+        if isinstance(feature, Categorical | Text)
         else type(feature)(feature.name, step=feature.step, nullable=feature.nullable)  # type: ignore[call-arg]
         for feature in inferred_space.features
     ]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..space.features import Codes, Feature
+from ..space.text_feature import Text
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn, SearchStrategy
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 POOL_ROWS = 256
 MAX_CHANGES_PER_POINT = 4
+SIMPLE_TEXTS = ("", "a", "a b", "b a", "The cat sat.", "The cat, not the dog, sat!", "a-b c", "日本語 ok", "👍 fine")
 
 
 def build_pool(space: Space, rows: int = POOL_ROWS, seed: int = 0) -> Codes:
@@ -31,6 +33,13 @@ def build_pool(space: Space, rows: int = POOL_ROWS, seed: int = 0) -> Codes:
         return space.sample(rows, seed=rng, points=True).codes
     pool = np.empty((rows, len(space)))
     for j, feature in enumerate(space.features):
+        if isinstance(feature, Text):
+            texts = feature.encode_texts(("", *feature.examples) if feature.examples else SIMPLE_TEXTS)
+            column = texts[rng.integers(len(texts), size=rows)]
+            column[rng.random(rows) < (0.1 if feature.nullable else 0.0)] = np.nan
+            column[0] = texts[0]
+            pool[:, j] = column
+            continue
         low, high = _find_draw_range(feature)
         if feature.kind == "continuous":
             digits = max(0, 2 - math.floor(math.log10(feature.step)))

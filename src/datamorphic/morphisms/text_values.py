@@ -15,6 +15,7 @@ from ..errors import DataError
 from ..space.encoding import find_fault
 from ..space.features import Categorical, Codes, Feature, Integer, Mask
 from ..space.space import Space
+from ..space.text_feature import Text
 
 MISSING_TEXTS = ("", "null", "nan", "none")  # in lower case; a category of that name is not missing
 _WHOLE_NUMBER = re.compile(r"[+-]?\d{1,18}")
@@ -45,7 +46,9 @@ def decode_texts(space: Space, codes: Codes) -> list[list[str]]:
     """Return the inputs as text, one list per feature."""
     columns = []
     for feature, column in zip(space.features, codes.T, strict=True):
-        if isinstance(feature, Categorical):
+        if isinstance(feature, Text):
+            columns.append(["" if text is None else text for text in feature.decode_texts(column)])
+        elif isinstance(feature, Categorical):
             names = [to_text(value) for value in feature.values]
             missing = next((text for text in MISSING_TEXTS if text not in names), "")
             columns.append([missing if code != code else names[int(code)] for code in column.tolist()])
@@ -81,6 +84,9 @@ def encode_texts(
 
 def _encode_column(feature: Feature, texts: Sequence[str], category_codes: bool) -> tuple[Codes, str]:
     """Return the codes of a column, and what is wrong with values that cannot be read at all."""
+    if isinstance(feature, Text):
+        codes = feature.encode_texts(texts)
+        return np.where([feature.nullable and not text for text in texts], np.nan, codes), ""
     if isinstance(feature, Categorical):
         return _encode_categories(feature, texts, category_codes), ""
     try:

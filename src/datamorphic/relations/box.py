@@ -61,6 +61,11 @@ class Box:
     @staticmethod
     def _from_space(space: Space, owner: str) -> Box:
         for feature in space.features:
+            if feature.kind == "text":
+                raise ArgumentError(
+                    f"{owner} draws numbers and categories between limits, but the feature {feature.name!r} is text. Give data "
+                    "instead, as in dm.check(model, texts)."
+                )
             if not (np.isfinite(feature.low) and np.isfinite(feature.high)):
                 raise ArgumentError(
                     f"{owner} draws inputs between limits, but the feature {feature.name!r} has none. Give it both, as in "

@@ -30,6 +30,7 @@ from ..space.features import Categorical, Feature
 from ..space.labels import to_label_key
 from ..space.outputs import Outputs, find_rounding
 from ..space.points import Batch, Points, RowSelection
+from ..space.text_feature import Text
 from ..systems.base import Executor
 from ..systems.coerce import Labels
 from ..systems.estimator import Estimator
@@ -538,6 +539,14 @@ def find_tolerance(before: Floats, after: Floats) -> Floats | float:
 
 def _change_codes(change: Change, feature: Feature, codes: Floats) -> _ChangedValues:
     """Return the codes of a feature after a change."""
+    if isinstance(feature, Text):
+        if not isinstance(change.value, str):
+            raise ArgumentError(
+                f"The change {change} computes with {change.column!r}, which is text. Set it with value=."
+            )
+        inapplicable = np.isnan(codes)
+        new_codes = np.where(inapplicable, codes, feature.encode_texts([change.value])[0])
+        return _ChangedValues(new_codes, np.zeros(len(codes), dtype=bool), inapplicable)
     if not isinstance(feature, Categorical):
         if change.value is not None and not is_number(change.value):
             raise ArgumentError(

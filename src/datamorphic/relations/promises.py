@@ -31,6 +31,7 @@ from ..errors import DataError, PromiseError
 from ..space.features import Categorical
 from ..space.labels import to_label_key
 from ..space.space import Space
+from ..space.text_feature import Text
 from .change import Change, ChangeRelation, compose
 
 Direction: TypeAlias = Literal["up", "down", "same"]
@@ -170,7 +171,7 @@ class Promises:
             if promise.column not in allowed_names:
                 self._reject_column(promise.column, promise.line, space.names)
             feature = space[promise.column] if promise.column in space.names else None
-            if feature is not None and feature.kind == "categorical" and (promise.low is not None):
+            if feature is not None and not feature.numeric and (promise.low is not None):
                 raise PromiseError(
                     f"{promise.column} is not a number, so it has no range. Remove the range.",
                     file=self.file,
@@ -187,7 +188,12 @@ class Promises:
         if part.column not in space.names:
             self._reject_column(part.column, change.line, space.names)
         feature = space[part.column]
-        if isinstance(feature, Categorical):
+        if isinstance(feature, Text):
+            if not isinstance(part.value, str):
+                raise fail(
+                    f"{part.column} is text, so it can only be set to a text. Write '{part.column} := \"some text\"'."
+                )
+        elif isinstance(feature, Categorical):
             categories = list(feature.values)
             if part.value is None:
                 raise fail(

@@ -24,8 +24,9 @@ def find_usual_values(points: Points) -> Codes:
     for column, feature in enumerate(points.space.features):
         codes = points.codes[:, column]
         codes = codes[~np.isnan(codes)]
-        if codes.size and feature.kind == "categorical":
-            usual_values[column] = np.bincount(codes.astype(np.intp)).argmax()
+        if codes.size and not feature.numeric:
+            values, counts = np.unique(codes, return_counts=True)
+            usual_values[column] = values[counts.argmax()]
         elif codes.size:
             usual_values[column] = np.quantile(codes, 0.5, method="nearest")
     return usual_values

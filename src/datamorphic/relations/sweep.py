@@ -102,6 +102,8 @@ def find_sweep_values(inputs: Points, feature: str) -> Codes:
     column = inputs.space.position(feature)
     spec, own_values = inputs.space.features[column], inputs.codes[:, column]
     own_values = own_values[~np.isnan(own_values)]
+    if spec.kind == "text":
+        return np.unique(own_values)[:MAX_CATEGORIES]
     if spec.kind == "continuous":
         ends = [end for end in (spec.low, spec.high) if np.isfinite(end)]
         if len(own_values):

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from importlib.resources import files
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from .. import __version__
 from .document import Drawing, Page, Picture, Section, Table
+from .marked_text import MarkedText
 from .svg import NARROW_PICTURE_WIDTH, PICTURE_WIDTH, drawing_to_svg, legend_to_html, picture_to_svg
 from .text import NO_VALUE_TEXT, split_blocks, write_text
 from .trim import PageLimits, PageTooLarge, PageTrimmer
@@ -63,6 +64,7 @@ def _fill_template(page: Page) -> str:
         "picture": _picture_to_html,
         "drawing": lambda drawing: Markup(drawing_to_svg(drawing)),
         "blocks": split_blocks,
+        "marks": _mark_cell,
         "numeric": _find_numeric_columns,
     }
     needs_script = page.contents or any(
@@ -80,6 +82,13 @@ def _fill_template(page: Page) -> str:
         policy=_build_policy(script),
         max_links=MAX_LINKS_PER_ENTRY,
     )
+
+
+def _mark_cell(cell: object) -> Any:
+    """Return a text with marked words as HTML, and any other cell as it is."""
+    from markupsafe import Markup
+
+    return Markup(cell.to_html()) if isinstance(cell, MarkedText) else cell
 
 
 def render_drawing(drawing: Drawing) -> str:

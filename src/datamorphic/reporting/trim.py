@@ -8,6 +8,7 @@ from itertools import islice
 
 from .._text import pluralize
 from .document import Drawing, Facts, Line, Meter, Page, Picture, Section, Shape, Snippet, Table, Tile
+from .marked_text import MarkedText
 from .text import clean, cut, format_cell
 from .thinning import choose_tooltip_rows, thin_line, thin_scatter
 
@@ -76,6 +77,13 @@ class PageTrimmer:
     def _cut_text(self, text: object, limit: int) -> str:
         short_text = cut(str(text), limit)
         self._spend(len(short_text) + MARKUP_CHARACTERS)
+        return short_text
+
+    def _cut_cell(self, text: str, limit: int) -> str:
+        if not isinstance(text, MarkedText):
+            return self._cut_text(text, limit)
+        short_text = text.shorten(2 * limit)
+        self._spend(len(short_text) + MARKUP_CHARACTERS * (1 + len(short_text.pieces)))
         return short_text
 
     def _spend(self, characters: int) -> None:
@@ -152,7 +160,7 @@ class PageTrimmer:
             cells = [format_cell(value) for value in islice(row, len(columns))]
             longest = max(longest, *map(len, cells), 0)
             cells += [""] * (len(columns) - len(cells))
-            rows.append([self._cut_text(text, limit) for text in cells])
+            rows.append([self._cut_cell(text, limit) for text in cells])
         remarks = [table.note] if table.note else []
         if len(rows) < len(table.rows):
             sorts = "; sorting sorts these" if table.sortable and len(rows) > 1 else ""

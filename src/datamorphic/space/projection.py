@@ -65,7 +65,7 @@ class Projection:
         columns = []
         for j, feature in enumerate(self.space.features):
             if isinstance(feature, Text):
-                columns.append(_describe_texts(feature, codes[:, j]))
+                columns.append(describe_texts(feature, codes[:, j]))
             elif feature.kind == "categorical":
                 values = np.arange(int(feature.high) + 1)
                 # so that two different categories are at distance 1
@@ -91,7 +91,7 @@ class Projection:
         return f"direction {axis + 1}: " + ", ".join(self.space.names[j] for j in heaviest)
 
 
-def _describe_texts(feature: Text, codes: Codes) -> Codes:
+def describe_texts(feature: Text, codes: Codes) -> Codes:
     """Return the length of each text, and how often tokens of each of some buckets occur, relative to usual lengths."""
     distinct, inverse = np.unique(codes, return_inverse=True)
     table = np.full((len(distinct), TEXT_COLUMNS), np.nan)

@@ -458,6 +458,11 @@ class Space:
             columns[name] = pd.Series(values, index=index, dtype=object) if values.dtype == object else values
         return pd.DataFrame(columns, index=index, copy=False)
 
+    def decode_value(self, position: int, code: float) -> Any:
+        """Return the value of one code of a feature."""
+        value = decode(self.features[position], np.array([code], dtype=np.float64), None)[0]
+        return value.item() if isinstance(value, np.generic) else value
+
     def _to_point_pair(self, a: DataLike, b: DataLike) -> tuple[Points, Points]:
         x, y = self.points(a), self.points(b)
         if len(x) != len(y) and 1 not in (len(x), len(y)):

@@ -117,7 +117,7 @@ def halve(a: Sequence[str], b: Sequence[str], *, to_first: Sequence[bool]) -> li
     Examples
     --------
     >>> halve(["the film was very good"], ["a film is bad"], to_first=[True])
-    ['a film is very good']
+    ['a film very good']
     """
     halves = [first if choice else second for first, second, choice in zip(a, b, to_first, strict=True)]
     rows = [row for row, pair in enumerate(zip(a, b, strict=True)) if pair[0] != pair[1]]

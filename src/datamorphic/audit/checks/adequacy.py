@@ -200,6 +200,8 @@ def _find_skip_reason(context: CheckContext) -> str:
         return "no data are given, so there is no test set to judge"
     if context.answers is None or context.queries is None:
         return MISSING_RESULT
+    if context.space.kinds["text"]:
+        return "an input is text, on whose words no tree of the inputs can decide"
     return "" if int(context.answers.ok.sum()) >= MIN_INPUTS else f"fewer than {MIN_INPUTS} inputs are given"
 
 

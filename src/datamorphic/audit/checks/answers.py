@@ -19,6 +19,7 @@ from ...space import geometry
 from ...space.features import Categorical
 from ...space.outputs import Outputs, Status
 from ...space.points import Points
+from ...space.text_feature import Text
 from ...trees.read import read_trees
 from ...trees.rules import find_box, format_rule
 from ..case_text import extract_case, format_answer, format_case, format_share
@@ -26,6 +27,11 @@ from ..check import Check, CheckBudget, CheckFindings
 from ..context import CheckContext
 from ..finding import Example, Finding
 
+EMPTY_TEXT = ""
+#: emoji, other scripts, markup, and many words
+ODD_TEXT = (
+    "\U0001f468\u200d\U0001f469\u200d\U0001f467 \u05e9\u05dc\u05d5\u05dd <b>&amp;</b> \u65e5\u672c " + "word " * 1000
+)
 MAX_GIVEN_ROWS = 100_000
 MAX_PROBES = 2_000  # generated inputs
 MAX_QUERY_SECONDS = 1.0  # the budget is looked at between queries
@@ -101,6 +107,9 @@ def make_probes(context: CheckContext, limit: int) -> Points:
     rng = np.random.default_rng([context.seed, 1])
     space, rows = context.space, context.inputs.codes
     lows, highs = (np.array([getattr(feature, end) for feature in space.features]) for end in ("low", "high"))
+    for column, feature in enumerate(space.features):
+        if isinstance(feature, Text):
+            lows[column], highs[column] = feature.encode_texts([EMPTY_TEXT, ODD_TEXT])
     known_codes = np.where(np.isnan(rows), 0.0, rows)
     lows = np.where(np.isfinite(lows), lows, known_codes.min(axis=0))
     highs = np.where(np.isfinite(highs), highs, known_codes.max(axis=0))
@@ -256,7 +265,10 @@ def find_region(points: Points, inside: npt.NDArray[np.bool_]) -> tuple[str, tup
     rows = np.arange(len(points))
     if len(rows) > MAX_REGION_ROWS:
         rows = np.sort(np.random.default_rng(0).permutation(len(rows))[:MAX_REGION_ROWS])
-    codes, inside = points.codes[rows], inside[rows]
+    columns_to_split = [column for column, feature in enumerate(points.space.features) if feature.kind != "text"]
+    if not columns_to_split:
+        return "", ()
+    codes, inside = points.codes[rows][:, columns_to_split], inside[rows]
     for depth in (1, 2):  # one condition if that suffices
         model = DecisionTreeClassifier(max_depth=depth, class_weight="balanced", random_state=0).fit(codes, inside)
         leaves = model.apply(codes)
@@ -270,11 +282,12 @@ def find_region(points: Points, inside: npt.NDArray[np.bool_]) -> tuple[str, tup
     else:
         return "", ()
     features = points.space.features
+    names = [points.space.names[column] for column in columns_to_split]
     categories = {feature.name: feature.values for feature in features if isinstance(feature, Categorical)}
-    tree = read_trees(model)[0].with_names(points.space.names)
+    tree = read_trees(model)[0].with_names(names)
     # The thresholds are estimates: more digits would mean nothing.
     thresholds = np.array([float(f"{threshold:.3g}") for threshold in tree.threshold.tolist()])
-    missing = {name for column, name in enumerate(points.space.names) if np.isnan(codes[:, column]).any()}
+    missing = {name for column, name in enumerate(names) if np.isnan(codes[:, column]).any()}
     columns = tuple(tree.names[column] for column in find_box(tree, leaf))
     return format_rule(replace(tree, threshold=thresholds), leaf, missing=missing, categories=categories), columns
 

@@ -495,6 +495,8 @@ def _tabulate_effects(responses: Responses) -> Section:
 def _find_skip_reason(context: CheckContext) -> str:
     if not context.has_data:
         return "no real rows are given"
+    if all(feature.kind == "text" for feature in context.space.features):
+        return "the only inputs are texts, which have a check of their own"
     if len(context.inputs) < MIN_ROWS:
         return "too few rows are given"
     return "the same case gets different answers" if context.unstable else ""

@@ -353,7 +353,7 @@ def _try_beyond(interviewer: _Interviewer) -> _Result:
     codes = context.inputs.codes
     for column, feature in enumerate(context.space.features):
         known = codes[~np.isnan(codes[:, column]), column]
-        if isinstance(feature, Categorical) or feature.name in context.declared_bounds or not len(known):
+        if not feature.numeric or feature.name in context.declared_bounds or not len(known):
             continue
         low, high = float(known.min()), float(known.max())
         width = high - low or max(abs(high), 1.0)

@@ -167,6 +167,8 @@ def _find_skip_reason(context: CheckContext) -> str:
         return "no learner with labelled data is given (an estimator of scikit-learn, and target=)"
     if context.truth is None or len(context.inputs) < MIN_LABELLED_ROWS:
         return "there are too few labelled rows to train on"
+    if context.space.kinds["text"]:
+        return "an input is text, and the relations of learners are about numbers and categories"
     return ""
 
 

@@ -15,7 +15,9 @@ from ...runs.flow import ask
 from ...space.features import Categorical
 from ...space.outputs import Outputs
 from ...space.points import Points
+from ...space.projection import describe_texts
 from ...space.space import Space
+from ...space.text_feature import Text
 from ..case_text import extract_case, format_answer, format_case, format_share, to_plain_answer
 from ..check import Check, CheckBudget, CheckFindings, run_flow
 from ..context import CheckContext
@@ -105,7 +107,7 @@ def _find_steps(inputs: Points) -> tuple[dict[int, float], bool]:
         feature = inputs.space.features[column]
         values = inputs.codes[:, column]
         values = values[~np.isnan(values)]
-        if feature.kind == "categorical" or not len(values):
+        if not feature.numeric or not len(values):
             continue
         distinct = np.unique(values)
         spread = float(np.subtract(*np.quantile(values, [0.95, 0.05]))) or float(np.ptp(values))
@@ -374,7 +376,9 @@ def _find_neighbours(points: Points) -> npt.NDArray[np.intp]:
         known = ~np.isnan(codes)
         if not known.any():
             continue
-        if isinstance(feature, Categorical):
+        if isinstance(feature, Text):
+            parts.append(np.nan_to_num(describe_texts(feature, codes)))
+        elif isinstance(feature, Categorical):
             values = np.unique(codes[known])
             parts.append((codes[:, None] == values) / np.sqrt(2.0))
         else:
@@ -424,7 +428,7 @@ def _move_towards(
     for column, feature in enumerate(space.features):
         if feature.kind == "integer":
             codes[:, column] = np.round(codes[:, column])
-        elif feature.kind == "categorical":
+        elif not feature.numeric:
             codes[:, column] = targets[:, column]
     return codes
 

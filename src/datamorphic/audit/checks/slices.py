@@ -14,6 +14,8 @@ from ..._text import format_percent, format_short, pluralize
 from ...reporting.document import Section, Table
 from ...space.features import Categorical
 from ...space.points import Points
+from ...space.text_feature import Text
+from ...space.token_edits import count_tokens
 from ..case_text import extract_case, format_answer, format_case, format_label, format_share, to_plain, to_plain_answer
 from ..check import MISSING_RESULT, Check, CheckBudget, CheckFindings
 from ..context import CheckContext
@@ -164,7 +166,9 @@ def _build_conditions(points: Points) -> list[_Condition]:
         missing = np.isnan(codes)
         masks: list[tuple[str, Mask]] = [(f"{name} is missing", missing)]
         values, counts = np.unique(codes[~missing], return_counts=True)
-        if isinstance(feature, Categorical):
+        if isinstance(feature, Text):
+            masks += _build_text_masks(feature, codes)
+        elif isinstance(feature, Categorical):
             frequent = values[np.argsort(-counts, kind="stable")[:MAX_CATEGORIES]]
             masks += [(f"{name} is {format_label(feature.values[int(code)])}", codes == code) for code in frequent]
         else:
@@ -185,6 +189,19 @@ def _build_conditions(points: Points) -> list[_Condition]:
     return [condition for part in by_feature for condition in (part[:limit] if total > MAX_CONDITIONS else part)][
         :MAX_CONDITIONS
     ]
+
+
+def _build_text_masks(feature: Text, codes: Floats) -> list[tuple[str, Mask]]:
+    """Return conditions on texts: short and long ones."""
+    lengths = count_tokens([text or "" for text in feature.decode_texts(codes)]).astype(np.float64)
+    masks: list[tuple[str, Mask]] = []
+    for threshold in _choose_thresholds(lengths[~np.isnan(codes)], True)[:MAX_VALUES_AS_CATEGORIES]:
+        name, text = feature.name, f"{threshold:.0f} tokens"
+        masks += [
+            (f"{name} has at most {text}", lengths <= threshold),
+            (f"{name} has more than {text}", lengths > threshold),
+        ]
+    return masks
 
 
 def _choose_thresholds(values: Floats, is_integer: bool) -> list[float]:

@@ -48,7 +48,7 @@ def propose_changes(
     influence_of = dict(zip(space.names, influence.tolist(), strict=True))
     varying = [feature for feature in space.features if feature.high > feature.low and feature.name not in identifiers]
     most_influential = sorted(varying, key=lambda feature: -influence_of[feature.name])
-    numeric = [feature for feature in most_influential if not isinstance(feature, Categorical)]
+    numeric = [feature for feature in most_influential if feature.numeric]
     for feature in numeric[:MAX_INCREASED_FEATURES]:
         yield from _build_increases(feature, used_names)
     continuous = [feature for feature in numeric if feature.kind == "continuous"]
@@ -59,7 +59,7 @@ def propose_changes(
             yield _build_rounding(
                 space, {column: -math.floor(math.log10(unit)) for column, unit in units.items()}, name
             )
-    discrete = [feature for feature in varying if feature.kind != "continuous"]
+    discrete = [feature for feature in varying if feature.kind not in ("continuous", "text")]
     for feature in sorted(discrete, key=lambda feature: influence_of[feature.name])[:MAX_NEXT_FEATURES]:
         yield _build_next_value(space, feature, used_names)
     yield RowChange(

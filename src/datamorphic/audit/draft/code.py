@@ -79,7 +79,7 @@ def make_unique(name: str, used_names: set[str]) -> str:
 
 def tidy_feature(feature: Feature) -> Feature:
     """Return a feature with its bounds rounded outwards and a round step."""
-    if isinstance(feature, Categorical) or feature.high <= feature.low:
+    if not feature.numeric or feature.high <= feature.low:
         return feature
     width = feature.high - feature.low
     if isinstance(feature, Integer):
@@ -98,6 +98,9 @@ def _round_to_grid(value: float, grid: Decimal, rounding: str) -> Decimal:
 def format_feature(feature: Feature, column: pd.Series[Any]) -> list[str]:
     """Return a feature as lines of code, with a comment if the user has to decide something."""
     nullable = ", nullable=True" if feature.nullable else ""
+    if feature.kind == "text":
+        name = format_literal(feature.name)
+        return [f"dm.Text({name}, examples=ROWS[{name}].dropna(){nullable}),"]
     if isinstance(feature, Categorical):
         start, end = f"dm.Categorical({format_literal(feature.name)}, ", f"{nullable}),"
         values = list(column.dropna().unique())

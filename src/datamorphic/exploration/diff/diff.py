@@ -326,7 +326,7 @@ def _get_common_border(old_front: FrontData, new_front: FrontData) -> Border:
 
 def _get_unit_distance(feature: Feature) -> float:
     """Return the distance to the nearest other value of a feature; 0 for real numbers."""
-    return {"categorical": 1.0, "integer": feature.scale, "continuous": 0.0}[feature.kind]
+    return {"categorical": 1.0, "text": feature.scale, "integer": feature.scale, "continuous": 0.0}[feature.kind]
 
 
 def _build_rows(

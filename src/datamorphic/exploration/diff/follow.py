@@ -90,7 +90,7 @@ def _compute_dot_products(space: Space, a: Codes, b: Codes, c: Codes, d: Codes) 
     total = np.zeros(len(a))
     for j, feature in enumerate(space.features):
         columns = [matrix[:, j] for matrix in (a, b, c, d)]
-        if feature.kind == "categorical":
+        if not feature.numeric:
             w, x, y, z = (np.nan_to_num(column, nan=-1.0) for column in columns)
             total += ((w == y) & (x == z)).astype(float) - ((w == z) & (x == y))
             continue
@@ -230,7 +230,7 @@ def _extend_lines(
 ) -> Flow[None]:
     """Search along the line through each pair, away from one end, until a border of its kind is found."""
     space = pairs.space
-    numeric = np.array([feature.kind != "categorical" for feature in space.features])
+    numeric = np.array([feature.numeric for feature in space.features])
     direction = np.where(numeric, np.nan_to_num(pairs.second[rows] - pairs.first[rows]), 0.0)
     length = geometry.distance(space, direction, np.zeros((1, len(space))), scaled=True)
     moving = (length > 0) & ~np.isnan(states[rows])

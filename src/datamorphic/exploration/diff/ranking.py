@@ -205,7 +205,7 @@ def _move_numbers(space: Space, codes: Codes, distance: float) -> tuple[Codes, R
     """Return copies of rows with one number moved up or down, and the row that each is made from."""
     trials, owners = [codes[:0]], [np.empty(0, dtype=np.intp)]
     for j, feature in enumerate(space.features):
-        if feature.kind == "categorical":
+        if not feature.numeric:
             continue
         for way in (-distance, distance):
             trial = codes.copy()

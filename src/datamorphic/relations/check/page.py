@@ -113,7 +113,9 @@ def _build_example_section(report: CheckReport, name: str) -> Section:
     badge = "fault" if entry.necessary else "robustness" if entry.robustness else "hypothesis"
     heading = f"{name}: {entry.says}"
     if not isinstance(violation, LearnerViolation):
-        return Section(heading=heading, text=violation.describe(), state=state, badge=badge)
+        texts = violation.changed_texts
+        table = Table(columns=["column", "change"], rows=list(texts.items()), sortable=False) if texts else None
+        return Section(heading=heading, text=violation.describe(), state=state, badge=badge, table=table)
     facts = [
         ("Change", violation.change_text),
         ("Label before", str(violation.before)),

@@ -11,10 +11,11 @@ import numpy as np
 
 from ..._text import format_short, pluralize
 from ...errors import DataError
+from ...reporting.marked_text import MarkedText, is_wordy
 from ...reporting.text import cut
 from ...space.answers import format_answer
 from ...space.outputs import Outputs
-from ...space.points import Batch
+from ...space.points import Batch, Points
 from ...space.serialize import value_from_json, value_to_json
 from ...systems.training import Floats, Training
 from ..base import JudgedGroups, split_statement
@@ -218,6 +219,16 @@ class ModelViolation:
             **dict(self.remarks),
         } | ({"further": self._further_to_json(first)} if first.further else {})
 
+    @property
+    def changed_texts(self) -> dict[str, MarkedText]:
+        """The texts that the follow-up changes, by column, with their changed words marked."""
+        source, follow_up = _to_dicts(self.groups.take(slice(0, 1)))
+        return {
+            str(name): MarkedText.compare(source[name], value)
+            for name, value in _find_changes(source, follow_up).items()
+            if is_wordy(value) and isinstance(source.get(name), str)
+        }
+
     @staticmethod
     def _further_to_json(group: JudgedGroups) -> list[dict[str, Any]]:
         return [
@@ -244,16 +255,17 @@ def format_example(groups: JudgedGroups) -> str:
     first = groups.take(slice(0, 1))
     source, follow_up = _to_dicts(first)
     changed_values = _find_changes(source, follow_up)
+    format_changed = _format_marked if isinstance(first.source, Points) else _format_plain
     before, after = (_format_value(outputs.values[0]) for outputs in (first.before, first.after))
     if before == after:
         before, after = before + _format_model_scores(first.before), after + _format_model_scores(first.after)
     lines = [("case", _format_case(source)), ("answer", before)]
     if changed_values:
-        lines += [("changed", _format_case(changed_values)), ("becomes", after)]
+        lines += [("changed", format_changed(source, changed_values)), ("becomes", after)]
     else:
         lines.append(("and then", after))
     for batch, outputs in first.further:
-        lines.append(("changed", _format_case(_find_changes(source, _to_dict(batch))) or "nothing"))
+        lines.append(("changed", format_changed(source, _find_changes(source, _to_dict(batch))) or "nothing"))
         lines.append(("becomes", _format_value(outputs.values[0])))
     if groups.batch is not None:
         lines.append(("among", pluralize(len(groups.batch), "row")))
@@ -269,6 +281,22 @@ def _format_case(case: dict[Any, Any]) -> str:
     parts = [f"{name}={_format_value(value)}" for name, value in list(case.items())[:MAX_FEATURES_SHOWN]]
     hidden_count = len(case) - MAX_FEATURES_SHOWN
     return ", ".join(parts) + (f" and {pluralize(hidden_count, 'more feature')}" if hidden_count > 0 else "")
+
+
+def _format_plain(source: dict[Any, Any], changed_values: dict[Any, Any]) -> str:
+    """Return the changed values of a case as they are, such as a new query."""
+    return _format_case(changed_values)
+
+
+def _format_marked(source: dict[Any, Any], changed_values: dict[Any, Any]) -> str:
+    """Return the changed values of a case; texts with their changed words marked."""
+    marked = {
+        name: MarkedText.compare(source[name], value).shorten(MAX_TEXT_CHARACTERS)
+        for name, value in changed_values.items()
+        if is_wordy(value) and isinstance(source.get(name), str)
+    }
+    others = _format_case({name: value for name, value in changed_values.items() if name not in marked})
+    return ", ".join([*([others] if others else []), *(f"{name}={text}" for name, text in marked.items())])
 
 
 def _format_value(value: object) -> str:

@@ -21,6 +21,7 @@ from ...reporting.python_code import format_comment, format_literal, format_path
 from ...reporting.text import to_one_line
 from ...space.features import Categorical, Feature, Integer
 from ...space.table_files import find_csv_options
+from ...space.text_feature import Text
 from ...systems.files import PICKLE_SUFFIXES, is_model_file
 from ..patterns.pattern import ParentEdge, PatternKind
 from ..patterns.relation import ChainedInput, InputPattern, OutputPattern, PatternRelation
@@ -249,6 +250,8 @@ def _find_options(name: str) -> dict[str, Any]:
 
 def _format_feature(feature: Feature) -> str:
     name = format_literal(feature.name)
+    if isinstance(feature, Text):
+        return f"dm.Text({name})"
     if isinstance(feature, Categorical):
         return f"dm.Categorical({name}, {format_literal(list(feature.values))})"
     kind = "Integer" if isinstance(feature, Integer) else "Continuous"

@@ -21,6 +21,7 @@ from ...space.answers import is_collection
 from ...space.features import Categorical, Continuous, Feature, Integer
 from ...space.points import Rows
 from ...space.space import Space
+from ...space.text_feature import Text
 from ...systems.base import Function
 from ..base import INAPPLICABLE, JudgedGroups, Mask
 from ..patterns.outputs import Equal
@@ -246,6 +247,8 @@ def open_system(
 
 
 def _describe_feature(feature: Feature) -> InputParameter:
+    if isinstance(feature, Text):
+        return InputParameter(name=feature.name, kind="text", values=tuple(feature.examples[: MAX_CATEGORIES + 1]))
     if isinstance(feature, Categorical):
         kind = "category" if len(feature.values) <= MAX_CATEGORIES else "text"
         return InputParameter(name=feature.name, kind=kind, values=tuple(feature.values))

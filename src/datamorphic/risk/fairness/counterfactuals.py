@@ -135,6 +135,8 @@ class CounterfactualMaker:
     def _find_keys(self, column: int, values: Floats) -> Rows:
         """Return the category or range of each value; -1 for a missing one."""
         keys = np.full(len(values), -1, dtype=np.intp)
+        if self.people.is_text(column):
+            return keys  # any text may go with any other value
         known = ~np.isnan(values)
         if self.people.is_categorical(column):
             keys[known] = values[known].astype(np.intp)
@@ -162,7 +164,7 @@ class CounterfactualMaker:
         """Return which values of a column do not occur in a group, unless chance explains it."""
         values = self.people.codes[:, column]
         values, group_values = values[~np.isnan(values)], group_values[~np.isnan(group_values)]
-        if len(group_values) < MIN_SUPPORT:
+        if len(group_values) < MIN_SUPPORT or self.people.is_text(column):
             return None
         # a share above this would almost surely be seen in the group
         visible_share = 1 - CHANCE ** (1 / len(group_values))
@@ -203,6 +205,8 @@ class CounterfactualMaker:
         """Return a column as numbers of comparable size; two categories have the distance 1."""
         values = self.people.codes[:, column]
         known = ~np.isnan(values)
+        if self.people.is_text(column):
+            return np.zeros((len(values), 1))  # similar people need not have similar texts
         if self.people.is_categorical(column):
             categories = np.unique(values[known])
             return (values[:, None] == categories).astype(np.float64) / np.sqrt(2)

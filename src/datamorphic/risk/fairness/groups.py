@@ -9,7 +9,6 @@ from itertools import pairwise, product
 import numpy as np
 
 from ..._text import format_short, pluralize
-from ...space.features import Categorical
 from .people import Floats, People, Rows
 
 MAX_GROUPS = 6  # of one attribute; rarer categories are one group, and numbers are cut into ranges
@@ -48,14 +47,13 @@ def group_people(people: People, name: str, notes: list[str]) -> PeopleGroups:
     known = ~np.isnan(codes)
     groups = np.full(len(codes), MISSING, dtype=np.intp)
     values, counts = np.unique(codes[known], return_counts=True)
-    if isinstance(feature, Categorical) or len(values) <= MAX_GROUPS:
+    if not feature.numeric or len(values) <= MAX_GROUPS:
         ranked = values[np.argsort(-counts, kind="stable")]
         single = np.sort(ranked if len(ranked) <= MAX_GROUPS else ranked[: MAX_GROUPS - 1])
         for group, value in enumerate(single):
             groups[codes == value] = group
         labels = [
-            format_short(feature.values[int(value)]) if isinstance(feature, Categorical) else format_short(value)
-            for value in single
+            format_short(value if feature.numeric else people.space.decode_value(column, value)) for value in single
         ]
         if len(single) < len(values):
             groups[known & (groups == MISSING)] = len(single)

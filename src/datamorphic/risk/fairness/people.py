@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from ...space.column_relations import find_point_constraints
 from ...space.constraints import Constraint
-from ...space.features import Categorical
 from ...space.points import Points
 from ...space.space import Space
 
@@ -55,8 +54,12 @@ class People:
         return name in self.input_space.names
 
     def is_categorical(self, column: int) -> bool:
-        """Return whether a column holds categories."""
-        return isinstance(self.space.features[column], Categorical)
+        """Return whether a column holds categories or texts instead of numbers."""
+        return not self.space.features[column].numeric
+
+    def is_text(self, column: int) -> bool:
+        """Return whether a column holds texts."""
+        return self.space.features[column].kind == "text"
 
     def to_inputs(self, codes: Floats) -> Points:
         """Return what the model sees of some people."""

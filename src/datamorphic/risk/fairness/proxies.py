@@ -128,6 +128,8 @@ class ProxyMeter:
         """Return the category or range of each value as a small number; missing values have their own."""
         known = ~np.isnan(values)
         keys = np.zeros(len(values), dtype=np.intp)
+        if self.people.is_text(column):
+            return keys
         if self.people.is_categorical(column):
             keys[known] = values[known].astype(np.intp) + 1
             return keys

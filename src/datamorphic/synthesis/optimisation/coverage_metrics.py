@@ -215,6 +215,8 @@ class BorderCoverage(CoverageMetric):
 def _find_grid_corners(start: TestSet) -> Codes:
     """Return the points that the grid spans: the corners of a space that is a rectangle, otherwise the test set."""
     limits = np.array([[feature.low, feature.high] for feature in start.space.features]).T
+    if start.space.kinds["text"]:
+        return start.inputs.codes
     return limits if len(start.space) <= MAX_FLAT_FEATURES and np.isfinite(limits).all() else start.inputs.codes
 
 

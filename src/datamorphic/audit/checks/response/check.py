@@ -62,7 +62,7 @@ def check_response(context: CheckContext, budget: CheckBudget) -> CheckFindings:
 def _find_skip_reason(context: CheckContext) -> str:
     if not context.has_data:
         return "no real rows are given"
-    if all(feature.kind == "categorical" for feature in context.space.features):
+    if all(not feature.numeric for feature in context.space.features):
         return "no feature is a number"
     if len(context.inputs) < MIN_ROWS_TO_JUDGE:
         return "too few rows are given"
