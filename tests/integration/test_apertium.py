@@ -56,7 +56,7 @@ def translator() -> Iterator[dm.ApertiumTranslator]:
 @pytest.fixture(scope="module")
 def report(translator: dm.ApertiumTranslator) -> CheckReport:
     relations = list(dm.translation_relations().values())
-    return dm.check(translator, load_sentences(), relations, kinds={"text": "categorical"}, seed=0)
+    return dm.check(translator, load_sentences(), relations, seed=0)
 
 
 def is_running(pid: int) -> bool:
@@ -150,12 +150,11 @@ def test_the_page_shows_types_and_differences(report: CheckReport) -> None:
 
 def test_pytest_assertions_and_the_store(translator: dm.ApertiumTranslator, tmp_path: Path) -> None:
     frame = pd.DataFrame({"text": ["Mary likes water.", "The dog eats."], "direction": "eng-spa"})
-    space = dm.Space.from_frame(frame, kinds={"text": "categorical"})
     relations = dm.translation_relations()
-    dm.assert_holds(translator, frame, relations["translation.MR3"], space=space)
+    dm.assert_holds(translator, frame, relations["translation.MR3"])
     with pytest.raises(AssertionError, match=r"(?s)mary likes water.*\*mary"):
-        dm.assert_holds(translator, frame, relations["translation.MRR7"], space=space)
+        dm.assert_holds(translator, frame, relations["translation.MRR7"])
     store = tmp_path / "runs.db"
-    dm.check(translator, frame, [relations["translation.MRR7"]], kinds={"text": "categorical"}, store=store)
+    dm.check(translator, frame, [relations["translation.MRR7"]], store=store)
     with dm.Store.open(store) as opened:
         assert [run.verb for run in opened.runs()] == ["check"]

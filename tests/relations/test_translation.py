@@ -62,7 +62,7 @@ def build_translator(
 def check(model: Callable[[pd.DataFrame], list[str]], *names: str) -> dict[str, RelationResult]:
     relations = dm.translation_relations()
     chosen = [relations[name] for name in names] if names else list(relations.values())
-    report = dm.check(model, FRAME, chosen, kinds={"text": "categorical"}, seed=0)
+    report = dm.check(model, FRAME, chosen, seed=0)
     return {entry.relation: entry for entry in report.entries}
 
 
@@ -146,7 +146,7 @@ def test_an_unstable_translator_violates_mr3() -> None:
 def test_the_report_shows_types_and_marks_the_difference() -> None:
     model = build_translator(lambda text, answer: "*mary" + answer[5:] if text.startswith("mary") else answer)
     relation = dm.translation_relations()["translation.MRR7"]
-    report = dm.check(model, FRAME, [relation], kinds={"text": "categorical"}, seed=0)
+    report = dm.check(model, FRAME, [relation], seed=0)
     text, page, document = report.describe(), report.to_html(), report.document()
     assert "1 (A 1)" in text
     assert "Types of violations:" in text

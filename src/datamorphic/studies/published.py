@@ -26,7 +26,7 @@ def tables() -> list[str]:
     Examples
     --------
     >>> tables()[:4], len(tables())
-    (['000-1', '000-4', '000-5', '000-6'], 67)
+    (['000-1', '000-4', '000-5', '000-6'], 68)
     """
     names = [file.name.removesuffix(".csv") for file in files(__package__).joinpath("published").iterdir()]
     return sorted(

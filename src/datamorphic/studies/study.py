@@ -21,6 +21,7 @@ from . import (
     pattern_scopes,
     real_data,
     searches,
+    translations,
     tree_scores,
     trees,
 )
@@ -72,6 +73,7 @@ TABLES: dict[str, tuple[str, Callable[[str, Workbench], list[Row]]]] = {
         f"002-{number}": (f"Violations of relations of searches: {shop}", searches.build_violation_table)
         for number, shop in ((15, "Amazon in English"), (16, "Amazon in Chinese"), (17, "JD.com"))
     },
+    "002-18": ("Violations of robustness by machine translation, by type", translations.build_violation_table),
     "002-19": (
         "Programs of the study of MRGS-ART, their relations, mutants and kinds of faults",
         pattern_scopes.build_program_table,
@@ -134,6 +136,7 @@ AMOUNTS: dict[str, Callable[[Scale], str]] = {
     "002": format_trial_amount,
     **dict.fromkeys(("002-14", "002-19"), pattern_scopes.format_amount),
     **dict.fromkeys((f"002-{number}" for number in (15, 16, 17)), searches.format_amount),
+    "002-18": translations.format_amount,
     "003": mutants.format_amount,
     "003-1": learner_relations.format_amount,
     "004": tree_scores.format_amount,
@@ -223,6 +226,11 @@ STUDIES: dict[str, StudyEntry] = {
     ),
     "searches": _make_group(
         "Relations of searches on tantivy and SQLite, in English and Chinese", "002-15", "002-16", "002-17"
+    ),
+    "translations": _make_group(
+        "Machine translation: relations that Apertium violates",
+        "002-18",
+        more_parts={"all relations": translations.build_count_table},
     ),
     "credit_models": _make_group(
         "Credit models: violations and AUC by size, constraints, forecasts",

@@ -196,6 +196,7 @@ CELLS = {
     13: 30 * 12,
     14: 5 * 4 + 27,  # counts by scope, and the patterns
     **dict.fromkeys((15, 16, 17), 4 * 9),
+    18: 3 + 8 * 4 * 3,  # groups, then violations by type
     19: 7 * 10,
     23: 6 * 5,
     24: 33 * 5 - 4 - 3 * 20,  # four rates and twenty regions are lost

@@ -1,0 +1,95 @@
+"""Table 18 of Ying (2024): violations of robustness by translators, beside those of Apertium."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ..data.sentences import load_sentences
+from ..relations.check.api import check
+from ..relations.translation import VIOLATION_TYPES, translation_relations
+from ..systems.translator import ApertiumTranslator, explain_missing_apertium
+from .published import published
+from .rows import Row, iterate_figures, make_row
+from .workload import Figures, Job, Scale, Workbench
+
+PAIR = "eng-spa"
+PER_HUNDRED_NOTE = "Ours: Apertium, English to Spanish, violations per 100 groups; it cannot translate Chinese, as the published ones did."
+GROUPS_NOTE = (
+    "Ours: the groups of the relation with the fewest. The sentences are our own; the published ones are not printed."
+)
+COUNT_NOTE = "Ours only. Section 6.7.3 says that all three translators satisfy MR3 and HMR5; there is no figure."
+
+
+@dataclass(frozen=True)
+class TranslationChecks(Job):
+    """The relations of machine translation on Apertium, on every `step`-th of our sentences."""
+
+    pair: str
+    step: int = 1
+
+    def _compute_figures(self, seed: int) -> Figures:
+        relations = translation_relations()
+        if explain_missing_apertium(self.pair):
+            return {
+                f"{name} {measure}": math.nan
+                for name in relations
+                for measure in ("groups", "violations", *VIOLATION_TYPES)
+            }
+        frame = load_sentences().iloc[:: self.step]
+        with ApertiumTranslator(self.pair) as translator:
+            report = check(translator, frame, list(relations.values()), seed=seed, shrink=False)
+        figures = {}
+        for entry in report.entries:
+            figures[f"{entry.relation} groups"] = float(entry.judged)
+            figures[f"{entry.relation} violations"] = float(entry.violated)
+            figures |= {f"{entry.relation} {name}": float(entry.types.get(name, 0)) for name in VIOLATION_TYPES}
+        return figures
+
+
+def format_amount(scale: Scale) -> str:
+    """Describe how much is measured."""
+    return f"{len(load_sentences().iloc[:: _choose_step(scale)])} texts of one or two sentences"
+
+
+def _choose_step(scale: Scale) -> int:
+    return 8 if scale.repetitions == 1 else 1
+
+
+def _explain_missing() -> list[str]:
+    reason = explain_missing_apertium(PAIR)
+    return [f"Not measured. {reason}"] if reason else []
+
+
+def build_violation_table(table: str, bench: Workbench) -> list[Row]:
+    """Build Table 18: violations of MRR1 to MRR8 by three translators, by type, beside those of Apertium."""
+    job = TranslationChecks(PAIR, _choose_step(bench.scale))
+    missing, rows = _explain_missing(), []
+    robustness = [name for name in translation_relations() if ".MRR" in name]
+    for figure in iterate_figures(published(table)):
+        if figure.measure == "groups":
+            ours = min(bench.figure(job, f"{name} groups") for name in robustness)
+            rows.append(make_row(figure, table, figure.strategy, ours=ours, notes=missing or [GROUPS_NOTE]))
+            continue
+        name = f"translation.{figure.subject}"
+        count = bench.figure(job, f"{name} {figure.measure.removeprefix('type ')}")
+        ours = 100 * count / bench.figure(job, f"{name} groups")
+        rows.append(
+            make_row(figure, table, figure.subject, figure.strategy, ours=ours, notes=missing or [PER_HUNDRED_NOTE])
+        )
+    return rows
+
+
+def build_count_table(bench: Workbench) -> list[Row]:
+    """Build the table of all relations on Apertium: groups and violations, as counts."""
+    job = TranslationChecks(PAIR, _choose_step(bench.scale))
+    notes = _explain_missing() or [COUNT_NOTE]
+    return [
+        Row(name, column, math.nan, bench.figure(job, f"{name} {measure}"), notes[0])
+        for name in translation_relations()
+        for column, measure in {
+            "groups": "groups",
+            "violations": "violations",
+            **{f"type {t}": t for t in VIOLATION_TYPES},
+        }.items()
+    ]
