@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib.metadata
 import os
 import pickle
 import subprocess
@@ -116,7 +117,8 @@ def test_all_relations_are_judged(report):
     assert (table["inputs"] == GROUPS).all()
     assert not table[["inapplicable", "undefined"]].to_numpy().any()
     assert table.loc["routes.MR2", "violated"] == 0
-    assert 1 <= table.loc["routes.HMR4", "violated"] <= 6
+    # Ying (2024) found 4 and 5 of 100 for HMR4; three of our own relations are broken now and then
+    assert 1 <= table.loc["routes.HMR4", "violated"] <= 5
     assert table["violated"].drop("routes.HMR4").max() <= 6
     assert report.passed  # the violated relations are hypotheses
 
@@ -124,8 +126,22 @@ def test_all_relations_are_judged(report):
 @pytest.mark.slow
 def test_pedestrian_symmetry_fails_in_a_few_pairs(router):
     relation = dm.route_relations(router)["routes.symmetry"]
-    report = dm.check(router, router.draw_routes(150, seed=1), [relation], shrink=False)
-    assert 1 <= report.table["violated"].item() <= 15
+    report = dm.check(router, router.draw_routes(100, seed=0), [relation], inputs=100, shrink=False)
+    assert 1 <= report.table["violated"].item() <= 10  # 4 with Valhalla 3.5.1
+
+
+@pytest.mark.slow
+def test_a_route_is_not_the_fastest(router):
+    """A fault of Valhalla that the guide shows: going via a point of the way back is shorter and faster."""
+    if not importlib.metadata.version("pyvalhalla-weekly" if sys.version_info < (3, 12) else "pyvalhalla").startswith(
+        "3.5"
+    ):
+        pytest.skip("another version of Valhalla may have other faults")
+    there, back = router.route("silmäasema", "Dumplings"), router.route("Dumplings", "silmäasema")
+    detour = router.route("silmäasema", "Dumplings", via="60.167756, 24.945672")
+    assert there["km"] > back["km"] + 0.05
+    assert detour["minutes"] < there["minutes"] - 0.4
+    assert detour["km"] < there["km"] - 0.05
 
 
 @pytest.mark.slow

@@ -20,6 +20,7 @@ from . import (
     mutants,
     pattern_scopes,
     real_data,
+    routes,
     searches,
     translations,
     tree_scores,
@@ -259,6 +260,12 @@ STUDIES: dict[str, StudyEntry] = {
         "none: not published",
         {"": credit_models.build_german_table},
         credit_models.format_amount,
+    ),
+    "routes": StudyEntry(
+        "Routes on maps: the same query again, names against coordinates, and relations of our own",
+        "section 6.6 of Ying (2024), which has no table",
+        {"": routes.build_route_table},
+        routes.format_amount,
     ),
     "new_generators": StudyEntry(
         "Generators and selectors that were proposed and never run, beside the others",

@@ -129,8 +129,9 @@ class ValhallaRouter(Executor):
         if len(names) < 2:
             raise ModelError(f"{self.extract.name} has fewer than two named places. Give coordinates instead of names.")
         rng = to_generator("seed", "draw_routes", seed)
-        starts = rng.integers(len(names), size=count)
-        goals = (starts + rng.integers(1, len(names), size=count)) % len(names)
+        # row by row, so that fewer routes are the first ones of more routes
+        starts, steps = rng.integers([0, 1], len(names), size=(count, 2)).T
+        goals = (starts + steps) % len(names)
         return pd.DataFrame(
             {
                 START: [names[place] for place in starts],
