@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from .relations.feature import invariant as invariant
     from .relations.feature import monotone as monotone
     from .relations.function import FunctionRelation as FunctionRelation
+    from .relations.image import image_relations as image_relations
+    from .relations.image import sequence_relations as sequence_relations
     from .relations.learner.base import LearnerRelation as LearnerRelation
     from .relations.patterns.catalogue import patterns as patterns
     from .relations.patterns.pattern import Pattern as Pattern
@@ -124,6 +126,7 @@ _NAMES = {
     "relations.check.api": "check",
     "relations.feature": "invariant monotone",
     "relations.function": "FunctionRelation",
+    "relations.image": "image_relations sequence_relations",
     "relations.learner.base": "LearnerRelation",
     "relations.patterns.catalogue": "patterns",
     "relations.patterns.pattern": "Pattern",

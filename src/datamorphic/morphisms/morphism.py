@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from .._text import pluralize
 from ..errors import DatamorphicError, TestSystemError
+from ..space.blocks import restore_frame
 from ..space.points import Points
 from .cases import TestSet
 from .decorators import MorphismMark
@@ -147,7 +148,7 @@ class Morphism:
                 )
             self._validate_length(result, inputs[0], "It must return one row for each.")
             return result
-        frames = [points.frame for points in inputs]
+        frames = [restore_frame(points.frame, space.blocks) for points in inputs]
         if self.mark.scalar:
             answer: Any = [self.call(*cases, rng=rng) for cases in zip(*map(_to_dicts, frames), strict=True)]
         else:

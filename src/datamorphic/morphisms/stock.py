@@ -12,12 +12,16 @@ from .._text import suggest_name
 from .._validation import validate_positive
 from ..errors import DataError, TestSystemError
 from ..space import geometry
+from ..space.blocks import PlacedBlock
 from ..space.neighbours import find_nearest
 from ..space.points import Points
 from ..space.space import Space
+from .block_moves import BlockMove, BlockNoise
 from .cases import TestSet
 from .decorators import MorphismMark
+from .image_moves import ImageBrightness, ImageOcclusion, ImageRotation, ImageShift
 from .morphism import Morphism, normalize_name
+from .sequence_moves import SequenceScale, SequenceShift, SequenceWarp
 from .system import TestSystem
 from .terrain import Step, Terrain, build_native_terrain
 
@@ -25,6 +29,30 @@ if TYPE_CHECKING:
     from ..systems.base import Executor
 
 Numbers = npt.NDArray[np.float64]
+
+#: the moves of walks, by name: small enough that several lead to a border
+BLOCK_MOVES: dict[str, dict[str, BlockMove]] = {
+    "image": {
+        "brighten": ImageBrightness(amount=0.05),
+        "darken": ImageBrightness(amount=-0.05),
+        "shift_down": ImageShift(rows=1),
+        "shift_up": ImageShift(rows=-1),
+        "shift_right": ImageShift(columns=1),
+        "shift_left": ImageShift(columns=-1),
+        "rotate_left": ImageRotation(degrees=10),
+        "rotate_right": ImageRotation(degrees=-10),
+        "noise": BlockNoise(amount=0.05),
+        "occlude": ImageOcclusion(side=2),
+    },
+    "sequence": {
+        "later": SequenceShift(positions=1),
+        "earlier": SequenceShift(positions=-1),
+        "larger": SequenceScale(factor=1.1),
+        "smaller": SequenceScale(factor=0.9),
+        "noise": BlockNoise(amount=0.05),
+        "warp": SequenceWarp(amount=0.05),
+    },
+}
 
 
 def derive(space: Space, sut: Executor | None = None, name: str | None = None) -> TestSystem:
@@ -51,6 +79,8 @@ def build_terrain(system: TestSystem, moves: Iterable[str] | None = None) -> Ter
         name: native_terrain.moves[name] if move.derived else _to_step(system, move)
         for name, move in system.moves.items()
     } or dict(native_terrain.moves)
+    if space.blocks:
+        steps = _add_block_moves(space, steps, keep_values=moves is not None)
     if moves is not None:
         steps = _select_moves(steps, moves, system.name)
     own_midpoint, own_distance = system.midpoint, system.distance
@@ -63,6 +93,35 @@ def build_terrain(system: TestSystem, moves: Iterable[str] | None = None) -> Ter
             return np.asarray(own_distance(a.frame, b.frame), dtype=np.float64)
 
     return Terrain(space=space, moves=steps, midpoint=midpoint, distance=distance, straight=straight)
+
+
+def _add_block_moves(space: Space, steps: Mapping[str, Step], *, keep_values: bool) -> dict[str, Step]:
+    """Return the moves with those of whole images and sequences; without those of single values unless they are kept.
+
+    A walk of single pixels would need hundreds of steps to get anywhere.
+    """
+    value_names = {f"{kind}_{name}" for placed in space.blocks for name in placed.names for kind in ("up", "down")}
+    own_steps = {name: step for name, step in steps.items() if keep_values or name not in value_names}
+    block_steps = {
+        f"{name}_{placed.block.name}": _to_block_step(placed, move)
+        for placed in space.blocks
+        for name, move in BLOCK_MOVES[placed.block.kind].items()
+    }
+    return own_steps | {name: step for name, step in block_steps.items() if name not in own_steps}
+
+
+def _to_block_step(placed: PlacedBlock, move: BlockMove) -> Step:
+    """Return a move of images or sequences as a step; cases that would break a constraint stay unchanged."""
+
+    def step(points: Points, rng: np.random.Generator) -> Points:
+        codes = np.array(points.codes, order="F")
+        codes[:, list(placed.positions)] = move.apply(placed.block, placed.select(points.codes), rng)
+        if points.space.keeps_constraints:
+            invalid = ~points.space.satisfied(codes)
+            codes[invalid] = points.codes[invalid]
+        return Points(points.space, codes)
+
+    return step
 
 
 def _select_moves(steps: Mapping[str, Step], names: Iterable[str], owner: str) -> dict[str, Step]:

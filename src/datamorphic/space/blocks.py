@@ -496,6 +496,25 @@ def _infer_range(
     return low, high
 
 
+def has_arrays(data: object) -> bool:
+    """Return whether data are images, or a frame with a column of arrays."""
+    import pandas as pd
+
+    if isinstance(data, pd.DataFrame):
+        return any(holds_arrays(data[name]) for name in data.columns)
+    return is_array_data(data)
+
+
+def expand_arrays(data: Any) -> Any:
+    """Return a frame with one column per value instead of its columns of arrays; other data unchanged."""
+    import pandas as pd
+
+    if not isinstance(data, pd.DataFrame) or not has_arrays(data):
+        return data
+    blocks = [infer_block(str(name), data[name]) for name in data.columns if holds_arrays(data[name])]
+    return expand_frame(data, [PlacedBlock(block, tuple(range(block.size))) for block in blocks])
+
+
 def expand_frame(
     frame: pd.DataFrame, blocks: Iterable[PlacedBlock], *, lenient: bool = False, open_ends: bool = False
 ) -> pd.DataFrame:

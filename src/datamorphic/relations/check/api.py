@@ -22,6 +22,7 @@ from ...runs.engines import PersistentEngine, make_engine, needs_processes
 from ...runs.flow import Budget
 from ...runs.interrupts import Interrupts
 from ...runs.keep import KeepOptions, resolve_seed
+from ...space.blocks import expand_arrays, has_arrays
 from ...space.frames import join_target
 from ...space.options import SpaceOptions
 from ...space.space import Space
@@ -180,7 +181,7 @@ def run_check(
     if isinstance(options.relations, str) and options.relations == "necessary":
         learner_relations = [relation for relation in learner_relations if stances[relation.name].necessary]
     drive_options = {name: getattr(options, name) for name in ("engine", "timeout", "batch", "progress")}
-    training_data = data if learner_relations else RANDOM_DATA
+    training_data = expand_arrays(data) if learner_relations else RANDOM_DATA
     learner_session = LearnerSession(
         learner=model,
         outcomes=prepare_outcomes(learner_relations, stances, seed, options.ties),
@@ -272,7 +273,7 @@ def _select_relations(options: CheckOptions, model: Any, data: object) -> tuple[
             f"Random data have labels, but {type(model).__name__} learns numbers. Give data, and the column of the "
             "numbers as target=."
         )
-    trains = learns and (random_data or options.target is not None)
+    trains = learns and (random_data or (options.target is not None and not has_arrays(data)))
     answers = not random_data and (not learns or _is_fitted(model))
     if isinstance(options.relations, str) and options.relations in ("auto", "necessary"):
         if not trains and not answers:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..._text import format_percent, pluralize
-from ...reporting.document import Page, Section, SectionState, Table
+from ...reporting.block_pictures import PicturePair, build_pair_drawing, describe_briefly
+from ...reporting.document import Drawing, Page, Section, SectionState, Table
 from ...reporting.text import cut
+from ...space.points import Points
+from ..base import JudgedGroups
 from .result import PURPOSES, CheckReport, RelationResult
 from .violation import LearnerViolation, format_table
 
@@ -115,7 +118,14 @@ def _build_example_section(report: CheckReport, name: str) -> Section:
     if not isinstance(violation, LearnerViolation):
         texts = violation.changed_texts
         table = Table(columns=["column", "change"], rows=list(texts.items()), sortable=False) if texts else None
-        return Section(heading=heading, text=violation.describe(), state=state, badge=badge, table=table)
+        return Section(
+            heading=heading,
+            text=violation.describe(),
+            state=state,
+            badge=badge,
+            table=table,
+            drawing=_draw_violation(violation.groups),
+        )
     facts = [
         ("Change", violation.change_text),
         ("Label before", str(violation.before)),
@@ -135,6 +145,23 @@ def _build_example_section(report: CheckReport, name: str) -> Section:
         badge=badge,
         facts=[(term, value) for term, value in facts if value],
     )
+
+
+def _draw_violation(groups: JudgedGroups) -> Drawing | None:
+    """Return the cases of a violation as pictures, if they hold images or sequences."""
+    first = groups.take(slice(0, 1))
+    if not isinstance(first.source, Points) or not isinstance(first.follow_up, Points) or not first.source.space.blocks:
+        return None
+    placed = first.source.space.blocks[0]
+    before, after = placed.select(first.source.codes)[0], placed.select(first.follow_up.codes)[0]
+    pair = PicturePair(
+        before=before,
+        after=after,
+        first_title=str(first.before.values[0]),
+        second_title=str(first.after.values[0]),
+        caption=describe_briefly(placed.block, before, after),
+    )
+    return build_pair_drawing(placed, [pair])
 
 
 def _build_training_table(violation: LearnerViolation) -> Table:

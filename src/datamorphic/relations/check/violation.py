@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,9 +12,11 @@ import numpy as np
 
 from ..._text import format_short, pluralize
 from ...errors import DataError
+from ...reporting.block_pictures import describe_block_change
 from ...reporting.marked_text import MarkedText, is_wordy
 from ...reporting.text import cut
 from ...space.answers import format_answer
+from ...space.blocks import split_value_name
 from ...space.outputs import Outputs
 from ...space.points import Batch, Points
 from ...space.serialize import value_from_json, value_to_json
@@ -261,7 +264,8 @@ def format_example(groups: JudgedGroups) -> str:
         before, after = before + _format_model_scores(first.before), after + _format_model_scores(first.after)
     lines = [("case", _format_case(source)), ("answer", before)]
     if changed_values:
-        lines += [("changed", format_changed(source, changed_values)), ("becomes", after)]
+        changes = _format_block_changes(first.source, first.follow_up) or format_changed(source, changed_values)
+        lines += [("changed", changes), ("becomes", after)]
     else:
         lines.append(("and then", after))
     for batch, outputs in first.further:
@@ -277,7 +281,24 @@ def _find_changes(source: dict[Any, Any], follow_up: dict[Any, Any]) -> dict[Any
     return {name: value for name, value in follow_up.items() if not _is_same(source.get(name), value)}
 
 
+def _format_block_changes(source: Batch, follow_up: Batch) -> str:
+    """Return how the images and sequences of the first case change; empty if it has none."""
+    if not isinstance(source, Points) or not isinstance(follow_up, Points):
+        return ""
+    texts = [
+        describe_block_change(placed.block, placed.select(source.codes)[0], placed.select(follow_up.codes)[0])
+        for placed in source.space.blocks
+    ]
+    return "; ".join(texts)
+
+
 def _format_case(case: dict[Any, Any]) -> str:
+    value_names = [split_value_name(str(name)) for name in case]
+    counts = Counter(parts[0] for parts in value_names if parts is not None)
+    if counts:  # values of images and sequences
+        others = {name: case[name] for name, parts in zip(case, value_names, strict=True) if parts is None}
+        texts = [f"{name} ({pluralize(count, 'value')})" for name, count in counts.items()]
+        return ", ".join([*texts, *([_format_case(others)] if others else [])])
     parts = [f"{name}={_format_value(value)}" for name, value in list(case.items())[:MAX_FEATURES_SHOWN]]
     hidden_count = len(case) - MAX_FEATURES_SHOWN
     return ", ".join(parts) + (f" and {pluralize(hidden_count, 'more feature')}" if hidden_count > 0 else "")
