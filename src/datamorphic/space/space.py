@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -32,6 +33,14 @@ if TYPE_CHECKING:
 RowSelection = npt.NDArray[Any] | slice | Sequence[int]
 Data = TypeVar("Data", bound=DataLike)
 Hints = Mapping[str, Any]
+
+
+@lru_cache(maxsize=64)
+def _make_column_index(names: tuple[str, ...]) -> pd.Index:
+    """Return the columns of frames; making them takes longer than a frame of a small batch."""
+    import pandas as pd
+
+    return pd.Index(list(names))
 
 
 class Points:
@@ -410,17 +419,18 @@ class Space:
         import pandas as pd
 
         if like is None and self.plain:
-            return pd.DataFrame(np.array(codes, order="F"), columns=list(self.names), copy=False)
+            columns = _make_column_index(self.names).view()  # a view, because users may name it
+            return pd.DataFrame(np.array(codes, order="F"), columns=columns, copy=False)
         dtypes: Any = self.dtypes if like is None else like.dtypes
         names = self.names if like is None else [name for name in like.columns if name in self._positions]
         index = like.index if like is not None and len(like) == len(codes) else None
-        columns = {}
+        values_by_name = {}
         for name in names:
             j = self._positions[name]
             values = decode(self.features[j], codes[:, j], dtypes.get(name))
             # By itself pandas infers a text dtype for some batches of objects and not for others.
-            columns[name] = pd.Series(values, index=index, dtype=object) if values.dtype == object else values
-        return pd.DataFrame(columns, index=index, copy=False)
+            values_by_name[name] = pd.Series(values, index=index, dtype=object) if values.dtype == object else values
+        return pd.DataFrame(values_by_name, index=index, copy=False)
 
     def _to_point_pair(self, a: DataLike, b: DataLike) -> tuple[Points, Points]:
         x, y = self.points(a), self.points(b)
