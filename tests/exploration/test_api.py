@@ -678,14 +678,16 @@ def test_pairs_without_scores_are_bisected(blobs, everywhere):
 @pytest.mark.parametrize(
     ("learner", "options"),
     rotate(
-        [LogisticRegression(), SVC(), GaussianNB()], [{"steps": 60}, {"delta": 1e-30}, {"delta": 1e-14}, {"steps": 1100}]
+        [LogisticRegression(), SVC(), GaussianNB()],
+        [{"steps": 60}, {"delta": 1e-30}, {"delta": 1e-14}, {"steps": 1100}],
     ),
 )
 def test_narrowing_by_scores_is_as_precise_as_bisection(blobs, learner, options):
     inputs = blobs[list("abcd")]
     model = learner.fit(inputs, blobs["target"] == "one")
     plain, guided = (
-        dm.explore(model, inputs, "random_target", walks=100, refine=refine, **options) for refine in ("bisect", "score")
+        dm.explore(model, inputs, "random_target", walks=100, refine=refine, **options)
+        for refine in ("bisect", "score")
     )
     assert guided.distance.max() <= max(4 * plain.distance.max(), options.get("delta", 0))
     # so close to the border the label of a row may depend on the other rows of its batch, on some processors
@@ -722,8 +724,7 @@ def test_models_may_modify_their_input(blobs):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("strategy", "budget"),
-    rotate(["random_target", "directed_walk", "random_walk", "auto"], ["900 runs", "3000 runs"]),
+    ("strategy", "budget"), rotate(["random_target", "directed_walk", "random_walk", "auto"], ["900 runs", "3000 runs"])
 )
 def test_a_budget_of_runs_is_spent_on_finished_walks(strategy, budget):
     subject = dm.subjects["Sin 2"]

@@ -293,7 +293,9 @@ def test_a_model_that_stopped_answering_has_changed(falls, tmp_path):
     assert not back.unchanged
     assert f"{int((new.seeds.frame['x'] > 7).sum())} of 200 real inputs got no answer before" in back.describe()
     new.save(tmp_path / "new.parquet")
-    assert dm.Front.load(tmp_path / "new.parquet").diff(explore(falls, seed=2, walks=60)).unchanged  # silence is nothing new
+    assert (
+        dm.Front.load(tmp_path / "new.parquet").diff(explore(falls, seed=2, walks=60)).unchanged
+    )  # silence is nothing new
 
 
 def test_two_constant_systems(empty_front, tmp_path):

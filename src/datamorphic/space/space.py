@@ -226,7 +226,7 @@ class Space:
         #: whether all features are continuous and none is nullable
         self.smooth = self.kinds["continuous"] == len(self) == len(self.units) and not self.has_nullable
         #: whether, beyond that, the codes are the user's values
-        self.plain = self.smooth and all(self.dtypes.get(name, float) == np.float64 for name in self.names)
+        self.plain = self.smooth and all(self.dtypes.get(name, np.float64) == np.float64 for name in self.names)
 
     def _group_tied_features(self) -> tuple[tuple[int, ...], ...]:
         """Return the positions of the features in order, tied features as one tuple."""
@@ -419,18 +419,20 @@ class Space:
         import pandas as pd
 
         if like is None and self.plain:
-            columns = _make_column_index(self.names).view()  # a view, because users may name it
-            return pd.DataFrame(np.array(codes, order="F"), columns=columns, copy=False)
+            column_index = _make_column_index(self.names).view()  # a view, because users may name it
+            return pd.DataFrame(np.array(codes, order="F"), columns=column_index, copy=False)
         dtypes: Any = self.dtypes if like is None else like.dtypes
-        names = self.names if like is None else [name for name in like.columns if name in self._positions]
+        names = list(self.names) if like is None else [name for name in like.columns if name in self._positions]
         index = like.index if like is not None and len(like) == len(codes) else None
-        values_by_name = {}
+        columns = []
         for name in names:
             j = self._positions[name]
             values = decode(self.features[j], codes[:, j], dtypes.get(name))
             # By itself pandas infers a text dtype for some batches of objects and not for others.
-            values_by_name[name] = pd.Series(values, index=index, dtype=object) if values.dtype == object else values
-        return pd.DataFrame(values_by_name, index=index, copy=False)
+            columns.append(pd.Series(values, index=index, dtype=object) if values.dtype == object else values)
+        frame = pd.DataFrame(dict(enumerate(columns)), index=index, copy=False)
+        frame.columns = _make_column_index(self.names).view() if like is None else pd.Index(names)
+        return frame
 
     def _to_point_pair(self, a: DataLike, b: DataLike) -> tuple[Points, Points]:
         x, y = self.points(a), self.points(b)
