@@ -28,7 +28,7 @@ def seeds():
         return once()
 
     with pytest.MonkeyPatch.context() as patch:
-        for constant, amount in (("LAW_EXAMPLES", 20), ("RESUMED_WALKS", 40), ("TRIALS", 10), ("LOANS", 1_500)):
+        for constant, amount in (("LAW_EXAMPLES", 5), ("RESUMED_WALKS", 8), ("TRIALS", 3), ("LOANS", 800)):
             patch.setattr(f"datamorphic.cli.demo.demo.{constant}", amount)
         patch.setattr("datamorphic.cli.demo.demo.run_demo", recorded)
         yield asked

@@ -64,7 +64,7 @@ def published(table: str) -> pd.DataFrame:
     22        cost      10.59
     23  capability      14.11
     """
-    return _read_table(_validate_table(table))
+    return _read_table(_validate_table(table)).copy()
 
 
 def erratum(
@@ -134,6 +134,7 @@ def _find_misprints(place: dict[str, str], walks: int | None) -> list[str]:
     return [f"A misprint: the other figures give {fits}."]
 
 
+@cache
 def _read_table(name: str) -> pd.DataFrame:
     import pandas as pd
 
