@@ -456,7 +456,7 @@ def test_ctrl_c_reaches_a_run_whose_work_is_done_by_others(run, document):
     how = ["explore", "kept_rules:stops", "data.csv", "--walks", 20, "--batch", 5, "--strategy", "random_walk"]
     assert run(*how, "--store", "whole.sqlite").exit_code == 0
     stop_at(4, 1, PARENT)
-    result = in_a_process(*how, "--workers", 2, "--json")
+    result = in_a_process(*how, "--engine", "processes", "--workers", 1, "--json")
     assert result.returncode == 130, result.stderr
     assert json.loads(result.stdout)["exhausted"]
     assert document("runs", "show", 1)["state"] == "interrupted"

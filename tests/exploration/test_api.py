@@ -481,14 +481,13 @@ def test_an_exception_loses_only_the_rows_that_cause_it():
 
 @pytest.mark.slow
 def test_a_spent_budget_keeps_what_was_found():
-    for strategy in ("random_target", "random_walk", "directed_walk", "auto"):
-        for budget in (250, 1500):
-            front = dm.explore(three, SQUARE, strategy=strategy, walks=500, budget=budget)
-            assert front.exhausted
-            assert front.runs <= budget
-            assert (three(front.a.frame) == front.a_output).all()
-            assert (front.a_output != front.b_output).all()
-        assert len(front) > 20
+    for strategy, budget in rotate(["random_target", "random_walk", "directed_walk", "auto"], [250, 1500]):
+        front = dm.explore(three, SQUARE, strategy=strategy, walks=500, budget=budget)
+        assert front.exhausted
+        assert front.runs <= budget
+        assert (three(front.a.frame) == front.a_output).all()
+        assert (front.a_output != front.b_output).all()
+        assert len(front) > budget / 100
     assert "budget" in front.describe()
 
 
@@ -534,8 +533,12 @@ def test_a_filter_keeps_rejected_cases_in_place():
 
 @pytest.mark.slow
 def test_a_front_is_the_same_after_saving_and_loading(tmp_path):
-    for labels in (three, lambda frame: (frame["x"] > 0.5) * 1, lambda frame: frame["x"] * 7 > 3):
-        front = dm.explore(labels, SQUARE, "auto", walks=30)
+    for labels, strategy in (
+        (three, "auto"),
+        (lambda frame: (frame["x"] > 0.5) * 1, "random_target"),
+        (lambda frame: frame["x"] * 7 > 3, "random_walk"),
+    ):
+        front = dm.explore(labels, SQUARE, strategy, walks=30)
         front.save(tmp_path / "front.parquet")
         back = dm.Front.load(tmp_path / "front.parquet")
         pd.testing.assert_frame_equal(front.pairs, back.pairs)
@@ -835,6 +838,6 @@ def test_the_kind_of_answers_is_inferred_from_several_of_them():
         return np.floor(frame["x"] * 3) + 0.5
 
     for options in ({"seeds": 15, "pool": "growing", "strategy": "random_walk"}, {"seeds": 30}, {}):
-        front = dm.explore(grades, SQUARE, walks=60, **options)
+        front = dm.explore(grades, SQUARE, walks=30, **options)
         assert front.settings["border_kind"] == "labels"
         assert len(front) > 5

@@ -68,7 +68,7 @@ def children():
 @pytest.mark.parametrize("name", MODELS)
 def test_fronts_are_the_same_on_all_engines(name, wine, tmp_path):
     model = MODELS[name].fit(wine.drop(columns="target"), wine["target"])
-    options = {"target": "target", "walks": 40, "batch": 10, "strategy": "auto" if name == "svm" else "random_walk"}
+    options = {"target": "target", "walks": 20, "batch": 10, "strategy": "auto" if name == "svm" else "random_walk"}
     alone = saved(dm.explore(model, wine, **options), tmp_path / "f")
     assert saved(dm.explore(model, wine, engine="threads:3", **options), tmp_path / "f") == alone
 

@@ -5,7 +5,12 @@ from __future__ import annotations
 import os
 from itertools import product
 
+from hypothesis import settings
+
 LONG = "DATAMORPHIC_LONG" in os.environ
+
+#: for tests of Hypothesis whose examples are expensive
+FEW_EXAMPLES = settings(max_examples=500 if LONG else 15)
 
 
 def rotate(*parameters):
