@@ -689,8 +689,7 @@ def test_narrowing_by_scores_is_as_precise_as_bisection(blobs, learner, options)
     inputs = blobs[list("abcd")]
     model = learner.fit(inputs, blobs["target"] == "one")
     plain, guided = (
-        dm.explore(model, inputs, "random_target", walks=100, refine=refine, **options)
-        for refine in ("bisect", "score")
+        dm.explore(model, inputs, "random_target", walks=50, refine=refine, **options) for refine in ("bisect", "score")
     )
     assert guided.distance.max() <= max(4 * plain.distance.max(), options.get("delta", 0))
     # so close to the border the label of a row may depend on the other rows of its batch, on some processors
