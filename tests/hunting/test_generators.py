@@ -17,7 +17,7 @@ from datamorphic.hunting.measures import dispersion
 from datamorphic.relations.box import Affine
 from datamorphic.relations.function import FunctionRelation
 from datamorphic.testing.conformance import check_generator
-from support.thinning import thin
+from support.cases import thin
 
 NAMES = [name for name in (*GENERATORS, *VARIANTS) if name not in ("RT", "FSCS")]  # other names for the same
 CUTTING = ["MT-BART", "MT-IPART", "SFIDMT-BART", "BART", "IPART", "MT-RPART", "RPART"]

@@ -10,7 +10,7 @@ from datamorphic.errors import ArgumentError
 from datamorphic.hunting.selectors import SELECTORS, find_selector
 from datamorphic.relations.base import HOLDS, VIOLATED
 from datamorphic.testing.conformance import check_selector
-from support.thinning import thin
+from support.cases import thin
 
 
 def relation(name, domain, *factors, **more):

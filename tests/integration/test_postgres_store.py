@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from datamorphic.errors import StoreError
 from datamorphic.runs import errors as store_errors
 from datamorphic.runs.store import Store
-from support.thinning import LONG
+from support.cases import LONG
 
 pytest_plugins = ["support.postgres"]
 pytestmark = pytest.mark.slow

@@ -9,7 +9,7 @@ import datamorphic as dm
 from datamorphic.space import geometry
 from datamorphic.space.outputs import Outputs
 from datamorphic.systems.base import Executor
-from support.thinning import LONG, thin
+from support.cases import LONG, thin
 
 PI2 = 2 * np.pi
 

@@ -21,7 +21,7 @@ from datamorphic.hunting.generators import GENERATORS, VARIANTS, make_generator
 from datamorphic.hunting.kernels.compiling import COMPILED
 from datamorphic.relations.box import Affine, Box
 from datamorphic.relations.function import FunctionRelation
-from support.thinning import LONG, thin
+from support.cases import LONG, thin
 
 NAMES = [*GENERATORS, *VARIANTS]
 #: other names for the same, which need no groups of their own; MD-ART is FSCS-EC on the sources of groups

@@ -22,3 +22,17 @@ def rotate(*parameters):
         return list(product(*parameters))
     longest = max(map(len, parameters))
     return [tuple(values[i % len(values)] for values in parameters) for i in range(longest)]
+
+
+def thin(first, second, keep=1):
+    """Combine every first value with `keep` of the second ones, in rotation; with all of them with $DATAMORPHIC_LONG.
+
+    Every second value occurs if there are at least as many first ones.
+    """
+    if LONG or keep >= len(second):
+        return list(product(first, second))
+    return [
+        (one, second[(number + turn * len(second) // keep) % len(second)])
+        for number, one in enumerate(first)
+        for turn in range(keep)
+    ]
