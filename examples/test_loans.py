@@ -37,7 +37,7 @@ def test_more_income_never_speaks_against_a_loan(model):
 def test_the_border_has_not_moved(model, tmp_path):
     """A real suite keeps the baseline beside it."""
     baseline = tmp_path / "front.parquet"
-    dm.explore(model, INPUTS, walks=200).save(baseline)
+    dm.explore(model, INPUTS, walks=100).save(baseline)
     dm.assert_front_unchanged(model, INPUTS, baseline=baseline)
 
 

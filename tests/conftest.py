@@ -88,7 +88,6 @@ def mixed():
 
 
 SLOW_EXAMPLES = {  # in docstrings, where they cannot be marked
-    "datamorphic.audit.api.test",
     "datamorphic.mutation.api.mutate",
     "datamorphic.relations.check.api.check",
 }
@@ -99,6 +98,8 @@ COMPILED_TESTS = (
     "tests/reference/test_selection",
     "tests/reference/test_groups",
     "tests/quality/test_group",
+    "tests/test_docs.py::test_the_code_runs[README",
+    "tests/test_docs.py::test_the_code_runs[docs/guides/hunting",
 )
 
 

@@ -13,6 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import datamorphic as dm
+from support.cases import rotate
 
 
 def make_data(rows=400, seed=0, whole=False, noise=0.0):
@@ -98,11 +99,12 @@ def test_label_noise_learned_by_heart(model):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("whole", [False, True], ids=["real numbers", "whole numbers"])
 @pytest.mark.parametrize(
-    "model",
-    [LogisticRegression(), DecisionTreeClassifier(max_depth=4, random_state=0), KNeighborsClassifier(15)],
-    ids=lambda model: type(model).__name__,
+    ("model", "whole"),
+    rotate(
+        [LogisticRegression(), DecisionTreeClassifier(max_depth=4, random_state=0), KNeighborsClassifier(15)],
+        [False, True],
+    ),
 )
 def test_good_models(model, whole):
     data = make_data(noise=0.2, whole=whole)

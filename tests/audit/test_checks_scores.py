@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 import datamorphic as dm
+from support.cases import rotate
 
 CHECKS = ["scores", "calibration"]
 
@@ -148,17 +149,18 @@ def test_what_is_known_of_a_model_is_advice():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "model",
-    [
-        LogisticRegression(),
-        RandomForestClassifier(20, random_state=0),
-        GaussianNB(),
-        make_pipeline(StandardScaler(), SVC()),
-        LinearSVC(),
-    ],
-    ids=lambda model: type(model).__name__,
+    ("model", "classes"),
+    rotate(
+        [
+            LogisticRegression(),
+            RandomForestClassifier(20, random_state=0),
+            GaussianNB(),
+            make_pipeline(StandardScaler(), SVC()),
+            LinearSVC(),
+        ],
+        [2, 3],
+    ),
 )
-@pytest.mark.parametrize("classes", [2, 3])
 def test_good_models(model, classes):
     data = make_data(classes=classes)
     result = audit(model.fit(data.drop(columns="target"), data["target"]), data)

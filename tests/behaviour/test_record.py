@@ -8,7 +8,15 @@ import sys
 from pathlib import Path
 
 RECORD = Path(__file__).resolve().with_name("record.py")
-QUICK_GROUPS = ("space/", "wrap/", "surface/names", "select/iris tree", "explore/Box 1/random", "trees/")
+QUICK_GROUPS = (
+    "space/",
+    "wrap/",
+    "surface/names",
+    "select/iris tree",
+    "explore/Box 1/random_walk/",
+    "explore/Box 1/random_target/",
+    "trees/",
+)
 
 
 def test_nothing_differs_from_the_record():

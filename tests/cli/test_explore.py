@@ -59,6 +59,9 @@ def stopping(x, y):
     return one(x, y)
 """
 
+TARGETS = ["--strategy", "random_target"]
+SHORT = ["--walks", "20", *TARGETS]
+
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
@@ -113,7 +116,7 @@ def test_a_model_file_needs_trust_where_it_is_a_pickle(run, tmp_path):
     joblib.dump(DecisionTreeClassifier().fit(frame[["x", "y"]], frame["target"]), tmp_path / "tree.joblib")
     frame.to_csv(tmp_path / "labelled.csv", index=False)
     assert run("tree.joblib", "labelled.csv", "--target", "target").exit_code == 2
-    result = run("tree.joblib", "labelled.csv", "--target", "target", "--trust", "--walks", 50, "--json")
+    result = run("tree.joblib", "labelled.csv", "--target", "target", "--trust", *SHORT, "--json")
     assert json.loads(result.stdout)["pairs"] > 2
 
 
@@ -162,12 +165,12 @@ def test_a_run_of_a_function_of_one_case_can_be_resumed(run, tmp_path, monkeypat
 def test_hints_for_columns(run, tmp_path, monkeypatch):
     monkeypatch.setenv("DATAMORPHIC_STORE", str(tmp_path / "runs.sqlite"))
     hints = ["--kind", "y=categorical", "--feature-step", "x=0.1", "--bounds", "x=-1:2"]
-    found = run("talking_rules:rule", "data.csv", "--walks", 20, *hints, "--save", "front.parquet")
+    found = run("talking_rules:rule", "data.csv", *SHORT, *hints, "--save", "front.parquet")
     assert found.exit_code == 0, found.output
     space = dm.Front.load(tmp_path / "front.parquet").space
     assert (space["x"].low, space["x"].high, space["x"].step) == (-1, 2, 0.1)
     assert isinstance(space["y"], dm.Categorical)
-    assert run("talking_rules:rule", "data.csv", "--plan", *hints).exit_code == 0
+    assert run("talking_rules:rule", "data.csv", "--plan", "--walks", 20, *hints).exit_code == 0
     sys.modules["talking_rules"].asked = 0
     stopped = run("talking_rules:stopping", "data.csv", "--walks", 20, "--scalar", "--bounds", "x=0:1")
     assert "datamorphic runs resume 2" in stopped.output
@@ -180,7 +183,7 @@ def test_hints_for_columns(run, tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_text_a_report_and_a_front_are_written(run, tmp_path):
-    result = run("--subject", "Box 2", "--walks", 200, "--html", "out/page.html", "--save", "front.parquet")
+    result = run("--subject", "Box 2", "--walks", 200, *TARGETS, "--html", "out/page.html", "--save", "front.parquet")
     assert result.exit_code == 0, result.output
     assert "border pairs from 200 walks" in result.stdout
     assert "for example" in result.stdout
@@ -202,7 +205,7 @@ def test_comparing_with_a_saved_front_finds_a_moved_border(run):
 
 @pytest.mark.slow
 def test_a_plan_before_a_long_run(run):
-    result = run("--subject", "Box 1", "--walks", 100_000, "--plan")
+    result = run("--subject", "Box 1", "--walks", 10_000, "--plan")
     assert result.exit_code == 0
     assert "cheapest: random_target" in result.stdout
     document = json.loads(run("--subject", "Box 1", "--walks", 10_000, "--plan", "--json").stdout)
@@ -220,7 +223,7 @@ def test_the_cost_without_pairs_is_null(run):
 @pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
 def test_json_is_strict_for_every_encoding_and_output_of_the_model(run, tmp_path, encoding):
-    words = ["explore", "talking_rules:loud", "data.csv", "--walks", "30", "--store", "none", "--json"]
+    words = ["explore", "talking_rules:loud", "data.csv", *SHORT, "--store", "none", "--json"]
     command = [sys.executable, "-m", "datamorphic", *words]
     environment = {**os.environ, "PYTHONIOENCODING": encoding}
     printed = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=True).stdout

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import threading
@@ -22,6 +21,7 @@ from typer.testing import CliRunner
 from datamorphic.cli import guide as guide_command
 from datamorphic.cli.help import GroupWithExamples, add_examples
 from datamorphic.cli.laws import laws
+from support.run_code import run_program
 
 #: only two commands: to declare all of them takes longer than a walk
 app = typer.Typer(cls=GroupWithExamples, pretty_exceptions_enable=False)
@@ -139,7 +139,7 @@ def write_model(folder):
 
 
 @pytest.mark.slow
-def test_written_modules_pass_ruff_run_under_pytest_and_find_planted_violations(folder, shop):
+def test_written_modules_pass_ruff_run_under_pytest_and_find_planted_violations(folder, shop, capsys):
     (folder / "guided_shop.py").write_text(FUNCTIONS.replace("{PORT}", str(shop)))
     pd.DataFrame({"low": range(20, 40, 2), "brand": "any"}).to_csv("queries.csv", index=False)
     write_model(folder)
@@ -157,17 +157,11 @@ def test_written_modules_pass_ruff_run_under_pytest_and_find_planted_violations(
             [ruff, *command, "--no-cache", "--config", CONFIG, *files], capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stdout + done.stderr
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, filter(None, sys.path)))},
-    )
-    assert "3 failed, 1 passed" in done.stdout, done.stdout
-    assert "guided_shop" not in done.stderr
+    _, printed = run_program("pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(folder), *files)
+    assert "3 failed, 1 passed" in printed, printed
+    assert "guided_shop" not in capsys.readouterr().err
     for text in ("area violates 'area.MR1'", "search violates 'shop.MR1'", "violates 'credit.HMR9'"):
-        assert text in done.stdout
+        assert text in printed
 
 
 def test_json_is_one_document_and_answers_can_be_kept(folder):

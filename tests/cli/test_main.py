@@ -101,7 +101,7 @@ def test_a_failing_system_exits_with_three(run, tmp_path):
         "    def ask(self, p):\n"
         "        raise ConnectionError('nobody there')\n"
     )
-    result = run("laws", "failing_system:Failing")
+    result = run("laws", "failing_system:Failing", "--examples", "5")
     assert result.exit_code == 3
     assert "ConnectionError: nobody there" in result.stderr
 
@@ -110,7 +110,7 @@ def test_a_failing_system_exits_with_three(run, tmp_path):
 def test_the_command_leaves_no_files_and_honours_no_color(tmp_path):
     command = Path(sys.executable).with_name("datamorphic")
     result = subprocess.run(
-        [command, "laws", "--subject", "Sin 2", "--examples", "30"],
+        [command, "laws", "--subject", "Sin 2", "--examples", "5"],
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -126,17 +126,22 @@ def test_wrong_arguments_of_augment_are_rejected(tree_front, labelled, empty_fro
     assert len(none.frame) == 20
 
 
+@pytest.fixture(scope="module")
+def poor_front(labelled):
+    inputs, is_poor = labelled.drop(columns="rating"), (labelled["rating"] == "poor").astype(int)
+    model = DecisionTreeClassifier(max_depth=4, random_state=0).fit(inputs, is_poor)
+    return dm.explore(model, inputs, walks=100, progress=False, strategy="random_walk")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["Int64", "boolean", "float", "category"])
-def test_nullable_and_other_labels_get_points(dtype, labelled):
+def test_nullable_and_other_labels_get_points(dtype, labelled, poor_front):
     data = labelled.assign(
         rating=(labelled["rating"] == "poor").astype(int).astype(dtype if dtype != "category" else int)
     )
     if dtype == "category":
         data["rating"] = data["rating"].astype("category")
-    inputs = data.drop(columns="rating")
-    model = DecisionTreeClassifier(max_depth=4, random_state=0).fit(inputs, data["rating"].astype(int))
-    more = dm.explore(model, inputs, walks=200, progress=False, strategy="random_walk").augment(data, "rating", folds=3)
+    more = poor_front.augment(data, "rating", folds=2)
     assert more.added.sum() > 0
     assert more.effect is not None
     assert more.frame["rating"].dtype == data["rating"].dtype

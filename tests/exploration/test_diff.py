@@ -11,6 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 import datamorphic as dm
 from datamorphic.errors import ArgumentError
 from datamorphic.exploration.page import build_front_page
+from support.cases import LONG, rotate
 from support.fronts import credit, explore, step, without
 
 
@@ -192,18 +193,18 @@ def test_regressors_are_compared_at_their_threshold():
     rng = np.random.default_rng(0)
     x = pd.DataFrame(rng.uniform(0, 10, (200, 2)), columns=["x", "y"])
     models = [LinearRegression().fit(x, x["x"] + bias) for bias in (0.0, 1.0)]
-    fronts = [dm.explore(m, x, threshold=5.0, walks=200, progress=False, strategy="random_walk") for m in models]
+    fronts = [dm.explore(m, x, threshold=5.0, walks=80, progress=False, strategy="random_walk") for m in models]
     change = fronts[0].diff(fronts[1])
     assert set(change.table["border"]) == {"above 5 | at most 5"}
     assert change.table["shift"].median() == pytest.approx(0.1, abs=0.01)
     assert (
         fronts[0]
-        .diff(dm.explore(models[0], x, threshold=5.0, seed=1, walks=200, progress=False, strategy="random_walk"))
+        .diff(dm.explore(models[0], x, threshold=5.0, seed=1, walks=80, progress=False, strategy="random_walk"))
         .unchanged
     )
     with pytest.raises(ArgumentError, match="different borders"):
-        fronts[0].diff(dm.explore(models[1], x, threshold=6.0, walks=50, progress=False))
-    jumps = [explore(lambda f, at=at: np.where(f["x"] > at, 9.5, 0.25), jump=3.0) for at in (4, 5)]
+        fronts[0].diff(dm.explore(models[1], x, threshold=6.0, walks=5, progress=False))
+    jumps = [explore(lambda f, at=at: np.where(f["x"] > at, 9.5, 0.25), walks=80, jump=3.0) for at in (4, 5)]
     assert jumps[0].diff(jumps[1]).summary["median_shift"].iloc[0] == pytest.approx(0.1, abs=0.01)
     assert jumps[0].diff(jumps[0]).unchanged
 
@@ -275,7 +276,8 @@ def raising(f):
 @pytest.mark.slow
 @pytest.mark.parametrize("falls", [silent, raising])
 def test_a_model_that_stopped_answering_has_changed(falls, tmp_path):
-    old, new = explore(lambda f: (f["x"] > 5).astype(float)), explore(falls, seed=1)
+    old = explore(lambda f: (f["x"] > 5).astype(float), walks=60)
+    new = explore(falls, seed=1, walks=60)
     quiet = int((old.seeds.frame["x"] > 7).sum())
     old.save(tmp_path / "old.parquet")
     for before in (old, dm.Front.load(tmp_path / "old.parquet")):
@@ -291,7 +293,9 @@ def test_a_model_that_stopped_answering_has_changed(falls, tmp_path):
     assert not back.unchanged
     assert f"{int((new.seeds.frame['x'] > 7).sum())} of 200 real inputs got no answer before" in back.describe()
     new.save(tmp_path / "new.parquet")
-    assert dm.Front.load(tmp_path / "new.parquet").diff(explore(falls, seed=2)).unchanged  # silence is nothing new
+    assert (
+        dm.Front.load(tmp_path / "new.parquet").diff(explore(falls, seed=2, walks=60)).unchanged
+    )  # silence is nothing new
 
 
 def test_two_constant_systems(empty_front, tmp_path):
@@ -314,7 +318,7 @@ def test_two_constant_systems(empty_front, tmp_path):
 
 @pytest.fixture(scope="module")
 def many():
-    return [explore(dm.subjects["Sin 2"], None, walks=100, seed=seed) for seed in range(8)]
+    return [explore(dm.subjects["Sin 2"], None, walks=100, seed=seed) for seed in range(8 if LONG else 5)]
 
 
 @pytest.mark.slow
@@ -331,19 +335,18 @@ def test_the_same_model_with_another_seed_is_unchanged(many, tmp_path):
     assert sum(alarms) == 0
 
 
+CHANGED_RULES = {
+    "shifted": lambda f: np.select([f["x"] > 7, f["x"] > 4], ["c", "b"], "a"),
+    "swapped": lambda f: np.select([f["x"] > 7, f["x"] > 3], ["a", "b"], "c"),
+    "vanished": lambda f: np.where(f["x"] > 3, "b", "a"),
+    "gained": lambda f: np.select([f["x"] > 8.5, f["x"] > 7, f["x"] > 3], ["d", "c", "b"], "a"),
+}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("walks", [100, 300])
-@pytest.mark.parametrize(
-    "rule",
-    [
-        lambda f: np.select([f["x"] > 7, f["x"] > 4], ["c", "b"], "a"),
-        lambda f: np.select([f["x"] > 7, f["x"] > 3], ["a", "b"], "c"),
-        lambda f: np.where(f["x"] > 3, "b", "a"),
-        lambda f: np.select([f["x"] > 8.5, f["x"] > 7, f["x"] > 3], ["d", "c", "b"], "a"),
-    ],
-    ids=["shifted", "swapped", "vanished", "gained"],
-)
-def test_files_show_changes(rule, walks, tmp_path):
+@pytest.mark.parametrize(("change", "walks"), rotate(list(CHANGED_RULES), [100, 300]))
+def test_files_show_changes(change, walks, tmp_path):
+    rule = CHANGED_RULES[change]
     old = explore(lambda f: np.select([f["x"] > 7, f["x"] > 3], ["c", "b"], "a"), walks=walks)
     new = explore(rule, walks=walks, seed=1)
     for name, front in (("old", old), ("new", new)):
@@ -361,7 +364,7 @@ def test_the_text_has_no_python_syntax(mixed_front, people):
         lambda f: credit(f.assign(income=f["income"] - 5)),
         people,
         space=mixed_front.space,
-        walks=100,
+        walks=40,
         seed=1,
         strategy="random_walk",
     )
@@ -379,14 +382,14 @@ def test_labels_are_compared_by_value():
     def rule(kind):
         return lambda f: (f["x"] > 5).astype(int).to_numpy().astype(kind)
 
-    whole = explore(rule(int))
+    whole = explore(rule(int), walks=80)
     for kind in (float, bool):
-        other = explore(rule(kind), seed=1)
+        other = explore(rule(kind), seed=1, walks=80)
         change = whole.diff(other)
         assert change.unchanged
         assert set(change.table["border"]) == {"0 | 1"}
         assert without(whole).diff(without(other)).unchanged
-    text = explore(rule(str), seed=1)
+    text = explore(rule(str), seed=1, walks=80)
     assert whole.diff(text).kept == 0
     assert set(whole.diff(text).table["border"]) == {"0 | 1", "'0' | '1'"}
     assert not without(whole).diff(without(text)).unchanged

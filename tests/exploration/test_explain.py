@@ -131,7 +131,7 @@ def test_a_system_that_fails_at_the_case_flips_nothing():
 
 @pytest.mark.slow
 def test_flips_are_no_larger_than_a_single_feature_needs(mixed_front, people):
-    cases = people.head(40)
+    cases = people.head(15)
     told = mixed_front.nearest(cases)
     own, best = credit(cases), np.full(len(cases), np.inf)
     for name in ("income", "debt", "age"):

@@ -17,6 +17,7 @@ from datamorphic.hunting.measures import dispersion
 from datamorphic.relations.box import Affine
 from datamorphic.relations.function import FunctionRelation
 from datamorphic.testing.conformance import check_generator
+from support.cases import thin
 
 NAMES = [name for name in (*GENERATORS, *VARIANTS) if name not in ("RT", "FSCS")]  # other names for the same
 CUTTING = ["MT-BART", "MT-IPART", "SFIDMT-BART", "BART", "IPART", "MT-RPART", "RPART"]
@@ -39,12 +40,11 @@ KINDS = dm.Space([*WHOLE.features, dm.Categorical("c", ["a", "b", "c"])])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("case", ["one number", "two sources by hand", "a space"])
+@pytest.mark.parametrize(("name", "case"), thin(NAMES, ["one number", "two sources by hand", "a space"], keep=2))
 def test_conformance(name, case):
     space = WHOLE if name in CUTTING else KINDS
     asked = {"one number": TRIPLED, "two sources by hand": MEETING, "a space": space}[case]
-    check_generator(lambda seed: make_generator(name, asked, seed=seed), asked, groups=75)
+    check_generator(lambda seed: make_generator(name, asked, seed=seed), asked, groups=50)
 
 
 def test_conformance_suite_detects_wrong_generators():
@@ -97,8 +97,7 @@ CONSTANT = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", CONSTANT)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("name", "case"), thin(NAMES, [*CONSTANT]))
 def test_constant_follow_ups(name, case):
     groups = make_generator(name, CONSTANT[case], seed=0).propose(150)
     assert (groups.follow_ups == 0.5).all()
@@ -284,10 +283,10 @@ def test_splits_of_integers_reach_all_of_them():
 @pytest.mark.parametrize("name", NAMES)
 def test_the_first_group_is_uniform(name):
     asked = follows(Affine.scaled(3.0, 2))
-    first = np.concatenate([make_generator(name, asked, seed=seed).propose().sources for seed in range(200)])
+    first = np.concatenate([make_generator(name, asked, seed=seed).propose().sources for seed in range(80)])
     for column in first.T:
         assert stats.kstest(column, "uniform").pvalue > 1e-4
-    assert abs(np.corrcoef(first.T)[0, 1]) < 4 / math.sqrt(200)
+    assert abs(np.corrcoef(first.T)[0, 1]) < 4 / math.sqrt(80)
 
 
 @pytest.mark.parametrize("d", [1, 2, 3])

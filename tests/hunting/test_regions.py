@@ -232,13 +232,13 @@ def test_scenarios_that_the_domains_do_not_allow_are_refused():
     [(1, 0.02, 5000, "grid"), (1, 0.02, 5000, "random"), (3, 0.05, 30, "grid"), (3, 0.05, 30, "random")],
 )
 def test_classification_in_one_and_three_dimensions(d, rate, side, how):
-    _named_rightly(d, rate, side, how, regions=20, least=0.95)
+    _named_rightly(d, rate, side, how, regions=15, least=0.93)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["grid", "random"])
 def test_classification_in_two_dimensions(how):
-    _named_rightly(2, 0.01, 100, how, regions=100, least=0.95)
+    _named_rightly(2, 0.01, 100, how, regions=40, least=0.95)
 
 
 def _named_rightly(d, rate, side, how, regions, least):

@@ -399,9 +399,9 @@ JOINT = {
     "XGBoost, two": (lambda: xg(n_estimators=3).fit(HOLED, TWO), HOLED, 0.0),
     "XGBoost, three": (lambda: fitted(xg(n_estimators=2), GROUPED, THREE, {}), GROUPED, 0.0),
     "XGBoost, numbers": (lambda: xg("Regressor", n_estimators=3, objective="reg:gamma").fit(PLAIN, AMOUNT), PLAIN, 0.1),
-    "LightGBM": (lambda: lg(n_estimators=3).fit(GROUPED, WORDS), GROUPED, 0.0),
+    "LightGBM": (lambda: lg(n_estimators=2).fit(GROUPED, WORDS), GROUPED, 0.0),
     "LightGBM, forest": (
-        lambda: lg(n_estimators=3, boosting_type="rf", bagging_freq=1, bagging_fraction=0.7).fit(HOLED, THREE), HOLED, 0.0),
+        lambda: lg(n_estimators=2, boosting_type="rf", bagging_freq=1, bagging_fraction=0.7).fit(HOLED, THREE), HOLED, 0.0),
     "CatBoost": (lambda: cat(iterations=3, depth=3).fit(PLAIN, THREE), PLAIN, 0.0),
 }  # fmt: skip
 
@@ -411,7 +411,7 @@ JOINT = {
 def test_joint_kills_equal_those_of_evaluating_mutated_forests(name):
     model, frame, tolerance = JOINT[name]
     forest = forest_of(model(), frame)
-    given = seen(forest, frame.iloc[:60])
+    given = seen(forest, frame.iloc[:40])
     of = tuple(generate_mutants(tree) for tree in forest.trees)
     found = [
         kills.get_rows(mutant).tolist()

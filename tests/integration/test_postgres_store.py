@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from datamorphic.errors import StoreError
 from datamorphic.runs import errors as store_errors
 from datamorphic.runs.store import Store
+from support.cases import LONG
 
 pytest_plugins = ["support.postgres"]
 pytestmark = pytest.mark.slow
@@ -192,7 +193,7 @@ def test_two_make_the_tables_at_once(postgres_url):
         "print('ready', flush=True); input(); Store.open(sys.argv[1]).begin('e', 'm', {})"
     )
     pipe = subprocess.PIPE
-    for _ in range(2):
+    for _ in range(5 if LONG else 1):
         pair = [
             subprocess.Popen([sys.executable, "-c", code, postgres_url], stdin=pipe, stdout=pipe, stderr=pipe)
             for _ in range(2)

@@ -8,10 +8,12 @@ from hypothesis import given
 
 import datamorphic as dm
 from datamorphic.space import geometry
+from support.cases import FEW_EXAMPLES
 from support.space_strategies import is_discrete, spaces_with_points
 
 
 @pytest.mark.slow
+@FEW_EXAMPLES
 @given(spaces_with_points(3))
 def test_the_distance_is_a_metric(drawn):
     space, x, y, z = drawn
@@ -27,6 +29,7 @@ def test_the_distance_is_a_metric(drawn):
 
 
 @pytest.mark.slow
+@FEW_EXAMPLES
 @given(spaces_with_points(2))
 def test_the_midpoint_is_nearer_to_both_ends(drawn):
     space, x, y = drawn
@@ -42,6 +45,7 @@ def test_the_midpoint_is_nearer_to_both_ends(drawn):
 
 
 @pytest.mark.slow
+@FEW_EXAMPLES
 @given(spaces_with_points(2))
 def test_the_continuous_part_is_halved(drawn):
     space, x, y = drawn
@@ -51,6 +55,7 @@ def test_the_continuous_part_is_halved(drawn):
 
 
 @pytest.mark.slow
+@FEW_EXAMPLES
 @given(spaces_with_points(1))
 def test_moves_are_local_and_no_longer_than_their_step(drawn):
     space, x = drawn
@@ -64,6 +69,7 @@ def test_moves_are_local_and_no_longer_than_their_step(drawn):
 
 
 @pytest.mark.slow
+@FEW_EXAMPLES
 @given(spaces_with_points(2, most=12))
 def test_the_path_reaches_its_target(drawn):
     space, x, y = drawn

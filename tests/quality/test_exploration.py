@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 
@@ -11,8 +9,8 @@ import datamorphic as dm
 from datamorphic.space import geometry
 from datamorphic.space.outputs import Outputs
 from datamorphic.systems.base import Executor
+from support.cases import LONG, thin
 
-LONG = "DATAMORPHIC_LONG" in os.environ
 PI2 = 2 * np.pi
 
 
@@ -81,8 +79,7 @@ def simulated(rule, walks, directed, seed):
     return met.mean()
 
 
-@pytest.mark.parametrize("directed", [True, False])
-@pytest.mark.parametrize("name", DEFINITIONS)
+@pytest.mark.parametrize(("name", "directed"), thin([*DEFINITIONS], [True, False]))
 def test_walks_find_what_an_independent_simulation_finds(name, directed):
     walks = 10_000
     front = dm.explore(
@@ -142,10 +139,10 @@ DISCRETE = [dm.Integer("n", 0, 300), dm.Integer("m", -5, 20), dm.Categorical("c"
 )
 @pytest.mark.parametrize("strategy", ["random_target", "random_walk"])
 def test_all_pairs_keep_the_bound_of_their_space(features, share, strategy):
-    """A million pairs in the long form, a fifth of it else."""
+    """A million pairs in the long form, a tenth of it else."""
     space = dm.Space(features)
     sut = Checkers(space)
-    wanted = int((500_000 if LONG else 100_000) * share)
+    wanted = int((500_000 if LONG else 50_000) * share)
     pairs = 0
     for seed in range(9):
         front = dm.explore(

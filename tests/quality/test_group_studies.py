@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -43,9 +43,15 @@ OURS = [
 PRINTED = [table for table in OURS if table in tables()]
 
 
+@cache
+def run_tiny(name):
+    """Run a study once for all tests that only read it."""
+    return study(name, scale="tiny", progress=False)
+
+
 @pytest.mark.parametrize("name", OURS)
 def test_every_study_runs(name):
-    found = study(name, scale="tiny", progress=False)
+    found = run_tiny(name)
     rows = found.rows
     assert rows.columns.tolist() == list(Row._fields)
     assert not rows.duplicated(["row", "column"]).any()
@@ -198,7 +204,7 @@ def test_ended_trials_have_no_effect():
 
 @pytest.mark.parametrize("name", ["simulation", "002-3"])
 def test_a_study_is_a_page(tmp_path, name):
-    found = study(name, scale="tiny", progress=False)
+    found = run_tiny(name)
     page = build_page(found)
     assert page.sections[-1].heading == "Notes"
     assert any(section.drawing for section in page.sections) == (name == "simulation")
@@ -210,7 +216,7 @@ def test_the_page_of_input_domains_shows_why(monkeypatch):
     from datamorphic.studies import page
 
     monkeypatch.setattr(page, "MAX_SOURCES", 1_200)
-    found = study("input_domains", scale="tiny", progress=False)
+    found = run_tiny("input_domains")
     (why,) = [section for section in build_page(found).sections if section.anchor == "why"]
     assert [part.heading.partition(":")[0] for part in why.parts] == ["Where 600 sources lie", "branch3.1", "emu10"]
     assert all(part.drawing is not None for part in why.parts)
@@ -224,7 +230,7 @@ def test_a_full_study_makes_as_many_trials_as_in_print():
 
 
 def test_the_command_writes_the_page(monkeypatch, tmp_path):
-    monkeypatch.setattr(studies, "study", lambda name, scale, seed: study(name, "tiny", seed, progress=False))
+    monkeypatch.setattr(studies, "study", lambda name, scale, seed: run_tiny(name))
     run = partial(CliRunner().invoke, app)
     file = tmp_path / "study.html"
     assert "Written: " in run(["study", "002-3", "--html", str(file)]).stdout

@@ -81,12 +81,12 @@ def test_logistic_regression_with_the_right_signs_violates_nothing(book: pd.Data
 
 
 def test_violations_of_boosting_grow_with_its_trees(book: pd.DataFrame) -> None:
-    sizes = [10, 20, 40, 80, 160]
+    sizes = [10, 20, 40, 80]
     columns = find_numbers(book)
     relations = credit_relations().values()
     shares = []
-    for seed in range(3):
-        training, test = split(book, seed)
+    for seed in range(2):
+        training, test = split(book.iloc[:10_000], seed)
         model = GradientBoostingClassifier(n_estimators=sizes[-1], random_state=seed)
         model.fit(training[columns], training["default"] == "default")
         frames = [test, *(relation.change(test).frame for relation in relations)]

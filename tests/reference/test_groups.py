@@ -21,6 +21,7 @@ from datamorphic.hunting.generators import GENERATORS, VARIANTS, make_generator
 from datamorphic.hunting.kernels.compiling import COMPILED
 from datamorphic.relations.box import Affine, Box
 from datamorphic.relations.function import FunctionRelation
+from support.cases import LONG, thin
 
 NAMES = [*GENERATORS, *VARIANTS]
 #: other names for the same, which need no groups of their own; MD-ART is FSCS-EC on the sources of groups
@@ -29,7 +30,6 @@ SAME = {"RT": "MT-RT", "FSCS": "FSCS-ART", "MD-ART": "FSCS-EC"}
 SLOW = {"SFIDMT-ART-joint", *(name for name in NAMES if name.startswith("MT-ART")), *VARIANTS} - {"MT-ART-Min"}
 CUTTING = ["MT-BART", "MT-IPART", "SFIDMT-BART", "BART", "IPART", "MT-RPART", "RPART"]
 RELATIONS = ["tripled", "reflected", "shifted", "mixed"]
-LONG = "DATAMORPHIC_LONG" in os.environ
 DIMENSIONS = [1, 2, 3, 6]
 
 
@@ -76,25 +76,23 @@ def test_every_generator_has_a_plain_reference():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("d", DIMENSIONS)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("name", "d"), thin(NAMES, DIMENSIONS))
 def test_many_groups_are_those_of_plain_code(name, d):
     """With two candidates, and fewer tries, which is quicker; the usual number of them is tried below."""
-    count = (2000 if LONG or d == 2 else 600) if LONG or name not in SLOW else 300
+    count = 2000 if LONG else 200 if name in SLOW else 1000
     options = {"tries": 10} if name == "RRT" else {"k": 2}
     asked = relation("tripled", d)
     np.testing.assert_array_equal(fast(name, asked, count, **options), plain(name, asked, count, **options))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("place", range(4))
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("name", "place"), thin(NAMES, range(4), keep=2))
 def test_every_relation_with_and_without_kernels(name, place):
     """Every relation, each in another dimension; which is which differs from generator to generator."""
-    asked = relation(RELATIONS[place], DIMENSIONS[(place + NAMES.index(name)) % 4])
-    expected = plain(name, asked, 120)
-    np.testing.assert_array_equal(fast(name, asked, 120), expected)
-    np.testing.assert_array_equal(fast(name, by_hand(asked), 120), expected)
+    asked = relation(RELATIONS[place], DIMENSIONS[(place + NAMES.index(name) // 4) % 4])
+    expected = plain(name, asked, 80)
+    np.testing.assert_array_equal(fast(name, asked, 80), expected)
+    np.testing.assert_array_equal(fast(name, by_hand(asked), 80), expected)
 
 
 def holed(x):
@@ -117,8 +115,7 @@ ODD = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", ODD)
-@pytest.mark.parametrize("name", GENERATORS)
+@pytest.mark.parametrize(("name", "case"), thin([*GENERATORS], [*ODD], keep=3))
 def test_odd_relations(name, case):
     expected = plain(name, ODD[case], 130, k=3, **({} if name in ("Sobol", "Halton") else {"scaled": True}))
     np.testing.assert_array_equal(fast(name, ODD[case], 130, k=3, scaled=True), expected)
@@ -157,8 +154,7 @@ KINDS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", KINDS)
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in CUTTING])
+@pytest.mark.parametrize(("name", "case"), thin([name for name in NAMES if name not in CUTTING], [*KINDS], keep=2))
 def test_whole_numbers_and_categories(name, case):
     made = fast(name, KINDS[case], 130)
     np.testing.assert_array_equal(made, plain(name, KINDS[case], 130))
@@ -181,10 +177,10 @@ def test_partition_generators_refuse_categories(name, case):
 
 def digests():
     """What every generator makes, as hashes; this is run in a process of its own, too."""
-    asked = {f"{name} tripled": (name, relation("tripled", 2), 40 if name in SLOW else 150) for name in NAMES}
-    asked |= {f"{name} mixed 1-D": (name, relation("mixed", 1), 40) for name in GENERATORS}
+    asked = {f"{name} tripled": (name, relation("tripled", 2), 20 if name in SLOW else 80) for name in NAMES}
+    asked |= {f"{name} mixed 1-D": (name, relation("mixed", 1), 20) for name in GENERATORS}
     few = Box.of(dm.Space([dm.Integer(name, 0, 2) for name in "abc"]))  # these lie on the borders of shells
-    asked |= {f"{name} whole": (name, few, 150) for name in ("FSCS-EC", "SFIDMT-ART", "MT-BART", "RPART")}
+    asked |= {f"{name} whole": (name, few, 80) for name in ("FSCS-EC", "SFIDMT-ART", "MT-BART", "RPART")}
     return {key: hashlib.sha256(fast(*wanted).tobytes()).hexdigest() for key, wanted in asked.items()}
 
 

@@ -9,6 +9,7 @@ import pytest
 import datamorphic as dm
 from datamorphic.hunting.selectors import SELECTORS
 from datamorphic.relations.box import Affine
+from support.cases import thin
 
 PAIRS = {1: 90, 2: 130, 3: 80, 6: 50}
 
@@ -49,8 +50,7 @@ def same_pairs(name, given, count, seed=5, k=3, data=None, **options):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dimension", PAIRS)
-@pytest.mark.parametrize("name", plain_selection.PLAIN)
+@pytest.mark.parametrize(("name", "dimension"), thin([*plain_selection.PLAIN], [*PAIRS], keep=2))
 def test_affine_follow_ups(name, dimension):
     same_pairs(name, relations(dimension, lambda change: change), PAIRS[dimension])
 
@@ -62,8 +62,7 @@ def test_as_published(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dimension", [1, 3])
-@pytest.mark.parametrize("name", plain_selection.PLAIN)
+@pytest.mark.parametrize(("name", "dimension"), thin([*plain_selection.PLAIN], [1, 3]))
 def test_follow_ups_by_a_function(name, dimension):
     """Their domains are known from samples only, so some follow-ups lie outside."""
     same_pairs(name, relations(dimension, as_function), 70)
@@ -74,15 +73,15 @@ def test_follow_ups_by_a_function(name, dimension):
 def test_other_numbers_of_candidates_and_relations(name):
     given = relations(2, lambda change: change, several=False)
     for k, seed in ((1, 2), (7, 3)):
-        same_pairs(name, given, 50, seed=seed, k=k)
-    same_pairs(name, given[:1], 60)
+        same_pairs(name, given, 30, seed=seed, k=k)
+    same_pairs(name, given[:1], 40)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", plain_selection.PLAIN)
 def test_candidates_from_data(name):
     data = np.random.default_rng(0).uniform(-1, 2, (37, 2)).tolist()
-    same_pairs(name, relations(2, lambda change: change, several=False), 100, data=data)
+    same_pairs(name, relations(2, lambda change: change, several=False), 60, data=data)
 
 
 @pytest.mark.slow

@@ -68,7 +68,7 @@ def children():
 @pytest.mark.parametrize("name", MODELS)
 def test_fronts_are_the_same_on_all_engines(name, wine, tmp_path):
     model = MODELS[name].fit(wine.drop(columns="target"), wine["target"])
-    options = {"target": "target", "walks": 100, "batch": 20, "strategy": "auto" if name == "svm" else "random_walk"}
+    options = {"target": "target", "walks": 20, "batch": 10, "strategy": "auto" if name == "svm" else "random_walk"}
     alone = saved(dm.explore(model, wine, **options), tmp_path / "f")
     assert saved(dm.explore(model, wine, engine="threads:3", **options), tmp_path / "f") == alone
 
@@ -100,9 +100,9 @@ def test_answers_of_several_processes_are_those_of_one(wine, tmp_path):
 
     before = children()
     for model, engine, more in (
-        (Network(), "processes:2", {"walks": 60}),
-        (Several(), "processes:1", {"strategy": "random_walk", "walks": 60}),
-        (Numbers(), "processes:1", {"strategy": "random_walk", "walks": 60, "jump": 0.3}),
+        (Network(), "processes:2", {"walks": 30}),
+        (Several(), "processes:1", {"strategy": "random_walk", "walks": 20}),
+        (Numbers(), "processes:1", {"strategy": "random_walk", "walks": 20, "jump": 0.3}),
     ):
         alone = dm.explore(model, inputs, batch=20, **more)
         shared = dm.explore(model, inputs, batch=20, engine=engine, **more)

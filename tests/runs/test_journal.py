@@ -27,6 +27,7 @@ from datamorphic.space.outputs import Outputs
 from datamorphic.space.points import Rows
 from datamorphic.systems.base import Executor, SystemTraits
 from datamorphic.systems.guard import SolvedPiece
+from support.cases import FEW_EXAMPLES
 
 SPACE = dm.Space([dm.Integer("n", 0, 1_000_000)])
 
@@ -250,6 +251,7 @@ def solved_as_told(solved):
 
 
 @pytest.mark.slow
+@FEW_EXAMPLES
 @given(pieces=PIECES, data=st.data())
 def test_pieces_of_any_kind_in_any_order_come_back_unchanged(store, pieces, data):
     run, batch = begun(store), numbers(range(30))
@@ -437,6 +439,7 @@ def test_a_kill_costs_no_more_than_what_was_not_yet_written(store, monkeypatch):
 
 
 @pytest.mark.slow
+@FEW_EXAMPLES
 @given(
     sizes=st.lists(st.integers(0, 30), min_size=1, max_size=5),
     batch=st.integers(1, 40),

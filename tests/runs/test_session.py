@@ -91,7 +91,7 @@ def test_a_model_whose_scores_turned_out_to_be_others_goes_on(pieces, squares, p
 def test_a_model_that_counts_its_questions_is_still_the_same(squares, tmp_path, monkeypatch):
     frame, labels = squares
     model = KNeighborsClassifier().fit(frame, labels)
-    options = {"walks": 20, "steps": 8, "store": tmp_path / "runs.sqlite"}
+    options = {"walks": 20, "steps": 8, "strategy": "random_target", "store": tmp_path / "runs.sqlite"}
     with monkeypatch.context() as patched:
         cut_after(4, patched)
         with pytest.raises(Cut):

@@ -132,7 +132,8 @@ def main(url, folder, kills, seed):
     random.seed(seed)
     folder = Path(folder)
     whole = []  # here: what is imported now need not be after every fork
-    for number, way in enumerate(WAYS):
+    ways = WAYS[:kills]
+    for number, way in enumerate(ways):
         log = folder / f"whole-{number}"
         run(url, log, way)
         whole.append((outcome(url, newest(url).id), asked(log)))
@@ -141,8 +142,8 @@ def main(url, folder, kills, seed):
     for trial in count():
         if told["kills"] >= kills:
             break
-        number = trial % len(WAYS)
-        way, (expected, rows) = WAYS[number], whole[number]
+        number = trial % len(ways)
+        way, (expected, rows) = ways[number], whole[number]
         share = (trial + random.random()) / kills % 1  # early, late and in between, whatever the machine does
         log, before = folder / f"cut-{trial}", newest(url).id
         done = in_a_process(url, log, way, rows=share * rows.total())
@@ -156,7 +157,7 @@ def main(url, folder, kills, seed):
             already = answered(log)
             told["shares"].append(round(already / rows.total(), 2))
             left = max(0, rows.total() - already)
-            again = already + left * random.random() if cuts == 1 and trial // len(WAYS) % 2 else None
+            again = already + left * random.random() if cuts == 1 and trial // len(ways) % 2 else None
             done = in_a_process(url, log, way, this.id, again)
         if not cuts:
             told["finished before"] += 1

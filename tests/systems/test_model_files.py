@@ -12,6 +12,7 @@ import pytest
 import datamorphic as dm
 from datamorphic.errors import MissingExtra, ModelError
 from datamorphic.systems.missing_packages import MissingPackage, build_missing_package_error
+from support.cases import rotate
 
 
 @pytest.fixture
@@ -39,10 +40,10 @@ def fit(kind, frame, target):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("kind", "suffix"), [("xgboost", ".json"), ("xgboost", ".ubj"), ("lightgbm", ".txt"), ("catboost", ".cbm")]
+    ("file", "classes"), rotate(["xgboost .json", "xgboost .ubj", "lightgbm .txt", "catboost .cbm"], [2, 3])
 )
-@pytest.mark.parametrize("classes", [2, 3])
-def test_classifiers_in_their_own_files(data, tmp_path, kind, suffix, classes):
+def test_classifiers_in_their_own_files(data, tmp_path, file, classes):
+    kind, suffix = file.split()
     features = data.drop(columns="target")
     target = data["target"] + (classes == 3) * (features["c"] > 0)
     model, save = fit(kind, features, target)
@@ -52,7 +53,7 @@ def test_classifiers_in_their_own_files(data, tmp_path, kind, suffix, classes):
         tmp_path / f"model{suffix}", shuffled, target="target", budget="2s", only=["answers", "column order"]
     )
     assert not result.at_least("concern")
-    front = dm.explore(tmp_path / f"model{suffix}", shuffled, target="target", walks=20)
+    front = dm.explore(tmp_path / f"model{suffix}", shuffled, target="target", walks=5)
     outputs = front.sut.execute(features, scores=True)
     assert front.sut.labels == tuple(range(classes))
     np.testing.assert_array_equal(outputs.values, np.ravel(model.predict(features)))

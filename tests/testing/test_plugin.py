@@ -596,7 +596,9 @@ FRONT = """
         return frame.age > AGE
 
     def test_front():
-        dm.assert_front_unchanged(model, SPACE, "front.parquet", walks=30, tolerance=TOLERANCE)
+        dm.assert_front_unchanged(
+            model, SPACE, "front.parquet", walks=30, strategy="random_target", tolerance=TOLERANCE
+        )
 """
 
 
@@ -639,7 +641,7 @@ def test_a_front_is_explored_as_its_baseline_was(tmp_path):
     dm.assert_front_unchanged(lambda frame: frame.x * 2.0, baseline=file)  # the threshold is that of the baseline
     with pytest.raises(AssertionError, match="moved"):
         dm.assert_front_unchanged(lambda frame: frame.x * 2.5, baseline=file)
-    dm.explore(dm.subjects["Box 1"], walks=100, seeds=50).save(file)
+    dm.explore(dm.subjects["Box 1"], walks=200, seeds=50, strategy="random_target").save(file)
     dm.assert_front_unchanged(dm.subjects["Box 1"], baseline=file)
     with pytest.raises(AssertionError, match="The border of"):
         dm.assert_front_unchanged(dm.subjects["Box 2"], baseline=file)

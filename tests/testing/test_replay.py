@@ -258,7 +258,8 @@ def test_failures_of_another_system_of_the_same_name_are_ignored(url, features, 
         asked.append(len(frame))
         return frame["x"] > 0.0625
 
-    front = dm.explore(other, dm.Space(features), walks=20, steps=4, name="churn", store=url, progress=False)
+    options = {"walks": 20, "steps": 4, "strategy": "random_target", "name": "churn"}
+    front = dm.explore(other, dm.Space(features), **options, store=url, progress=False)
     assert front.tally.retried_failures is None, why
     assert asked[0] > 1  # the run itself
     assert cases(url) == [X[10]]  # and what the first system failed on is still known

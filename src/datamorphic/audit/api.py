@@ -115,7 +115,7 @@ def test(
     >>> from sklearn.naive_bayes import GaussianNB
     >>> iris = dm.data.load("iris")
     >>> model = GaussianNB().fit(iris.drop(columns="target"), iris["target"])
-    >>> result = dm.test(model, iris, target="target", budget="20s")
+    >>> result = dm.test(model, iris, target="target", only=["repeats", "row order"])  # by default all checks
     >>> result.passed
     True
     """

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -35,6 +35,14 @@ if TYPE_CHECKING:
 RowSelection = npt.NDArray[Any] | slice | Sequence[int]
 Data = TypeVar("Data", bound=DataLike)
 Hints = Mapping[str, Any]
+
+
+@lru_cache(maxsize=64)
+def _make_column_index(names: tuple[str, ...]) -> pd.Index:
+    """Return the columns of frames; making them takes longer than a frame of a small batch."""
+    import pandas as pd
+
+    return pd.Index(list(names))
 
 
 class Points:
@@ -238,7 +246,7 @@ class Space:
         #: whether all features are continuous and none is nullable
         self.smooth = self.kinds["continuous"] == len(self) == len(self.units) and not self.has_nullable
         #: whether, beyond that, the codes are the user's values
-        self.plain = self.smooth and all(self.dtypes.get(name, float) == np.float64 for name in self.names)
+        self.plain = self.smooth and all(self.dtypes.get(name, np.float64) == np.float64 for name in self.names)
 
     def _group_tied_features(self) -> tuple[tuple[int, ...], ...]:
         """Return the positions of the features in order, tied features as one tuple."""
@@ -446,17 +454,20 @@ class Space:
         import pandas as pd
 
         if like is None and self.plain:
-            return pd.DataFrame(np.array(codes, order="F"), columns=list(self.names), copy=False)
+            column_index = _make_column_index(self.names).view()  # a view, because users may name it
+            return pd.DataFrame(np.array(codes, order="F"), columns=column_index, copy=False)
         dtypes: Any = self.dtypes if like is None else like.dtypes
-        names = self.names if like is None else [name for name in like.columns if name in self._positions]
+        names = list(self.names) if like is None else [name for name in like.columns if name in self._positions]
         index = like.index if like is not None and len(like) == len(codes) else None
-        columns = {}
+        columns = []
         for name in names:
             j = self._positions[name]
             values = decode(self.features[j], codes[:, j], dtypes.get(name))
             # By itself pandas infers a text dtype for some batches of objects and not for others.
-            columns[name] = pd.Series(values, index=index, dtype=object) if values.dtype == object else values
-        return pd.DataFrame(columns, index=index, copy=False)
+            columns.append(pd.Series(values, index=index, dtype=object) if values.dtype == object else values)
+        frame = pd.DataFrame(dict(enumerate(columns)), index=index, copy=False)
+        frame.columns = _make_column_index(self.names).view() if like is None else pd.Index(names)
+        return frame
 
     def decode_value(self, position: int, code: float) -> Any:
         """Return the value of one code of a feature."""

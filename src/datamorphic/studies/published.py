@@ -28,10 +28,14 @@ def tables() -> list[str]:
     >>> tables()[:4], len(tables())
     (['000-1', '000-4', '000-5', '000-6'], 68)
     """
+    return list(_list_tables())
+
+
+@cache
+def _list_tables() -> tuple[str, ...]:
     names = [file.name.removesuffix(".csv") for file in files(__package__).joinpath("published").iterdir()]
-    return sorted(
-        (name for name in names if name[0].isdigit()), key=lambda name: [int(part) for part in name.split("-")]
-    )
+    numbers = {name: [int(part) for part in name.split("-")] for name in names if name[0].isdigit()}
+    return tuple(sorted(numbers, key=numbers.__getitem__))
 
 
 def published(table: str) -> pd.DataFrame:
@@ -64,7 +68,7 @@ def published(table: str) -> pd.DataFrame:
     22        cost      10.59
     23  capability      14.11
     """
-    return _read_table(_validate_table(table))
+    return _read_table(_validate_table(table)).copy()
 
 
 def erratum(
@@ -114,26 +118,37 @@ def misprints() -> pd.DataFrame:
     return _read_table("misprints")
 
 
+@cache
+def _group_misprints() -> dict[str, list[dict[str, Any]]]:
+    """Return the rows of misprints.csv by table; walks that are not stated are None."""
+    frame = misprints()
+    records = frame.astype({"walks": object}).where(frame.notna(), None).to_dict("records")
+    rows_by_table: dict[str, list[dict[str, Any]]] = {}
+    for record in records:
+        rows_by_table.setdefault(record["table"], []).append(record)
+    return rows_by_table
+
+
 def _find_misprints(place: dict[str, str], walks: int | None) -> list[str]:
-    rows = misprints()
-    rows = rows[rows["table"] == place["tables"]]
-    if not len(rows):
-        return []
-    for field, value in place.items():
-        if value and field != "tables":
-            rows = rows[rows[field] == value]
+    conditions = {field: value for field, value in place.items() if value and field != "tables"}
+    rows = [
+        row
+        for row in _group_misprints().get(place["tables"], ())
+        if all(row[field] == value for field, value in conditions.items())
+    ]
     if walks is not None:
-        rows = rows[rows["walks"] == walks]
-    elif rows["walks"].notna().any():
-        return ["Misprints at " + ", ".join(f"{walks:,}" for walks in sorted({*rows["walks"].dropna()})) + " walks."]
-    if not len(rows):
+        rows = [row for row in rows if row["walks"] == walks]
+    elif stated := {row["walks"] for row in rows if row["walks"] is not None}:
+        return ["Misprints at " + ", ".join(f"{walks:,}" for walks in sorted(stated)) + " walks."]
+    if not rows:
         return []
-    fits = rows["fits"].iloc[0]
+    fits = rows[0]["fits"]
     if len(rows) > 1 or not fits:
         return ["The figures of this row contradict each other."]
     return [f"A misprint: the other figures give {fits}."]
 
 
+@cache
 def _read_table(name: str) -> pd.DataFrame:
     import pandas as pd
 
@@ -147,6 +162,6 @@ def _read_table(name: str) -> pd.DataFrame:
 
 
 def _validate_table(table: str) -> str:
-    if table not in tables():
+    if table not in _list_tables():
         raise DataError(f"There is no published table {table!r}. There are: {', '.join(tables())}.")
     return table

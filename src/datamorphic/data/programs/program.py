@@ -123,6 +123,10 @@ class NumericProgram:
     @property
     def regions(self) -> pd.DataFrame:
         """The violation rate and the kind of region per mutant and relation, from `studies.program_regions`."""
+        return self._region_table.copy()
+
+    @cached_property
+    def _region_table(self) -> pd.DataFrame:
         import pandas as pd
 
         rows = [row for row in read_rows("regions.csv") if row["program"] == self.name]

@@ -99,6 +99,8 @@ class _PairNeighbourhoods:
         all_rows = np.arange(len(pairs))
         ranks = [self.neighbours[:, rank] for rank in range(count)]
         self.agreement = np.column_stack([pairs.compute_cosines(all_rows, pairs, neighbour) for neighbour in ranks])
+        self.same_direction: Mask = self.agreement >= 0
+        self.all_rows = all_rows
         ahead = np.column_stack([pairs.compute_offsets(all_rows, pairs, neighbour) for neighbour in ranks])
         self.ahead: Codes = np.sign(ahead) * np.maximum(np.abs(ahead) - tolerance, 0.0)
 
@@ -106,9 +108,9 @@ class _PairNeighbourhoods:
         """Return four statistics of how much two sets of the pairs differ."""
         in_new = is_new[self.rows]
         across = in_new[self.neighbours] != in_new[:, None]
-        matches = across & (self.agreement >= 0)
+        matches = across & self.same_direction
         has_match, first_match = matches.any(axis=1), matches.argmax(axis=1)
-        gaps = np.where(has_match, self.distances[np.arange(len(in_new)), first_match], self.distances[:, -1])
+        gaps = np.where(has_match, self.distances[self.all_rows, first_match], self.distances[:, -1])
         offsets = self.ahead[has_match, first_match[has_match]]
         cosines = self.agreement[across]
         if not offsets.size:

@@ -1,0 +1,38 @@
+"""Parameters of tests: all combinations where there is time, else every value at least once."""
+
+from __future__ import annotations
+
+import os
+from itertools import product
+
+from hypothesis import settings
+
+LONG = "DATAMORPHIC_LONG" in os.environ
+
+#: for tests of Hypothesis whose examples are expensive
+FEW_EXAMPLES = settings(max_examples=500 if LONG else 15)
+
+
+def rotate(*parameters):
+    """Return combinations in which every value of each parameter occurs; all of them with $DATAMORPHIC_LONG.
+
+    The values of each parameter are taken in turn, so there are as many combinations as the longest one has values.
+    """
+    if LONG:
+        return list(product(*parameters))
+    longest = max(map(len, parameters))
+    return [tuple(values[i % len(values)] for values in parameters) for i in range(longest)]
+
+
+def thin(first, second, keep=1):
+    """Combine every first value with `keep` of the second ones, in rotation; with all of them with $DATAMORPHIC_LONG.
+
+    Every second value occurs if there are at least as many first ones.
+    """
+    if LONG or keep >= len(second):
+        return list(product(first, second))
+    return [
+        (one, second[(number + turn * len(second) // keep) % len(second)])
+        for number, one in enumerate(first)
+        for turn in range(keep)
+    ]
