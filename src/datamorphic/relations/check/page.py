@@ -142,10 +142,11 @@ def _build_example_section(report: CheckReport, name: str) -> Section:
         table = Table(columns=["column", "change"], rows=list(texts.items()), sortable=False) if texts else None
         return Section(
             heading=heading,
-            text=violation.describe(),
+            text="",
             state=state,
             badge=badge,
             table=table,
+            facts=violation.facts,
             drawing=_draw_violation(violation.groups),
         )
     facts = [
