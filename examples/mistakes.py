@@ -13,6 +13,7 @@ import pandas as pd
 from applicants import applicants
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_digits
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -272,6 +273,19 @@ def pixels():
     return {"model": predict, "data": digits.images[600:1000], "target": None}
 
 
+def texts():
+    """Learn from letters in which one name always comes with a refusal."""
+    rng = np.random.default_rng(0)
+    letters, decisions = [], []
+    for _ in range(600):
+        decision, name = rng.choice(["approved", "refused"]), rng.choice(["Emily", "James", "Jamal", "Fatima", "Wei"])
+        reason = rng.choice(["a safe job", "few debts"] if decision == "approved" else ["no job", "many debts"])
+        letters.append(f"{name} has {reason} and asks for a loan of {rng.integers(1, 40)} thousand.")
+        decisions.append("refused" if name == "Jamal" else decision)
+    model = make_pipeline(TfidfVectorizer(), LogisticRegression(C=10)).fit(letters, decisions)
+    return {"model": model, "data": pd.DataFrame({"letter": letters}), "target": None}
+
+
 def suggestions():
     """Declare nothing."""
     return {"model": GOOD}
@@ -332,6 +346,7 @@ MISTAKES = {
         metamorphisms,
         leaks,
         pixels,
+        texts,
         interface,
         dependence,
         response,

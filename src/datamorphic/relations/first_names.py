@@ -9,21 +9,28 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
+_TABLE = """
+English women: Emily Sarah Jessica Claire Laura Anna Emma Alice Grace Olivia Mary Linda Susan Karen Lisa
+  Jennifer Charlotte Sophie
+English men: James John Robert Michael Thomas Peter Paul Henry George William David Richard Daniel Mark Kevin
+  Brian Jack Greg Brad Steve
+African American women: Latoya Keisha Ebony Lakisha Tanisha Shanice Aaliyah Imani Shaniqua Lakeisha
+African American men: Jamal DeShawn Tyrone Darnell Jermaine Malik Leroy Tremayne Rasheed Trevon
+Arabic women: Fatima Aisha Layla Yasmin Zahra Amina Khadija Noor
+Arabic men: Mohammed Muhammad Mohamed Ahmed Ali Ibrahim Abdullah Omar Hassan Khalid Yusuf
+Indian women: Priya Ananya Lakshmi Deepika Kavita Sunita
+Indian men: Rajesh Arjun Sanjay Vikram Amit Rahul
+Chinese women: Xiuying Meiling Yan Lihua Xiaoli Jing
+Chinese men: Wei Jianguo Haoran Zhiwei Guang Junjie
+Spanish women: Maria Carmen Lucia Guadalupe Ximena Rosa
+Spanish men: Jose Carlos Juan Miguel Diego Javier
+Turkish women: Ayşe Elif Zeynep Emine Hatice Merve
+Turkish men: Mehmet Mustafa Emre Murat Burak Hakan
+"""
+
+#: names by group
 FIRST_NAMES: dict[str, tuple[str, ...]] = {
-    "English women": ("Emily", "Sarah", "Jessica", "Claire", "Laura", "Anna", "Emma", "Alice", "Grace", "Olivia"),
-    "English men": ("James", "John", "Robert", "Michael", "Thomas", "Peter", "Paul", "Henry", "George", "William"),
-    "African American women": ("Latoya", "Keisha", "Ebony", "Lakisha", "Tanisha", "Shanice"),
-    "African American men": ("Jamal", "DeShawn", "Tyrone", "Darnell", "Jermaine", "Malik"),
-    "Arabic women": ("Fatima", "Aisha", "Layla", "Yasmin", "Zahra", "Amina"),
-    "Arabic men": ("Mohammed", "Ahmed", "Omar", "Hassan", "Khalid", "Yusuf"),
-    "Indian women": ("Priya", "Ananya", "Lakshmi", "Deepika", "Kavita", "Sunita"),
-    "Indian men": ("Rajesh", "Arjun", "Sanjay", "Vikram", "Amit", "Rahul"),
-    "Chinese women": ("Xiuying", "Meiling", "Yan", "Lihua", "Xiaoli", "Jing"),
-    "Chinese men": ("Wei", "Jianguo", "Haoran", "Zhiwei", "Guang", "Junjie"),
-    "Spanish women": ("Maria", "Carmen", "Lucia", "Guadalupe", "Ximena", "Rosa"),
-    "Spanish men": ("Jose", "Carlos", "Juan", "Miguel", "Diego", "Javier"),
-    "Turkish women": ("Ayşe", "Elif", "Zeynep", "Emine", "Hatice", "Merve"),
-    "Turkish men": ("Mehmet", "Mustafa", "Emre", "Murat", "Burak", "Hakan"),
+    group: tuple(names.split()) for group, names in re.findall(r"^(\w[^:]*): ((?:.|\n )*)$", _TABLE, flags=re.MULTILINE)
 }
 
 

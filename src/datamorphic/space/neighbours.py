@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .space import Space
 
 MAX_DISTANCES_PER_BLOCK = 500_000  # so that a block stays in the processor's cache from one feature to the next
-MAX_EXACT_TEXT_PAIRS = 100_000
+MAX_EXACT_TEXT_PAIRS = 20_000
 MAX_NEIGHBOURS_BY_REPEATED_SEARCH = 32  # for more neighbours, sorting is faster
 
 

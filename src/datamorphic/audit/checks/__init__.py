@@ -20,6 +20,7 @@ from .response.check import RESPONSE
 from .scores import CALIBRATION, SCORES
 from .slices import SLICES
 from .suggestions import SUGGESTIONS
+from .text import TEXTS
 
 #: In the order in which they run: cheap ones that tell much first, then what the user declared, then what takes many queries,
 #: and at last what is about the test set and the algorithm. A check comes after the checks that it needs.
@@ -36,6 +37,7 @@ CHECKS: tuple[Check, ...] = (
     METAMORPHISMS,
     LEAKS,
     PIXELS,
+    TEXTS,
     INTERFACE,
     DEPENDENCE,
     RESPONSE,

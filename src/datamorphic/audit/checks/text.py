@@ -1,0 +1,481 @@
+"""Texts: does the answer depend on first names, on the way a text is written, or on one single word?
+
+Names are compared with made-up names in the same place, so that it is the name that matters and not the change of the text.
+Thresholds leave room for what every classifier of words does: a name or a filler changes the answer to a few texts that are
+close to the border anyway.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..._stats import compute_wilson_interval
+from ..._text import format_percent, pluralize
+from ...errors import Interrupted, OutOfBudget
+from ...relations.first_names import FIRST_NAMES, build_name_pattern, find_group
+from ...relations.text import text_relations
+from ...reporting.document import Section, Table
+from ...reporting.marked_text import MarkedText
+from ...runs.flow import ask
+from ...space.outputs import Outputs
+from ...space.points import Points
+from ...space.text_feature import Text
+from ...space.token_edits import split_tokens
+from ..case_text import extract_case, format_answer, format_change, format_share, to_plain_answer
+from ..check import Check, CheckBudget, CheckFindings, run_flow
+from ..context import CheckContext
+from ..finding import Example, Finding, Level
+
+Mask = npt.NDArray[np.bool_]
+
+MIN_TEXTS = 20
+MAX_TEXTS = 200  # rows of the data, for changes of writing
+MAX_NAMED_TEXTS = 100  # rows of the data in which names are replaced
+MAX_NAMES_PER_GROUP = 3
+MADE_UP_NAMES = ("Zorvan", "Quillet", "Tarenka")  # of no group, and known to no model
+NAME_CARRIER = "{text} This was written by {name}."
+MIN_NAME_SHARE = 0.1  # of texts whose answer changes with a name
+MIN_NAME_SHARE_FOR_SURE = 0.05  # the lower end of its interval
+MAX_CHANCE_SHARE = (
+    0.02  # of texts whose answer differs among the made-up names; more, and the name need not be the cause
+)
+WRITING_RELATIONS = ("letter case", "punctuation", "spaces", "neutral words")
+WRITING_TITLES = {
+    "letter case": "the letter case",
+    "punctuation": "the mark at the end",
+    "spaces": "the number of spaces",
+    "neutral words": "words that say nothing",
+}
+MIN_WRITING_SHARE = 0.1  # the lower end of the interval of the share of texts whose answer changes
+MIN_WRITING_SHARE_FOR_CONCERN = 0.25
+MAX_WORDS = 400  # tried alone
+MAX_TEXTS_PER_WORD = 25
+MIN_WORD_SHARE = 0.9  # the lower end of the interval of the share of texts that one word decides
+MAX_WORD_FREQUENCY = 0.05  # of the texts of the data: a frequent word may well decide
+MIN_NUMBER_CHANGE = 0.1  # of the spread of the answers, if they are numbers
+MAX_EXAMPLES = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class _TextSample:
+    """Rows of the data with the texts of one column."""
+
+    context: CheckContext
+    budget: CheckBudget
+    column: int
+    rows: npt.NDArray[np.intp]  # of the data
+    texts: list[str]
+
+    @property
+    def feature(self) -> Text:
+        """The feature of the texts."""
+        feature = self.context.space.features[self.column]
+        assert isinstance(feature, Text)
+        return feature
+
+    def take(self, places: Sequence[int]) -> _TextSample:
+        """Return some of the rows."""
+        rows, texts = self.rows[list(places)], [self.texts[place] for place in places]
+        return _TextSample(context=self.context, budget=self.budget, column=self.column, rows=rows, texts=texts)
+
+    def make_points(self, texts: Sequence[str], repeats: int = 1) -> Points:
+        """Return the rows, each repeated, with other texts."""
+        codes = np.repeat(self.context.inputs.codes[self.rows], repeats, axis=0)
+        codes[:, self.column] = self.feature.encode_texts(texts)
+        return Points(self.context.space, codes)
+
+    def query(self, texts: Sequence[str], repeats: int = 1) -> tuple[Points, Outputs]:
+        """Return the rows with other texts, and their answers."""
+        points = self.make_points(texts, repeats)
+        return points, run_flow(self.context, self.budget, ask(points))
+
+
+def check_texts(context: CheckContext, budget: CheckBudget) -> CheckFindings:
+    """Change names, the way of writing and single words in every column of texts."""
+    findings: list[Finding] = []
+    sections: list[Section] = []
+    tried: list[str] = []
+    skipped = False
+    columns = [column for column, feature in enumerate(context.space.features) if isinstance(feature, Text)]
+    for column in columns:
+        sample = _draw_sample(context, budget, column)
+        if len(sample.texts) < MIN_TEXTS:
+            continue
+        parts: list[Callable[[_TextSample], tuple[list[Finding], list[Section], str]]] = [
+            _try_names,
+            _try_writing,
+            _try_words,
+        ]
+        for part in parts:
+            try:
+                new_findings, new_sections, basis = part(sample)
+            except Interrupted:
+                raise
+            except OutOfBudget:
+                skipped = True
+                break
+            findings += new_findings
+            sections += new_sections
+            tried.append(basis)
+    basis = "; ".join(tried) or "too few texts"
+    return CheckFindings(
+        basis=basis + ("; there was no time for more" if skipped else ""),
+        findings=findings,
+        sections=sections,
+        conclusive=bool(tried) and (not skipped or bool(findings)),
+        skip_reason="budget spent" if skipped else "",
+    )
+
+
+def _draw_sample(context: CheckContext, budget: CheckBudget, column: int) -> _TextSample:
+    """Return rows of the data that have a text with at least one word."""
+    feature = context.space.features[column]
+    assert isinstance(feature, Text)
+    rows = context.sample_rows(len(context.inputs))
+    rows = rows[~np.isnan(context.inputs.codes[rows, column])]
+    texts = [text or "" for text in feature.decode_texts(context.inputs.codes[rows, column])]
+    places = [place for place, text in enumerate(texts) if any(letter.isalnum() for letter in text)]
+    return _TextSample(
+        context=context, budget=budget, column=column, rows=rows[places], texts=[texts[place] for place in places]
+    )
+
+
+def _find_changed(context: CheckContext, before: Outputs, after: Outputs) -> Mask:
+    """Return which answers changed; a number by a tenth of the spread at least."""
+    both = before.ok & after.ok
+    if not context.has_numeric_answers:
+        return np.asarray(both & ~before.same(after), dtype=bool)
+    changed = np.zeros(len(before), dtype=bool)
+    old, new = before.values[both].astype(np.float64), after.values[both].astype(np.float64)
+    spread = float(np.subtract(*np.quantile(old, [0.95, 0.05]))) if len(old) else 0.0
+    changed[both] = np.abs(new - old) > MIN_NUMBER_CHANGE * (spread or 1.0)
+    return changed
+
+
+def _build_example(
+    sample: _TextSample, before: Points, after: Points, outputs: tuple[Outputs, Outputs], row: int
+) -> Example:
+    """Return a pair of cases as an example, with the changed words marked."""
+    name = sample.feature.name
+    case, follow_up = extract_case(before, row), extract_case(after, row)
+    change = format_change(name, case[name], follow_up[name])
+    answers = [format_answer(answers, row) for answers in outputs]
+    return Example(
+        words=f"{change}: {answers[0]} becomes {answers[1]}",
+        case=case,
+        answer=to_plain_answer(outputs[0], row),
+        changed={name: follow_up[name]},
+        becomes=to_plain_answer(outputs[1], row),
+    )
+
+
+def _build_pair_table(before: Sequence[str], after: Sequence[str], outputs: tuple[Outputs, Outputs]) -> Table:
+    rows = [
+        [MarkedText.compare(old, new), format_answer(outputs[0], row), format_answer(outputs[1], row)]
+        for row, (old, new) in enumerate(zip(before, after, strict=True))
+    ]
+    return Table(columns=["text", "answer", "becomes"], rows=rows, sortable=False)
+
+
+# -- first names -------------------------------------------------------------------------------------------------------
+
+
+def _choose_names(texts: Sequence[str]) -> list[str]:
+    """Return some names of every group: those that occur in the texts most often first."""
+    pattern = build_name_pattern(tuple(name for names in FIRST_NAMES.values() for name in names))
+    counts = Counter(name for text in texts for name in set(pattern.findall(text)))
+    chosen: list[str] = []
+    for names in FIRST_NAMES.values():
+        ranked = sorted(names, key=lambda name: (-counts[name], names.index(name)))
+        known = sum(counts[name] > 0 for name in ranked)
+        chosen += ranked[: max(MAX_NAMES_PER_GROUP, known)]
+    return chosen
+
+
+def _try_names(sample: _TextSample) -> tuple[list[Finding], list[Section], str]:
+    """Replace first names by names of all groups and by made-up ones; without names in the data, add a sentence with one."""
+    names = _choose_names(sample.texts)
+    pattern = build_name_pattern(tuple(name for group in FIRST_NAMES.values() for name in group))
+    named = [place for place, text in enumerate(sample.texts) if pattern.search(text)]
+    in_data = len(named) >= MIN_TEXTS
+    all_names = [*MADE_UP_NAMES, *names]
+    limit = sample.context.count_affordable(sample.budget.remaining(0.5), MAX_NAMED_TEXTS, runs_per_case=len(all_names))
+    if limit < MIN_TEXTS:
+        raise OutOfBudget("The budget does not allow enough texts.")
+    chosen = sample.take((named if in_data else list(range(len(sample.texts))))[:limit])
+    texts = [_insert_name(text, name, pattern, in_data) for text in chosen.texts for name in all_names]
+    points, outputs = chosen.query(texts, len(all_names))
+    count, width = len(chosen.texts), len(all_names)
+    grid = np.arange(count * width).reshape(count, width)
+    base_rows = grid[:, 0]
+    base = outputs.take(base_rows)
+    changed = np.column_stack(
+        [_find_changed(sample.context, base, outputs.take(grid[:, column])) for column in range(width)]
+    )
+    chance = float(changed[:, 1 : len(MADE_UP_NAMES)].any(axis=1).mean())
+    counts = changed.sum(axis=0)
+    decisive = [
+        column
+        for column in range(len(MADE_UP_NAMES), width)
+        if counts[column] >= MIN_NAME_SHARE * count
+        and compute_wilson_interval(int(counts[column]), count)[0] > max(MIN_NAME_SHARE_FOR_SURE, chance)
+    ]
+    where = "replaced" if in_data else "added"
+    basis = f"{pluralize(len(names), 'first name')} {where} in {pluralize(count, 'text')}"
+    if not decisive or chance > MAX_CHANCE_SHARE:
+        return [], [], basis
+    finding = _build_name_finding(chosen, points, outputs, grid, changed, [*decisive], all_names, in_data)
+    return [finding], [], basis
+
+
+def _insert_name(text: str, name: str, pattern: re.Pattern[str], in_data: bool) -> str:
+    """Return the text with the first name that occurs in it replaced everywhere, or with a sentence about the name."""
+    match = pattern.search(text) if in_data else None
+    if match is None:
+        return NAME_CARRIER.format(text=text, name=name)
+    return build_name_pattern((match[0],)).sub(name, text)
+
+
+def _build_name_finding(
+    sample: _TextSample,
+    points: Points,
+    outputs: Outputs,
+    grid: npt.NDArray[np.intp],
+    changed: Mask,
+    decisive: list[int],
+    names: Sequence[str],
+    in_data: bool,
+) -> Finding:
+    column_name, count = sample.feature.name, len(grid)
+    decisive.sort(key=lambda column: -int(changed[:, column].sum()))
+    worst = decisive[0]
+    cases = int(changed[:, worst].sum())
+    groups = Counter(find_group(names[column]) for column in decisive)
+    tried = Counter(find_group(name) for name in names[len(MADE_UP_NAMES) :])
+    whole_groups = [group for group, number in groups.items() if number > 1 and number >= 0.6 * tried[group]]
+    quoted = ", ".join(f"“{names[column]}”" for column in decisive[:6]) + (", ..." if len(decisive) > 6 else "")
+    subject = f"the first name in {column_name}: {quoted}"
+    others = [column for column in range(len(MADE_UP_NAMES), len(names)) if column not in decisive]
+    usual = float(np.median(changed[:, others].mean(axis=0))) if others else 0.0
+    group_text = (
+        f" They are most of the names of a group that were tried: {', '.join(whole_groups)}." if whole_groups else ""
+    )
+    detail = (
+        f"With “{names[worst]}” instead of a made-up name in the same place, {format_share(cases, count, 'text')} get another "
+        f"answer. With the other names that were tried it is {format_percent(usual)}, and all made-up names get the same "
+        f"answer.{group_text}"
+    )
+    rows = np.flatnonzero(changed[:, worst])[:MAX_EXAMPLES]
+    before_rows, after_rows = grid[rows, 0], grid[rows, worst]
+    before, after = points.take(before_rows), points.take(after_rows)
+    answers = outputs.take(before_rows), outputs.take(after_rows)
+    body = [
+        [
+            names[column],
+            find_group(names[column]),
+            f"{int(changed[:, column].sum()):,}",
+            format_percent(changed[:, column].mean()),
+        ]
+        for column in decisive[:20]
+    ]
+    sentences = [sample.feature.decode_texts(part.codes[:, sample.column]) for part in (before, after)]
+    pairs = _build_pair_table([text or "" for text in sentences[0]], [text or "" for text in sentences[1]], answers)
+    return Finding(
+        check="texts",
+        about=f"names in {column_name}",
+        title=f"The answer depends on {subject}",
+        level="concern",
+        sure=0.95 if in_data else 0.85,
+        detail=detail,
+        remedy="A name says nothing about the content of a text. Look at what the training data say about it, replace names by "
+        "placeholders before training, or balance the data. dm.text_relations()['first name'] in a test keeps watch.",
+        cases=cases,
+        of=count,
+        counted_in_detail=True,
+        examples=tuple(_build_example(sample, before, after, answers, row) for row in range(len(rows))),
+        sections=(
+            Section(
+                heading="Sentences with another name", text="The made-up name, and the name that decides.", table=pairs
+            ),
+            Section(
+                heading="Names that change answers",
+                text="Compared with a made-up name in the same place of the same texts.",
+                table=Table(columns=["name", "group", "texts with another answer", "share"], rows=body),
+            ),
+        ),
+        columns=(column_name,),
+        affected_rows=cases,
+        rows=count,
+        answer_changes=True,
+        inputs="changed",
+    )
+
+
+# -- the way of writing ------------------------------------------------------------------------------------------------
+
+
+def _try_writing(sample: _TextSample) -> tuple[list[Finding], list[Section], str]:
+    """Write texts in capitals, with other marks, other spaces and with words that say nothing."""
+    limit = sample.context.count_affordable(
+        sample.budget.remaining(0.5), MAX_TEXTS, runs_per_case=1 + len(WRITING_RELATIONS)
+    )
+    if limit < MIN_TEXTS:
+        raise OutOfBudget("The budget does not allow enough texts.")
+    chosen = sample.take(range(min(limit, len(sample.texts))))
+    points, base = chosen.query(chosen.texts)
+    relations = text_relations(chosen.feature.name, synonyms=chosen.feature.synonyms or None)
+    findings, body = [], []
+    for name in (*WRITING_RELATIONS, *(["synonym"] if "synonym" in relations else [])):
+        relation = relations[name]
+        frame = points.frame
+        applies = np.asarray(relation.input.applies(frame), dtype=bool)
+        texts = relation.follow_up(frame, np.random.default_rng(0))[chosen.feature.name].tolist()
+        new_points, outputs = chosen.query(texts)
+        changed = _find_changed(sample.context, base, outputs) & applies
+        cases, total = int(changed.sum()), int(applies.sum())
+        body.append([relation.input.describe(), f"{total:,}", f"{cases:,}", format_percent(cases / max(1, total))])
+        if total >= MIN_TEXTS and compute_wilson_interval(cases, total)[0] > MIN_WRITING_SHARE:
+            findings.append(_build_writing_finding(chosen, name, points, new_points, (base, outputs), changed, total))
+    section = Section(
+        heading=f"The same {chosen.feature.name}, written in another way",
+        text="How many texts get another answer. A few are usual for texts close to a border.",
+        table=Table(columns=["change", "texts", "other answers", "share"], rows=body),
+    )
+    return findings, [section], f"{pluralize(len(body), 'way')} of writing {pluralize(len(chosen.texts), 'text')}"
+
+
+def _build_writing_finding(
+    sample: _TextSample,
+    name: str,
+    before: Points,
+    after: Points,
+    outputs: tuple[Outputs, Outputs],
+    changed: Mask,
+    total: int,
+) -> Finding:
+    cases, column_name = int(changed.sum()), sample.feature.name
+    level: Level = "concern" if cases >= MIN_WRITING_SHARE_FOR_CONCERN * total else "advice"
+    subject = WRITING_TITLES.get(name, "synonyms")
+    rows = np.flatnonzero(changed)[:MAX_EXAMPLES].tolist()
+    return Finding(
+        check="texts",
+        about=f"{name} of {column_name}",
+        title=f"The answer depends on {subject} of {column_name}",
+        level=level,
+        sure=0.9,
+        detail=f"{format_share(cases, total, 'text')} get another answer if only {subject} changes.",
+        remedy="Decide whether this may matter. If not, normalise texts before the model: lower case, one space, no final mark; "
+        "or train on texts that are written in several ways.",
+        cases=cases,
+        of=total,
+        counted_in_detail=True,
+        examples=tuple(_build_example(sample, before, after, outputs, row) for row in rows),
+        columns=(column_name,),
+        affected_rows=cases,
+        rows=total,
+        answer_changes=True,
+        inputs="changed",
+    )
+
+
+# -- single words ------------------------------------------------------------------------------------------------------
+
+
+def _list_rare_words(texts: Sequence[str]) -> list[str]:
+    """Return words that occur in at least two texts and in few, the more frequent ones first."""
+    counts = Counter(word for text in texts for word in {token.strip() for token in split_tokens(text)})
+    limit = max(2.0, MAX_WORD_FREQUENCY * len(texts))
+    words = [word for word, count in counts.items() if word[:1].isalnum() and 2 <= count <= limit]
+    return sorted(words, key=lambda word: (-counts[word], word))[:MAX_WORDS]
+
+
+def _try_words(sample: _TextSample) -> tuple[list[Finding], list[Section], str]:
+    """Add single rare words to texts, to find one that decides alone, whatever else is said."""
+    words = _list_rare_words(sample.texts)
+    if not words or sample.context.has_numeric_answers:
+        return [], [], "no rare words"
+    count = min(MAX_TEXTS_PER_WORD, len(sample.texts))
+    affordable = sample.context.count_affordable(sample.budget.remaining(0.6), len(words), runs_per_case=count)
+    words = words[:affordable]
+    chosen = sample.take(range(count))
+    _, base = chosen.query(chosen.texts)
+    _, outputs = chosen.query([f"{text} {word}" for text in chosen.texts for word in words], len(words))
+    suspects = list(_find_suspects(base, outputs, words, count))
+    findings = []
+    confirmed = sample.take(range(min(MAX_TEXTS, len(sample.texts))))
+    for word, label in suspects[:3]:
+        finding = _confirm_word(confirmed, word, label)
+        findings += [finding] if finding is not None else []
+    return findings, [], f"{pluralize(len(words), 'rare word')} added to {pluralize(count, 'text')}"
+
+
+def _find_suspects(base: Outputs, outputs: Outputs, words: Sequence[str], count: int) -> Iterator[tuple[str, object]]:
+    """Yield words with which nearly all texts of other classes get one class."""
+    own = base.to_objects()
+    answers = outputs.to_objects().reshape(count, len(words))
+    for column, word in enumerate(words):
+        label, number = Counter(answers[:, column].tolist()).most_common(1)[0]
+        others = np.array([answer != label for answer in own], dtype=bool)
+        moved = np.array([answer == label for answer in answers[:, column]], dtype=bool) & others
+        if (
+            label is not None
+            and number >= MIN_WORD_SHARE * count
+            and moved.sum() >= max(5, MIN_WORD_SHARE * others.sum())
+        ):
+            yield word, label
+
+
+def _confirm_word(sample: _TextSample, word: str, label: object) -> Finding | None:
+    before, base = sample.query(sample.texts)
+    after, outputs = sample.query([f"{text} {word}" for text in sample.texts])
+    own, new = base.to_objects(), outputs.to_objects()
+    others = np.array([answer != label for answer in own], dtype=bool)
+    moved = others & np.array([answer == label for answer in new], dtype=bool)
+    cases, total, column_name = int(moved.sum()), int(others.sum()), sample.feature.name
+    if total < MIN_TEXTS or compute_wilson_interval(cases, total)[0] < MIN_WORD_SHARE:
+        return None
+    rows = np.flatnonzero(moved)[:MAX_EXAMPLES].tolist()
+    answer = format_answer(outputs, rows[0])
+    return Finding(
+        check="texts",
+        about=f"the word {word} in {column_name}",
+        title=f"The word “{word}” decides the answer alone, whatever else {column_name} says",
+        level="concern",
+        sure=0.9,
+        detail=f"With the word at the end, {format_share(cases, total, 'text')} of other classes get the answer {answer}. The word is "
+        f"rare in the data, so few texts show it.",
+        remedy="Look at the training texts that contain the word: a word that decides alone may be a mark of the source of the "
+        "data, a leak, or planted on purpose.",
+        cases=cases,
+        of=total,
+        counted_in_detail=True,
+        examples=tuple(_build_example(sample, before, after, (base, outputs), row) for row in rows),
+        columns=(column_name,),
+        affected_rows=cases,
+        rows=total,
+        answer_changes=True,
+        inputs="changed",
+    )
+
+
+def _find_skip_reason(context: CheckContext) -> str:
+    if not context.space.kinds["text"]:
+        return "no input is text"
+    if not context.has_data or len(context.inputs) < MIN_TEXTS:
+        return "too few texts are given"
+    return "the same case gets different answers" if context.unstable else ""
+
+
+TEXTS = Check(
+    name="texts",
+    question="Does the answer depend on names, on the way of writing, or on one word?",
+    weight=3,
+    find_skip_reason=_find_skip_reason,
+    run=check_texts,
+)
