@@ -9,6 +9,7 @@ import pickle
 import socket
 import time
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -167,6 +168,20 @@ def test_a_failing_server_is_not_retried_for_ever(server):
             dm.explore(service, dm.Space([dm.Continuous("x", 0, 1)]), walks=10)
     message = str(caught.value)
     assert "The last error was it answered 500 Internal Server Error. Check that the service at 127.0.0.1" in message
+
+
+def test_an_interrupt_ends_a_call_at_once_and_shows_no_secret(server, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    service = make_service(server, "slow", concurrency=1)
+    monkeypatch.setattr(ThreadPoolExecutor, "map", lambda threads, function, *columns: map(interrupt, *columns))
+    with pytest.raises(KeyboardInterrupt) as caught:
+        service.execute(FRAME)
+    trace = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
+    assert "API_TOKEN" in "".join(trace.format())
+    assert TOKEN not in "".join(trace.format())
+    service.close()
 
 
 def test_the_rate_is_limited(server):
@@ -330,7 +345,8 @@ def test_no_credential_is_written_anywhere(server, tmp_path, caplog, capfd, path
 # -- through the usual functions ---------------------------------------------------------------------------------------
 
 
-def test_check_test_and_explore(server):
+@pytest.mark.slow
+def test_check_assert_and_explore(server):
     space = dm.Space([dm.Continuous("x", 0, 1)])
     with make_service(server, "label", labels=["low", "high"]) as service:
         report = dm.check(service, FRAME, [SAME_AGAIN])
@@ -339,14 +355,6 @@ def test_check_test_and_explore(server):
         front = dm.explore(service, space, walks=3, seed=0)
         assert (front.pairs["distance"] < 0.1).all()
     gc.collect()
-
-
-@pytest.mark.slow
-def test_a_service_is_audited(server):
-    frame = pd.DataFrame({"x": np.linspace(0, 1, 40)})
-    with make_service(server, "label", concurrency=8) as service:
-        result = dm.test(service, frame, budget="400 runs")
-    assert not [finding for finding in result.findings if finding.check == "answers"]
 
 
 def test_wrap_takes_a_url(server):
@@ -368,6 +376,7 @@ def write_description(folder, server, text=""):
     return file
 
 
+@pytest.mark.slow
 def test_a_description_works_on_the_command_line(server, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_description(tmp_path, server)
@@ -381,6 +390,29 @@ def test_a_description_works_on_the_command_line(server, tmp_path, monkeypatch):
     assert result.exit_code == 0, result.output
     assert "service.toml" in result.output
     assert server.requests
+    for file in tmp_path.rglob("*"):
+        assert file.is_dir() or TOKEN.encode() not in file.read_bytes()
+
+
+@pytest.mark.slow
+def test_a_description_is_audited_on_the_command_line(server, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_description(tmp_path, server, text='concurrency = 8\nname = "label service"')
+    pd.DataFrame({"x": np.linspace(0, 1, 30)}).to_csv("data.csv", index=False)
+    arguments = [
+        "test",
+        "service.toml",
+        "data.csv",
+        "--budget",
+        "300 runs",
+        "--html",
+        "r.html",
+        "--store",
+        "runs.sqlite",
+    ]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code in (0, 1), result.output
+    assert "label service" in result.output
     for file in tmp_path.rglob("*"):
         assert file.is_dir() or TOKEN.encode() not in file.read_bytes()
 

@@ -70,6 +70,7 @@ def test_variables_are_read_when_a_request_is_made(monkeypatch):
     assert request.headers == {"Authorization": "Bearer secret-token"}
     assert request.url == "http://h?key=k%261"
     assert b"secret-token" not in pickle.dumps(template)
+    assert "secret-token" not in repr(request) + repr(variables)
 
 
 def test_secrets_are_removed_in_every_form():

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 def check(
     model: Annotated[
-        str | None, opt.argument("MODEL", 'A learner (module:object), a model file, or "weka:IBk -K 3".')
+        str | None,
+        opt.argument("MODEL", 'A learner (module:object), a model file, a service (.toml), or "weka:IBk -K 3".'),
     ] = None,
     inputs: opt.DataArgument = None,
     data: opt.Data = None,
@@ -59,8 +60,9 @@ def check(
 ) -> None:
     """Check metamorphic relations of a learner or a model on many inputs.
 
-    MODEL is a learner or a class of learners (module:object), a model file, or "weka:IBk -K 3". Without DATA a learner is
-    trained on random data. The exit code is 1 if it violates a relation that every correct implementation satisfies.
+    MODEL is a learner or a class of learners (module:object), a model file, the description of a service (.toml), or
+    "weka:IBk -K 3". Without DATA a learner is trained on random data. The exit code is 1 if it violates a
+    relation that every correct implementation satisfies.
 
     Examples: datamorphic check sklearn.neighbors:KNeighborsClassifier --param n_neighbors=3;
     datamorphic check "weka:NaiveBayes" --inputs 300 --html relations.html;

@@ -34,7 +34,9 @@ Json = Annotated[bool, flag("--json", "Print one JSON document on stdout and not
 
 # -- the system under test and its data --------------------------------------------------------------------------------
 
-ModelArgument = Annotated[str | None, argument("MODEL", "A model file, or module:object. Leave it out with --subject.")]
+ModelArgument = Annotated[
+    str | None, argument("MODEL", "A model file, a service (.toml), or module:object. Leave it out with --subject.")
+]
 DataArgument = Annotated[str | None, argument("DATA", "Real inputs: a CSV or Parquet file, or data:NAME (data:iris).")]
 Subject = Annotated[str | None, option("NAME", 'A built-in classifier instead of MODEL, e.g. "Box 1".')]
 Data = Annotated[str | None, option("DATA", "The same as the argument DATA.")]

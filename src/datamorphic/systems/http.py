@@ -264,16 +264,13 @@ class HttpService(Executor):
         return answers
 
     def _send_all(self, sender: _Sender, cases: list[dict[str, Any]]) -> list[Any]:
-        if len(cases) == 1 or self.concurrency == 1:
-            return [sender.query(number, case) for number, case in enumerate(cases)]
+        # even a single request is sent by a thread: an interrupt ends the call at once, and its traceback has no frame with secrets
         threads = ThreadPoolExecutor(min(self.concurrency, len(cases)), thread_name_prefix="datamorphic-http")
         try:
             return list(threads.map(sender.query, range(len(cases)), cases))
-        except BaseException:
-            sender.stopped.set()
-            raise
         finally:
-            threads.shutdown(wait=True, cancel_futures=True)
+            sender.stopped.set()  # for requests that still wait for their turn after an interrupt
+            threads.shutdown(wait=False, cancel_futures=True)
 
     def _open_client(self) -> httpx.Client:
         traffic = self._traffic
@@ -413,7 +410,7 @@ class _Sender:
         key = ""
         if service.cache:
             # with the names of variables in the place of their values
-            key = repr(service.template.fill(case, {name: name for name in self.variables}))
+            key = service.template.fill(case, {name: name for name in self.variables}).to_text()
             cached = traffic.find_cached(key)
             if cached is not None:
                 return cached[0]

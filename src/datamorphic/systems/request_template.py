@@ -30,13 +30,24 @@ _CONTENT_TYPE = "content-type"
 OWNER = "HttpService"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class PreparedRequest:
     """A request with the values of one case, and with its secrets. It must not be stored or shown."""
 
     url: str
     headers: dict[str, str]
     content: bytes | None
+
+    def to_text(self) -> str:
+        """Return all parts of a request that was made without secrets."""
+        return repr((self.url, self.headers, self.content))
+
+
+class VariableValues(dict[str, str]):
+    """The values of environment variables by name; it shows only the names."""
+
+    def __repr__(self) -> str:
+        return f"VariableValues({', '.join(self)})"
 
 
 class Secrets:
@@ -147,9 +158,9 @@ class RequestTemplate:
         yield self.url
         yield from _list_texts([self.params, self.headers, self.json, self.body])
 
-    def read_variables(self) -> dict[str, str]:
+    def read_variables(self) -> VariableValues:
         """Return the values of the environment variables, or raise `ModelError` for one that is not set."""
-        values = {name: os.environ.get(name, "").strip() for name in self.variables}
+        values = VariableValues((name, os.environ.get(name, "").strip()) for name in self.variables)
         for name, value in values.items():
             if not value:
                 raise ModelError(
