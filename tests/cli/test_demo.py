@@ -29,7 +29,8 @@ def seeds():
         return once()
 
     with pytest.MonkeyPatch.context() as patch:
-        for constant, amount in (("LAW_EXAMPLES", 5), ("RESUMED_WALKS", 8), ("TRIALS", 3), ("LOANS", 800)):
+        amounts = {"LAW_EXAMPLES": 5, "RESUMED_WALKS": 8, "TRIALS": 3, "LOANS": 800, "DIGIT_WALKS": 20}
+        for constant, amount in amounts.items():
             patch.setattr(f"datamorphic.cli.demo.demo.{constant}", amount)
         short_audit = functools.partial(dm.test, only=["answers", "monotone", "borders"])
         patch.setattr("datamorphic.cli.demo.demo.test", short_audit)
@@ -56,6 +57,8 @@ def test_the_demo_explains_its_findings(shown, folder):
         "the same front, byte for byte",
         "Is the test set good enough for a tree? It kills",
         "break what every lender expects",
+        "pairs of digits that look the same and get different answers",
+        "a search engine breaks 2 of 4 expectations of its users",
     ):
         assert words in text
     assert "worst radius can" not in text  # declared, and kept

@@ -46,7 +46,7 @@ def build_front_page(front: Front) -> Page:
     sections = [_build_overview(front), picture]
     if len(front):
         small_changes = build_small_changes(front)
-        sections += _build_pair_pictures(front)
+        sections += build_pair_pictures(front)
         sections += [_build_class_pairs(front), *([] if small_changes is None else [small_changes])]
         sections += [build_plausible_pairs(front), *_build_deciding(front)]
     sections += [_build_quality(front), *_build_incidents(front)]
@@ -100,7 +100,7 @@ def _rank_plausible_pairs(front: Front, limit: int) -> Rows:
     return order[np.argsort(turn.to_numpy(), kind="stable")][:limit]
 
 
-def _build_pair_pictures(front: Front) -> list[Section]:
+def build_pair_pictures(front: Front) -> list[Section]:
     """Build the section of border pairs as pictures, one per kind of images or sequences."""
     rows = _rank_plausible_pairs(front, MAX_PICTURE_PAIRS)
     before, after = front.a.take(rows), front.b.take(rows)

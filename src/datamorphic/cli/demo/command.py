@@ -60,6 +60,8 @@ def _build_document(result: Demo, report_file: Path, seed: int) -> dict[str, Any
         },
         "planted": {"change": str(result.mutant), "found_by": result.fault_detectors},
         "loans": {"selected": result.loans.selected, "rejected": list(result.loans.choice.rejections)},
+        "digits": {"pairs": len(result.digits)},
+        "search": {entry.relation: entry.violated for entry in result.search.entries},
         "hunted": {"change": result.race.change, "ratio": result.race.ratio},
         "seed": seed,
     }

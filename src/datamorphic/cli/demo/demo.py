@@ -12,8 +12,10 @@ from ...audit.api import test
 from ...audit.result import AuditResult
 from ...data import knn
 from ...data.loans.book import make_loan_book
+from ...data.products import make_product_queries, make_products
 from ...data.programs import programs
 from ...data.sets import load
+from ...exploration.api import explore
 from ...exploration.front import Front
 from ...exploration.options import ExploreOptions
 from ...hunting.api import hunt
@@ -27,6 +29,7 @@ from ...morphisms.subject import SubjectUnderTest
 from ...mutation.forge import SourceMutant, load_module, make_mutants, read_program
 from ...relations.check.api import check
 from ...relations.check.result import CheckReport
+from ...relations.search import search_relations
 from ...risk.credit.api import credit
 from ...risk.credit.result import CreditReport
 from ...runs.driver import CallCounter, drive
@@ -35,6 +38,7 @@ from ...space.space import Path, Space
 from ...synthesis.combination.api import combine
 from ...synthesis.combination.result import Combination
 from ...systems.base import Executor
+from ...systems.search_engines import SqliteSearch
 from ...systems.wrap import wrap
 from ...trees.coverage.api import cover
 from ...trees.coverage.mutation import MutationScore
@@ -57,6 +61,9 @@ LAW_EXAMPLES = 200
 RESUMED_WALKS = 200
 LOANS = 4_000
 LOAN_MODELS = ("logistic_regression", "gradient_boosting")
+DIGIT_WALKS = 100
+PRODUCTS = 2_000
+QUERIES = 60
 TRIALS = 40  # so that the demo takes seconds without compiled kernels
 
 
@@ -93,6 +100,8 @@ class Demo:
     mutant: SourceMutant  # of a learner
     mutant_report: CheckReport  # the relations of the mutant
     race: HuntRace
+    digits: Front  # the border of a classifier of handwritten digits
+    search: CheckReport  # what users expect of a search engine
     loans: CreditReport  # models of credit risk, and what a lender expects of them
     tests: MutationScore  # how well held-out patients test a decision tree
     extra: pd.DataFrame  # patients that would test it better
@@ -184,6 +193,8 @@ def run_demo(seed: int = 0) -> Demo:
         mutant=mutant,
         mutant_report=mutant_report,
         race=race_generators(seed),
+        digits=explore_digits(seed),
+        search=check_search(seed),
         loans=judge_loan_models(seed),
         tests=tests,
         extra=tests.fix(),
@@ -215,3 +226,21 @@ def judge_loan_models(seed: int) -> CreditReport:
     """Train credit risk models on synthetic loans, and test what a lender expects of them."""
     loans = make_loan_book(LOANS, seed=seed)
     return credit(data=loans, ladder=LOAN_MODELS, repetitions=1, seed=seed, name="synthetic loans", progress=False)
+
+
+def explore_digits(seed: int) -> Front:
+    """Train a classifier of handwritten digits, and find pairs of nearly equal images with different answers."""
+    from sklearn.datasets import load_digits
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import MinMaxScaler
+
+    digits = load_digits()
+    model = make_pipeline(MinMaxScaler(), LogisticRegression(max_iter=200)).fit(digits.data, digits.target)
+    return explore(model, digits.images, walks=DIGIT_WALKS, seed=seed, progress=False)
+
+
+def check_search(seed: int) -> CheckReport:
+    """Check what users expect of a search engine over a synthetic shop."""
+    with SqliteSearch(make_products(PRODUCTS, seed=seed)) as engine:
+        return check(engine, make_product_queries(QUERIES, seed=seed), search_relations(), seed=seed, progress=False)

@@ -9,11 +9,12 @@ import pandas as pd
 
 from ..._text import format_percent, pluralize
 from ...audit.page import build_page as build_audit_page
+from ...exploration.page import build_pair_pictures
 from ...hunting.measures import estimate
 from ...reporting.document import Line, Page, Section, Table
 from ...risk.credit.text import format_verdict
 from ...trees.coverage.draw import draw_tree
-from .demo import GENERATORS, MONOTONE_FEATURES, Demo
+from .demo import GENERATORS, MONOTONE_FEATURES, PRODUCTS, Demo
 
 TITLE = "A first look at a classifier"
 MAX_LISTED_MUTANTS = 4
@@ -53,6 +54,8 @@ def build_closer_look(demo: Demo) -> Section:
             _build_fault_section(demo),
             _build_race_section(demo),
             _build_loans_section(demo),
+            _build_digits_section(demo),
+            _build_search_section(demo),
             _build_resume_section(demo),
             Section(
                 heading=f"The space of inputs: {kinds} features",
@@ -200,6 +203,33 @@ def _build_loans_section(demo: Demo) -> Section:
         f"such a change. {format_verdict(report)} All of it, on your loans: datamorphic credit --data loans.csv.",
         state="good" if report.passed else "warn",
         table=Table(columns=["model", "AUC", "applicants with a clearly higher risk", "verdict"], rows=rows),
+    )
+
+
+def _build_digits_section(demo: Demo) -> Section:
+    front = demo.digits
+    [pictures] = build_pair_pictures(front)
+    return Section(
+        heading=f"Images, too: {pluralize(len(front), 'pair')} of digits that look the same and get different answers",
+        text="A classifier of handwritten digits was explored from one image to another. Each pair is two images with different "
+        "answers and hardly a difference between them, which the third picture shows. Texts, sequences of numbers and mixed "
+        "tables are explored in the same way.",
+        drawing=pictures.drawing,
+    )
+
+
+def _build_search_section(demo: Demo) -> Section:
+    report = demo.search
+    violated = [entry for entry in report.entries if entry.violated]
+    rows = [[entry.relation, entry.says, f"{entry.violated} of {entry.judged}"] for entry in report.entries]
+    return Section(
+        heading=f"Not only classifiers: a search engine breaks {len(violated)} of {len(report.entries)} expectations of its users",
+        text=f"A shop of {PRODUCTS:,} products was searched with SQLite's full-text search. Nobody knows how many products it should find "
+        'for "men\'s hats". But another sorting rule should find as many, a filter no more, and "hats for men" the same. '
+        "search.MR1 is necessary. The others are hypotheses: where they are violated, a user learns how the "
+        "engine reads a query.",
+        state="warn" if violated else "good",
+        table=Table(columns=["relation", "expectation", "violated"], rows=rows),
     )
 
 

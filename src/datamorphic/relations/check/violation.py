@@ -204,11 +204,6 @@ class ModelViolation:
     groups: JudgedGroups
     remarks: tuple[tuple[str, str], ...] = ()  # more about it, as terms and texts: its type, what differs
 
-    @property
-    def facts(self) -> list[tuple[str, str]]:
-        """The violation as terms and texts: the case, its answer, the change, remarks."""
-        return [(term.capitalize(), text) for term, text in (*list_example_parts(self.groups), *self.remarks)]
-
     def describe(self) -> str:
         """Return the violation as lines of text."""
         return "\n".join([format_example(self.groups), *(f"{term:<9}{text}" for term, text in self.remarks)])
@@ -231,8 +226,11 @@ class ModelViolation:
     def changed_texts(self) -> dict[str, MarkedText]:
         """The texts that the follow-up changes, by column, with their changed words marked."""
         source, follow_up = _to_dicts(self.groups.take(slice(0, 1)))
-        marked_texts = _mark_changes(source, _find_changes(source, follow_up))
-        return {str(name): text for name, text in marked_texts.items()}
+        return {
+            str(name): MarkedText.compare(source[name], value)
+            for name, value in _find_changes(source, follow_up).items()
+            if is_wordy(value) and isinstance(source.get(name), str)
+        }
 
     @staticmethod
     def _further_to_json(group: JudgedGroups) -> list[dict[str, Any]]:
@@ -257,11 +255,6 @@ def _to_dict(batch: Batch) -> dict[Any, Any]:
 
 def format_example(groups: JudgedGroups) -> str:
     """Return the first group as lines: the case, its answer, the change."""
-    return "\n".join(f"{heading:<9}{text}" for heading, text in list_example_parts(groups))
-
-
-def list_example_parts(groups: JudgedGroups) -> list[tuple[str, str]]:
-    """Return the first group as headings and texts: the case, its answer, the change."""
     first = groups.take(slice(0, 1))
     source, follow_up = _to_dicts(first)
     changed_values = _find_changes(source, follow_up)
@@ -280,7 +273,7 @@ def list_example_parts(groups: JudgedGroups) -> list[tuple[str, str]]:
         lines.append(("becomes", _format_value(outputs.values[0])))
     if groups.batch is not None:
         lines.append(("among", pluralize(len(groups.batch), "row")))
-    return lines
+    return "\n".join(f"{heading:<9}{text}" for heading, text in lines)
 
 
 def _find_changes(source: dict[Any, Any], follow_up: dict[Any, Any]) -> dict[Any, Any]:
@@ -316,24 +309,13 @@ def _format_plain(source: dict[Any, Any], changed_values: dict[Any, Any]) -> str
     return _format_case(changed_values)
 
 
-def _mark_changes(source: dict[Any, Any], changed_values: dict[Any, Any]) -> dict[Any, MarkedText]:
-    """Return the changed texts with their changed words marked; those of which no word stays are replaced, not changed."""
-    texts = {
-        name: MarkedText.compare(source[name], value)
+def _format_marked(source: dict[Any, Any], changed_values: dict[Any, Any]) -> str:
+    """Return the changed values of a case; texts with their changed words marked."""
+    marked = {
+        name: MarkedText.compare(source[name], value).shorten(MAX_TEXT_CHARACTERS)
         for name, value in changed_values.items()
         if is_wordy(value) and isinstance(source.get(name), str)
     }
-    return {
-        name: text
-        for name, text in texts.items()
-        if any(kind == "same" and any(map(str.isalnum, piece)) for kind, piece in text.pieces)
-    }
-
-
-def _format_marked(source: dict[Any, Any], changed_values: dict[Any, Any]) -> str:
-    """Return the changed values of a case; texts with their changed words marked."""
-    marked_texts = _mark_changes(source, changed_values)
-    marked = {name: text.shorten(MAX_TEXT_CHARACTERS) for name, text in marked_texts.items()}
     others = _format_case({name: value for name, value in changed_values.items() if name not in marked})
     return ", ".join([*([others] if others else []), *(f"{name}={text}" for name, text in marked.items())])
 
