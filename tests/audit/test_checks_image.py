@@ -58,6 +58,26 @@ def test_other_pixels_and_levels_are_found_too():
     assert [finding.about for finding in result.findings] == ["row 7, column 0"]
 
 
+def test_a_pixel_that_decides_between_two_classes_is_found():
+    images = np.random.default_rng(0).random((120, 8, 8))
+
+    def predict(images):
+        brighter = images[:, :4].mean(axis=(1, 2)) > images[:, 4:].mean(axis=(1, 2)) + 0.02
+        return brighter | (images[:, 7, 7] >= 0.999)
+
+    result = run(predict, images, only="pixels")
+    assert [finding.about for finding in result.findings] == ["row 7, column 7"]
+    clean = run(lambda images: images[:, :4].mean(axis=(1, 2)) > images[:, 4:].mean(axis=(1, 2)), images, only="pixels")
+    assert clean.findings == []
+
+
+def test_an_example_is_copied_as_an_array():
+    result = run(plant(CLEAN), only="pixels")
+    page = result.to_html()
+    assert ".reshape(8, 8)" in page
+    assert "after[0, 7] = 16.0" in page
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize(

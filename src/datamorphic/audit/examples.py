@@ -167,6 +167,9 @@ def build_snippets(example: Example, call: str = "model.predict({cases})") -> li
     case = {name: math.nan if value is None else value for name, value in example.case.items()}
     changed = {name: math.nan if value is None else value for name, value in example.changed.items()}
     origin = "made for this test" if example.row is None else f"row {example.row:,} of the data, counted from 0"
+    blocks, others = split_blocks(case)
+    if len(blocks) == 1 and not others:
+        return _build_array_snippets(example, call, origin)
     lines = [
         "import pandas as pd",
         "",
@@ -178,6 +181,22 @@ def build_snippets(example: Example, call: str = "model.predict({cases})") -> li
     answers = [example.answer, example.becomes] if changed else [example.answer]
     comment = ", then ".join(cut(to_one_line(format_cell(answer)), MAX_COMMENT_CHARACTERS) for answer in answers)
     lines.append(call.format(cases=frame) + (f"  # {comment}" if any(answer is not None for answer in answers) else ""))
+    return [Snippet(label="Python", text="\n".join(lines)), Snippet(label="CSV", text=_format_csv(example))]
+
+
+def _build_array_snippets(example: Example, call: str, origin: str) -> list[Snippet]:
+    """Return an example that is one image or sequence as Python code."""
+    (name, values), *_ = split_blocks(example.case)[0].items()
+    shape = tuple(1 + max(index[axis] for index in values) for axis in range(len(next(iter(values)))))
+    lines = ["import numpy as np", "", f"before = np.array({list(values.values())!r}).reshape{shape}  # {origin}"]
+    if example.changed:
+        lines.append("after = before.copy()")
+        changes = [(index, value) for index, value in split_blocks(example.changed)[0].get(name, {}).items()]
+        lines += [f"after[{', '.join(map(str, index))}] = {value!r}" for index, value in changes]
+    cases = "np.stack([before, after])" if example.changed else "before[None]"
+    answers = [example.answer, example.becomes] if example.changed else [example.answer]
+    comment = ", then ".join(cut(to_one_line(format_cell(answer)), MAX_COMMENT_CHARACTERS) for answer in answers)
+    lines.append(f"{call.format(cases=cases)}  # {comment}")
     return [Snippet(label="Python", text="\n".join(lines)), Snippet(label="CSV", text=_format_csv(example))]
 
 

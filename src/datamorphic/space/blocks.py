@@ -309,6 +309,11 @@ def _build_features(block: Block) -> tuple[Feature, ...]:
     )
 
 
+@lru_cache(maxsize=64)
+def _list_names(block: Block) -> tuple[str, ...]:
+    return tuple(feature.name for feature in _build_features(block))
+
+
 BLOCK_CLASSES: dict[str, type[Image] | type[Sequence]] = {"image": Image, "sequence": Sequence}
 
 
@@ -330,7 +335,7 @@ class PlacedBlock:
     @property
     def names(self) -> list[str]:
         """The names of the features."""
-        return [feature.name for feature in _build_features(self.block)]
+        return list(_list_names(self.block))
 
     def select(self, codes: Codes) -> Codes:
         """Return the columns of the block."""
@@ -613,12 +618,14 @@ def to_arrays(frame: pd.DataFrame, blocks: tuple[PlacedBlock, ...], style: Block
 
     For the style "channels" it is an array of float32 with the channels before height and width, as torch has them.
     """
-    block = blocks[0].block
-    arrays = block.restore(frame[blocks[0].names].to_numpy(dtype=np.float64))
+    block, names = blocks[0].block, blocks[0].names
+    own_columns = frame if list(frame.columns) == names else frame[names]
+    codes = own_columns.to_numpy(dtype=np.float64)
+    arrays = block.restore(codes)
     if style != "channels":
         return arrays
     if isinstance(block, Image):
-        pictures = block.to_pictures(frame[blocks[0].names].to_numpy(dtype=np.float64))
+        pictures = block.to_pictures(codes)
         return np.ascontiguousarray(np.moveaxis(pictures, -1, 1), dtype=np.float32)
     return np.ascontiguousarray(arrays[:, None], dtype=np.float32)
 

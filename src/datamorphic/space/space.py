@@ -365,7 +365,7 @@ class Space:
         constraints_text = f", {pluralize(len(self.constraints), 'constraint')}" if self.constraints else ""
         return f"Space({', '.join(kinds)}{constraints_text}, moves={self.moves!r})"
 
-    @property
+    @cached_property
     def kinds(self) -> dict[str, int]:
         """The number of features of each kind."""
         return {

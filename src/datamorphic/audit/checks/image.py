@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,24 +29,27 @@ MAX_FIRST_IMAGES = 24  # whose pixels are all tried
 MIN_FIRST_IMAGES = 5
 MAX_CONFIRMED_IMAGES = 200
 MAX_CONFIRMED_PIXELS = 6  # tried again on other images, those that change most answers
-MIN_CHANGED_SHARE = 0.5  # of the images whose answer one pixel changes
+MIN_LED_SHARE = 0.5  # of the images with another answer that one pixel leads to one answer
+MIN_LED_IMAGES = 4  # with another answer; of fewer, a share means nothing
 MIN_SAME_ANSWER_SHARE = 0.9  # of the changed answers that are the same class
-MIN_RATIO_TO_OTHERS = 3.0  # of the share of changed answers to that of nearly all other pixels
+MIN_RATIO_TO_OTHERS = 3.0  # of that share to the share of nearly all other pixels
 OTHERS_QUANTILE = 0.9
 MAX_ROWS_PER_QUERY = 5_000  # the budget is checked between queries
 MAX_EXAMPLES = 3
 RANDOM_STREAM = 311
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Suspect:
-    """A value of a block that leads most images to one answer."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Trial:
+    """Images, their answers before and after one value was set, and those that were led to one answer."""
 
-    position: int  # among the features
-    level: float  # to which the value is set
-    changed: int
-    images: int
-    answer: str
+    images: Points
+    before: Outputs
+    after: Outputs
+    level: float  # to which the value was set
+    led_rows: npt.NDArray[np.intp]
+    led: _LedImages
+    usual_share: float  # of images that nine of ten other values lead to one answer, at most
 
 
 def check_pixels(context: CheckContext, budget: CheckBudget) -> CheckFindings:
@@ -80,9 +84,9 @@ def _check_block(context: CheckContext, budget: CheckBudget, placed: PlacedBlock
     basis = f"{pluralize(block.size, noun)} of {pluralize(count, block.noun)}, set to both ends of the range"
     usual_share = float(np.quantile(shares.max(axis=0), OTHERS_QUANTILE))
     order_by_share = np.argsort(-shares.max(axis=0), kind="stable")[:MAX_CONFIRMED_PIXELS].tolist()
-    candidates = [place for place in order_by_share if shares[:, place].max() >= MIN_CHANGED_SHARE]
+    candidates = [place for place in order_by_share if shares[:, place].max() >= MIN_LED_SHARE]
     strongest = int(shares.max(axis=0).argmax())
-    basis += f"; the strongest, {block.describe_position(strongest)}, changes {format_percent(float(shares.max()))} of the answers"
+    basis += f"; the strongest, {block.describe_position(strongest)}, leads {format_percent(float(shares.max()))} of them to one answer"
     findings = []
     for place in candidates:
         level = levels[int(shares[:, place].argmax())]
@@ -100,7 +104,7 @@ def _try_values(
     own: Outputs,
     levels: tuple[float, ...],
 ) -> npt.NDArray[np.float64]:
-    """Return the share of images whose answer changes, for each level and value; the value must change, too."""
+    """Return the share of images that each level of each value leads to one answer, of those that had another."""
     shares = np.zeros((len(levels), placed.block.size))
     places = np.arange(placed.block.size)
     per_query = max(1, MAX_ROWS_PER_QUERY // len(images))
@@ -116,8 +120,35 @@ def _try_values(
             outputs = run_flow(context, budget, ask(Points(context.space, codes), note="pixels"))
             repeated = own.take(np.tile(np.arange(len(images)), len(part)))
             changed = moved & repeated.ok & outputs.ok & ~repeated.same(outputs)
-            shares[number, part] = changed.reshape(len(part), len(images)).mean(axis=1)
+            shape = len(part), len(images)
+            answers = outputs.values.reshape(shape)
+            for row, (own_changed, own_moved) in enumerate(
+                zip(changed.reshape(shape), moved.reshape(shape), strict=True)
+            ):
+                if own_changed.any():
+                    led = _find_led(own.values[own_moved], answers[row, own_moved], own_changed[own_moved])
+                    shares[number, part[row]] = led.share
     return shares
+
+
+@dataclass(frozen=True)
+class _LedImages:
+    """How many images are led to one answer, of those that had another one."""
+
+    answer: str
+    count: int
+    of: int
+
+    @property
+    def share(self) -> float:
+        """The share of images that are led to the answer; 0 if too few had another one."""
+        return self.count / self.of if self.of >= MIN_LED_IMAGES else 0.0
+
+
+def _find_led(before: npt.NDArray[Any], after: npt.NDArray[Any], changed: npt.NDArray[np.bool_]) -> _LedImages:
+    """Return the most common of the changed answers, and how many images with another answer it was given to."""
+    answer, count = Counter(map(str, after[changed].tolist())).most_common(1)[0]
+    return _LedImages(answer, count, sum(str(value) != answer for value in before.tolist()))
 
 
 def _confirm(
@@ -138,45 +169,35 @@ def _confirm(
     images = context.inputs.take(rows[:limit])
     codes = np.array(images.codes, order="F")
     codes[:, column] = level
-    follow_ups = Points(context.space, codes)
     before = run_flow(context, budget, ask(images, note="pixels"))
-    after = run_flow(context, budget, ask(follow_ups, note="pixels"))
+    after = run_flow(context, budget, ask(Points(context.space, codes), note="pixels"))
     tried = np.flatnonzero((images.codes[:, column] != level) & before.ok & after.ok)
     if not len(tried):
         return None
     changed = tried[~before.take(tried).same(after.take(tried))]
-    share = len(changed) / len(tried)
-    if share < MIN_CHANGED_SHARE or share < MIN_RATIO_TO_OTHERS * usual_share:
+    if not len(changed):
         return None
-    answer, count = Counter(format_answer(after, row) for row in changed.tolist()).most_common(1)[0]
-    if count < MIN_SAME_ANSWER_SHARE * len(changed):
+    led = _find_led(before.values[tried], after.values[tried], np.isin(tried, changed))
+    if led.share < MIN_LED_SHARE or led.share < MIN_RATIO_TO_OTHERS * usual_share:
         return None
-    return _build_finding(
-        context, placed, place, level, images, follow_ups, before, after, changed, tried, answer, usual_share
+    if led.count < MIN_SAME_ANSWER_SHARE * len(changed):
+        return None
+    led_rows = changed[[str(after.values[row]) == led.answer for row in changed.tolist()]]
+    trial = _Trial(
+        images=images, before=before, after=after, level=level, led_rows=led_rows, led=led, usual_share=usual_share
     )
+    return _build_finding(context, placed, place, trial)
 
 
-def _build_finding(
-    context: CheckContext,
-    placed: PlacedBlock,
-    place: int,
-    level: float,
-    images: Points,
-    follow_ups: Points,
-    before: Outputs,
-    after: Outputs,
-    changed: npt.NDArray[np.intp],
-    tried: npt.NDArray[np.intp],
-    answer: str,
-    usual_share: float,
-) -> Finding:
-    block = placed.block
+def _build_finding(context: CheckContext, placed: PlacedBlock, place: int, trial: _Trial) -> Finding:
+    block, images, before, after, level = placed.block, trial.images, trial.before, trial.after, trial.level
     where = block.describe_position(place)
-    noun = f"the pixel in {where}" if isinstance(block, Image) else f"the value at {where}"
-    label = format_label(to_plain_answer(after, int(changed[0])))
+    value_noun = "pixel" if isinstance(block, Image) else "value"
+    noun = f"the {value_noun} {'in' if isinstance(block, Image) else 'at'} {where}"
+    label = format_label(to_plain_answer(after, int(trial.led_rows[0])))
     name = context.space.names[placed.positions[place]]
     examples = []
-    for row in changed[:MAX_EXAMPLES].tolist():
+    for row in trial.led_rows[:MAX_EXAMPLES].tolist():
         old = images.codes[row, placed.positions[place]]
         text = (
             f"{noun} of {block.name} from {format_short(float(old))} to {format_short(level)}: "
@@ -195,22 +216,22 @@ def _build_finding(
     return Finding(
         check="pixels",
         about=where,
-        title=f"One {'pixel' if isinstance(block, Image) else 'value'} decides: {where} of {block.name} leads to {label}",
+        title=f"One {value_noun} decides: {where} of {block.name} leads to {label}",
         level="concern",
         sure=0.99,
-        detail=f"With {noun} set to {format_short(level)}, {format_share(len(changed), len(tried), block.noun)} get another answer, "
-        f"nearly always {label}. Nine of ten other {'pixels' if isinstance(block, Image) else 'values'} change at most "
-        f"{format_percent(usual_share)} of the answers.",
+        detail=f"With {noun} set to {format_short(level)}, {format_share(trial.led.count, trial.led.of, block.noun)} with another "
+        f"answer get {label}. Nine of ten other {value_noun}s lead at most {format_percent(trial.usual_share)} of the {block.noun}s "
+        "to one answer.",
         remedy="Look for a mark in the training data at this place (a logo, a date stamp, a scanner artefact, planted examples), and "
         "for code that reads it. Remove or mask it, train again, and repeat this check.",
-        cases=len(changed),
-        of=len(tried),
+        cases=trial.led.count,
+        of=trial.led.of,
         noun=block.noun,
         examples=tuple(examples),
         counted_in_detail=True,
         columns=(name,),
-        affected_rows=len(changed),
-        rows=len(tried),
+        affected_rows=trial.led.count,
+        rows=len(images),
         answer_changes=True,
         inputs="changed",
     )
