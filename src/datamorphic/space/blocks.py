@@ -548,11 +548,11 @@ def restore_frame(frame: pd.DataFrame, blocks: Iterable[PlacedBlock]) -> pd.Data
         names = placed.names
         if names[0] not in frame.columns:
             continue
+        own_names = set(names)
+        is_own = np.array([name in own_names for name in frame.columns])
+        place = int(is_own.argmax())
         cells = to_object_column(placed.block.restore(frame[names].to_numpy(dtype=np.float64)))
-        others = [name for name in frame.columns if name not in set(names)]
-        place = list(frame.columns).index(names[0])
-        place = sum(name in set(others) for name in frame.columns[:place])
-        frame = frame[others]
+        frame = frame.loc[:, ~is_own].copy()
         frame.insert(place, placed.block.name, pd.Series(cells, index=frame.index, dtype=object))
     return frame
 

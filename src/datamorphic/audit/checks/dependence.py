@@ -115,7 +115,7 @@ def measure_association(context: CheckContext, response: Response, truth: Number
     values, labels = values[known], truth[known]
     if len(values) < MIN_ROWS or len(np.unique(values)) < 2 or len(np.unique(labels)) < 2:
         return 0.0
-    significance = SIGNIFICANCE / len(context.space)
+    significance = SIGNIFICANCE / len(context.columns)
     if numeric and response.kind != "categorical":
         test = stats.spearmanr(values, labels)
         return abs(float(test.statistic)) if test.pvalue < significance else 0.0

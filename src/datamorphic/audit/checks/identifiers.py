@@ -65,7 +65,7 @@ def check_identifiers(context: CheckContext, budget: CheckBudget) -> CheckFindin
     """Shuffle the columns that look like identifiers, and count the answers that change."""
     roles = find_identifiers(context.inputs)
     if not roles:
-        return CheckFindings(basis=f"none of {pluralize(len(context.space), 'column')} looks like an identifier")
+        return CheckFindings(basis=f"none of {pluralize(len(context.columns), 'column')} looks like an identifier")
     influence = measure_influence(context, budget)
     findings = []
     for name, role in roles.items():
@@ -97,7 +97,7 @@ def check_identifiers(context: CheckContext, budget: CheckBudget) -> CheckFindin
             )
         )
     names = f": {', '.join(roles)}" if roles else ""
-    basis = f"{pluralize(len(roles), 'column')} of {len(context.space)} look like identifiers{names}"
+    basis = f"{pluralize(len(roles), 'column')} of {len(context.columns)} look like identifiers{names}"
     return CheckFindings(basis=basis, findings=findings)
 
 
@@ -168,7 +168,7 @@ def check_leaks(context: CheckContext, budget: CheckBudget) -> CheckFindings:
         suspects = [name for name in errors if errors[name] <= MAX_ERROR_OF_LEAK and name not in identifiers]
         best = min(errors, key=errors.__getitem__)
         score = "of the variance explained" if rows.numbers else "of the labels right, averaged over the classes"
-        count = pluralize(len(context.space), "feature")
+        count = pluralize(len(context.columns), "feature")
         basis = f"{count}; the best alone is {best}: {format_percent(1 - errors[best])} {score}"
         others = [name for name in context.space.names if name not in suspects and name not in identifiers]
         if not suspects or not others:

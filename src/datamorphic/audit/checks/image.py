@@ -40,7 +40,7 @@ RANDOM_STREAM = 311
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _Trial:
+class _PixelTrial:
     """Images, their answers before and after one value was set, and those that were led to one answer."""
 
     images: Points
@@ -183,13 +183,13 @@ def _confirm(
     if led.count < MIN_SAME_ANSWER_SHARE * len(changed):
         return None
     led_rows = changed[[str(after.values[row]) == led.answer for row in changed.tolist()]]
-    trial = _Trial(
+    trial = _PixelTrial(
         images=images, before=before, after=after, level=level, led_rows=led_rows, led=led, usual_share=usual_share
     )
     return _build_finding(context, placed, place, trial)
 
 
-def _build_finding(context: CheckContext, placed: PlacedBlock, place: int, trial: _Trial) -> Finding:
+def _build_finding(context: CheckContext, placed: PlacedBlock, place: int, trial: _PixelTrial) -> Finding:
     block, images, before, after, level = placed.block, trial.images, trial.before, trial.after, trial.level
     where = block.describe_position(place)
     value_noun = "pixel" if isinstance(block, Image) else "value"

@@ -65,7 +65,7 @@ def suggest_declarations(context: CheckContext, budget: CheckBudget) -> CheckFin
     if directions:
         findings.append(_build_direction_finding(directions))
         suggestions += [_suggest_direction(direction) for direction in directions]
-    basis = f"{pluralize(len(suggestions), 'suggestion')} from {pluralize(len(context.space), 'feature')}"
+    basis = f"{pluralize(len(suggestions), 'suggestion')} from {pluralize(len(context.columns), 'feature')}"
     section = Section(
         heading="What to declare",
         text="Declarations make checks possible that need to know what is intended. Take the lines that fit.",
@@ -167,7 +167,7 @@ def _find_label_direction(context: CheckContext, name: str, level: npt.NDArray[n
     if known.sum() < MIN_LABELLED_ROWS or np.ptp(values[known]) == 0 or np.ptp(level[known]) == 0:
         return 0
     result: Any = spearmanr(values[known], level[known])
-    return int(np.sign(result.statistic)) if result.pvalue < SIGNIFICANCE / len(context.space) else 0
+    return int(np.sign(result.statistic)) if result.pvalue < SIGNIFICANCE / len(context.columns) else 0
 
 
 def _build_direction_finding(directions: Sequence[Direction]) -> Finding:
