@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import pickle
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 import pandas as pd
 import pytest
@@ -164,6 +166,16 @@ def test_assertions_stores_and_pages(engine, language, tmp_path):
     page = report.to_html(tmp_path / "report.html")
     assert "search.HMR2" in page
     assert "s Fashion" in page or "女装" in page  # a department of the smallest violation
+
+
+def test_threads_and_pickled_twins_give_the_same_answers(engine, language):
+    cases = dm.data.make_product_queries(20, language)
+    expected = engine.execute(cases).values.tolist()
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(lambda _: engine.execute(cases).values.tolist(), range(4)))
+    assert answers == [expected] * 4
+    with pickle.loads(pickle.dumps(engine)) as twin:
+        assert twin.execute(cases).values.tolist() == expected
 
 
 @pytest.mark.slow
