@@ -148,8 +148,8 @@ class FaultyHandler(BaseHTTPRequestHandler):
 class FaultyServer(ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self, context=None):
-        super().__init__(("127.0.0.1", 0), FaultyHandler)
+    def __init__(self, context=None, address=("127.0.0.1", 0)):
+        super().__init__(address, FaultyHandler)
         self.lock, self.requests, self.counts = threading.Lock(), [], Counter()
         if context is not None:
             self.socket = context.wrap_socket(self.socket, server_side=True)
@@ -164,8 +164,8 @@ class FaultyServer(ThreadingHTTPServer):
 
 
 @contextmanager
-def run_server(context=None):
-    server = FaultyServer(context)
+def run_server(context=None, address=("127.0.0.1", 0)):
+    server = FaultyServer(context, address)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:

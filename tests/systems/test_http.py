@@ -251,6 +251,24 @@ def test_a_server_that_is_down_ends_the_run(monkeypatch):
     service.close()
 
 
+def test_a_server_that_goes_down_and_comes_back(monkeypatch):
+    monkeypatch.setenv("API_TOKEN", TOKEN)
+    with run_server() as server:
+        service = make_service(server, "label", concurrency=1)
+        assert service.execute(FRAME).ok.all()
+        service.close()  # or the server would go on answering on the open connection
+    outputs = service.execute(FRAME)
+    assert (outputs.status == Status.ERROR).all()
+    assert all(text.startswith("no connection to 127.0.0.1") for text in outputs.messages.values())
+    server_address = server.server_address
+    with run_server(address=server_address) as server:
+        assert not service.execute(FRAME).ok.any()  # it is not tried again within a few seconds
+        assert not server.requests
+        monkeypatch.setattr(service._traffic, "_tried_again_at", 0.0)
+        assert service.execute(FRAME).ok.all()
+    service.close()
+
+
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory):
     folder = tmp_path_factory.mktemp("certificates")
