@@ -77,3 +77,23 @@ def test_the_page_marks_the_difference(reviews):
     assert "lovely</ins>" in page or "lovely</del>" in page
     assert "<b>1" not in page
     assert "lovely" in front.to_markdown()
+
+
+def test_a_resumed_run_finds_the_same(reviews, tmp_path):
+    class Classifier:
+        def __init__(self, limit):
+            self.limit, self.calls = limit, 0
+
+        def __call__(self, texts):
+            self.calls += 1
+            if self.calls > self.limit:
+                raise KeyboardInterrupt
+            return ["good" if "lovely" in text or "great" in text else "bad" for text in texts]
+
+    options = {"walks": 40, "seed": 1, "strategy": "random_target", "name": "classifier", "progress": False}
+    whole = dm.explore(Classifier(10_000), reviews[0], **options)
+    store = tmp_path / "runs.sqlite"
+    cut = dm.explore(Classifier(4), reviews[0], store=store, **options)
+    assert cut.exhausted
+    resumed = dm.explore(Classifier(10_000), reviews[0], store=store, resume=1, **options)
+    pd.testing.assert_frame_equal(resumed.pairs, whole.pairs)

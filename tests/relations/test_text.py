@@ -69,6 +69,13 @@ def test_hunt_says_that_texts_have_no_limits(model, reviews):
         dm.hunt(dm.wrap(model, space=space), [dm.text_relations()["typo"]], budget=10)
 
 
+def test_texts_have_no_direction(model, reviews):
+    report = dm.check(model, reviews[0][:40], relations=[dm.monotone("text", "up", "good"), dm.invariant("text")])
+    monotone, invariant = report.entries
+    assert monotone.messages == {"text is text, which has no order": 40}
+    assert invariant.judged > 0
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

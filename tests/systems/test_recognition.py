@@ -371,3 +371,46 @@ def test_a_module_of_torch_takes_numbers(torch, rows):
     with pytest.raises(ModelError, match="takes numbers"):
         TorchFunction(Net())(np.array([["a"]], dtype=object))
     assert not is_torch_module(rows)
+
+
+# -- texts -------------------------------------------------------------------------------------------------------------
+
+TEXTS = [f"text number {row} of them is {'good' if row % 2 else 'bad'}" for row in range(40)]
+
+
+class ModelOfTexts:
+    """A model of another library that takes a list of texts."""
+
+    classes_ = np.array(["bad", "good"])
+
+    def predict(self, texts):
+        assert isinstance(texts[0], str)
+        return np.array(["good" if "good" in text else "bad" for text in texts])
+
+
+@pytest.mark.parametrize(
+    ("model", "note"),
+    [
+        (ModelOfTexts(), "takes a list of texts"),
+        (lambda texts: [len(text.split()) for text in texts], "takes a list of texts"),
+        (lambda text: "good" in text, "takes one text at a time"),
+        (lambda case: case["text"].endswith("good"), "takes one case at a time"),
+    ],
+)
+def test_models_of_texts_are_called_as_they_want(model, note):
+    system = dm.wrap(model, data=TEXTS)
+    assert len(system.execute(TEXTS).values) == 40
+    subject = build_subject(model, TEXTS, rng=np.random.default_rng(0))
+    assert note in " ".join(subject.notes)
+
+
+def test_models_of_one_column_of_texts_get_frames_if_they_want_them():
+    class ModelOfFrames:
+        classes_ = np.array(["bad", "good"])
+
+        def predict(self, frame):
+            return np.where(frame["text"].str.contains("good"), "good", "bad")
+
+    subject = build_subject(ModelOfFrames(), TEXTS, rng=np.random.default_rng(0))
+    assert not subject.notes
+    assert subject.sut.execute(subject.seeds).values.tolist()[:2] == ["bad", "good"]

@@ -55,7 +55,7 @@ Scalar = Annotated[bool, flag("--scalar", "MODEL is a function of one case: its 
 
 KindHints = Annotated[
     list[str] | None,
-    option("COL=KIND", "Read a column as continuous, integer or categorical, e.g. age=integer. Repeatable."),
+    option("COL=KIND", "Read a column as continuous, integer, categorical or text, e.g. age=integer. Repeatable."),
 ]
 StepHints = Annotated[list[str] | None, option("COL=STEP", "The smallest change of a column, e.g. age=3. Repeatable.")]
 BoundHints = Annotated[

@@ -142,6 +142,8 @@ class Monotone(_FeatureRelation):
     def why_not(self, sut: Executor, inputs: Points) -> str:
         """Return why the relation does not apply: the class is ambiguous."""
         why = super().why_not(sut, inputs)
+        if inputs.space[self.feature].kind == "text":
+            why = f"{self.feature} is text, which has no order"
         if why or sut.labels is None:
             return why
         if self.towards is not None and self._find_label(sut.labels) is None:

@@ -21,7 +21,7 @@ class SpaceOptions:
     Attributes
     ----------
     kinds, steps, bounds, orders : mapping
-        ``{"age": "integer"}`` (or "continuous", "categorical"); ``{"age": 3}``, the length of one move; ``{"age": (20, 80)}``,
+        ``{"age": "integer"}`` (or "continuous", "categorical", "text"); ``{"age": 3}``, the length of one move; ``{"age": (20, 80)}``,
         None for an open end; ``{"card": ["Blue", "Gold"]}``, the categories in their order.
 
     Examples
