@@ -12,6 +12,7 @@ from datamorphic.reporting.block_pictures import (
     build_map_drawing,
     build_pair_drawing,
     describe_block_change,
+    describe_briefly,
 )
 from datamorphic.reporting.svg import drawing_to_svg
 
@@ -93,6 +94,12 @@ def test_the_change_is_described_with_its_place():
     assert describe_block_change(wave, np.zeros(5), np.array([0, 0, 0, 1e-9, 0])) == (
         "wave: the value at position 3 changes from 0 to 1e-09"
     )
+
+
+def test_the_line_below_a_picture_is_brief():
+    image, before = dm.Image("digit", (4, 4)), np.zeros(16)
+    assert describe_briefly(image, before, np.eye(16)[5]) == "only row 1, column 1 differs"
+    assert describe_briefly(image, before, np.arange(16.0)) == "15 of 16 differ, most row 3, column 3"
 
 
 def test_a_map_of_pixels_names_its_meaning():

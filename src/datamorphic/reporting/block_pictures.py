@@ -121,7 +121,8 @@ def describe_block_change(block: Block, before: Codes, after: Codes) -> str:
 def describe_briefly(block: Block, before: Codes, after: Codes) -> str:
     """Return how many values differ, and where most, for a line below a picture."""
     gaps = np.abs(after - before)
-    return f"{int((gaps > 0).sum())} of {block.size} differ, most {block.describe_position(int(gaps.argmax()))}"
+    count, where = int((gaps > 0).sum()), block.describe_position(int(gaps.argmax()))
+    return f"only {where} differs" if count == 1 else f"{count} of {block.size} differ, most {where}"
 
 
 def _format_two(old: float, new: float) -> tuple[str, str]:
