@@ -153,7 +153,7 @@ def test_the_report_shows_types_and_marks_the_difference() -> None:
     assert "differs  [-xmary-] {+*mary+} xlikes xapples. xjohn xsees xdogs." in text
     assert "1 (A 1)" in page
     assert "part of one of the two texts is not translated" in page
-    assert "{+*mary+}" in page
+    assert "<del>xmary</del> <ins>*mary</ins>" in page
     assert document["relations"][0]["types"] == {"A": 1}
     assert document["examples"]["translation.MRR7"]["type"].startswith("A: ")
     assert report.shrunk(0).remarks[1] == ("differs", "[-xmary-] {+*mary+} xlikes xapples. xjohn xsees xdogs.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import pickle
 import sys
@@ -113,6 +114,18 @@ def test_texts_are_translated_in_order_and_per_direction(folder: Path) -> None:
     assert not any(map(is_running, (*pids, *copied_pids)))
     assert translator.translate(["reopened"]) == ["REOPENED"]
     translator.close()
+
+
+def test_shallow_copies_share_the_processes(folder: Path) -> None:
+    translator = dm.ApertiumTranslator("aaa-bbb")
+    translator.translate(["a"])
+    twin = copy.copy(translator)
+    pids = translator.processes
+    del translator
+    assert twin.translate(["b"]) == ["B"]
+    assert twin.processes == pids
+    del twin
+    assert not any(map(is_running, pids))
 
 
 def test_a_batch_is_asked_again_once_then_a_row_has_an_error(folder: Path) -> None:

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._validation import is_number, reject
+from ..reporting.marked_text import MarkedText
 from .base import Mask
 from .patterns.inputs import AddElement, Condition, FeedBack, RemoveElement, ReplaceElement, TextInput
 from .patterns.outputs import FullyEqual
-from .patterns.relation import Answers, OutputPattern, PatternRelation, explain
+from .patterns.relation import Answers, InputPattern, OutputPattern, PatternRelation, Promise, explain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -202,8 +203,10 @@ def compare_words(first: Sequence[str], second: Sequence[str]) -> float:
     return SequenceMatcher(None, first, second, autojunk=False).ratio()
 
 
-def mark_difference(first: str, second: str) -> str:
+def mark_difference(first: str, second: str) -> MarkedText:
     """Return two texts as one: words of the first only in [-...-], of the second only in {+...+}.
+
+    Words that differ in punctuation, upper and lower case alone are the same.
 
     Examples
     --------
@@ -211,22 +214,16 @@ def mark_difference(first: str, second: str) -> str:
     '[-A Mary le-] {+*mary+} Gusta [-el-] agua.'
     """
     old, new = first.split(), second.split()
-    matcher = SequenceMatcher(
-        None,
-        [" ".join(list_words(word)) or word for word in old],
-        [" ".join(list_words(word)) or word for word in new],
-        autojunk=False,
-    )
-    parts = []
-    for kind, start, end, new_start, new_end in matcher.get_opcodes():
+    keys, new_keys = ([" ".join(list_words(word)) or word for word in words] for words in (old, new))
+    pieces: list[tuple[str, str]] = []
+    for kind, start, end, new_start, new_end in SequenceMatcher(None, keys, new_keys, autojunk=False).get_opcodes():
         if kind == "equal":
-            parts += new[new_start:new_end]
+            pieces.append(("same", " ".join(new[new_start:new_end])))
             continue
-        if end > start:
-            parts.append(f"[-{' '.join(old[start:end])}-]")
-        if new_end > new_start:
-            parts.append(f"{{+{' '.join(new[new_start:new_end])}+}}")
-    return " ".join(parts)
+        pieces += [("drop", " ".join(old[start:end])), ("add", " ".join(new[new_start:new_end]))]
+    texts = [piece for piece in pieces if piece[1]]
+    separated = [part for piece in texts for part in (("same", " "), piece)]
+    return MarkedText(separated[1:])
 
 
 def find_violation_type(source: str, follow_up: str, before: str, after: str) -> str:
@@ -491,29 +488,61 @@ def translation_relations(
     similar = SameWords(column=column, at_least=at_least)
     same_but_number = replace(similar, ignore_number=True)
     singulars = {word: word[:-1] for word in plurals}
-    relations = [
-        (Condition() >> FullyEqual()).named("translation.MR3", promise="MR"),
-        (ReplaceElement(column=column, forms=dict(abbreviations)) >> similar).named("translation.HMR5", promise="HMR"),
-        (AddElement(column=column, element=" ", place="final mark") >> similar).named("translation.MRR1"),
-        (DropSpace(column=column) >> similar).named("translation.MRR2"),
-        (ReplaceElement(column=column, forms=singulars) >> same_but_number).named(
-            "translation.MRR3", says=f"a plural of {column} loses its s: {same_but_number.describe()}"
-        ),
-        (DropMark(column=column) >> similar).named("translation.MRR4"),
-        (DoubleMark(column=column) >> similar).named("translation.MRR5"),
-        (ReplaceElement(column=column, forms={". ": ", "}) >> similar).named("translation.MRR6"),
-        (LowerFirstLetter(column=column) >> similar).named("translation.MRR7"),
-        (RemoveElement(column=column, elements=verbs) >> DifferentWords()).named(
-            "translation.MRR8", says=f"a verb of {column} is left out: {DifferentWords().describe()}"
+    returned = WordsReturned(column=column)
+    there_and_back = FeedBack(column=column, direction="direction", directions=dict(directions or DIRECTIONS))
+    phrase, abbreviation = next(iter(abbreviations.items()))
+    #: the relations, with the change in words where the input pattern itself is too general to say it
+    described: list[tuple[str, Promise, InputPattern, OutputPattern, str]] = [
+        ("MR3", "MR", Condition(), FullyEqual(), f"the same {column} is translated again"),
+        (
+            "HMR5",
+            "HMR",
+            ReplaceElement(column=column, forms=dict(abbreviations)),
+            similar,
+            f"a phrase of {column} is abbreviated, such as {phrase!r} by {abbreviation!r}",
         ),
         (
-            FeedBack(column=column, direction="direction", directions=dict(directions or DIRECTIONS))
-            >> WordsReturned(column=column)
-        ).named("translation.round trip", promise="HMR"),
+            "MRR1",
+            "MRR",
+            AddElement(column=column, element=" ", place="final mark"),
+            similar,
+            f"a space is added before the final mark of {column}",
+        ),
+        ("MRR2", "MRR", DropSpace(column=column), similar, ""),
+        (
+            "MRR3",
+            "MRR",
+            ReplaceElement(column=column, forms=singulars),
+            same_but_number,
+            f"a plural of {column} loses its s",
+        ),
+        ("MRR4", "MRR", DropMark(column=column), similar, ""),
+        ("MRR5", "MRR", DoubleMark(column=column), similar, ""),
+        (
+            "MRR6",
+            "MRR",
+            ReplaceElement(column=column, forms={". ": ", "}),
+            similar,
+            f"a comma replaces the period between two sentences of {column}",
+        ),
+        ("MRR7", "MRR", LowerFirstLetter(column=column), similar, ""),
+        (
+            "MRR8",
+            "MRR",
+            RemoveElement(column=column, elements=verbs),
+            DifferentWords(),
+            f"a verb of {column} is left out",
+        ),
+        ("round trip", "HMR", there_and_back, returned, f"{column} is translated there and back"),
     ]
     return {
-        relation.name: relation.named(relation.name, promise="MRR" if ".MRR" in relation.name else None, domain=DOMAIN)
-        for relation in relations
+        f"translation.{name}": (change >> output).named(
+            f"translation.{name}",
+            promise=promise,
+            domain=DOMAIN,
+            says=f"{statement or change.describe()}: {output.describe()}",
+        )
+        for name, promise, change, output, statement in described
     }
 
 

@@ -233,6 +233,21 @@ def stop_pipes(pipes: dict[str, _Pipe], owner: int) -> None:
             pipe.stop()
 
 
+class _PipeSet:
+    """The open pipes by direction; they are stopped when the last translator that uses them is gone."""
+
+    def __init__(self) -> None:
+        self.by_direction: dict[str, _Pipe] = {}
+        self.lock = threading.Lock()
+        self.owner = os.getpid()
+        weakref.finalize(self, stop_pipes, self.by_direction, self.owner)
+
+    def close(self) -> None:
+        """Stop all processes."""
+        with self.lock:
+            stop_pipes(self.by_direction, self.owner)
+
+
 class ApertiumTranslator(Executor):
     """Apertium, a rule-based machine translation system, as a system under test.
 
@@ -293,13 +308,7 @@ class ApertiumTranslator(Executor):
         self.pair, self.column, self.mark_unknown, self.timeout = pair, column, bool(mark_unknown), float(timeout)
         self.max_characters = validate_integer("max_characters", owner, max_characters, 1)
         self.name = f"Apertium {pair}"
-        self._open_pipes()
-
-    def _open_pipes(self) -> None:
-        self._pipes: dict[str, _Pipe] = {}
-        self._owner = os.getpid()
-        self._lock = threading.Lock()
-        self._finalizer = weakref.finalize(self, stop_pipes, self._pipes, self._owner)
+        self._pipes = _PipeSet()
 
     def translate(self, texts: Sequence[str], direction: str | None = None) -> list[str]:
         """Return the translations of some texts; raise `ModelError` if one of them cannot be translated."""
@@ -333,7 +342,9 @@ class ApertiumTranslator(Executor):
                 status[row], messages[row] = Status.ERROR, problem
             else:
                 rows_by_direction.setdefault(direction, []).append(row)
-        with self._lock:
+        if self._pipes.owner != os.getpid():  # a fork must not read what its parent waits for
+            self._pipes = _PipeSet()
+        with self._pipes.lock:
             for direction, rows in rows_by_direction.items():
                 blocks = [to_block(texts[row]).encode("utf-8") for row in rows]
                 for row, answer in zip(rows, self._translate_blocks(direction, blocks), strict=True):
@@ -390,12 +401,10 @@ class ApertiumTranslator(Executor):
         return answers
 
     def _get_pipe(self, direction: str) -> _Pipe:
-        if self._owner != os.getpid():  # a fork must not read what its parent waits for
-            self._open_pipes()
-        if direction not in self._pipes:
-            pipe = self._start_pipe(direction)
-            self._pipes[direction] = pipe
-        return self._pipes[direction]
+        pipes = self._pipes.by_direction
+        if direction not in pipes:
+            pipes[direction] = self._start_pipe(direction)
+        return pipes[direction]
 
     def _start_pipe(self, direction: str) -> _Pipe:
         """Start the processes and see whether they answer."""
@@ -417,19 +426,18 @@ class ApertiumTranslator(Executor):
         )
 
     def _drop_pipe(self, direction: str) -> None:
-        pipe = self._pipes.pop(direction, None)
+        pipe = self._pipes.by_direction.pop(direction, None)
         if pipe is not None:
             pipe.stop()
 
     @property
     def processes(self) -> tuple[int, ...]:
         """The ids of the running processes; none before the first query and after `close`."""
-        return tuple(process.pid for pipe in self._pipes.values() for process in pipe.processes)
+        return tuple(process.pid for pipe in self._pipes.by_direction.values() for process in pipe.processes)
 
     def close(self) -> None:
         """Stop the processes; the next query starts them again."""
-        with self._lock:
-            stop_pipes(self._pipes, self._owner)
+        self._pipes.close()
 
     def __enter__(self) -> Self:
         return self
@@ -437,13 +445,17 @@ class ApertiumTranslator(Executor):
     def __exit__(self, *exception: object) -> None:
         self.close()
 
+    def __copy__(self) -> Self:
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)  # with the same processes: runs copy a system to give it a space
+        return twin
+
     def __getstate__(self) -> dict[str, Any]:
-        hidden = ("_pipes", "_owner", "_lock", "_finalizer")
-        return {name: value for name, value in self.__dict__.items() if name not in hidden}
+        return {name: value for name, value in self.__dict__.items() if name != "_pipes"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._open_pipes()
+        self._pipes = _PipeSet()
 
     def __repr__(self) -> str:
         return f"ApertiumTranslator({self.pair!r})"

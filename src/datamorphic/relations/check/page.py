@@ -9,11 +9,23 @@ from ...reporting.block_pictures import PicturePair, build_pair_drawing, describ
 from ...reporting.document import Drawing, Page, Section, SectionState, Table
 from ...reporting.text import cut
 from ...space.points import Points
-from ..base import JudgedGroups
+from ..base import JudgedGroups, split_statement
 from .result import PURPOSES, CheckReport, RelationResult
 from .violation import LearnerViolation, format_table
 
 MAX_FACT_CHARACTERS = 600
+TRAINED_EXAMPLES_INTRO = (
+    "The fewest training rows and attributes, and the plainest numbers, that still show the violation."
+)
+QUERIED_EXAMPLES_INTRO = (
+    "One violation per relation: a case and its answer, what was changed, and the answer to the changed case. Values that do not matter "
+    "are the most usual ones."
+)
+MODEL_RELATIONS_TEXTS = {
+    "verification": " Every model must satisfy them, or you declared them.",
+    "robustness": "",
+    "validation": " They are not declared necessary.",
+}  # by purpose: why relations must hold, or need not
 JUDGING_TEXTS = {
     "score_exact": "Scores are compared, too: ",
     "class_stat": "Judged by the counts of labels: ",
@@ -32,7 +44,8 @@ def build_page(report: CheckReport) -> Page:
         sections.append(_build_size_section(report))
     if report.examples:
         parts = [_build_example_section(report, name) for name in report.examples]
-        intro = "The fewest training rows and attributes, and the plainest numbers, that still show the violation."
+        trained = any(isinstance(example, LearnerViolation) for example in report.examples.values())
+        intro = TRAINED_EXAMPLES_INTRO if trained else QUERIED_EXAMPLES_INTRO
         sections.append(Section(heading="The smallest violations", text=intro, parts=parts, anchor="examples"))
     headline = report.headline
     facts = [
@@ -59,16 +72,25 @@ def build_page(report: CheckReport) -> Page:
 def _build_relations_section(purpose: str, entries: list[RelationResult], meanings: Mapping[str, str]) -> Section:
     figures = ("judged", "violated", "share", "95%")
     columns = ["relation", "statement", *figures, "why it must hold, or need not", "not judged"]
+    rows = [_build_row(entry) for entry in entries]
     violated_count = sum(bool(entry.violated or entry.fault) for entry in entries)
     state: SectionState = "plain" if purpose == "validation" else "bad" if violated_count else "good"
     meaning = PURPOSES[purpose]
     types = "; ".join(f"{name}: {text}" for name, text in sorted(meanings.items()))
     note = f"Types of violations. {types}." if types else ""
+    text = f"{meaning[:1].upper()}{meaning[1:]}. {pluralize(violated_count, 'relation')} of {len(entries)} violated."
+    if not any(row[-1] for row in rows):  # all cases were judged
+        columns, rows = columns[:-1], [row[:-1] for row in rows]
+    if {entry.about for entry in entries} == {"model"}:  # they have the same reason
+        reason_column = columns.index("why it must hold, or need not")
+        text += MODEL_RELATIONS_TEXTS[purpose]
+        columns = columns[:reason_column] + columns[reason_column + 1 :]
+        rows = [row[:reason_column] + row[reason_column + 1 :] for row in rows]
     return Section(
         heading=purpose.capitalize(),
-        text=f"{meaning[:1].upper()}{meaning[1:]}. {pluralize(violated_count, 'relation')} of {len(entries)} violated.",
+        text=text,
         state=state,
-        table=Table(columns=columns, rows=[_build_row(entry) for entry in entries], note=note),
+        table=Table(columns=columns, rows=rows, note=note),
         anchor=purpose,
     )
 
@@ -80,7 +102,7 @@ def _build_size_section(report: CheckReport) -> Section:
     return Section(
         heading="Violations by size",
         text=f"How large violations are: the {nouns} between a case and its follow-up. [10, 100) means at least 10 and less "
-        "than 100. A few small differences may be harmless; large ones mean that users miss many results.",
+        "than 100. Small differences may be harmless; users notice large ones.",
         table=Table(columns=[str(name) for name in frame.columns], rows=rows, sortable=False),
         anchor="sizes",
     )
@@ -116,15 +138,17 @@ def _build_example_section(report: CheckReport, name: str) -> Section:
     badge = "fault" if entry.necessary else "robustness" if entry.robustness else "hypothesis"
     heading = f"{name}: {entry.says}"
     if not isinstance(violation, LearnerViolation):
-        texts = violation.changed_texts
-        table = Table(columns=["column", "change"], rows=list(texts.items()), sortable=False) if texts else None
+        drawing = _draw_violation(violation.groups)
+        if not violation.changed_texts or violation.groups.further:
+            return Section(heading=heading, text="", state=state, badge=badge, facts=violation.facts, drawing=drawing)
+        change, consequence = split_statement(entry.says)
         return Section(
-            heading=heading,
-            text=violation.describe(),
+            heading=f"{name}: {change}",
+            text=f"Expected: {consequence}." if consequence else "",
             state=state,
             badge=badge,
-            table=table,
-            drawing=_draw_violation(violation.groups),
+            table=Table(columns=["", "what happened"], rows=violation.list_parts(), sortable=False),
+            drawing=drawing,
         )
     facts = [
         ("Change", violation.change_text),

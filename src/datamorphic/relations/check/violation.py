@@ -204,6 +204,11 @@ class ModelViolation:
     groups: JudgedGroups
     remarks: tuple[tuple[str, str], ...] = ()  # more about it, as terms and texts: its type, what differs
 
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """The violation as terms and texts: the case, its answer, the change, remarks."""
+        return [(term.capitalize(), text) for term, text in (*list_example_parts(self.groups), *self.remarks)]
+
     def describe(self) -> str:
         """Return the violation as lines of text."""
         return "\n".join([format_example(self.groups), *(f"{term:<9}{text}" for term, text in self.remarks)])
@@ -222,15 +227,26 @@ class ModelViolation:
             **dict(self.remarks),
         } | ({"further": self._further_to_json(first)} if first.further else {})
 
+    def list_parts(self) -> list[tuple[str, str]]:
+        """Return the violation as terms and texts for a table: the marked change of each text, both answers, the remarks."""
+        first = self.groups.take(slice(0, 1))
+        changed_texts = self.changed_texts
+        others = {name: value for name, value in _to_dict(first.source).items() if str(name) not in changed_texts}
+        answers = [_format_value(outputs.values[0]) for outputs in (first.before, first.after)]
+        return [
+            *changed_texts.items(),
+            *([("with", _format_case(others))] if others else []),
+            ("answer", answers[0]),
+            ("becomes", answers[1]),
+            *self.remarks,
+        ]
+
     @property
     def changed_texts(self) -> dict[str, MarkedText]:
         """The texts that the follow-up changes, by column, with their changed words marked."""
         source, follow_up = _to_dicts(self.groups.take(slice(0, 1)))
-        return {
-            str(name): MarkedText.compare(source[name], value)
-            for name, value in _find_changes(source, follow_up).items()
-            if is_wordy(value) and isinstance(source.get(name), str)
-        }
+        marked_texts = _mark_changes(source, _find_changes(source, follow_up))
+        return {str(name): text for name, text in marked_texts.items()}
 
     @staticmethod
     def _further_to_json(group: JudgedGroups) -> list[dict[str, Any]]:
@@ -255,6 +271,11 @@ def _to_dict(batch: Batch) -> dict[Any, Any]:
 
 def format_example(groups: JudgedGroups) -> str:
     """Return the first group as lines: the case, its answer, the change."""
+    return "\n".join(f"{heading:<9}{text}" for heading, text in list_example_parts(groups))
+
+
+def list_example_parts(groups: JudgedGroups) -> list[tuple[str, str]]:
+    """Return the first group as headings and texts: the case, its answer, the change."""
     first = groups.take(slice(0, 1))
     source, follow_up = _to_dicts(first)
     changed_values = _find_changes(source, follow_up)
@@ -273,7 +294,7 @@ def format_example(groups: JudgedGroups) -> str:
         lines.append(("becomes", _format_value(outputs.values[0])))
     if groups.batch is not None:
         lines.append(("among", pluralize(len(groups.batch), "row")))
-    return "\n".join(f"{heading:<9}{text}" for heading, text in lines)
+    return lines
 
 
 def _find_changes(source: dict[Any, Any], follow_up: dict[Any, Any]) -> dict[Any, Any]:
@@ -309,13 +330,24 @@ def _format_plain(source: dict[Any, Any], changed_values: dict[Any, Any]) -> str
     return _format_case(changed_values)
 
 
-def _format_marked(source: dict[Any, Any], changed_values: dict[Any, Any]) -> str:
-    """Return the changed values of a case; texts with their changed words marked."""
-    marked = {
-        name: MarkedText.compare(source[name], value).shorten(MAX_TEXT_CHARACTERS)
+def _mark_changes(source: dict[Any, Any], changed_values: dict[Any, Any]) -> dict[Any, MarkedText]:
+    """Return the changed texts with their changed words marked; those of which no word stays are replaced, not changed."""
+    texts = {
+        name: MarkedText.compare(source[name], value)
         for name, value in changed_values.items()
         if is_wordy(value) and isinstance(source.get(name), str)
     }
+    return {
+        name: text
+        for name, text in texts.items()
+        if any(kind == "same" and any(map(str.isalnum, piece)) for kind, piece in text.pieces)
+    }
+
+
+def _format_marked(source: dict[Any, Any], changed_values: dict[Any, Any]) -> str:
+    """Return the changed values of a case; texts with their changed words marked."""
+    marked_texts = _mark_changes(source, changed_values)
+    marked = {name: text.shorten(MAX_TEXT_CHARACTERS) for name, text in marked_texts.items()}
     others = _format_case({name: value for name, value in changed_values.items() if name not in marked})
     return ", ".join([*([others] if others else []), *(f"{name}={text}" for name, text in marked.items())])
 
