@@ -266,10 +266,13 @@ def _build_name_finding(
     group_text = (
         f" They are most of the names of a group that were tried: {', '.join(whole_groups)}." if whole_groups else ""
     )
+    chance = float(changed[:, 1 : len(MADE_UP_NAMES)].any(axis=1).mean())
+    control_text = (
+        f"among the made-up names it is {format_percent(chance)}" if chance else "all made-up names get the same answer"
+    )
     detail = (
         f"With “{names[worst]}” instead of a made-up name in the same place, {format_share(cases, count, 'text')} get another "
-        f"answer. With the other names that were tried it is {format_percent(usual)}, and all made-up names get the same "
-        f"answer.{group_text}"
+        f"answer. With the other names that were tried it is {format_percent(usual)}, and {control_text}.{group_text}"
     )
     rows = np.flatnonzero(changed[:, worst])[:MAX_EXAMPLES]
     before_rows, after_rows = grid[rows, 0], grid[rows, worst]
