@@ -119,7 +119,7 @@ def test(
     >>> result.passed
     True
     """
-    data, target_name = join_target(data, target, () if space is None else space.blocks)
+    data, target_name = join_target(data, target, getattr(space, "blocks", ()))
     options = AuditOptions(
         target=target_name,
         protected=protected,

@@ -145,7 +145,7 @@ def explore(
     >>> bool((front.pairs["a_output"] != front.pairs["b_output"]).all())
     True
     """
-    data, target_name = join_target(data, target, () if space is None else space.blocks)
+    data, target_name = join_target(data, target, getattr(space, "blocks", ()))
     options = ExploreOptions(
         strategy=strategy,
         walks=walks,

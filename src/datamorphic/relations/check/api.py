@@ -139,7 +139,7 @@ def check(
     >>> report.table[["relation", "purpose", "violated"]].values.tolist()
     [['MR-0', 'verification', 0], ['MR-1.1', 'validation', 8]]
     """
-    data, target_name = join_target(data, target, () if space is None else space.blocks)
+    data, target_name = join_target(data, target, getattr(space, "blocks", ()))
     options = CheckOptions(
         relations=relations,
         target=target_name,
