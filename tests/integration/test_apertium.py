@@ -152,7 +152,7 @@ def test_pytest_assertions_and_the_store(translator: dm.ApertiumTranslator, tmp_
     frame = pd.DataFrame({"text": ["Mary likes water.", "The dog eats."], "direction": "eng-spa"})
     relations = dm.translation_relations()
     dm.assert_holds(translator, frame, relations["translation.MR3"])
-    with pytest.raises(AssertionError, match=r"(?s)mary likes water.*\*mary"):
+    with pytest.raises(AssertionError, match=r"\*mary Gusta agua"):
         dm.assert_holds(translator, frame, relations["translation.MRR7"])
     store = tmp_path / "runs.db"
     dm.check(translator, frame, [relations["translation.MRR7"]], store=store)
