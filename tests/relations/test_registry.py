@@ -23,6 +23,14 @@ def test_names_classes_and_objects_are_resolved():
     assert third is own
 
 
+def test_dicts_of_relations_are_resolved_alone_and_among_others():
+    search = dm.search_relations()
+    assert resolve_relations(search, "relations", "check") == list(search.values())
+    assert resolve_relations([search, "MR-0"], "relations", "check") == [*search.values(), LEARNER_RELATIONS["MR-0"]]
+    with pytest.raises(ArgumentError, match="at least one relation"):
+        resolve_relations({}, "relations", "check")
+
+
 @pytest.mark.parametrize(
     ("request_", "message"),
     [("MR-9.9", "There is no relation 'MR-9.9'"), ([], "at least one relation"), (3, "'auto', a relation")],

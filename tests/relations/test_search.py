@@ -170,3 +170,18 @@ def test_a_search_that_loses_items_when_sorting_is_found():
         "search.HMR3": 2,
     }
     assert not report.passed
+
+
+def test_the_page_shows_cases_and_answers_and_no_empty_columns():
+    def answer(query, department, sort):
+        return {"hits": len(query), "items": []}
+
+    cases = pd.concat([make_case("men's hats"), make_case("hats for men")])
+    report = dm.check(dm.wrap(answer, scalar=True), cases, search_relations()["search.HMR2"])
+    sections = {section.heading: section for section in report.page().sections}
+    assert sections["Validation"].table.columns == ["relation", "statement", "judged", "violated", "share", "95%"]
+    assert sections["Violations by size"].table.rows == [["search.HMR2", "2", "2", "2"]]
+    (example,) = sections["The smallest violations"].parts
+    assert [term for term, _ in example.facts] == ["Case", "Answer", "Changed", "Becomes"]
+    # no word stays at its place, so the query is shown as replaced
+    assert dict(example.facts)["Changed"] in ("query='hats for men'", 'query="men\'s hats"')

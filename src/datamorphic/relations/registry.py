@@ -41,9 +41,10 @@ def resolve_learner_relations(
 
 def _resolve(request: object, known: Mapping[str, Any], kind: Any, argument: str, owner: str, noun: str) -> list[Any]:
     """Return relations by their names, from their classes, or as they are."""
-    if isinstance(request, Mapping):  # such as dm.search_relations()
-        request = list(request.values())
-    items = list(request) if isinstance(request, list | tuple | set | frozenset) else [request]
+    groups = list(request) if isinstance(request, list | tuple | set | frozenset) else [request]
+    items: list[Any] = []
+    for group in groups:
+        items += group.values() if isinstance(group, Mapping) else [group]  # such as dm.search_relations()
     if not items:
         reject(argument, owner, "at least one relation", request)
     relations = []
