@@ -202,6 +202,7 @@ def test_rows_that_a_forest_was_fitted_to_do_not_count_against_it():
     assert "rows they were fitted to" in outcome(result, "calibration").why
 
 
+@pytest.mark.slow
 def test_only_zero_and_one_is_no_concern():
     from sklearn.tree import DecisionTreeClassifier
 

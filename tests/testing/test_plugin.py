@@ -121,6 +121,7 @@ def test_the_rerun_command_reproduces_the_violation(run, pytester):
     assert case.findall(first.stdout.str()) == case.findall(again.stdout.str()) != []
 
 
+@pytest.mark.slow
 def test_all_violated_relations_are_reported(run):
     result = run(RARE, rest="""
     def counting(frame, seen=[0]):
@@ -296,6 +297,7 @@ def test_violations_are_replayed_first_until_they_are_fixed(run, pytester):
     assert not REPLAYED.search(broken.stdout.str())
 
 
+@pytest.mark.slow
 def test_random_follow_ups_are_replayed_unchanged(run):
     code = """
     class Anything(dm.Relation):
@@ -315,6 +317,7 @@ def test_random_follow_ups_are_replayed_unchanged(run):
     again.stdout.fnmatch_lines(["*that violated it before still do* (replayed first)."])
 
 
+@pytest.mark.slow
 def test_relations_of_batches_and_features_are_replayed(run):
     code = """
     def first_decides(frame):
@@ -338,6 +341,7 @@ def test_relations_of_batches_and_features_are_replayed(run):
     assert len(re.findall(r"E +\d+ cases? that violated it before still do", again.stdout.str())) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", [("-p", "no:cacheprovider"), ("--cache-clear",)])
 def test_without_a_cache_nothing_is_replayed(run, option):
     code = """
@@ -519,6 +523,7 @@ def test_assertions_in_fixtures_count(run):
     )
 
 
+@pytest.mark.slow
 def test_quiet_runs_have_one_line_and_quieter_ones_none(run):
     quiet = run(TWO, "-q", "--datamorphic-seed", "3").stdout.str()
     assert re.search(r"^datamorphic: 3 checks, 2,1\d\d cases, \d violated, [\d,]+ calls; seed 3$", quiet, re.MULTILINE)
@@ -713,6 +718,7 @@ def test_a_violation_of_a_learner_is_shrunk_and_shown():
     assert not held("refit", FirstColumn()).is_failing()
 
 
+@pytest.mark.slow
 def test_a_violation_of_a_learner_is_replayed(tmp_path):
     first = held("MR-1.2", FirstColumn(), store=tmp_path / "runs.sqlite")
     again = held("MR-1.2", FirstColumn(), store=tmp_path / "runs.sqlite", cases=1, seed=3)

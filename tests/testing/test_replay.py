@@ -147,6 +147,7 @@ def test_the_next_run_replays_failures_first(url):
     assert min(failure.times for failure in known(url)) > 1
 
 
+@pytest.mark.slow
 def test_fixed_failures_are_reported_and_forgotten(url):
     explore(Faulty(raising=[X[10], X[30]], missing=[X[20]]), url)
     front = explore(Faulty(raising=[X[30]]), url)
