@@ -174,6 +174,7 @@ def test_violations_are_shrunk_on_demand():
     assert report.shrunk(0).size == (2, 1)
 
 
+@pytest.mark.slow
 def test_one_test_case_of_many_is_enough_for_an_example():
     report = check(First(1), NUMBERS, ["sample order"], "y", inputs=60, rows=20)
     row = int(np.flatnonzero(report.violations["case"])[0])
@@ -378,6 +379,7 @@ def test_regressors(learner):
         assert (entry(report, name).holds, entry(report, name).violated) == (20, 0)
 
 
+@pytest.mark.slow
 def test_a_regressor_that_depends_on_the_order_of_rows():
     class Start:
         def fit(self, X, y):
@@ -606,6 +608,7 @@ def test_a_budget_of_runs_is_never_exceeded_by_models_either():
     assert [fault.relation for fault in bound.faults] == ["batches"]
 
 
+@pytest.mark.slow
 def test_results_before_the_end_of_a_time_budget_are_kept():
     report = check(KNN(3), inputs=10_000_000, budget="0.5s")
     assert not report.complete
