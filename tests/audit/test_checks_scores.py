@@ -186,6 +186,7 @@ def test_far_too_sure():
     assert finding.sections[0].table.rows
 
 
+@pytest.mark.slow
 def test_a_little_too_sure_is_advice():
     def sharpen(p):
         odds = (p / (1 - p)) ** 2.5

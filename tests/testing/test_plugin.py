@@ -770,6 +770,7 @@ def test_the_random_data_are_those_of_xie_et_al():
     assert len(sizes) > 10
 
 
+@pytest.mark.slow
 def test_learners_are_tested_on_labelled_data_too():
     iris = dm.data.load("iris")
     dm.assert_holds(sklearn.naive_bayes.GaussianNB(), iris, ["MR-1.2", "refit"], target="target", cases=40, seed=0)
