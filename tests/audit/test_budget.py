@@ -296,9 +296,9 @@ def test_a_forest_trained_again_is_advice_and_another_model_a_concern():
 
     wine = dm.data.load("wine")
     x, y = wine.drop(columns="target"), wine["target"]
-    first = dm.test(RandomForestClassifier(20, random_state=0).fit(x, y), wine, "target", only="borders", budget="20s")
+    first = dm.test(RandomForestClassifier(10, random_state=0).fit(x, y), wine, "target", only="borders", budget="20s")
     options = {"baseline": first.front, "only": "baseline", "budget": "20s"}
-    again = dm.test(RandomForestClassifier(20, random_state=1).fit(x, y), wine, "target", **options)
+    again = dm.test(RandomForestClassifier(10, random_state=1).fit(x, y), wine, "target", **options)
     assert [finding.level for finding in again.findings] == ["advice"]
     other = dm.test(DecisionTreeClassifier(max_depth=1).fit(x, y), wine, "target", **options)
     [finding] = other.findings

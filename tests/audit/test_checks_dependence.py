@@ -53,6 +53,7 @@ def test_a_good_model_is_left_alone_and_its_effects_are_tabulated():
     assert (rows["income"][3], rows["debt"][3], rows["home"][3]) == ("up", "down", "")
 
 
+@pytest.mark.slow
 def test_an_encoder_that_knows_no_category_is_a_concern_if_the_labels_depend_on_them():
     model = fit(DATA.assign(home=DATA["home"].str.upper()))
     (finding,) = run(model).findings

@@ -44,6 +44,13 @@ DATA = make_data()
 MODEL = fit(DATA)
 
 
+def decide(frame):
+    """Answer by a rule that copes with the same inputs as the model, and takes less time: numbers may be missing or text, and colours unknown."""
+    numbers = frame[["income", "age"]].to_numpy(dtype=float)
+    income = np.where(np.isnan(numbers[:, 0]), 50, numbers[:, 0])
+    return np.where(income + (frame["colour"] == "red").to_numpy(dtype=bool) * 10 > 53, "yes", "no")
+
+
 def run(model, data=DATA, **options):
     result = dm.test(model, data, **({"target": "label"} | options), only="interface", progress=False)
     return next(outcome for outcome in result.outcomes if outcome.check == "interface")
@@ -75,35 +82,31 @@ def test_an_encoder_that_fails_on_a_new_category_is_a_concern():
     assert finding.examples[0].changed == {"colour": "never seen before"}
 
 
-@pytest.mark.slow
 def test_a_model_that_fails_on_a_single_row_is_a_fault():
-    findings = run(lambda frame: np.squeeze(MODEL.predict(frame))).findings
+    findings = run(lambda frame: np.squeeze(decide(frame))).findings
     assert [(finding.level, finding.title) for finding in findings] == [("fault", "It gives no answer to a single row")]
 
 
-@pytest.mark.slow
 def test_a_single_row_with_another_answer_is_a_fault():
     def predict(frame):
-        answers = MODEL.predict(frame)
+        answers = decide(frame)
         return answers if len(frame) > 1 else np.where(answers == "yes", "no", "yes")
 
     assert run(predict).findings[0].level == "fault"
 
 
-@pytest.mark.slow
 def test_numbers_as_text_that_become_zero_are_a_concern():
     def predict(frame):
         numbers = frame[["income", "age"]].map(lambda value: 0.0 if isinstance(value, str) else value)
-        return MODEL.predict(frame.assign(**{name: numbers[name].astype(float) for name in numbers}))
+        return decide(frame.assign(**{name: numbers[name].astype(float) for name in numbers}))
 
     (finding,) = run(predict).findings
     assert (finding.level, finding.about) == ("concern", "as text")
 
 
-@pytest.mark.slow
 def test_a_column_that_is_silently_filled_is_a_concern():
     def predict(frame):
-        return MODEL.predict(frame.reindex(columns=NAMES).fillna({"income": 0.0, "age": 0.0, "colour": "red"}))
+        return decide(frame.reindex(columns=NAMES).fillna({"income": 0.0, "age": 0.0, "colour": "red"}))
 
     (finding,) = run(predict).findings
     assert finding.level == "concern"
@@ -118,18 +121,19 @@ def test_an_error_beyond_the_data_is_a_concern():
     def predict(frame):
         if (frame["age"] > highest).any():
             raise KeyError("no bin")
-        return MODEL.predict(frame)
+        return decide(frame)
 
     (finding,) = run(predict).findings
     assert (finding.level, finding.about) == ("concern", "age")
     assert run(predict, bounds={"age": (18, 80)}).findings == ()
 
 
+@pytest.mark.slow
 def test_refusing_negative_values_is_fine():
     def predict(frame):
         if (frame["age"] < 0).any():
             raise ValueError("an age below zero")
-        return MODEL.predict(frame)
+        return decide(frame)
 
     outcome = run(predict)
     assert outcome.state == "passed"
@@ -162,7 +166,7 @@ def test_missing_values_and_nullable_types():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rows", [1, 2, 5])
+@pytest.mark.parametrize("rows", [1, 2])
 def test_few_rows(rows):
     assert run(MODEL, DATA.head(rows)).state == "passed"
 
@@ -190,13 +194,14 @@ def test_too_small_a_budget_is_not_a_pass():
     assert outcome.unfinished
 
 
+@pytest.mark.slow
 def test_what_the_model_prints_about_provoked_errors_is_not_shown(capfd):
     def predict(frame):
         if list(frame.columns) != NAMES:
             os.write(2, b"[Fatal] a column is absent\n")  # as libraries in C do
             raise ValueError("a column is absent")
         os.write(1, b"[Info] an answer\n")
-        return MODEL.predict(frame)
+        return decide(frame)
 
     assert run(predict).state == "passed"
     out, err = capfd.readouterr()
@@ -207,7 +212,7 @@ def test_what_the_model_prints_about_provoked_errors_is_not_shown(capfd):
 @pytest.mark.slow
 def test_no_answer_inside_and_beyond_the_data_is_one_finding():
     def predict(frame):
-        return np.where(frame["age"] > 60, None, MODEL.predict(frame))
+        return np.where(frame["age"] > 60, None, decide(frame))
 
     result = dm.test(predict, DATA, target="label", only=["answers", "interface"], progress=False)
     (finding,) = result.findings

@@ -100,6 +100,7 @@ def read_in_other_units(frame):
     return frame.assign(sugar=frame["sugar"].where(frame["sugar"] <= 170, frame["sugar"] / 18))
 
 
+@pytest.mark.slow
 def test_a_unit_error_is_named_with_labels_and_its_factor_without():
     model = Changed(LOGISTIC, before=read_in_other_units)
     (finding,) = run(model)[1].findings
@@ -170,6 +171,7 @@ def test_it_says_why_it_does_not_apply(data, reason):
     assert (outcome.state, outcome.why, outcome.skip_reason) == ("not run", reason, "inapplicable")
 
 
+@pytest.mark.slow
 def test_odd_data_do_not_break_it():
     one_feature = DATA[["sugar", "target"]]
     model = LogisticRegression(max_iter=1_000).fit(one_feature[["sugar"]], one_feature["target"])

@@ -186,6 +186,7 @@ def test_far_too_sure():
     assert finding.sections[0].table.rows
 
 
+@pytest.mark.slow
 def test_a_little_too_sure_is_advice():
     def sharpen(p):
         odds = (p / (1 - p)) ** 2.5
@@ -202,6 +203,7 @@ def test_rows_that_a_forest_was_fitted_to_do_not_count_against_it():
     assert "rows they were fitted to" in outcome(result, "calibration").why
 
 
+@pytest.mark.slow
 def test_only_zero_and_one_is_no_concern():
     from sklearn.tree import DecisionTreeClassifier
 

@@ -11,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import datamorphic as dm
+from support.cases import LONG
 
 
 def make_data(rows=1_000, seed=0):
@@ -91,7 +92,7 @@ def test_a_hard_group_is_advice():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(3 if LONG else 1))
 def test_good_models(seed):
     model = fit(make_data(seed=seed))
     result = outcome(audit(lambda f: model.predict(f[NUMBERS]), make_data(seed=seed + 10), seed=seed))
@@ -143,6 +144,7 @@ def test_data_that_allow_no_judgement(data):
     assert (result.state, result.skip_reason) == ("not run", "inapplicable")
 
 
+@pytest.mark.slow
 def test_one_feature_and_labels_that_are_numbers_or_truth_values():
     data = DATA[["income"]].assign(target=DATA["target"] == "yes")
     result = audit(lambda f: ((f["income"] > 50) ^ (f["income"] > 60)).astype(int), data)

@@ -6,6 +6,7 @@ import tomllib
 
 import numpy as np
 import pandas as pd
+import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -77,6 +78,7 @@ def test_directions_of_numbers_and_identifiers():
     assert [row[2] for row in outcome.sections[0].table.rows if row[0] == "row_id"] == ["--invariant row_id"]
 
 
+@pytest.mark.slow
 def test_directions_cost_no_model_calls_of_their_own():
     calls = []
     for data, target in ((DATA, "label"), (DATA[NAMES], None)):  # without labels, no direction is looked for
@@ -103,6 +105,7 @@ def test_a_response_that_turns_is_not_offered():
     assert run(predict, data[["income", "debt", "label"]]).findings == ()
 
 
+@pytest.mark.slow
 def test_small_and_odd_data():
     data = DATA[NAMES]
     assert run(MODEL, data, target=None).state == "found"

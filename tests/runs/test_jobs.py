@@ -45,13 +45,14 @@ def test_whatever_a_job_does_is_reported_and_does_no_harm(tmp_path, capfd):
         import subprocess
         import sys
         import threading
+        import time
 
         if kind == "hangs":
             signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
             while True:
                 try:
                     while True:
-                        pass
+                        time.sleep(60)
                 except:  # noqa: E722
                     pass
         if kind == "grows":
@@ -140,10 +141,10 @@ def test_an_interrupt_leaves_no_child_behind(tmp_path):
         from pathlib import Path
         from datamorphic.runs.jobs import run_jobs
         def endless(number):
-            import os
+            import os, time
             Path({str(tmp_path)!r}, f"pid{{number}}").write_text(str(os.getpid()))
             while True:
-                pass
+                time.sleep(0.01)
         run_jobs(endless, range(2), workers=2)
     """
     command = [sys.executable, "-c", textwrap.dedent(script)]

@@ -56,7 +56,7 @@ def cut_after(pieces, monkeypatch):
 @pytest.fixture(scope="module")
 def squares():
     inputs, labels = make_classification(
-        300, 4, n_informative=3, n_redundant=0, n_classes=4, n_clusters_per_class=1, random_state=0
+        150, 4, n_informative=3, n_redundant=0, n_classes=4, n_clusters_per_class=1, random_state=0
     )
     return pd.DataFrame(inputs, columns=list("abcd")), labels
 
@@ -237,8 +237,8 @@ def test_no_worker_outlives_a_parent_that_is_killed_while_it_starts(tmp_path):
 
 @pytest.mark.slow
 def test_a_store_that_fails_on_the_way_leaves_a_run_that_can_go_on(tmp_path, monkeypatch):
-    options = {"strategy": "random_walk", "walks": 100, "batch": 20, "store": tmp_path / "runs.sqlite"}
-    whole = dm.explore(dm.subjects["Box 2"], strategy="random_walk", walks=100, batch=20)
+    options = {"strategy": "random_walk", "walks": 30, "batch": 20, "store": tmp_path / "runs.sqlite"}
+    whole = dm.explore(dm.subjects["Box 2"], strategy="random_walk", walks=30, batch=20)
     from datamorphic.runs.store import Store
 
     with monkeypatch.context() as patched:
@@ -262,5 +262,5 @@ def test_a_coarse_clock_divides_nothing_by_zero(monkeypatch):
     from datamorphic.systems import guard
 
     monkeypatch.setattr(guard.time, "monotonic", lambda: 0.0)
-    assert dm.explore(dm.subjects["Box 1"], walks=50, steps=4, batch=20, engine="threads:2").runs
+    assert dm.explore(dm.subjects["Box 1"], walks=10, steps=4, batch=20, engine="threads:2").runs
     assert isolated.MAX_START_ATTEMPTS > 1

@@ -1135,7 +1135,7 @@ def check_that_others_are_read(store, first, third, column, value):
 @pytest.mark.slow
 def test_a_damaged_row_hides_no_other(store):
     first, third = kept(store), kept(store)
-    for column, value in SPOILT:
+    for column, value in SPOILT if LONG or store.database.file else SPOILT[::3]:
         check_that_others_are_read(store, first, third, column, value)
         assert [item.id for item in store.runs()] == [first, third]
 
@@ -1615,7 +1615,7 @@ def test_a_driver_of_fsspec_that_is_missing(monkeypatch):
 )
 def test_redacting_comes_to_an_end(part):
     """What takes time by the square of the length takes minutes here; nothing is timed, machines are noisy."""
-    once = redact(part * (100_000 // len(part)))
+    once = redact(part * (50_000 // len(part)))
     assert redact(once) == once
 
 

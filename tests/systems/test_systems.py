@@ -268,7 +268,7 @@ def test_a_model_that_fails_on_everything_is_said_to_have_failed(mixed):
     def model(frame):
         raise KeyError("wrong column")
 
-    for rows in (5, 100, 10_000):
+    for rows in (5, 100, 1_000):
         with pytest.raises(dm.errors.SystemFailed, match="KeyError: 'wrong column'"):
             GuardedSystem(dm.wrap(model, space=mixed)).execute(mixed.sample(rows))
     guard = GuardedSystem(dm.wrap(model, space=mixed))
@@ -396,8 +396,8 @@ def test_a_hanging_and_a_dying_row_are_told_apart():
         return frame["n"] % 2
 
     isolated = IsolatedSystem(dm.wrap(model, space=space), timeout=1.0)
-    cases = pd.DataFrame({"n": [*range(10, 14), *range(28, 32)]})
-    outputs = GuardedSystem(isolated, rows=8).execute(cases)
+    cases = pd.DataFrame({"n": [12, 13, 31]})
+    outputs = GuardedSystem(isolated, rows=3).execute(cases)
     isolated.close()
     found = {int(cases["n"][i]): Status(outputs.status[i]) for i in np.flatnonzero(outputs.status)}
     assert found == {13: Status.TIMEOUT, 31: Status.DIED}

@@ -226,7 +226,7 @@ class Function(Executor):
         if self.style == "series":
             return [self.function(row) for _, row in frame.iterrows()]
         call = build_case_caller(self.function, list(frame.columns))
-        return [call(dict(zip(frame.columns, case, strict=True))) for case in frame.itertuples(index=False)]
+        return [call(dict(zip(frame.columns, case, strict=True))) for case in frame.itertuples(index=False, name=None)]
 
 
 def build_case_caller(function: Callable[..., Any], names: list[str]) -> Callable[[dict[str, Any]], Any]:

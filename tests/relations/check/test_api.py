@@ -94,7 +94,7 @@ def entry(report, name):
 @pytest.fixture(scope="module")
 def whole():
     """A right learner, everything that applies, random data."""
-    return check(KNN(3), inputs=40, shrink=True)
+    return check(KNN(3), inputs=20, shrink=True)
 
 
 # -- the report ------------------------------------------------------------------------------------------------
@@ -105,8 +105,8 @@ def test_the_table(whole):
     found = whole.table
     assert found.columns[: len(COLUMNS)].tolist() == COLUMNS
     assert found["relation"].tolist() == list(LEARNER_RELATIONS)
-    assert (found["inputs"] == 40).all()
-    assert (found["holds"] + found["violated"] + found["inapplicable"] + found["undefined"] == 40).all()
+    assert (found["inputs"] == 20).all()
+    assert (found["holds"] + found["violated"] + found["inapplicable"] + found["undefined"] == 20).all()
     for row in found.itertuples():
         judged = row.holds + row.violated
         assert (row.low, row.high) == compute_wilson_interval(row.violated, judged)
@@ -174,6 +174,7 @@ def test_violations_are_shrunk_on_demand():
     assert report.shrunk(0).size == (2, 1)
 
 
+@pytest.mark.slow
 def test_one_test_case_of_many_is_enough_for_an_example():
     report = check(First(1), NUMBERS, ["sample order"], "y", inputs=60, rows=20)
     row = int(np.flatnonzero(report.violations["case"])[0])
@@ -242,6 +243,7 @@ def test_odds_are_judged_by_scores_whether_or_not_they_must_double():
     assert not entry(labels, "MR-3.2 odds").changed
 
 
+@pytest.mark.slow
 def test_strictness_and_expected_failures_can_be_overridden():
     report = check(First(1), relations=["sample order", "MR-1.2"], expected_failures={"sample order": "we know"})
     known = entry(report, "sample order")
@@ -313,6 +315,7 @@ def test_an_invalid_relation_is_named(methods, says):
 # -- learners and data of all kinds ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_fitted_model_is_also_queried():
     x, y = NUMBERS[["x", "z"]], NUMBERS["y"]
     model = KNeighborsClassifier(1).fit(x, y)
@@ -355,6 +358,7 @@ class Voter(ClassifierMixin, BaseEstimator):
         return self.fitted_.predict(X)
 
 
+@pytest.mark.slow
 def test_text_columns_work_with_a_pipeline():
     before = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["colour"]), remainder="passthrough")
     names = ["MR-0", "MR-1.1", "MR-2.1", "MR-4.1", "sparse"]
@@ -375,6 +379,7 @@ def test_regressors(learner):
         assert (entry(report, name).holds, entry(report, name).violated) == (20, 0)
 
 
+@pytest.mark.slow
 def test_a_regressor_that_depends_on_the_order_of_rows():
     class Start:
         def fit(self, X, y):
@@ -549,6 +554,7 @@ class Chance(Stranger):
         return self.chance.choice(classes[1:] if np.shape(X)[1] > 4 else classes, len(X))
 
 
+@pytest.mark.slow
 def test_an_unrepeatable_learner_is_judged_by_distribution():
     report = check(Chance(), relations=["refit", "MR-1.2", "MR-2.1"], inputs=200, shrink=True)
     assert set(report.examples) <= {"refit"}  # where distributions differ no single case is to blame
@@ -602,6 +608,7 @@ def test_a_budget_of_runs_is_never_exceeded_by_models_either():
     assert [fault.relation for fault in bound.faults] == ["batches"]
 
 
+@pytest.mark.slow
 def test_results_before_the_end_of_a_time_budget_are_kept():
     report = check(KNN(3), inputs=10_000_000, budget="0.5s")
     assert not report.complete
@@ -640,6 +647,7 @@ def test_ctrl_c_reports_results_so_far():
     assert asked.notes == ("The check was stopped before everything was tried.",)
 
 
+@pytest.mark.slow
 def test_processes_stay_alive_between_queries():
     class Counting(Engine):
         begun = ended = 0
@@ -685,7 +693,7 @@ def test_violations_are_stored_replayed_and_forgotten_when_fixed(url, data, monk
     given = () if data == "random" else (table(),)
     learner = Mendable(1) if data == "random" else Worded(1)
     options = {"relations": ["sample order", "MR-1.2"], "target": None if data == "random" else "y", "rows": 20}
-    first = check(learner, *given, **options, inputs=60, store=url, shrink=True)
+    first = check(learner, *given, **options, inputs=30, store=url, shrink=True)
     (kept,) = known(url)
     assert (kept.relation, kept.verdict) == ("check: sample order", "VIOLATED")
     assert kept.case["y"] == first.examples["sample order"].source.y.tolist()
@@ -884,6 +892,7 @@ def test_like_must_be_in_the_table(like):
         dm.check(KNN(3), "random", ["MR-0"], inputs=5, like=like)
 
 
+@pytest.mark.slow
 def test_an_example_with_dates_can_be_exported():
     class LastColumn:
         def fit(self, x, y):

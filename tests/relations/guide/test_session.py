@@ -12,6 +12,7 @@ from datamorphic.errors import DataError, WrongAnswer
 from datamorphic.relations.base import VIOLATED
 from datamorphic.relations.guide.answers import QUESTION_IDS
 from datamorphic.relations.guide.session import GuideSession
+from support.cases import LONG
 
 FRAME = pd.DataFrame(
     {"x": [-3.0, -1.0, 0.5, 2.0, 4.0], "n": [1, 2, 3, 4, 5], "sort": ["up", "down", "up", "up", "down"]}
@@ -198,7 +199,7 @@ JUNK = st.one_of(
 
 @pytest.mark.slow
 @settings(
-    max_examples=15,
+    max_examples=500 if LONG else 15,
     deadline=None,
     phases=(Phase.explicit, Phase.generate),  # to shrink a walk takes minutes
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

@@ -111,6 +111,7 @@ def test_logistic_regression_reports_its_signs(training, inputs):
     assert item.coefficients["risk"] > 0
 
 
+@pytest.mark.slow
 def test_trees_and_networks_have_one_model_per_size(training, inputs):
     assert list(answer(TreeFamily(depths=(1, 2)), training, inputs)) == [
         "decision tree, depth 1",
