@@ -55,7 +55,9 @@ PIPELINE = make_pipeline(FunctionTransformer(flatten), LogisticRegression()).fit
 
 
 @pytest.mark.parametrize(
-    "model", [MODEL, PIPELINE, predict_stack, predict_torch, predict_flat, predict_one, PredictOnly()], ids=str
+    "model",
+    [MODEL, PIPELINE, predict_stack, predict_torch, predict_flat, predict_one, PredictOnly()],
+    ids=lambda model: getattr(model, "__name__", type(model).__name__),
 )
 def test_a_model_of_images_gets_them_as_it_takes_them(model):
     subject = build_subject(model, IMAGES, rng=np.random.default_rng(0))
