@@ -89,7 +89,7 @@ def test_rows_that_fail_are_one_line(router):
         "the map has 3 places 'Burger King'. Give the coordinates of the one that is meant",
         "no route from 'Kiasma' to '60.3, 24.9': No suitable edges near location",
         "no route from 'Kiasma' to '48.2, 16.4': Path distance exceeds the max distance limit: 250000 meters",
-        "'95, 24.9' is not a place on earth. Write latitude, longitude",
+        "'95, 24.9' are not coordinates. Write the latitude (-90 to 90), then the longitude (-180 to 180)",
         "a place is missing",
         "a place is missing",
         "there is no mode 'boat'. There are: 'auto', 'bicycle', 'pedestrian'.",

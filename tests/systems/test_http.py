@@ -24,7 +24,7 @@ from datamorphic.systems.http import (
     MAX_EXHAUSTED_ROWS,
     MAX_UNREACHABLE_ROWS,
     HttpService,
-    _find_wait,
+    _read_retry_after,
     _Traffic,
     load_service,
 )
@@ -101,7 +101,7 @@ def test_a_post_request_sends_the_case(server):
         ("nowhere", Status.ERROR, "it answered 404 Not Found: nothing here", 1),
         ("broken", Status.MALFORMED, 'its answer is not JSON: {"data": [{"label": "hi', 1),
         ("half", Status.MALFORMED, "the body of its answer ended too early", 1),
-        ("pathless", Status.MALFORMED, "its answer does not have $.data[0].label: $.data is a list of 0", 1),
+        ("pathless", Status.MALFORMED, "its answer does not have $.data[0].label: $.data is a list of 0 elements", 1),
         ("elsewhere", Status.ERROR, "it redirects to http://localhost:PORT, which is another host and must not get the request. Use the final address", 1),
         ("round", Status.ERROR, "it redirects more than 5 times", 6),
     ],
@@ -141,16 +141,16 @@ def test_a_shaky_server_is_tried_again(server):
 
 
 def test_retry_after_is_a_number_or_a_date():
-    assert _find_wait("7") == 7
-    assert _find_wait("-3") == 0
-    assert 3000 < _find_wait(time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(time.time() + 3600))) < 3700
-    assert _find_wait("soon") is None
-    assert _find_wait(None) is None
+    assert _read_retry_after("7") == 7
+    assert _read_retry_after("-3") == 0
+    assert 3000 < _read_retry_after(time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(time.time() + 3600))) < 3700
+    assert _read_retry_after("soon") is None
+    assert _read_retry_after(None) is None
 
 
 def test_waiting_is_capped(server, monkeypatch):
     monkeypatch.setattr("datamorphic.systems.http.MAX_WAIT_SECONDS", 0.02)
-    monkeypatch.setattr("datamorphic.systems.http._find_wait", lambda header: 3600.0)
+    monkeypatch.setattr("datamorphic.systems.http._read_retry_after", lambda header: 3600.0)
     started_at = time.monotonic()
     with make_service(server, "always/busy", backoff=0.01) as service:
         service.execute(FRAME.head(1))
@@ -264,7 +264,7 @@ def test_a_server_that_goes_down_and_comes_back(monkeypatch):
     with run_server(address=server_address) as server:
         assert not service.execute(FRAME).ok.any()  # it is not tried again within a few seconds
         assert not server.requests
-        monkeypatch.setattr(service._traffic, "_tried_again_at", 0.0)
+        monkeypatch.setattr(service._traffic, "_next_attempt_at", 0.0)
         assert service.execute(FRAME).ok.all()
     service.close()
 
@@ -449,7 +449,7 @@ def test_a_server_that_is_down_is_exit_code_3(tmp_path, monkeypatch):
     [
         ("url = ", r"service.toml is not a valid TOML file"),
         ("answer = '$'", r"service.toml describes no service"),
-        ("url = 'https://h'\nanser = '$'", r"service.toml describes a service with 'anser'. Did you mean 'answer'\?"),
+        ("url = 'https://h'\nanser = '$'", r"service.toml has the key 'anser', which is not a parameter of HttpService. Did you mean 'answer'\?"),
         ("url = 'https://h'\nanswer = 'x'", r"service.toml: A path into a JSON answer begins with \$"),
         ("url = 'https://h'\nca_file = 'no.pem'", r"There is no file '.*no.pem'"),
         ("url = 'https://h'\n[headers]\nAuthorization = 'Bearer abc'", r"service.toml: 'Authorization' looks like a secret"),

@@ -29,7 +29,7 @@ def test_a_path_finds_its_value(path, value):
     ("path", "message"),
     [
         ("$.date", r"\$ is an object without 'date'. Did you mean 'data'\?"),
-        ("$.data[2]", r"\$.data is a list of 2"),
+        ("$.data[2]", r"\$.data is a list of 2 elements"),
         ("$.data.label", r"\$.data is a list, not an object"),
         ("$.data[0][0]", r"\$.data\[0\] is a object, not a list"),
         ("$.none[*]", r"\$.none is a null, not a list"),

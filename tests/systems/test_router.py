@@ -35,7 +35,7 @@ def test_coordinates_are_told_from_names(place, point):
 
 @pytest.mark.parametrize("place", ["91, 0", "0, 181", (float("nan"), 0)])
 def test_coordinates_must_be_on_earth(place):
-    with pytest.raises(SystemRaised, match="not a place on earth"):
+    with pytest.raises(SystemRaised, match="are not coordinates"):
         parse_coordinates(place)
 
 

@@ -135,8 +135,8 @@ def test_a_batch_is_asked_again_once_then_a_row_has_an_error(folder: Path) -> No
     assert outputs.status.tolist() == [Status.OK, Status.DIED, Status.OK, Status.TIMEOUT, Status.OK]
     assert outputs.values[[0, 2, 4]].tolist() == ["FIRST", "BETWEEN", "LAST"]
     assert outputs.messages == {
-        1: "Apertium ended at this text, twice: no more",
-        3: "Apertium gave no translation within 0.5 s, twice",
+        1: "Apertium exited at this text, in two attempts: no more",
+        3: "Apertium gave no translation within 0.5 s, in two attempts",
     }
 
 

@@ -1,11 +1,11 @@
-"""`Executor`, the base class of systems under test, and systems made of plain functions."""
+"""`Executor`, the base class of systems under test, `ResourceSystem`, and systems made of plain functions."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from .._typing import DataLike
 from ..space.blocks import restore_frame, to_arrays
@@ -100,6 +100,44 @@ class Executor:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name})"
+
+
+class ResourceSystem(Executor):
+    """A system with connections, processes or an index, which copies share and pickles leave out.
+
+    Runs copy a system to give it a space, and the copy must use the same connections. A pickle goes to another process,
+    which opens its own. A subclass lists the attributes in `resource_names`, sets them in `_create_resources` and releases
+    them in `close`. After `close`, the next query opens them again.
+    """
+
+    resource_names: ClassVar[tuple[str, ...]] = ()
+
+    def _create_resources(self) -> None:
+        """Set the attributes `resource_names`, without opening anything."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Release the resources; the next query opens them again."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __copy__(self) -> Self:
+        """Return a copy that shares the resources."""
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        return twin
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in self.resource_names}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._create_resources()
 
 
 @dataclass(frozen=True)

@@ -144,7 +144,9 @@ class Estimator(Executor):
         """Return a frame as the model expects it: columns in its order, or an array."""
         if self.takes_texts and len(frame.columns) == 1:
             return frame.iloc[:, 0].to_numpy(dtype=object)
-        if self.restored_blocks and all(placed.names[0] in frame.columns for placed in self.restored_blocks):
+        if self.restored_blocks and all(
+            placed_block.names[0] in frame.columns for placed_block in self.restored_blocks
+        ):
             if self.columns is None and is_single_block(self.restored_blocks, len(frame.columns)):
                 return to_arrays(frame, self.restored_blocks)
             frame = restore_frame(frame, self.restored_blocks)
@@ -161,7 +163,14 @@ class Estimator(Executor):
         if self.columns is not None:
             takes_arrays = not all(name in names for name in self.columns)
         else:  # for an array of images, the width is the length of its second axis
-            widths = {None, *(placed.block.shape[0] for placed in space.blocks if placed.block.size == len(names))}
+            widths = {
+                None,
+                *(
+                    placed_block.block.shape[0]
+                    for placed_block in space.blocks
+                    if placed_block.block.size == len(names)
+                ),
+            }
             takes_arrays = self.width != len(names) and self.width in widths
         self.restored_blocks = space.blocks if takes_arrays else ()
 

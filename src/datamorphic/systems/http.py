@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from .._version import __version__
 from ..errors import ArgumentError, BadAnswer, DatamorphicError, ModelError, SystemFailed, SystemHung, SystemRaised
 from ..space.outputs import Outputs
 from ..space.points import Batch
-from .base import AnswerOrError, Executor, ScoreRequest
+from .base import AnswerOrError, ResourceSystem, ScoreRequest
 from .coerce import join_row_answers
 from .json_path import JsonPath
 from .request_template import PreparedRequest, RequestTemplate, Secrets, to_plain_value
@@ -76,8 +76,8 @@ class _SecretFilter(logging.Filter):
 _SECRET_FILTER = _SecretFilter()
 
 
-class Unreachable(SystemRaised):
-    """No connection to the server of the system."""
+class ServerUnreachable(SystemRaised):
+    """There is no connection to the server of the system."""
 
 
 @dataclass(frozen=True)
@@ -85,16 +85,16 @@ class _Failure:
     """Why a request got no answer, and whether another try may help."""
 
     error: DatamorphicError
-    retried: bool = False
-    wait: float | None = None  # seconds that the server demands
+    retryable: bool = False
+    wait_seconds: float | None = None  # that the server demands
 
     @property
     def unreachable(self) -> bool:
         """Whether there was no connection to the server."""
-        return isinstance(self.error, Unreachable)
+        return isinstance(self.error, ServerUnreachable)
 
 
-class HttpService(Executor):
+class HttpService(ResourceSystem):
     """A service over HTTP: one request per case, the answer from its JSON.
 
     Rows are answered concurrently and returned in order. Time-outs, lost connections, 429 (too many requests) and 5xx are
@@ -126,7 +126,7 @@ class HttpService(Executor):
         How often a failed try is repeated, at most 10.
     backoff : float
         Seconds before the first repetition, doubled before every further one, with random jitter. A server's
-        Retry-After is honoured. Nobody waits longer than 30 s.
+        Retry-After is honoured. No pause is longer than 30 s.
     rate_limit : float, optional
         The maximum number of requests per second.
     concurrency : int
@@ -161,6 +161,7 @@ class HttpService(Executor):
 
     batch_rows = 100
     far = True
+    resource_names = ("_traffic",)
 
     def __init__(
         self,
@@ -203,26 +204,10 @@ class HttpService(Executor):
         self.name = name or self.template.address
         self.seed = validate_integer("seed", "HttpService", seed)
         self.hint = f"Check that the service at {self.template.address} runs and that it accepts such a request."
+        self._create_resources()
+
+    def _create_resources(self) -> None:
         self._traffic = _Traffic(self.rate_limit)
-
-    def __copy__(self) -> Self:
-        """Return a copy that shares connections, limits and cache."""
-        service = object.__new__(type(self))
-        service.__dict__.update(self.__dict__)
-        return service
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_traffic"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._traffic = _Traffic(self.rate_limit)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close the connections; the next query opens new ones."""
@@ -254,7 +239,7 @@ class HttpService(Executor):
         ]
         sender = _Sender(service=self, client=client, variables=variables, secrets=Secrets(variables))
         results = self._send_all(sender, cases)
-        if not self._traffic.reached and all(isinstance(result, Unreachable) for result in results):
+        if not self._traffic.reached and all(isinstance(result, ServerUnreachable) for result in results):
             return [SystemFailed(f"{self.name} answered no query: {results[0]}. {self.hint}")] * len(batches)
         answers: list[AnswerOrError] = []
         start = 0
@@ -265,12 +250,12 @@ class HttpService(Executor):
 
     def _send_all(self, sender: _Sender, cases: list[dict[str, Any]]) -> list[Any]:
         # even a single request is sent by a thread: an interrupt ends the call at once, and its traceback has no frame with secrets
-        threads = ThreadPoolExecutor(min(self.concurrency, len(cases)), thread_name_prefix="datamorphic-http")
+        pool = ThreadPoolExecutor(min(self.concurrency, len(cases)), thread_name_prefix="datamorphic-http")
         try:
-            return list(threads.map(sender.query, range(len(cases)), cases))
+            return list(pool.map(sender.query, range(len(cases)), cases))
         finally:
             sender.stopped.set()  # for requests that still wait for their turn after an interrupt
-            threads.shutdown(wait=False, cancel_futures=True)
+            pool.shutdown(wait=False, cancel_futures=True)
 
     def _open_client(self) -> httpx.Client:
         traffic = self._traffic
@@ -284,14 +269,14 @@ class HttpService(Executor):
                 traffic.client = library.Client(
                     timeout=self.timeout,
                     follow_redirects=False,
-                    verify=True if self.ca_file is None else self._trust_file(),
+                    verify=True if self.ca_file is None else self._load_certificates(),
                     limits=library.Limits(max_connections=self.concurrency),
                     headers={"User-Agent": f"datamorphic/{__version__}", "Accept": "application/json, */*;q=0.5"},
                     cookies=jar,
                 )
             return traffic.client
 
-    def _trust_file(self) -> ssl.SSLContext:
+    def _load_certificates(self) -> ssl.SSLContext:
         try:
             return ssl.create_default_context(cafile=self.ca_file)
         except (ssl.SSLError, OSError) as error:
@@ -301,17 +286,20 @@ class HttpService(Executor):
 
 
 class _Traffic:
-    """What all requests to a service share: connections, the rate limit, failures in succession, and the cache."""
+    """What all requests to a service share.
+
+    That is the connections, the rate limit, the failures in succession, and the cache.
+    """
 
     def __init__(self, rate_limit: float | None) -> None:
         self.client: httpx.Client | None = None
         self.reached = False  # whether the server ever responded
         self.lock = threading.Lock()
-        self._pause = 0.0 if rate_limit is None else 1 / rate_limit
+        self._pause_seconds = 0.0 if rate_limit is None else 1 / rate_limit
         self._next_request_at = 0.0  # on the monotonic clock
-        self._tried_again_at = 0.0  # before, the server counts as unreachable
+        self._next_attempt_at = 0.0  # on the monotonic clock; before it, the server counts as unreachable
         self._unreachable_rows = self._exhausted_rows = 0  # in succession
-        self._outage: DatamorphicError = Unreachable("")
+        self._outage: DatamorphicError = ServerUnreachable("")
         self._cached_answers: OrderedDict[str, Any] = OrderedDict()
 
     def close(self) -> None:
@@ -329,7 +317,7 @@ class _Traffic:
         with self.lock:
             now = time.monotonic()
             turn = max(self._next_request_at, now)
-            self._next_request_at = turn + self._pause
+            self._next_request_at = turn + self._pause_seconds
         if turn > now:
             stopped.wait(turn - now)
 
@@ -341,7 +329,7 @@ class _Traffic:
     def find_outage(self) -> DatamorphicError | None:
         """Return the error of a server that could not be reached a moment ago."""
         with self.lock:
-            return self._outage if time.monotonic() < self._tried_again_at else None
+            return self._outage if time.monotonic() < self._next_attempt_at else None
 
     def count_tries(self, retries: int) -> int:
         """Return how often a row is tried: once if many rows failed in spite of retries."""
@@ -351,13 +339,13 @@ class _Traffic:
         """Count failures in succession."""
         with self.lock:
             self.reached = self.reached or failure is None or not failure.unreachable
-            if failure is None or not failure.retried:
+            if failure is None or not failure.retryable:
                 self._unreachable_rows = self._exhausted_rows = 0
                 return
             self._exhausted_rows += 1
             self._unreachable_rows = self._unreachable_rows + 1 if failure.unreachable else 0
             if self._unreachable_rows >= MAX_UNREACHABLE_ROWS:
-                self._outage, self._tried_again_at = failure.error, time.monotonic() + OUTAGE_SECONDS
+                self._outage, self._next_attempt_at = failure.error, time.monotonic() + OUTAGE_SECONDS
 
     def find_cached(self, key: str) -> tuple[Any] | None:
         """Return the answer to an earlier request in a tuple, or None."""
@@ -384,9 +372,11 @@ def load_service(file: Path) -> HttpService:
     known_names = [name for name in inspect.signature(HttpService).parameters if name != "space"]
     for name in description:
         if name not in known_names:
-            raise ModelError(f"{file.name} describes a service with {name!r}. {suggest_name(name, known_names)}")
+            raise ModelError(
+                f"{file.name} has the key {name!r}, which is not a parameter of HttpService. {suggest_name(name, known_names)}"
+            )
     if "url" not in description:
-        raise ModelError(f'{file.name} describes no service: it has no url = "https://...".')
+        raise ModelError(f'{file.name} does not describe a service: it has no key url. Add url = "https://...".')
     if isinstance(description.get("ca_file"), str):
         description["ca_file"] = str(file.parent / description["ca_file"])
     try:
@@ -396,7 +386,7 @@ def load_service(file: Path) -> HttpService:
 
 
 class _Sender:
-    """Sends the requests of one call. It holds the secrets, and it is gone when the call is over."""
+    """Sends the requests of one call. It holds the secrets, so it must not outlive the call."""
 
     def __init__(
         self, *, service: HttpService, client: httpx.Client, variables: Mapping[str, str], secrets: Secrets
@@ -411,9 +401,9 @@ class _Sender:
         if service.cache:
             # with the names of variables in the place of their values
             key = service.template.fill(case, {name: name for name in self.variables}).to_text()
-            cached = traffic.find_cached(key)
-            if cached is not None:
-                return cached[0]
+            cached_answer = traffic.find_cached(key)
+            if cached_answer is not None:
+                return cached_answer[0]
         outage = traffic.find_outage()
         if outage is not None:
             return outage
@@ -438,14 +428,14 @@ class _Sender:
             if self.stopped.is_set():
                 return _Failure(SystemRaised("the run was stopped"))
             outcome = self._try(request)
-            if not isinstance(outcome, _Failure) or not outcome.retried:
+            if not isinstance(outcome, _Failure) or not outcome.retryable:
                 break
             if attempt + 1 < tries:
                 pause = min(service.backoff * 2**attempt * (0.5 + jitter.random()), MAX_WAIT_SECONDS)
-                if outcome.wait is not None:
-                    traffic.postpone(min(outcome.wait, MAX_WAIT_SECONDS))
+                if outcome.wait_seconds is not None:
+                    traffic.postpone(min(outcome.wait_seconds, MAX_WAIT_SECONDS))
                 self.stopped.wait(pause)
-        if isinstance(outcome, _Failure) and outcome.retried and tries > 1:
+        if isinstance(outcome, _Failure) and outcome.retryable and tries > 1:
             outcome = replace(outcome, error=type(outcome.error)(f"{outcome.error}, in {tries} tries"))
         traffic.note_outcome(outcome if isinstance(outcome, _Failure) else None)
         return outcome
@@ -468,16 +458,18 @@ class _Sender:
             except httpx.TimeoutException as error:
                 if isinstance(error, httpx.ConnectTimeout):
                     address, seconds = self.service.template.address, self.service.timeout
-                    return self._fail(f"no connection to {address} within {seconds:g} s", Unreachable, retried=True)
-                return self._fail(self._describe_timeout(), SystemHung, retried=True)
+                    return self._fail(
+                        f"no connection to {address} within {seconds:g} s", ServerUnreachable, retryable=True
+                    )
+                return self._fail(self._describe_timeout(), SystemHung, retryable=True)
             except httpx.HTTPError as error:
                 return self._fail_to_connect(error)
             except Exception as error:  # what the client does not translate, such as a header that cannot be encoded
                 return self._fail(f"its request could not be sent ({type(error).__name__})")
             try:
-                content = _read(response, deadline)
+                content = _read_body(response, deadline)
             except httpx.TimeoutException:
-                return self._fail(self._describe_timeout(), SystemHung, retried=True)
+                return self._fail(self._describe_timeout(), SystemHung, retryable=True)
             except httpx.DecodingError:
                 return self._fail("the body of its answer cannot be decompressed", BadAnswer)
             except httpx.HTTPError:
@@ -507,11 +499,11 @@ class _Sender:
         message: str,
         kind: type[DatamorphicError] = SystemRaised,
         *,
-        retried: bool = False,
-        wait: float | None = None,
+        retryable: bool = False,
+        wait_seconds: float | None = None,
     ) -> _Failure:
         error = kind(redact(self.secrets.remove(message)))
-        return _Failure(error, retried=retried, wait=wait)
+        return _Failure(error, retryable=retryable, wait_seconds=wait_seconds)
 
     def _fail_to_connect(self, error: BaseException) -> _Failure:
         address = self.service.template.address
@@ -528,21 +520,21 @@ class _Sender:
             return self._fail("the address or a header of its request is invalid")
         if type(error).__name__ == "ConnectError":
             message = f"no connection to {address}: {_shorten(str(error)) or 'refused'}"
-            return self._fail(message, Unreachable, retried=True)
-        return self._fail(f"the connection to {address} was lost before an answer came", retried=True)
+            return self._fail(message, ServerUnreachable, retryable=True)
+        return self._fail(f"the connection to {address} was lost before an answer came", retryable=True)
 
     def _read_answer(self, response: httpx.Response, content: bytes) -> Any:
         status = response.status_code
         if status in RETRIED_STATUSES:
             return self._fail(
-                f"it answered {_name_status(response)}",
-                retried=True,
-                wait=_find_wait(response.headers.get("Retry-After")),
+                f"it answered {_format_status(response)}",
+                retryable=True,
+                wait_seconds=_read_retry_after(response.headers.get("Retry-After")),
             )
         text = self.secrets.remove(content.decode(response.encoding or "utf-8", "replace"))
         if not 200 <= status < 300:
             detail = _shorten(text)
-            return self._fail(f"it answered {_name_status(response)}{': ' + detail if detail else ''}")
+            return self._fail(f"it answered {_format_status(response)}{': ' + detail if detail else ''}")
         path = self.service.path
         if path is None:
             return text.strip()
@@ -559,8 +551,8 @@ class _Sender:
             return self._fail(str(error), BadAnswer)
 
 
-def _read(response: httpx.Response, deadline: float) -> bytes | None:
-    """Return the body; None if it is too long. A server that sends it drop by drop runs into the deadline."""
+def _read_body(response: httpx.Response, deadline: float) -> bytes | None:
+    """Return the body, or None if it is too long; raise an error after the deadline."""
     import httpx
 
     content = bytearray()
@@ -569,15 +561,15 @@ def _read(response: httpx.Response, deadline: float) -> bytes | None:
         if len(content) > MAX_ANSWER_BYTES:
             return None
         if time.monotonic() > deadline:
-            raise httpx.ReadTimeout("too slow")
+            raise httpx.ReadTimeout("the body is not complete at the deadline")
     return bytes(content)
 
 
-def _name_status(response: httpx.Response) -> str:
+def _format_status(response: httpx.Response) -> str:
     return f"{response.status_code} {response.reason_phrase}".strip()[:MAX_DETAIL_CHARACTERS]
 
 
-def _find_wait(header: str | None) -> float | None:
+def _read_retry_after(header: str | None) -> float | None:
     """Return the seconds that a Retry-After header demands: a number or a date."""
     if header is None:
         return None

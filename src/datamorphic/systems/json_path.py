@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .._text import suggest_name
+from .._text import pluralize, suggest_name
 from ..errors import ArgumentError, BadAnswer
 
 #: one step: .key, ['key'], ["key"], [3], [-1], [*] or .*
@@ -16,7 +16,7 @@ _STEP = re.compile(
     | \['(?P<single>[^']*)'\] | \["(?P<double>[^"]*)"\]""",
     re.VERBOSE,
 )
-MAX_STEPS = 50
+MAX_PATH_STEPS = 50
 
 
 class _All:
@@ -64,7 +64,7 @@ class JsonPath:
                 if isinstance(value, Mapping):
                     value = list(value.values())
                 if not isinstance(value, list):
-                    raise BadAnswer(self._complain(number, f"a {_name_kind(value)}, not a list"))
+                    raise BadAnswer(self._format_mismatch(number, f"a {_name_kind(value)}, not a list"))
                 return [self._find(item, number + 1) for item in value]
             value = self._take(value, step, number)
         return value
@@ -72,20 +72,20 @@ class JsonPath:
     def _take(self, value: Any, step: str | int, number: int) -> Any:
         if isinstance(step, int):
             if not isinstance(value, list):
-                raise BadAnswer(self._complain(number, f"a {_name_kind(value)}, not a list"))
+                raise BadAnswer(self._format_mismatch(number, f"a {_name_kind(value)}, not a list"))
             if not -len(value) <= step < len(value):
-                raise BadAnswer(self._complain(number, f"a list of {len(value)}"))
+                raise BadAnswer(self._format_mismatch(number, f"a list of {pluralize(len(value), 'element')}"))
             return value[step]
         if not isinstance(value, Mapping):
-            raise BadAnswer(self._complain(number, f"a {_name_kind(value)}, not an object"))
+            raise BadAnswer(self._format_mismatch(number, f"a {_name_kind(value)}, not an object"))
         if step not in value:
             hint = suggest_name(step, value) if value else "It is empty."
-            raise BadAnswer(self._complain(number, f"an object without {step!r}") + f". {hint}")
+            raise BadAnswer(self._format_mismatch(number, f"an object without {step!r}") + f". {hint}")
         return value[step]
 
-    def _complain(self, number: int, discovery: str) -> str:
+    def _format_mismatch(self, number: int, observation: str) -> str:
         place = "$" + "".join(_format_step(step) for step in self.steps[:number])
-        return f"its answer does not have {self.text}: {place} is {discovery}"
+        return f"its answer does not have {self.text}: {place} is {observation}"
 
 
 def _parse(text: object) -> tuple[Any, ...]:
@@ -95,7 +95,7 @@ def _parse(text: object) -> tuple[Any, ...]:
     place = 1
     while place < len(text):
         step = _STEP.match(text, place)
-        if step is None or len(steps) >= MAX_STEPS:
+        if step is None or len(steps) >= MAX_PATH_STEPS:
             raise ArgumentError(
                 f"The path {text!r} is not understood at character {place + 1}. It may have keys (.name or ['name']), "
                 "positions ([0]) and [*] for all elements, as in $.data[0].label."

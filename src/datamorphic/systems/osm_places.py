@@ -22,9 +22,10 @@ from .._text import suggest_name
 from ..errors import ModelError, SystemRaised
 
 MAX_BLOB_BYTES = 32 << 20  # the limit of the format
+MAX_BLOB_HEADER_BYTES = 64 << 10  # the limit of the format
 MAX_EXTRACT_BYTES = 300 << 20  # a larger map takes too long to read for its names
-NANO = 1e-9
-COORDINATE_DIGITS = 6  # a tenth of a metre
+DEGREES_PER_NANODEGREE = 1e-9
+COORDINATE_DIGITS = 6  # decimals of a degree: a tenth of a metre
 #: keys of OpenStreetMap that say what kind of place something is, the first one that is there
 KIND_KEYS = tuple(
     b"highway place amenity shop tourism leisure railway public_transport office historic building natural landuse".split()
@@ -134,23 +135,23 @@ def _read_varint(data: bytes, start: int) -> tuple[int, int]:
 
 def _iterate_fields(data: bytes) -> Iterator[tuple[int, Any]]:
     """Yield the number and value of each field: an int, or bytes for texts, messages and packed numbers."""
-    place = 0
-    while place < len(data):
-        key, place = _read_varint(data, place)
-        wire = key & 7
+    position = 0
+    while position < len(data):
+        key, position = _read_varint(data, position)
+        wire_type = key & 7
         value: Any
-        if wire == 0:
-            value, place = _read_varint(data, place)
-        elif wire == 2:
-            length, place = _read_varint(data, place)
-            if place + length > len(data):
+        if wire_type == 0:
+            value, position = _read_varint(data, position)
+        elif wire_type == 2:
+            length, position = _read_varint(data, position)
+            if position + length > len(data):
                 raise ValueError("a field is cut off")
-            value, place = data[place : place + length], place + length
-        elif wire in (1, 5):
-            size = 8 if wire == 1 else 4
-            value, place = data[place : place + size], place + size
+            value, position = data[position : position + length], position + length
+        elif wire_type in (1, 5):
+            size = 8 if wire_type == 1 else 4
+            value, position = data[position : position + size], position + size
         else:
-            raise ValueError("an unknown type of field")
+            raise ValueError("a field has an unknown type")
         yield key >> 3, value
 
 
@@ -181,12 +182,12 @@ def _read_blobs(file: Path) -> Iterator[tuple[bytes, bytes]]:
     with file.open("rb") as stream:
         while prefix := stream.read(4):
             (length,) = struct.unpack(">I", prefix)
-            if length > 1 << 16:
-                raise ValueError("no header of a block")
+            if length > MAX_BLOB_HEADER_BYTES:
+                raise ValueError("the header of a block is too long")
             header = dict(_iterate_fields(stream.read(length)))
             size = header[3]
             if size > MAX_BLOB_BYTES:
-                raise ValueError("too large a block")
+                raise ValueError("a block is too large")
             blob = dict(_iterate_fields(stream.read(size)))
             if 1 in blob:
                 yield header[1], blob[1]
@@ -194,7 +195,7 @@ def _read_blobs(file: Path) -> Iterator[tuple[bytes, bytes]]:
                 decompressor = zlib.decompressobj()
                 yield header[1], decompressor.decompress(blob[3], MAX_BLOB_BYTES)
             else:
-                raise ValueError("an unknown compression")
+                raise ValueError("a block has an unknown compression")
 
 
 # -- nodes and ways ----------------------------------------------------------------------------------------------------
@@ -233,8 +234,8 @@ class _Extract:
     def _add_node(self, data: bytes, texts: list[bytes], scale: dict[int, int]) -> None:
         fields = dict(_iterate_fields(data))
         numbers = _undo_zigzag(np.array([fields[1], fields[8], fields[9]], dtype=np.uint64).astype(np.int64))
-        latitude = NANO * (scale[19] + scale[17] * int(numbers[1]))
-        longitude = NANO * (scale[20] + scale[17] * int(numbers[2]))
+        latitude = DEGREES_PER_NANODEGREE * (scale[19] + scale[17] * int(numbers[1]))
+        longitude = DEGREES_PER_NANODEGREE * (scale[20] + scale[17] * int(numbers[2]))
         self.ids.append(numbers[:1])
         self.latitudes.append(np.array([latitude]))
         self.longitudes.append(np.array([longitude]))
@@ -243,20 +244,20 @@ class _Extract:
 
     def _add_dense_nodes(self, data: bytes, texts: list[bytes], scale: dict[int, int]) -> None:
         fields = dict(_iterate_fields(data))
-        latitudes = NANO * (scale[19] + scale[17] * _unpack_deltas(fields[8]))
-        longitudes = NANO * (scale[20] + scale[17] * _unpack_deltas(fields[9]))
+        latitudes = DEGREES_PER_NANODEGREE * (scale[19] + scale[17] * _unpack_deltas(fields[8]))
+        longitudes = DEGREES_PER_NANODEGREE * (scale[20] + scale[17] * _unpack_deltas(fields[9]))
         self.ids.append(_unpack_deltas(fields[1]))
         self.latitudes.append(latitudes.astype(np.float64))
         self.longitudes.append(longitudes.astype(np.float64))
         tags = _unpack(fields.get(10, b"")).tolist()  # key, value, key, value, 0 for the end of a node
-        node = place = 0
-        while place < len(tags):
-            own_tags: dict[bytes, bytes] = {}
-            while tags[place] != 0:
-                own_tags[texts[tags[place]]] = texts[tags[place + 1]]
-                place += 2
-            place += 1
-            self._add_place(own_tags, float(latitudes[node]), float(longitudes[node]))
+        node = position = 0
+        while position < len(tags):
+            node_tags: dict[bytes, bytes] = {}
+            while tags[position] != 0:
+                node_tags[texts[tags[position]]] = texts[tags[position + 1]]
+                position += 2
+            position += 1
+            self._add_place(node_tags, float(latitudes[node]), float(longitudes[node]))
             node += 1
 
     def _add_place(self, tags: dict[bytes, bytes], latitude: float, longitude: float) -> None:

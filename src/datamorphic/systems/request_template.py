@@ -39,7 +39,7 @@ class PreparedRequest:
     content: bytes | None
 
     def to_text(self) -> str:
-        """Return all parts of a request that was made without secrets."""
+        """Return all parts as one text, such as the key of a cache; only for requests without secrets."""
         return repr((self.url, self.headers, self.content))
 
 
@@ -188,8 +188,8 @@ class RequestTemplate:
             url += "?" + _insert(query, case, variables, _quote)
         params = []
         for name, value in (self.params or {}).items():
-            filled = _fill_json(value, case, variables)
-            items = filled if isinstance(filled, list) else [filled]
+            new_value = _fill_json(value, case, variables)
+            items = new_value if isinstance(new_value, list) else [new_value]
             params += [f"{quote_plus(name)}={quote_plus(_to_text(item))}" for item in items if item is not None]
         if params:
             url += ("&" if mark and query else "" if mark else "?") + "&".join(params)
@@ -246,7 +246,10 @@ def to_plain_value(value: Any) -> Any:
 
 
 def _fill_json(template: Any, case: Mapping[str, Any], variables: Mapping[str, str]) -> Any:
-    """Return a JSON template with values; a text that is one placeholder becomes the value with its own type."""
+    """Return a JSON template with values.
+
+    A text that is one placeholder becomes the value with its own type.
+    """
     if isinstance(template, str):
         match = _PLACEHOLDER.fullmatch(template)
         if match is not None and match["column"]:
@@ -260,7 +263,10 @@ def _fill_json(template: Any, case: Mapping[str, Any], variables: Mapping[str, s
 
 
 def _insert(text: str, case: Mapping[str, Any], variables: Mapping[str, str], encode: Callable[[Any], str]) -> str:
-    """Return a text with the values of columns and variables, each encoded; inserted values are not looked at again."""
+    """Return a text with the encoded values of columns and variables.
+
+    Inserted values are not searched for placeholders.
+    """
 
     def find_value(match: re.Match[str]) -> str:
         if match["variable"]:

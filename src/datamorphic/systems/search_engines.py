@@ -1,10 +1,9 @@
 """Full-text search over documents, on two real engines in this process: SQLite's FTS5 and tantivy.
 
 Both keep their index in memory, so that nothing is left on the disk. Words are split in the same way for both, so that their
-answers can be compared: a word is a run of letters and digits. Lower case, accents and, in English, word endings are the
-engine's business. In Chinese, which has no spaces between words, every two adjacent characters, or every single character,
-are a word of the index. A query is only ever a list of words: quotes, operators, wildcards and names of columns in it
-mean nothing.
+answers can be compared: a word is a run of letters and digits. Each engine handles lower case, accents and, in English, word
+endings itself. In Chinese, which has no spaces between words, every two adjacent characters, or every single character, are a
+word of the index. A query is only ever a list of words: quotes, operators, wildcards and names of columns in it have no meaning.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from ..errors import DataError, ModelError, SystemRaised
 from ..space.inference import validate_frame
 from ..space.outputs import Outputs
 from ..space.points import Batch
-from .base import Executor, ScoreRequest
+from .base import ResourceSystem, ScoreRequest
 from .coerce import to_outputs
 
 if TYPE_CHECKING:
@@ -46,14 +45,16 @@ STOP_WORDS = {
     "zh": frozenset(["的", "和", "与"]),
 }
 MAX_QUERY_WORDS = 64  # further words of a query are ignored, as by the search boxes of shops
-MAX_WORD_LENGTH = 200  # characters; the rest of a longer word is ignored
+MAX_WORD_CHARACTERS = 200  # the rest of a longer word is ignored
 MIN_ROUNDED_HITS = 1_000
 WORD = re.compile(r"[^\W_]+")
 HAN_RUN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]+")
 
 
 def round_hits(hits: int) -> int:
-    """Round a number of hits as shops do: from 1,000 on, down to one significant digit ("over 2,000 results").
+    """Round a number of hits as shops do: "over 2,000 results".
+
+    From 1,000 on, it is rounded down to one significant digit.
 
     Examples
     --------
@@ -76,7 +77,7 @@ def split_words(text: str, language: str = "en", tokens: str = "bigrams") -> lis
     >>> split_words("男士毛衣 XL", "zh"), split_words("男士毛衣 XL", "zh", tokens="characters")
     (['男士', '士毛', '毛衣', 'XL'], ['男', '士', '毛', '衣', 'XL'])
     """
-    words = [word[:MAX_WORD_LENGTH] for word in WORD.findall(text)]
+    words = [word[:MAX_WORD_CHARACTERS] for word in WORD.findall(text)]
     if language != "zh":
         return words
     parts: list[str] = []
@@ -142,7 +143,7 @@ def _read_texts(frame: pd.DataFrame, name: str, owner: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class SearchRequest:
-    """A query that was read: its words, the department or None, the sorting rule."""
+    """A parsed query: its words, the department or None, the sorting rule."""
 
     words: tuple[str, ...]
     department: str | None
@@ -153,17 +154,17 @@ class SearchIndex:
     """An index of documents in memory; a subclass builds it and answers requests."""
 
     def __init__(self) -> None:
-        self.process = os.getpid()  # a forked process builds its own
+        self.process_id = os.getpid()  # a forked process builds its own
 
     def find(self, request: SearchRequest, limit: int) -> tuple[int, list[int]]:
         """Return the number of hits, and the rows of the first of them in order."""
         raise NotImplementedError
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Release the memory."""
 
 
-class SearchEngine(Executor):
+class SearchEngine(ResourceSystem):
     """A search over documents; the base of `SqliteSearch` and `TantivySearch`.
 
     A case has a ``query`` and may have a ``department`` and a ``sort`` rule. The answer is a dict: ``hits``, the number of
@@ -171,6 +172,7 @@ class SearchEngine(Executor):
     """
 
     batch_rows = 1_000
+    resource_names = ("_shared", "_lock")
     engine_name = ""
 
     def __init__(
@@ -198,7 +200,10 @@ class SearchEngine(Executor):
         self.departments = (ALL_DEPARTMENTS, *sorted(set(self.documents.departments or ())))
         self.name = name or self.engine_name
         self._check_installation()
-        self._shared: dict[str, SearchIndex] = {}  # shared with shallow copies, which runs make
+        self._create_resources()
+
+    def _create_resources(self) -> None:
+        self._shared: dict[str, SearchIndex] = {}  # a dict, so that copies share an index that is built later
         self._lock = threading.Lock()
 
     def _check_installation(self) -> None:
@@ -211,7 +216,7 @@ class SearchEngine(Executor):
         """Return the index; build it if necessary."""
         with self._lock:
             index = self._shared.get("index")
-            if index is None or index.process != os.getpid():
+            if index is None or index.process_id != os.getpid():
                 index = self._shared["index"] = self._build_index()
             return index
 
@@ -225,9 +230,6 @@ class SearchEngine(Executor):
     def __enter__(self) -> Self:
         self.start()
         return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
 
     def search(self, query: str, department: str = ALL_DEPARTMENTS, sort: str = FEATURED) -> dict[str, Any]:
         """Return the answer to one query: the number of hits, and the ids of the first of them."""
@@ -276,21 +278,8 @@ class SearchEngine(Executor):
             for name, texts in self.documents.texts.items()
         }
 
-    def __copy__(self) -> Self:
-        # a shallow copy answers from the same index; a pickled one builds its own
-        twin = object.__new__(type(self))
-        twin.__dict__.update(self.__dict__)
-        return twin
-
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return copy.copy(self)  # documents and options never change
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("_shared", "_lock")}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._shared, self._lock = {}, threading.Lock()
 
 
 # -- SQLite ------------------------------------------------------------------------------------------------------------
@@ -357,10 +346,10 @@ class SqliteIndex(SearchIndex):
         tokenizer = "porter unicode61" if engine.language == "en" else "unicode61"
         self._lock = threading.Lock()
         self._connection = sqlite3.connect(":memory:", check_same_thread=False)
-        run = self._connection.execute
-        run("PRAGMA temp_store = MEMORY")
-        run(f"CREATE VIRTUAL TABLE texts USING fts5({', '.join(texts)}, content='', tokenize='{tokenizer}')")
-        run("CREATE TABLE facts (document INTEGER PRIMARY KEY, department TEXT, price REAL)")
+        execute = self._connection.execute
+        execute("PRAGMA temp_store = MEMORY")
+        execute(f"CREATE VIRTUAL TABLE texts USING fts5({', '.join(texts)}, content='', tokenize='{tokenizer}')")
+        execute("CREATE TABLE facts (document INTEGER PRIMARY KEY, department TEXT, price REAL)")
         marks = ", ".join("?" * (len(texts) + 1))
         rows = zip(range(len(documents)), *texts.values(), strict=True)
         self._connection.executemany(f"INSERT INTO texts (rowid, {', '.join(texts)}) VALUES ({marks})", rows)
@@ -396,7 +385,10 @@ class SqliteIndex(SearchIndex):
 
 
 def _write_statement(weights: str, sort: str, filtered: bool) -> str:
-    """Return the statement that finds, counts and sorts; it takes the words, the department and the limit."""
+    """Return the SQL statement that finds, counts and sorts.
+
+    Its parameters are the words, the department if it is filtered, and the limit.
+    """
     score = f"bm25(texts, {weights})" if sort == FEATURED else "0"
     order = {FEATURED: "score", PRICE_UP: "price", PRICE_DOWN: "price DESC"}[sort]
     condition = "WHERE department = ?" if filtered else ""

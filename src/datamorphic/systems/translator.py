@@ -1,6 +1,6 @@
 """`ApertiumTranslator`: the machine translation system Apertium, as a pipe of processes that stays open.
 
-Apertium is a pipe of some ten programs. With the option ``-z`` each of them passes on what it has at a NUL character and forgets
+Apertium is a pipe of about ten programs. With the option ``-z`` each of them passes on what it has at a NUL character and forgets
 the text before it, so that one pipe answers many texts and none of them influences another one.
 """
 
@@ -19,7 +19,7 @@ import time
 import weakref
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import IO, Any
 
 import numpy as np
 
@@ -28,14 +28,16 @@ from .._validation import reject, validate_integer
 from ..errors import ArgumentError, ModelError
 from ..space.outputs import Outputs, Status
 from ..space.points import Batch
-from .base import Executor, ScoreRequest
+from .base import ResourceSystem, ScoreRequest
 from .missing_packages import MissingPackage
 
 DATA_FOLDER = "/usr/share/apertium"
-DATA_VARIABLE = "APERTIUM_DATADIR"  # as the program `apertium` has it
+DATA_VARIABLE = "APERTIUM_DATADIR"  # the program `apertium` reads it, too
 INSTALL_TEXT = "Install it (Debian, Ubuntu): apt install apertium apertium-eng-spa"
 MAX_CHARACTERS = 100_000  # Apertium translates some 20,000 characters per second
 MAX_WORD_CHARACTERS = 1_000
+MIN_START_TIMEOUT_SECONDS = 20.0  # the first text waits until all dictionaries are loaded
+MAX_ERROR_BYTES = 2_000  # of the output to stderr
 MAX_ATTEMPTS = 2  # a text is sent a second time to a new pipe before it gets an error
 CHUNK_BYTES = 65_536
 #: the end of a block: a period in case that the text has none, which the last program keeps in front of an empty format block
@@ -45,11 +47,11 @@ FLUSHING_PROGRAMS = (
     *("lt-proc", "lrx-proc", "lsx-proc", "cg-proc", "hfst-proc", "rtx-proc", "apertium-tagger", "apertium-pretransfer"),
     *("apertium-posttransfer", "apertium-transfer", "apertium-interchunk", "apertium-postchunk", "apertium-anaphora"),
 )
-_RESERVED = re.compile(r"[\^$/<>{}\[\]\\@]")
+_RESERVED_CHARACTER = re.compile(r"[\^$/<>{}\[\]\\@]")
 _BLANK = re.compile(
     r"[\s~]*[^\S ][\s~]*|[\s~]*~[\s~]*|\s{2,}"
 )  # all blanks but one space; a tilde has a meaning in the pipe
-_FORMATTED = re.compile(r"\.\[\]|\\(.)|\[((?:\\.|[^\]\\])*)\]", re.DOTALL)
+_FORMAT_MARKUP = re.compile(r"\.\[\]|\\(.)|\[((?:\\.|[^\]\\])*)\]", re.DOTALL)
 
 __all__ = ["ApertiumTranslator", "explain_missing_apertium", "list_pairs"]
 
@@ -61,7 +63,10 @@ def list_pairs(folder: str | None = None) -> list[str]:
 
 
 def explain_missing_apertium(pair: str = "eng-spa") -> str:
-    """Return why Apertium cannot translate here and what to do, or an empty text if it can, without starting it."""
+    """Return why Apertium cannot translate here and what to do.
+
+    The text is empty if it can. Nothing is started.
+    """
     try:
         read_pipe_commands(pair, mark_unknown=True)
     except ModelError as error:
@@ -96,8 +101,10 @@ def read_pipe_commands(pair: str, *, mark_unknown: bool) -> list[list[str]]:
         if path is None:
             raise MissingPackage(f"The program {program!r} of Apertium is not installed. {INSTALL_TEXT}")
         # $1 is the option of the generator, $2 that of the tagger
-        filled = [("-g" if mark_unknown else "-n") if argument == "$1" else argument for argument in arguments]
-        commands.append([path, "-z", *(argument for argument in filled if argument != "$2")])
+        filled_arguments = [
+            ("-g" if mark_unknown else "-n") if argument == "$1" else argument for argument in arguments
+        ]
+        commands.append([path, "-z", *(argument for argument in filled_arguments if argument != "$2")])
     return commands
 
 
@@ -111,11 +118,11 @@ def to_block(text: str) -> str:
     """
     parts, end = [], 0
     for blank in _BLANK.finditer(text):
-        parts.append(_RESERVED.sub(r"\\\g<0>", text[end : blank.start()]))
+        parts.append(_RESERVED_CHARACTER.sub(r"\\\g<0>", text[end : blank.start()]))
         paragraph = BLOCK_END if blank[0].count("\n") > 1 else ""  # the end of a paragraph ends a sentence
         parts.append(f"{paragraph}[{blank[0]}]")
         end = blank.end()
-    parts.append(_RESERVED.sub(r"\\\g<0>", text[end:]))
+    parts.append(_RESERVED_CHARACTER.sub(r"\\\g<0>", text[end:]))
     return "".join(parts) + BLOCK_END
 
 
@@ -127,7 +134,7 @@ def from_block(block: str) -> str:
     >>> from_block(r"5 \\$ \\@ casa.[]")
     '5 $ @ casa'
     """
-    return _FORMATTED.sub(lambda match: match[1] or re.sub(r"\\(.)", r"\1", match[2] or ""), block)
+    return _FORMAT_MARKUP.sub(lambda match: match[1] or re.sub(r"\\(.)", r"\1", match[2] or ""), block)
 
 
 class _Pipe:
@@ -166,8 +173,8 @@ class _Pipe:
 
         It raises `TimeoutError` if nothing arrives for some seconds, and `EOFError` if the pipe ends.
         """
-        waiting = memoryview(b"".join(block + b"\0" for block in blocks))
-        received, count = bytearray(), 0
+        unsent_bytes = memoryview(b"".join(block + b"\0" for block in blocks))
+        received_bytes, count = bytearray(), 0
         deadline = time.monotonic() + timeout
         with selectors.DefaultSelector() as selector:
             selector.register(self.output, selectors.EVENT_READ)
@@ -179,23 +186,23 @@ class _Pipe:
                 for key, _ in events:
                     if key.fd == self.input:
                         try:
-                            waiting = waiting[os.write(self.input, waiting[:CHUNK_BYTES]) :]
+                            unsent_bytes = unsent_bytes[os.write(self.input, unsent_bytes[:CHUNK_BYTES]) :]
                         except BlockingIOError:
                             continue
                         except OSError:
                             raise EOFError from None
-                        if not waiting:
+                        if not unsent_bytes:
                             selector.unregister(self.input)
                         continue
                     chunk = os.read(self.output, CHUNK_BYTES)
                     if not chunk:
                         raise EOFError
                     deadline = time.monotonic() + timeout
-                    received += chunk
+                    received_bytes += chunk
                     if b"\0" in chunk:
-                        *finished, rest = received.split(b"\0")
-                        received = bytearray(rest)
-                        for block in finished:
+                        *finished_blocks, rest = received_bytes.split(b"\0")
+                        received_bytes = bytearray(rest)
+                        for block in finished_blocks:
                             count += 1
                             yield from_block(block.decode("utf-8", errors="replace"))
 
@@ -203,7 +210,7 @@ class _Pipe:
         """Return the last line that one of the programs wrote to stderr."""
         with contextlib.suppress(OSError, ValueError):
             self.errors.seek(0)
-            lines = self.errors.read()[-2000:].decode("utf-8", errors="replace").strip().splitlines()
+            lines = self.errors.read()[-MAX_ERROR_BYTES:].decode("utf-8", errors="replace").strip().splitlines()
             return lines[-1] if lines else ""
         return ""
 
@@ -248,7 +255,7 @@ class _PipeSet:
             stop_pipes(self.by_direction, self.owner)
 
 
-class ApertiumTranslator(Executor):
+class ApertiumTranslator(ResourceSystem):
     """Apertium, a rule-based machine translation system, as a system under test.
 
     A case is a row with a text; its translation is the answer. A column `direction`, if the data have it, chooses the
@@ -288,6 +295,7 @@ class ApertiumTranslator(Executor):
     """
 
     batch_rows = 500
+    resource_names = ("_pipes",)
 
     def __init__(
         self,
@@ -308,6 +316,9 @@ class ApertiumTranslator(Executor):
         self.pair, self.column, self.mark_unknown, self.timeout = pair, column, bool(mark_unknown), float(timeout)
         self.max_characters = validate_integer("max_characters", owner, max_characters, 1)
         self.name = f"Apertium {pair}"
+        self._create_resources()
+
+    def _create_resources(self) -> None:
         self._pipes = _PipeSet()
 
     def translate(self, texts: Sequence[str], direction: str | None = None) -> list[str]:
@@ -343,7 +354,7 @@ class ApertiumTranslator(Executor):
             else:
                 rows_by_direction.setdefault(direction, []).append(row)
         if self._pipes.owner != os.getpid():  # a fork must not read what its parent waits for
-            self._pipes = _PipeSet()
+            self._create_resources()
         with self._pipes.lock:
             for direction, rows in rows_by_direction.items():
                 blocks = [to_block(texts[row]).encode("utf-8") for row in rows]
@@ -362,9 +373,7 @@ class ApertiumTranslator(Executor):
         if len(text) > self.max_characters:
             return f"the text has {len(text):,} characters, and at most {self.max_characters:,} are translated (max_characters=)"
         if re.search(rf"\w{{{MAX_WORD_CHARACTERS + 1}}}", text):
-            return (
-                f"the text has a word of more than {MAX_WORD_CHARACTERS:,} characters, on which Apertium spends minutes"
-            )
+            return f"the text has a word of more than {MAX_WORD_CHARACTERS:,} characters, for which Apertium would need minutes"
         if "\0" in text:
             return "the text has a NUL character, which Apertium takes for the end of the text"
         try:
@@ -391,10 +400,12 @@ class ApertiumTranslator(Executor):
                     attempts = 0
                     if isinstance(error, TimeoutError):
                         answers.append(
-                            (Status.TIMEOUT, f"Apertium gave no translation within {self.timeout:g} s, twice")
+                            (Status.TIMEOUT, f"Apertium gave no translation within {self.timeout:g} s, in two attempts")
                         )
                     else:
-                        answers.append((Status.DIED, f"Apertium ended at this text, twice{reason and ': '}{reason}"))
+                        answers.append(
+                            (Status.DIED, f"Apertium exited at this text, in two attempts{reason and ': '}{reason}")
+                        )
             except BaseException:  # such as Ctrl-C: the rest of the answers would be taken for those of the next query
                 self._drop_pipe(direction)
                 raise
@@ -407,10 +418,10 @@ class ApertiumTranslator(Executor):
         return pipes[direction]
 
     def _start_pipe(self, direction: str) -> _Pipe:
-        """Start the processes and see whether they answer."""
+        """Start the processes and check that they answer."""
         pipe = _Pipe(read_pipe_commands(direction, mark_unknown=self.mark_unknown))
         try:
-            if list(pipe.translate([BLOCK_END.encode()], max(self.timeout, 20.0))) == [""]:
+            if list(pipe.translate([BLOCK_END.encode()], max(self.timeout, MIN_START_TIMEOUT_SECONDS))) == [""]:
                 return pipe
             reason = "it translates an empty text to something else"
         except TimeoutError:
@@ -438,24 +449,6 @@ class ApertiumTranslator(Executor):
     def close(self) -> None:
         """Stop the processes; the next query starts them again."""
         self._pipes.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
-
-    def __copy__(self) -> Self:
-        twin = object.__new__(type(self))
-        twin.__dict__.update(self.__dict__)  # with the same processes: runs copy a system to give it a space
-        return twin
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_pipes"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._pipes = _PipeSet()
 
     def __repr__(self) -> str:
         return f"ApertiumTranslator({self.pair!r})"
