@@ -41,6 +41,13 @@ def validate_positive(name: str, owner: str, value: object) -> float:
     return float(value)
 
 
+def validate_share(name: str, owner: str, value: object) -> float:
+    """Return `value` as a float above 0 and at most 1, or raise `ArgumentError`."""
+    if not is_number(value) or not 0 < float(value) <= 1:
+        reject(name, owner, "a number above 0 and at most 1", value)
+    return float(value)
+
+
 def validate_choice(name: str, owner: str, value: object, allowed: Iterable[str]) -> str:
     """Return `value` if it is one of `allowed`, or raise `ArgumentError`."""
     choices = list(allowed)

@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 import datamorphic as dm
-from datamorphic.data.products import DEPARTMENTS, GOODS, list_product_phrases, make_product_queries, make_products
+from datamorphic.data.products import (
+    DEPARTMENTS,
+    PRODUCT_KINDS,
+    list_product_phrases,
+    make_product_queries,
+    make_products,
+)
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -33,7 +39,7 @@ def test_there_are_enough_queries_for_the_tables(language):
     queries = make_product_queries(2621, language)
     assert queries["query"].is_unique
     assert queries["department"].unique().tolist() == ["All Departments"]
-    assert len(GOODS) == len(set(GOODS)) == len({good.chinese for good in GOODS})
+    assert len(PRODUCT_KINDS) == len(set(PRODUCT_KINDS)) == len({kind.chinese for kind in PRODUCT_KINDS})
     assert make_product_queries(10, language)["query"].tolist() == queries["query"].head(10).tolist()
     for relation in dm.search_relations(language).values():
         assert relation.applies(queries).all()

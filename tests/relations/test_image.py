@@ -103,7 +103,7 @@ def test_tables_have_no_image_relations_and_wrong_arguments_give_one_line():
     assert report.table["inapplicable"].tolist() == [30]
     with pytest.raises(dm.errors.ArgumentError, match="'other', which is neither an image nor a sequence"):
         dm.check(predict_bright, IMAGES, BlockRelation("shift", ImageShift(rows=1), column="other"))
-    with pytest.raises(dm.errors.ArgumentError, match="flips must be of"):
+    with pytest.raises(dm.errors.ArgumentError, match="flips must be 'left-right' or"):
         dm.image_relations(flips="diagonal")
     with pytest.raises(dm.errors.ArgumentError, match="amount must be a number"):
         dm.image_relations(brightness=7)

@@ -13,8 +13,8 @@ from datamorphic.errors import ArgumentError
 from datamorphic.relations.check.result import RelationResult
 from datamorphic.relations.translation import (
     DifferentWords,
+    ReturnedWords,
     SameWords,
-    WordsReturned,
     find_violation_type,
     list_words,
     mark_difference,
@@ -209,4 +209,4 @@ def test_bad_arguments(arguments: dict[str, object], message: str) -> None:
 
 def test_bad_thresholds_of_the_round_trip_are_rejected() -> None:
     with pytest.raises(ArgumentError, match="at_least"):
-        WordsReturned(at_least=2)
+        ReturnedWords(at_least=2)

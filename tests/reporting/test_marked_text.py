@@ -9,7 +9,7 @@ import pytest
 from datamorphic.reporting.document import Page, Section, Table
 from datamorphic.reporting.html import render_page
 from datamorphic.reporting.markdown import format_page
-from datamorphic.reporting.marked_text import MarkedText, is_wordy
+from datamorphic.reporting.marked_text import MarkedText, has_several_words
 
 
 @pytest.mark.parametrize(
@@ -72,6 +72,6 @@ def test_long_texts_show_the_words_around_the_change():
 
 
 def test_words():
-    assert is_wordy("two words")
-    assert not is_wordy("one")
-    assert not is_wordy(3)
+    assert has_several_words("two words")
+    assert not has_several_words("one")
+    assert not has_several_words(3)

@@ -21,7 +21,7 @@ def test_an_image_becomes_one_feature_per_pixel_and_is_remembered():
     space = dm.Space([dm.Integer("age", 0, 99), dm.Image("digit", (4, 3), 0, 16), dm.Sequence("pulse", 5, -1, 1)])
     assert space.names[:3] == ("age", "digit[0,0]", "digit[0,1]")
     assert space.names[-1] == "pulse[4]"
-    assert [placed.block.name for placed in space.blocks] == ["digit", "pulse"]
+    assert [placed_block.block.name for placed_block in space.blocks] == ["digit", "pulse"]
     assert space.blocks[0].positions == tuple(range(1, 13))
     assert space.scalars == (0,)
     assert "image of 4 x 3 in [0, 16]" in space.describe()
@@ -48,7 +48,7 @@ def test_a_mixed_frame_is_inferred_and_restored_with_its_dtypes():
         {"age": np.arange(6.0), "digit": list(IMAGES.astype(np.uint8)), "pulse": [[0.0, 1.0, 0.5]] * 6}
     )
     space = dm.Space.from_frame(frame)
-    image, sequence = (placed.block for placed in space.blocks)
+    image, sequence = (placed_block.block for placed_block in space.blocks)
     assert (image.low, image.high, image.dtype, image.shape) == (0, 255, "uint8", (4, 3))
     assert sequence.shape == (3,)
     restored = restore_frame(space.points(frame).frame, space.blocks)

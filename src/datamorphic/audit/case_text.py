@@ -12,7 +12,7 @@ from .._text import format_percent, format_short, pluralize
 from ..errors import DataError
 from ..exploration._utils import format_answers, format_value
 from ..relations.base import JudgedGroups
-from ..reporting.marked_text import MarkedText, is_wordy
+from ..reporting.marked_text import MarkedText, has_several_words
 from ..space.blocks import split_value_name
 from ..space.outputs import Outputs
 from ..space.points import Batch
@@ -128,7 +128,7 @@ def build_example(groups: JudgedGroups, phrases: tuple[str, str] = ("", "and the
 
 def format_change(name: str, before: object, after: object) -> str:
     """Return the change of a value in words; that of a text of several words with its words marked."""
-    if is_wordy(before) and is_wordy(after):
+    if has_several_words(before) and has_several_words(after):
         return f"{name} “{MarkedText.compare(str(before), str(after)).shorten(MAX_TEXT_CHARACTERS)}”"
     return f"{name} from {format_value(before)} to {format_value(after)}"
 

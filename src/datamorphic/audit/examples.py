@@ -16,7 +16,7 @@ from .._text import pluralize
 from ..errors import UsageError
 from ..reporting.block_pictures import PicturePair, build_pair_drawing
 from ..reporting.document import Drawing, Shape, Snippet, Table, TextLabel
-from ..reporting.marked_text import MarkedText, is_wordy
+from ..reporting.marked_text import MarkedText, has_several_words
 from ..reporting.python_code import format_literal
 from ..reporting.text import cut, format_cell, to_one_line
 from ..space.blocks import MAX_CHANNELS, Block, Image, PlacedBlock, split_value_name
@@ -135,7 +135,7 @@ def build_example_table(example: Example) -> Table:
             rows.append([str(name), format_cell(before)])
             continue
         after = example.changed.get(name, before)
-        if name in example.changed and is_wordy(before) and is_wordy(after):
+        if name in example.changed and has_several_words(before) and has_several_words(after):
             rows.append([str(name), *MarkedText.compare(str(before), str(after)).split_sides()])
             continue
         value_name = split_value_name(str(name))

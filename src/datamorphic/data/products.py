@@ -1,7 +1,7 @@
 """A synthetic catalogue of a shop, in English and in Chinese, and queries that look for its products.
 
-Titles are written as sellers write them, each in his own way: "Men's Wool Sweater", "Sweaters for Men, wool", "Mens sweater", or
-without any word for men, because the department says it. So it depends on the words of a query which of the same goods it finds.
+Titles are written as sellers write them, each in their own way: "Men's Wool Sweater", "Sweaters for Men, wool", "Mens sweater", or
+without any word for men, because the department says it. So the words of a query decide which of the same products it finds.
 The queries follow Ying (2024, section 6.5.1): goods, and "women" or "men".
 """
 
@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from .._validation import to_generator, validate_choice, validate_integer
 from ..errors import ArgumentError
 from ..relations.search import DEPARTMENT_WORDS
-from ..systems.search_engines import ALL_DEPARTMENTS, FEATURED
+from ..systems.search_engines import ALL_DEPARTMENTS, FEATURED, LANGUAGES
 
 if TYPE_CHECKING:
     import pandas as pd
 
-LANGUAGES = ("en", "zh")
 
-
-class Good(NamedTuple):
+class ProductKind(NamedTuple):
     """A kind of product: its name in English, singular and plural, and in Chinese, and where it is sold."""
 
     singular: str
@@ -29,7 +27,7 @@ class Good(NamedTuple):
     area: str  # "fashion", "sports", "beauty" or "travel"
 
 
-def _list_goods() -> tuple[Good, ...]:
+def _list_product_kinds() -> tuple[ProductKind, ...]:
     """Return all kinds of products; a name without a plural form gets an "s"."""
     names = {
         "fashion": (
@@ -57,16 +55,16 @@ def _list_goods() -> tuple[Good, ...]:
             "duffel bag 旅行包"
         ),
     }
-    goods = []
+    kinds = []
     for area, entries in names.items():
         for entry in entries.split(","):
             english, _, chinese = entry.rpartition(" ")
             singular, _, plural = english.partition("/")
-            goods.append(Good(singular, plural or f"{singular}s", chinese, area))
-    return tuple(goods)
+            kinds.append(ProductKind(singular, plural or f"{singular}s", chinese, area))
+    return tuple(kinds)
 
 
-GOODS = _list_goods()
+PRODUCT_KINDS = _list_product_kinds()
 #: what goods are made of or like, in English with the Chinese word
 MODIFIERS = {
     "wool": "羊毛",
@@ -184,6 +182,7 @@ DESCRIPTIONS = {
         "送礼佳品，深受欢迎。",
     ),
 }
+#: in units of no particular currency
 PRICE_RANGE = {"fashion": (12, 180), "sports": (9, 400), "beauty": (4, 90), "travel": (8, 250)}
 AUDIENCE_SHARES = {
     "fashion": (0.42, 0.38, 0.2),
@@ -224,34 +223,34 @@ def make_products(n: int = 20_000, language: str = "en", seed: int = 0) -> pd.Da
     count = validate_integer("n", "make_products", n, low=1)
     validate_choice("language", "make_products", language, LANGUAGES)
     rng = to_generator("seed", "make_products", seed)
-    goods = rng.integers(len(GOODS), size=count)
+    kind_numbers = rng.integers(len(PRODUCT_KINDS), size=count)
     modifiers = rng.integers(len(MODIFIERS), size=(count, 2))
     brands = rng.integers(len(BRANDS[language]), size=count)
     draws = rng.random((count, 4))
     modifier_words = list(MODIFIERS if language == "en" else MODIFIERS.values())
     rows = []
     for row in range(count):
-        good = GOODS[goods[row]]
+        kind = PRODUCT_KINDS[kind_numbers[row]]
         audience_draw, title_draw, description_draw, price_draw = draws[row]
-        audience = _choose_audience(good.area, audience_draw)
+        audience = _choose_audience(kind.area, audience_draw)
         modifier, other = (modifier_words[place] for place in modifiers[row])
         words = {
-            "noun": good.singular if language == "en" else good.chinese,
-            "nouns": good.plural,
+            "noun": kind.singular if language == "en" else kind.chinese,
+            "nouns": kind.plural,
             "modifier": modifier,
             "other": other,
             "brand": BRANDS[language][brands[row]],
         }
         titles, descriptions = TITLES[language][audience], DESCRIPTIONS[language]
         title = titles[int(title_draw * len(titles))].format(**words)
-        low, high = PRICE_RANGE[good.area]
+        low, high = PRICE_RANGE[kind.area]
         rows.append(
             (
                 f"P{row:06d}",
                 title[:1].upper() + title[1:],
                 descriptions[int(description_draw * len(descriptions))].format(**words),
                 words["brand"],
-                _choose_department(language, good.area, audience, row),
+                _choose_department(language, kind.area, audience, row),
                 round(low * (high / low) ** price_draw, 2),
             )
         )
@@ -285,8 +284,12 @@ def list_product_phrases(language: str = "en") -> list[str]:
     """
     validate_choice("language", "list_product_phrases", language, LANGUAGES)
     if language == "en":
-        return [good.plural for good in GOODS] + [f"{word} {good.plural}" for word in MODIFIERS for good in GOODS]
-    return [good.chinese for good in GOODS] + [f"{word}{good.chinese}" for word in MODIFIERS.values() for good in GOODS]
+        return [kind.plural for kind in PRODUCT_KINDS] + [
+            f"{word} {kind.plural}" for word in MODIFIERS for kind in PRODUCT_KINDS
+        ]
+    return [kind.chinese for kind in PRODUCT_KINDS] + [
+        f"{word}{kind.chinese}" for word in MODIFIERS.values() for kind in PRODUCT_KINDS
+    ]
 
 
 def make_product_queries(n: int = 100, language: str = "en", seed: int = 0) -> pd.DataFrame:
@@ -326,19 +329,22 @@ def make_product_queries(n: int = 100, language: str = "en", seed: int = 0) -> p
             f"There are {2 * len(phrases):,} different queries at most. Give a smaller n than {count:,}."
         )
     rng = to_generator("seed", "make_product_queries", seed)
-    order = [*range(len(GOODS)), *(len(GOODS) + rng.permutation(len(phrases) - len(GOODS))).tolist()]
+    order = [
+        *range(len(PRODUCT_KINDS)),
+        *(len(PRODUCT_KINDS) + rng.permutation(len(phrases) - len(PRODUCT_KINDS))).tolist(),
+    ]
     queries = []
     for number in range(count):
         phrase = phrases[order[number // 2]]
-        first = (number // 2 + number) % 2 == 0  # both forms occur with both audiences
+        audience_first = (number // 2 + number) % 2 == 0  # both forms occur with both audiences
         audience = (FOR_WOMEN, FOR_MEN)[number % 2]
-        queries.append(_write_query(phrase, audience, language, first))
+        queries.append(_write_query(phrase, audience, language, audience_first))
     return pd.DataFrame({"query": queries, "department": ALL_DEPARTMENTS, "sort": FEATURED})
 
 
-def _write_query(phrase: str, audience: str, language: str, first: bool) -> str:
+def _write_query(phrase: str, audience: str, language: str, audience_first: bool) -> str:
     """Return a query for goods, with the audience first or last."""
     if language == "en":
-        return f"{audience}'s {phrase}" if first else f"{phrase} for {audience}"
+        return f"{audience}'s {phrase}" if audience_first else f"{phrase} for {audience}"
     word = {"women": "女士", "men": "男士"}[audience]
-    return f"{word}{phrase}" if first else f"{phrase}{word}"
+    return f"{word}{phrase}" if audience_first else f"{phrase}{word}"

@@ -77,10 +77,10 @@ def _format_block_changes(a: Points, b: Points, limit: int | None) -> list[str]:
     """Return the changes per row, one phrase per image or sequence, then the other features."""
     space = a.space
     phrases: list[list[str]] = [[] for _ in range(len(a))]
-    for placed in space.blocks:
-        before, after = placed.select(a.codes), placed.select(b.codes)
+    for placed_block in space.blocks:
+        before, after = placed_block.select(a.codes), placed_block.select(b.codes)
         for row in np.flatnonzero((before != after).any(axis=1)).tolist():
-            phrases[row].append(describe_block_change(placed.block, before[row], after[row]))
+            phrases[row].append(describe_block_change(placed_block.block, before[row], after[row]))
     if space.scalars:
         positions = list(space.scalars)
         scalars = Space([space.features[position] for position in positions], dtypes=space.dtypes)
@@ -93,10 +93,10 @@ def _format_block_changes(a: Points, b: Points, limit: int | None) -> list[str]:
 def name_feature(space: Space, name: str) -> str:
     """Return the name of a feature for people: where a pixel is, if it is one."""
     position = space.position(name)
-    for placed in space.blocks:
-        if position in placed.positions:
-            where = placed.block.describe_position(placed.positions.index(position))
-            return f"{where} of {placed.block.name}"
+    for placed_block in space.blocks:
+        if position in placed_block.positions:
+            where = placed_block.block.describe_position(placed_block.positions.index(position))
+            return f"{where} of {placed_block.block.name}"
     return name
 
 

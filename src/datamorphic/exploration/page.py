@@ -48,7 +48,7 @@ def build_front_page(front: Front) -> Page:
         small_changes = build_small_changes(front)
         sections += build_pair_pictures(front)
         sections += [_build_class_pairs(front), *([] if small_changes is None else [small_changes])]
-        sections += [build_plausible_pairs(front), *_build_deciding(front)]
+        sections += [build_plausible_pairs(front), *_build_deciding_sections(front)]
     sections += [_build_quality(front), *_build_incidents(front)]
     return Page(
         title=f"Where the answers of {front.subject} change",
@@ -108,17 +108,17 @@ def build_pair_pictures(front: Front) -> list[Section]:
     answers = [format_answers(outputs[rows]) for outputs in (front.a_output, front.b_output)]
     return [
         Section(
-            heading=f"Border pairs as {placed.block.noun}s",
-            text=f"The most plausible pairs, each border in turn: two nearly equal {placed.block.noun}s with different "
+            heading=f"Border pairs as {placed_block.block.noun}s",
+            text=f"The most plausible pairs, each border in turn: two nearly equal {placed_block.block.noun}s with different "
             "answers, which are written above them.",
-            drawing=draw_pairs(placed, before, after, answers[0], answers[1], titles),
+            drawing=draw_pairs(placed_block, before, after, answers[0], answers[1], titles),
         )
-        for placed in front.space.blocks
+        for placed_block in front.space.blocks
     ]
 
 
 def draw_pairs(
-    placed: PlacedBlock,
+    placed_block: PlacedBlock,
     before: Points,
     after: Points,
     answers: Sequence[str],
@@ -126,8 +126,10 @@ def draw_pairs(
     titles: Sequence[str],
 ) -> Drawing:
     """Return pairs of cases as pictures of one block."""
-    firsts, seconds = placed.select(before.codes), placed.select(after.codes)
-    captions = [describe_briefly(placed.block, first, second) for first, second in zip(firsts, seconds, strict=True)]
+    firsts, seconds = placed_block.select(before.codes), placed_block.select(after.codes)
+    captions = [
+        describe_briefly(placed_block.block, first, second) for first, second in zip(firsts, seconds, strict=True)
+    ]
     columns = zip(firsts, seconds, answers, becomes, titles, captions, strict=True)
     pairs = [
         PicturePair(
@@ -135,26 +137,26 @@ def draw_pairs(
         )
         for first, second, answer, new_answer, title, caption in columns
     ]
-    return build_pair_drawing(placed, pairs)
+    return build_pair_drawing(placed_block, pairs)
 
 
-def _build_deciding(front: Front) -> list[Section]:
+def _build_deciding_sections(front: Front) -> list[Section]:
     """Build the section of deciding features; of images, a map of the pixels in which the pairs differ."""
     if not front.space.blocks:
         return [build_deciding_features(front)]
     sections = []
     shares = front.deciding().set_index("feature")["share"]
-    for placed in front.space.blocks:
-        if not isinstance(placed.block, Image):
+    for placed_block in front.space.blocks:
+        if not isinstance(placed_block.block, Image):
             continue
-        values = shares.reindex(placed.names).fillna(0).to_numpy(dtype=np.float64)
-        largest = placed.block.describe_position(int(values.argmax()))
-        alt = f"The pixels of {placed.block.name} by their share of the distance of the pairs; most: {largest}."
+        values = shares.reindex(placed_block.names).fillna(0).to_numpy(dtype=np.float64)
+        largest = placed_block.block.describe_position(int(values.argmax()))
+        alt = f"The pixels of {placed_block.block.name} by their share of the distance of the pairs; most: {largest}."
         sections.append(
             Section(
-                heading=f"Where the {placed.block.noun}s of the pairs differ: most in {largest}",
+                heading=f"Where the {placed_block.block.noun}s of the pairs differ: most in {largest}",
                 text="The share of each pixel of the distance between the two inputs of the pairs. The darker, the larger.",
-                drawing=build_map_drawing(placed.block, values, placed.block.name, alt),
+                drawing=build_map_drawing(placed_block.block, values, placed_block.block.name, alt),
             )
         )
     return sections

@@ -38,7 +38,7 @@ class BlockMove:
         """Return the changed values, clipped to the range of the block."""
         if block.kind not in self.kinds:
             raise ArgumentError(
-                f"{type(self).__name__} changes {' and '.join(self.kinds)}s. {block.name!r} is a {block.noun}."
+                f"{type(self).__name__} changes {' and '.join(f'{kind}s' for kind in self.kinds)}. {block.name!r} is a {block.noun}."
             )
         return np.clip(self.change(block, codes, rng), block.low, block.high)
 
@@ -85,9 +85,9 @@ def replace_values(frame: pd.DataFrame, names: list[str], codes: Codes) -> pd.Da
     """Return a frame with other values in some of its columns."""
     import pandas as pd
 
-    changed = pd.DataFrame(codes, columns=names, index=frame.index)
+    new_values = pd.DataFrame(codes, columns=names, index=frame.index)
     others = [name for name in frame.columns if name not in set(names)]
-    return changed if not others else pd.concat([frame[others], changed], axis=1)[list(frame.columns)]
+    return new_values if not others else pd.concat([frame[others], new_values], axis=1)[list(frame.columns)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +97,7 @@ class BlockNoise(BlockMove):
     amount: float = 0.02
 
     def __post_init__(self) -> None:
-        validate_share("amount", "BlockNoise", self.amount)
+        validate_between("amount", "BlockNoise", self.amount)
 
     def describe(self) -> str:
         """Return the change as a clause."""
@@ -108,7 +108,7 @@ class BlockNoise(BlockMove):
         return codes + rng.normal(0, self.amount * (block.high - block.low), codes.shape)
 
 
-def validate_share(name: str, owner: str, value: Any, low: float = 0.0, high: float = 1.0) -> None:
+def validate_between(name: str, owner: str, value: Any, low: float = 0.0, high: float = 1.0) -> None:
     """Raise `ArgumentError` unless a value is a number between two bounds."""
     if not is_number(value) or not low <= value <= high:
         raise ArgumentError(f"{owner}: {name} must be a number from {low:g} to {high:g}. Got {value!r}.")

@@ -11,7 +11,7 @@ from .._validation import is_number, validate_choice
 from ..errors import ArgumentError
 from ..space.blocks import Block, BlockKind, Image
 from ..space.features import Codes
-from .block_moves import BlockMove, validate_share
+from .block_moves import BlockMove, validate_between
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +32,7 @@ class ImageMove(BlockMove):
 
 @dataclass(frozen=True, kw_only=True)
 class ImageShift(ImageMove):
-    """Shift by whole pixels, `rows` down and `columns` to the right; what enters has the lowest value."""
+    """Shift by whole pixels, `rows` down and `columns` to the right; new pixels have the lowest value."""
 
     rows: int = 0
     columns: int = 0
@@ -46,19 +46,19 @@ class ImageShift(ImageMove):
     def describe(self) -> str:
         """Return the change as a clause."""
         ways = [(self.rows, "down", "up"), (self.columns, "right", "left")]
-        texts = [f"{abs(count)} {after if count > 0 else before}" for count, after, before in ways if count]
-        return f"the image is shifted by {' and '.join(texts) or 'nothing'}"
+        texts = [f"{after if count > 0 else before} by {abs(count)}" for count, after, before in ways if count]
+        return f"the image is shifted {' and '.join(texts) or 'by nothing'}"
 
     def change_pictures(self, image: Image, pictures: Codes, rng: np.random.Generator) -> Codes:
         """Return the shifted pictures."""
-        shifted = np.full_like(pictures, image.low)
+        shifted_pictures = np.full_like(pictures, image.low)
         height, width = image.sides
         if abs(self.rows) >= height or abs(self.columns) >= width:
-            return shifted
+            return shifted_pictures
         target = tuple(slice(max(0, count), side + min(0, count)) for count, side in self._list_sides(height, width))
         source = tuple(slice(max(0, -count), side + min(0, -count)) for count, side in self._list_sides(height, width))
-        shifted[:, target[0], target[1]] = pictures[:, source[0], source[1]]
-        return shifted
+        shifted_pictures[:, target[0], target[1]] = pictures[:, source[0], source[1]]
+        return shifted_pictures
 
     def _list_sides(self, height: int, width: int) -> list[tuple[int, int]]:
         return [(int(self.rows), height), (int(self.columns), width)]
@@ -71,7 +71,7 @@ class ImageRotation(ImageMove):
     degrees: float = 5.0
 
     def __post_init__(self) -> None:
-        validate_share("degrees", "ImageRotation", self.degrees, -360, 360)
+        validate_between("degrees", "ImageRotation", self.degrees, -360, 360)
 
     def describe(self) -> str:
         """Return the change as a clause."""
@@ -81,10 +81,10 @@ class ImageRotation(ImageMove):
         """Return the rotated pictures."""
         from scipy import ndimage
 
-        rotated = ndimage.rotate(
+        rotated_pictures = ndimage.rotate(
             pictures, self.degrees, axes=(2, 1), reshape=False, order=1, mode="constant", cval=image.low
         )
-        return np.asarray(rotated, dtype=np.float64)
+        return np.asarray(rotated_pictures, dtype=np.float64)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +94,7 @@ class ImageBrightness(ImageMove):
     amount: float = 0.05
 
     def __post_init__(self) -> None:
-        validate_share("amount", "ImageBrightness", self.amount, -1, 1)
+        validate_between("amount", "ImageBrightness", self.amount, -1, 1)
 
     def describe(self) -> str:
         """Return the change as a clause."""
@@ -107,7 +107,10 @@ class ImageBrightness(ImageMove):
 
 @dataclass(frozen=True, kw_only=True)
 class ImageOcclusion(ImageMove):
-    """Cover a square at a random place (`side` pixels), or the border (`border` pixels), with the lowest value."""
+    """Cover a square at a random place, or the border, with the lowest value.
+
+    The square has `side` x `side` pixels; the border is `border` pixels wide.
+    """
 
     side: int = 2
     border: int = 0
@@ -145,7 +148,7 @@ class ImageBlend(ImageMove):
     share: float = 0.2
 
     def __post_init__(self) -> None:
-        validate_share("share", "ImageBlend", self.share)
+        validate_between("share", "ImageBlend", self.share)
 
     def describe(self) -> str:
         """Return the change as a clause."""
@@ -177,7 +180,10 @@ class ImageFlip(ImageMove):
 
 @dataclass(frozen=True, kw_only=True)
 class OnePixel(ImageMove):
-    """Set one pixel, at a random place of each image unless `place` names it, to the farther end of the range."""
+    """Set one pixel to the farther end of the range.
+
+    It is at a random place of each image unless `place` names it.
+    """
 
     place: tuple[int, int] | None = None
 
@@ -196,7 +202,9 @@ class OnePixel(ImageMove):
             if not (0 <= self.place[0] < height and 0 <= self.place[1] < width):
                 raise ArgumentError(f"OnePixel: {self.place} is not a pixel of an image of {height} x {width}.")
             rows, columns = (np.full(len(pictures), place) for place in self.place)
-        changed = pictures.copy()
-        old = pictures[cases, rows, columns].mean(axis=1, keepdims=True)
-        changed[cases, rows, columns] = np.where(old < (image.low + image.high) / 2, image.high, image.low)
-        return changed
+        changed_pictures = pictures.copy()
+        old_values = pictures[cases, rows, columns].mean(axis=1, keepdims=True)
+        changed_pictures[cases, rows, columns] = np.where(
+            old_values < (image.low + image.high) / 2, image.high, image.low
+        )
+        return changed_pictures

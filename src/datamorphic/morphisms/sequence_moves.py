@@ -7,13 +7,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from .._text import pluralize
 from .._validation import is_number
 from ..errors import ArgumentError
 from ..space.blocks import Block, BlockKind
 from ..space.features import Codes
-from .block_moves import BlockMove, validate_share
+from .block_moves import BlockMove, validate_between
 
-MAX_WARP = 0.3  # of the length: beyond it, time would run backwards
+MAX_WARP_SHARE = 0.3  # of the length: beyond it, time would run backwards
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +36,7 @@ class SequenceShift(SequenceMove):
 
     def describe(self) -> str:
         """Return the change as a clause."""
-        return f"the sequence is {abs(self.positions)} positions {'later' if self.positions >= 0 else 'earlier'}"
+        return f"the sequence is {pluralize(abs(self.positions), 'position')} {'later' if self.positions >= 0 else 'earlier'}"
 
     def change(self, block: Block, codes: Codes, rng: np.random.Generator) -> Codes:
         """Return the shifted values."""
@@ -70,7 +71,7 @@ class SequenceWarp(SequenceMove):
     amount: float = 0.05
 
     def __post_init__(self) -> None:
-        validate_share("amount", "SequenceWarp", self.amount, 0, MAX_WARP)
+        validate_between("amount", "SequenceWarp", self.amount, 0, MAX_WARP_SHARE)
 
     def describe(self) -> str:
         """Return the change as a clause."""

@@ -100,22 +100,24 @@ def _add_block_moves(space: Space, steps: Mapping[str, Step], *, keep_values: bo
 
     A walk of single pixels would need hundreds of steps to get anywhere.
     """
-    value_names = {f"{kind}_{name}" for placed in space.blocks for name in placed.names for kind in ("up", "down")}
+    value_names = {
+        f"{kind}_{name}" for placed_block in space.blocks for name in placed_block.names for kind in ("up", "down")
+    }
     own_steps = {name: step for name, step in steps.items() if keep_values or name not in value_names}
     block_steps = {
-        f"{name}_{placed.block.name}": _to_block_step(placed, move)
-        for placed in space.blocks
-        for name, move in BLOCK_MOVES[placed.block.kind].items()
+        f"{name}_{placed_block.block.name}": _to_block_step(placed_block, move)
+        for placed_block in space.blocks
+        for name, move in BLOCK_MOVES[placed_block.block.kind].items()
     }
     return own_steps | {name: step for name, step in block_steps.items() if name not in own_steps}
 
 
-def _to_block_step(placed: PlacedBlock, move: BlockMove) -> Step:
+def _to_block_step(placed_block: PlacedBlock, move: BlockMove) -> Step:
     """Return a move of images or sequences as a step; cases that would break a constraint stay unchanged."""
 
     def step(points: Points, rng: np.random.Generator) -> Points:
         codes = np.array(points.codes, order="F")
-        codes[:, list(placed.positions)] = move.apply(placed.block, placed.select(points.codes), rng)
+        codes[:, list(placed_block.positions)] = move.apply(placed_block.block, placed_block.select(points.codes), rng)
         if points.space.keeps_constraints:
             invalid = ~points.space.satisfied(codes)
             codes[invalid] = points.codes[invalid]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NEUTRAL_WORDS = ("today", "here", "again", "also", "there", "then")
+SECOND_CHOICE_FACTOR = 7919  # a large prime, so that a second choice does not follow from the first
 MIN_TYPO_LETTERS = 4  # shorter words become other words too easily
 
 
@@ -45,7 +46,7 @@ def add_word(text: str, choice: float, words: Sequence[str] = NEUTRAL_WORDS) -> 
     """
     tokens = split_tokens(text)
     places = [place for place, token in enumerate(tokens) if _is_word(token)]
-    word = words[int(choice * 7919) % len(words)]
+    word = words[int(choice * SECOND_CHOICE_FACTOR) % len(words)]
     if not places:
         return f"{text} {word}" if text.strip() else word
     place = _choose(places, choice) + 1
@@ -116,7 +117,7 @@ def make_typo(text: str, choice: float) -> str:
     for place in (*range(first, len(tokens)), *range(first)):  # the first word from there that allows a typo
         word = tokens[place].strip()
         if letters := _find_typo_places(word):
-            letter = letters[int(choice * 7919) % len(letters)]
+            letter = letters[int(choice * SECOND_CHOICE_FACTOR) % len(letters)]
             typo = word[:letter] + word[letter + 1] + word[letter] + word[letter + 2 :]
             return _replace_token(tokens, place, typo)
     return text
@@ -138,14 +139,14 @@ def use_synonym(text: str, choice: float, synonyms: Mapping[str, Sequence[str]])
     'A Movie.'
     """
     tokens = split_tokens(text)
-    known = {word.lower(): tuple(others) for word, others in synonyms.items()}
-    places = [place for place, token in enumerate(tokens) if token.strip().lower() in known]
+    synonyms_by_word = {word.lower(): tuple(others) for word, others in synonyms.items()}
+    places = [place for place, token in enumerate(tokens) if token.strip().lower() in synonyms_by_word]
     if not places:
         return text
     place = _choose(places, choice)
     word = tokens[place].strip()
-    others = known[word.lower()]
-    other = others[int(choice * 7919) % len(others)]
+    others = synonyms_by_word[word.lower()]
+    other = others[int(choice * SECOND_CHOICE_FACTOR) % len(others)]
     return _replace_token(tokens, place, other[:1].upper() + other[1:] if word[:1].isupper() else other)
 
 

@@ -1,4 +1,4 @@
-"""Relations of classifiers of images and of sequences: what a small change of the input must not do to the answer."""
+"""Relations of classifiers of images and of sequences: small changes that must not change the answer."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class BlockRelation(Relation):
     >>> from datamorphic.morphisms.image_moves import ImageShift
     >>> from datamorphic.relations.image import BlockRelation
     >>> BlockRelation("shift", ImageShift(columns=1), promise="HMR").says
-    'the image is shifted by 1 right: the answer stays the same'
+    'the image is shifted right by 1: the answer stays the same'
     """
 
     def __init__(
@@ -66,29 +66,32 @@ class BlockRelation(Relation):
         return "" if self._find_blocks(inputs) else f"the inputs hold no {' or '.join(self.move.kinds)}"
 
     def fitted_to(self, sut: Executor, inputs: Points) -> BlockRelation:
-        """Return the relation with the images or sequences of the inputs, all of whose values an example keeps."""
+        """Return the relation with the images or sequences of the inputs.
+
+        An example keeps all their values.
+        """
         relation = copy.copy(self)
         relation._blocks = self._find_blocks(inputs)
-        relation.about = tuple(name for placed in relation._blocks for name in placed.names)
+        relation.about = tuple(name for placed_block in relation._blocks for name in placed_block.names)
         return relation
 
     def _find_blocks(self, inputs: Points) -> tuple[PlacedBlock, ...]:
         blocks = inputs.space.blocks
         if self.column is not None:
-            names = [placed.block.name for placed in blocks]
+            names = [placed_block.block.name for placed_block in blocks]
             if self.column not in names:
                 raise ArgumentError(
                     f"The relation {self.name!r} changes {self.column!r}, which is neither an image nor a sequence of the data. "
                     f"{suggest_name(self.column, names)}"
                 )
-            blocks = tuple(placed for placed in blocks if placed.block.name == self.column)
-        return tuple(placed for placed in blocks if placed.block.kind in self.move.kinds)
+            blocks = tuple(placed_block for placed_block in blocks if placed_block.block.name == self.column)
+        return tuple(placed_block for placed_block in blocks if placed_block.block.kind in self.move.kinds)
 
     def follow_up(self, frame: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
         """Return the cases with changed images or sequences."""
-        for placed in self._blocks:
-            codes = frame[placed.names].to_numpy(dtype=np.float64)
-            frame = replace_values(frame, placed.names, self.move.apply(placed.block, codes, rng))
+        for placed_block in self._blocks:
+            codes = frame[placed_block.names].to_numpy(dtype=np.float64)
+            frame = replace_values(frame, placed_block.names, self.move.apply(placed_block.block, codes, rng))
         return frame
 
     def __str__(self) -> str:
@@ -111,8 +114,8 @@ def image_relations(
     """Return relations of image classifiers by name: small changes must not change the answer.
 
     Brightness, noise, one pixel and the border are about robustness: a violation shows an image next to a border of the
-    model. A shift and a rotation are hypotheses. A flip is a relation only if you declare that it does not matter, because a 6 is
-    not a 9.
+    model. A shift and a rotation are hypotheses. A flip is a relation only if you declare that it does not matter: the mirror
+    image of a b is a d.
 
     Parameters
     ----------
@@ -149,7 +152,7 @@ def image_relations(
     ways = (flips,) if isinstance(flips, str) else tuple(flips)
     for way in ways:
         if way not in FLIPS:
-            raise ArgumentError(f"image_relations: flips must be of {', '.join(map(repr, FLIPS))}. Got {way!r}.")
+            raise ArgumentError(f"image_relations: flips must be {' or '.join(map(repr, FLIPS))}. Got {way!r}.")
     moves: dict[str, tuple[BlockMove, Promise]] = {
         "brighter": (ImageBrightness(amount=brightness), "MRR"),
         "darker": (ImageBrightness(amount=-brightness), "MRR"),
@@ -173,7 +176,9 @@ def sequence_relations(
     column: str | None = None,
     tolerance: float = 0.0,
 ) -> dict[str, BlockRelation]:
-    """Return relations of classifiers of numeric sequences by name: small changes must not change the answer.
+    """Return relations of classifiers of numeric sequences by name.
+
+    Small changes must not change the answer.
 
     Parameters
     ----------

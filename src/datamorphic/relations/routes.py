@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 
 DOMAIN = "maps and routes"
 CLICK_DIGITS = 4  # of coordinates read off a map: about ten metres
-MAX_LENGTH_KM, MAX_TIME_MINUTES, MAX_SHARE = 0.1, 1.0, 0.1  # by which similar routes may differ
-SYMMETRY_KM = 0.002  # lengths are rounded to a metre per leg
-WAYPOINT_MINUTES = 0.1  # a stop resets what turns cost
+#: by how much similar routes may differ: in length, in time, and as a share of both
+MAX_LENGTH_DIFFERENCE_KM, MAX_TIME_DIFFERENCE_MINUTES, MAX_DIFFERENCE_SHARE = 0.1, 1.0, 0.1
+SYMMETRY_TOLERANCE_KM = 0.002  # lengths are rounded to a metre per leg
+TIME_TOLERANCE_MINUTES = 0.1  # a stop resets the cost of turns
 
 Coordinates = tuple[float, float]
 
@@ -52,8 +53,8 @@ class NameToCoordinates(InputPattern):
 
     def applies(self, frame: pd.DataFrame) -> Mask:
         """Return which cases name at least one known place."""
-        named = [[place in self.places for place in frame[column].tolist()] for column in self.columns]
-        return np.any(named, axis=0)
+        is_known = [[place in self.places for place in frame[column].tolist()] for column in self.columns]
+        return np.any(is_known, axis=0)
 
     def make(self, frame: pd.DataFrame, rng: np.random.Generator) -> list[pd.DataFrame]:
         """Return the cases with coordinates."""
@@ -86,12 +87,12 @@ class ViaPlace(InputPattern):
 
     def applies(self, frame: pd.DataFrame) -> Mask:
         """Return which routes have no stop."""
-        return np.array([not isinstance(stop, str) or not stop for stop in frame[self.column].tolist()], dtype=bool)
+        return _find_missing_stops(frame[self.column])
 
     def make(self, frame: pd.DataFrame, rng: np.random.Generator) -> list[pd.DataFrame]:
         """Return the routes with a stop."""
-        chosen_stops = rng.integers(len(self.stops), size=len(frame))
-        return [frame.assign(**{self.column: [self.stops[number] for number in chosen_stops]})]
+        stop_numbers = rng.integers(len(self.stops), size=len(frame))
+        return [frame.assign(**{self.column: [self.stops[number] for number in stop_numbers]})]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,18 +116,22 @@ class SplitRoute(InputPattern):
         """Return which routes have no stop: their parts would not have to go there."""
         if VIA not in frame.columns:
             return np.ones(len(frame), dtype=bool)
-        return np.array([not isinstance(stop, str) or not stop for stop in frame[VIA].tolist()], dtype=bool)
+        return _find_missing_stops(frame[VIA])
 
     def make(self, frame: pd.DataFrame, rng: np.random.Generator) -> list[pd.DataFrame]:
         """Return the whole routes as both parts, for cases without an answer."""
         return [frame, frame]
 
     def make_from_answers(self, frame: pd.DataFrame, answers: Answers, rng: np.random.Generator) -> list[pd.DataFrame]:
-        """Return the two parts; a case without a route keeps it."""
+        """Return the two parts; a case without a route stays undivided."""
         start, goal = self.columns
         middles = [self._find_middle(answer) for answer in answers]
-        goals = [old if middle is None else middle for middle, old in zip(middles, frame[goal].tolist(), strict=True)]
-        starts = [old if middle is None else middle for middle, old in zip(middles, frame[start].tolist(), strict=True)]
+        goals = [
+            place if middle is None else middle for middle, place in zip(middles, frame[goal].tolist(), strict=True)
+        ]
+        starts = [
+            place if middle is None else middle for middle, place in zip(middles, frame[start].tolist(), strict=True)
+        ]
         return [frame.assign(**{goal: goals}), frame.assign(**{start: starts})]
 
     def _find_middle(self, answer: Any) -> str | None:
@@ -141,9 +146,11 @@ class SimilarRoute(OutputPattern):
     """Length and time of the routes differ little: by a share, or by an amount if that is more."""
 
     pattern = "Similar"
-    km: float = explain("The difference in length that is always small, in km.", MAX_LENGTH_KM)
-    minutes: float = explain("The difference in time that is always small, in minutes.", MAX_TIME_MINUTES)
-    share: float = explain("The difference that is small in comparison, as a share of the larger value.", MAX_SHARE)
+    km: float = explain("The difference in length that is always small, in km.", MAX_LENGTH_DIFFERENCE_KM)
+    minutes: float = explain("The difference in time that is always small, in minutes.", MAX_TIME_DIFFERENCE_MINUTES)
+    share: float = explain(
+        "The difference that is small in comparison, as a share of the larger value.", MAX_DIFFERENCE_SHARE
+    )
 
     def __post_init__(self) -> None:
         for name in ("km", "minutes", "share"):
@@ -172,7 +179,7 @@ class SumOfParts(OutputPattern):
     """The parts together take as long as the whole."""
 
     pattern = "Combination"
-    tolerance: float = explain("By how much the sum may differ.", WAYPOINT_MINUTES)
+    tolerance: float = explain("By how much the sum may differ.", TIME_TOLERANCE_MINUTES)
 
     def describe(self) -> str:
         """Return the expectation in words."""
@@ -189,9 +196,9 @@ def route_relations(
     places: ValhallaRouter | Mapping[str, Coordinates],
     *,
     digits: int = CLICK_DIGITS,
-    km: float = MAX_LENGTH_KM,
-    minutes: float = MAX_TIME_MINUTES,
-    share: float = MAX_SHARE,
+    km: float = MAX_LENGTH_DIFFERENCE_KM,
+    minutes: float = MAX_TIME_DIFFERENCE_MINUTES,
+    share: float = MAX_DIFFERENCE_SHARE,
 ) -> dict[str, PatternRelation]:
     """Return relations of systems that compute routes, by name.
 
@@ -220,27 +227,32 @@ def route_relations(
     the route must go via another place: the answer (minutes) does not fall
     """
     coordinates = _list_coordinates(places)
-    repeated = inputs.Condition(times=1) >> outputs.FullyEqual()
-    clicked = NameToCoordinates(places=coordinates, digits=digits) >> SimilarRoute(km=km, minutes=minutes, share=share)
-    swapped = inputs.Swap(columns=(START, GOAL)).where(mode="pedestrian")
-    symmetric = swapped >> outputs.Equal(part="km", tolerance=SYMMETRY_KM)
-    divided = SplitRoute() >> SumOfParts(part="minutes")
-    longer = ViaPlace(stops=tuple(coordinates)) >> outputs.Ordered(
-        direction="up", part="minutes", tolerance=WAYPOINT_MINUTES
+    repetition = inputs.Condition(times=1) >> outputs.FullyEqual()
+    click = NameToCoordinates(places=coordinates, digits=digits) >> SimilarRoute(km=km, minutes=minutes, share=share)
+    swap = inputs.Swap(columns=(START, GOAL)).where(mode="pedestrian")
+    symmetry = swap >> outputs.Equal(part="km", tolerance=SYMMETRY_TOLERANCE_KM)
+    split = SplitRoute() >> SumOfParts(part="minutes")
+    detour = ViaPlace(stops=tuple(coordinates)) >> outputs.Ordered(
+        direction="up", part="minutes", tolerance=TIME_TOLERANCE_MINUTES
     )
     relations = [
-        repeated.named("routes.MR2", promise="MR", domain=DOMAIN),
-        clicked.named("routes.HMR4", promise="HMR", domain=DOMAIN, needs=("start and goal are names of places",)),
-        symmetric.named(
+        repetition.named("routes.MR2", promise="MR", domain=DOMAIN),
+        click.named("routes.HMR4", promise="HMR", domain=DOMAIN, needs=("start and goal are names of places",)),
+        symmetry.named(
             "routes.symmetry",
             promise="HMR",
             domain=DOMAIN,
             needs=("the route is walked, and paths may be walked in both directions",),
         ),
-        divided.named("routes.sub-route", promise="HMR", domain=DOMAIN, needs=("the route is the fastest one",)),
-        longer.named("routes.waypoint", promise="HMR", domain=DOMAIN, needs=("the route is the fastest one",)),
+        split.named("routes.sub-route", promise="HMR", domain=DOMAIN, needs=("the route is the fastest one",)),
+        detour.named("routes.waypoint", promise="HMR", domain=DOMAIN, needs=("the route is the fastest one",)),
     ]
     return {relation.name: relation for relation in relations}
+
+
+def _find_missing_stops(stops: pd.Series[Any]) -> Mask:
+    """Return which stops of a column are missing or empty."""
+    return np.array([not isinstance(stop, str) or not stop for stop in stops.tolist()], dtype=bool)
 
 
 def _list_coordinates(places: ValhallaRouter | Mapping[str, Coordinates]) -> dict[str, Coordinates]:

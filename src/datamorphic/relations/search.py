@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import is_number, reject, validate_choice
+from .._validation import is_number, reject, validate_choice, validate_share
 from ..errors import TestSystemError
 from ..systems.search_engines import ALL_DEPARTMENTS, FEATURED, LANGUAGES, PRICE_UP, SearchLanguage
 from .patterns import inputs, outputs
@@ -40,7 +40,9 @@ DEFAULT_PERSISTENCE = 0.9  # the first ten items have 86% of the weight
 def compute_rank_overlap(
     first: Sequence[Hashable], second: Sequence[Hashable], persistence: float = DEFAULT_PERSISTENCE
 ) -> float:
-    """Return the rank-biased overlap of two rankings, from 0 to 1, extrapolated (Webber et al. 2010, equation 32).
+    """Return the rank-biased overlap of two rankings, from 0 to 1.
+
+    It is extrapolated to rankings without end (Webber et al. 2010, equation 32).
 
     The first places count most: a reader goes on to the next item with the probability `persistence`. Two empty rankings
     are the same.
@@ -96,7 +98,7 @@ def _read_hits(answers: Answers) -> Floats:
     return np.array(numbers, dtype=float)
 
 
-def _measure_largest(before: Answers, afters: Sequence[Answers]) -> Floats:
+def _measure_largest_difference(before: Answers, afters: Sequence[Answers]) -> Floats:
     """Return per group the largest difference between the hits of a follow-up and those of the source."""
     source = _read_hits(before)
     differences: Floats = np.max([np.abs(_read_hits(after) - source) for after in afters], axis=0)
@@ -116,7 +118,7 @@ class SameHits(outputs.PartlyEqual):
 
     def measure(self, before: Answers, afters: Sequence[Answers]) -> Floats:
         """Return the differences of hits."""
-        return _measure_largest(before, afters)
+        return _measure_largest_difference(before, afters)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,23 +157,27 @@ class SimilarHits(outputs.Alike):
 
     def measure(self, before: Answers, afters: Sequence[Answers]) -> Floats:
         """Return the differences of hits."""
-        return _measure_largest(before, afters)
+        return _measure_largest_difference(before, afters)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SimilarRanking(OutputPattern):
-    """The ranked items are the same or similar: by the Jaccard index, or by rank overlap, which looks at their order."""
+    """The ranked items are the same or similar.
+
+    They are compared by the Jaccard index, or by rank overlap, which looks at their order.
+    """
 
     pattern = "Similar"
     part: str | int | None = explain("The part of the answer with the ranked items.", ITEMS)
     measured_by: str = explain("'rank overlap' (see `compute_rank_overlap`) or 'Jaccard'.", "rank overlap")
     at_least: float = explain("The smallest similarity, from 0 to 1.", 0.8)
-    persistence: float = explain("For rank overlap: the probability that a reader goes on to the next item.", 0.9)
+    persistence: float = explain(
+        "For rank overlap: the probability that a reader goes on to the next item.", DEFAULT_PERSISTENCE
+    )
 
     def __post_init__(self) -> None:
         validate_choice("measured_by", "SimilarRanking", self.measured_by, ("rank overlap", "Jaccard"))
-        if not is_number(self.at_least) or not 0 < self.at_least <= 1:
-            reject("at_least", "SimilarRanking", "a number above 0 and at most 1", self.at_least)
+        validate_share("at_least", "SimilarRanking", self.at_least)
         if not is_number(self.persistence) or not 0 < self.persistence < 1:
             reject("persistence", "SimilarRanking", "a number between 0 and 1", self.persistence)
 
@@ -195,7 +201,10 @@ class SimilarRanking(OutputPattern):
 
 
 def _cut_word(text: str, words: Sequence[str]) -> tuple[str, str, bool] | None:
-    """Return a word at the start or the end of a text, the rest, and whether it came first; None without any."""
+    """Return a word at one end of a text, the rest, and whether it came first.
+
+    Without such a word, None is returned.
+    """
     text = text.strip()
     for word in sorted(words, key=len, reverse=True):
         if text.startswith(word) and text != word:
@@ -221,13 +230,16 @@ class ChineseOrder(inputs.TextInput):
         parts = _cut_word(text, self.words)
         if parts is None:
             return None
-        word, rest, first = parts
-        return f"{rest}{word}" if first else f"{word}{rest}"
+        word, rest, word_first = parts
+        return f"{rest}{word}" if word_first else f"{word}{rest}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChineseMerge(inputs.MergeInputs):
-    """A word at the start or end of a Chinese query moves to a filter, so that both together mean the same."""
+    """A word at the start or end of a Chinese query becomes a filter.
+
+    Query and filter together mean the same as before.
+    """
 
     def _merge(self, text: object) -> tuple[str, Any] | None:
         parts = _cut_word(text, list(self.words)) if isinstance(text, str) else None
@@ -245,7 +257,7 @@ def search_relations(
     rankings: bool = False,
     ranking_at_least: float = 0.8,
 ) -> dict[str, PatternRelation]:
-    """Return the relations of search engines by name: search.MR1, search.HMR1, search.HMR2 and search.HMR3.
+    """Return the relations of search engines by name: MR1 and HMR1 to HMR3.
 
     MR1: another sorting rule leaves the number of hits as it is. HMR1: with a filter there are at most as many hits (it is
     printed reversed in Ying 2024). HMR2: "men's sweaters" and "sweaters for men" have the same number of hits. HMR3: "women's
@@ -285,32 +297,36 @@ def search_relations(
     words = dict(DEPARTMENT_WORDS[language] if departments is None else departments)
     if len(set(words.values())) < 2 or not all(isinstance(word, str) and word for word in words):
         reject("departments", "search_relations", "a mapping of words to at least two departments", departments)
-    order: InputPattern
+    order_change: InputPattern
     if language == "en":
-        order = inputs.SameMeaning(column="query")
-        merge = inputs.MergeInputs(text="query", filter="department", words=words, unset=ALL_DEPARTMENTS)
+        order_change = inputs.SameMeaning(column="query")
+        merge_change = inputs.MergeInputs(text="query", filter="department", words=words, unset=ALL_DEPARTMENTS)
     else:
-        order = ChineseOrder(column="query", words=tuple(words))
-        merge = ChineseMerge(text="query", filter="department", words=words, unset=ALL_DEPARTMENTS)
+        order_change = ChineseOrder(column="query", words=tuple(words))
+        merge_change = ChineseMerge(text="query", filter="department", words=words, unset=ALL_DEPARTMENTS)
     filters = tuple(dict.fromkeys(words.values()))
-    resort = inputs.Resort(column="sort", directions={FEATURED: PRICE_UP})
-    restrict = inputs.Partition(column="department", values=filters, unset=ALL_DEPARTMENTS)
-    reworded, merged = "the query is worded in another order", "a word of the query becomes a filter"
-    similar = SimilarHits(at_least=at_least)
+    sort_change = inputs.Resort(column="sort", directions={FEATURED: PRICE_UP})
+    filter_change = inputs.Partition(column="department", values=filters, unset=ALL_DEPARTMENTS)
+    order_text, merge_text = "the query is worded in another order", "a word of the query becomes a filter"
+    similar_hits = SimilarHits(at_least=at_least)
     relations = [
-        (resort >> SameHits()).named("search.MR1", says="the sorting rule changes: the number of hits stays the same"),
-        (restrict >> NotMoreHits()).named(
+        (sort_change >> SameHits()).named(
+            "search.MR1", says="the sorting rule changes: the number of hits stays the same"
+        ),
+        (filter_change >> NotMoreHits()).named(
             "search.HMR1", promise="HMR", says="a filter is added: the number of hits does not rise"
         ),
-        (order >> SameHits()).named(
-            "search.HMR2", promise="HMR", says=f"{reworded}: the number of hits stays the same"
+        (order_change >> SameHits()).named(
+            "search.HMR2", promise="HMR", says=f"{order_text}: the number of hits stays the same"
         ),
-        (merge >> similar).named("search.HMR3", promise="HMR", says=f"{merged}: {similar.describe()}"),
+        (merge_change >> similar_hits).named(
+            "search.HMR3", promise="HMR", says=f"{merge_text}: {similar_hits.describe()}"
+        ),
     ]
     if rankings:
         for suffix, measure in (("items", "Jaccard"), ("ranking", "rank overlap")):
             expectation = SimilarRanking(measured_by=measure, at_least=ranking_at_least)
-            for name, change, text in (("HMR2", order, reworded), ("HMR3", merge, merged)):
+            for name, change, text in (("HMR2", order_change, order_text), ("HMR3", merge_change, merge_text)):
                 relation = (change >> expectation).named(
                     f"search.{name} {suffix}", promise="HMR", says=f"{text}: {expectation.describe()}"
                 )

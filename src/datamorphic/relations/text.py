@@ -63,10 +63,10 @@ class ChangeFinalMark(TextInput):
 
     def rewrite(self, text: str) -> str | None:
         """Return the text with or without its final mark."""
-        shorter = text.rstrip()
-        if not shorter:
+        stripped_text = text.rstrip()
+        if not stripped_text:
             return None
-        return shorter.rstrip(FINAL_MARKS) if shorter[-1] in FINAL_MARKS else f"{shorter}."
+        return stripped_text.rstrip(FINAL_MARKS) if stripped_text[-1] in FINAL_MARKS else f"{stripped_text}."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,29 +188,30 @@ def text_relations(
     Examples
     --------
     >>> import datamorphic as dm
-    >>> shouts = lambda texts: ["loud" if text.isupper() else "quiet" for text in texts]
+    >>> predict = lambda texts: ["loud" if text.isupper() else "quiet" for text in texts]
     >>> texts = [f"This is text number {i}, and it is fine." for i in range(50)]
     >>> relations = dm.text_relations()
-    >>> report = dm.check(shouts, texts, relations=[relations["letter case"], relations["spaces"]])
+    >>> report = dm.check(predict, texts, relations=[relations["letter case"], relations["spaces"]])
     >>> report.table[["relation", "violated"]].values.tolist()
     [['letter case', 50], ['spaces', 0]]
     """
     if not isinstance(column, str) or not column:
         reject("column", "text_relations", "the name of a column", column)
-    same = Equal()
+    same_class = Equal()
     relations = {
-        "letter case": (ChangeCase(column=column) >> same, "HMR"),
-        "punctuation": (ChangeFinalMark(column=column) >> same, "HMR"),
-        "spaces": (WidenSpaces(column=column) >> same, "HMR"),
-        "neutral words": (AddElement(column=column, element=NEUTRAL_PHRASES[0], place="start") >> same, "HMR"),
-        "typo": (MisspellWord(column=column) >> same, "MRR"),
+        "letter case": (ChangeCase(column=column) >> same_class, "HMR"),
+        "punctuation": (ChangeFinalMark(column=column) >> same_class, "HMR"),
+        "spaces": (WidenSpaces(column=column) >> same_class, "HMR"),
+        "neutral words": (AddElement(column=column, element=NEUTRAL_PHRASES[0], place="start") >> same_class, "HMR"),
+        "typo": (MisspellWord(column=column) >> same_class, "MRR"),
         "first name": (
-            (SwapFirstName(column=column) if names is None else SwapFirstName(column=column, groups=names)) >> same,
+            (SwapFirstName(column=column) if names is None else SwapFirstName(column=column, groups=names))
+            >> same_class,
             "HMR",
         ),
     }
     if synonyms is not None:
-        relations["synonym"] = (UseSynonym(column=column, synonyms=synonyms) >> same, "HMR")
+        relations["synonym"] = (UseSynonym(column=column, synonyms=synonyms) >> same_class, "HMR")
     return {
         name: relation.named(name, promise=promise, domain=TEXT_DOMAIN)  # type: ignore[arg-type]
         for name, (relation, promise) in relations.items()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._validation import is_number, reject
+from .._validation import reject, validate_share
 from ..reporting.marked_text import MarkedText
 from .base import Mask
 from .patterns.inputs import AddElement, Condition, FeedBack, RemoveElement, ReplaceElement, TextInput
@@ -33,124 +33,27 @@ VIOLATION_TYPES: Mapping[str, str] = {
     OTHER_WORDS: "the same part of the two texts is translated differently",
     SURPLUS: "something is translated that is not in the text",
 }
-SIMILARITY = 0.95  # of translations that count as highly similar: one word in twenty may differ
-ROUND_TRIP_SIMILARITY = 0.8  # of a text that is translated there and back
+MIN_SIMILAR_SHARE = 0.95  # of the words of highly similar translations: one word in twenty may differ
+MIN_ROUND_TRIP_SHARE = 0.8  # of the words of a text that is translated there and back
 DIRECTIONS: Mapping[str, str] = {"eng-spa": "spa-eng"}
 #: phrases with their well-known abbreviations
 ABBREVIATIONS: Mapping[str, str] = {"as soon as possible": "ASAP", "Mister": "Mr."}
+_PLURAL_LIST = """
+apples bags birds books cars cats chairs coins cups dogs doors eggs emails flowers friends games gifts guests hats
+horses houses keys lamps lemons letters maps oranges papers pencils pens phones photos pictures plants plates
+questions rings roads rooms seeds ships shirts shoes songs spoons stamps stars students tables teachers tickets tools
+toys trees walls windows words
+"""
 #: English nouns whose plural is the singular with an s
-PLURALS: tuple[str, ...] = (
-    *("apples", "bags", "birds", "books", "cars", "cats", "chairs", "coins", "cups", "dogs", "doors", "eggs", "emails"),
-    *(
-        "flowers",
-        "friends",
-        "games",
-        "gifts",
-        "guests",
-        "hats",
-        "horses",
-        "houses",
-        "keys",
-        "lamps",
-        "lemons",
-        "letters",
-        "maps",
-    ),
-    *(
-        "oranges",
-        "papers",
-        "pencils",
-        "pens",
-        "phones",
-        "photos",
-        "pictures",
-        "plants",
-        "plates",
-        "questions",
-        "rings",
-        "roads",
-    ),
-    *(
-        "rooms",
-        "seeds",
-        "ships",
-        "shirts",
-        "shoes",
-        "songs",
-        "spoons",
-        "stamps",
-        "stars",
-        "students",
-        "tables",
-        "teachers",
-    ),
-    *("tickets", "tools", "toys", "trees", "walls", "windows", "words"),
-)
+PLURALS: tuple[str, ...] = tuple(_PLURAL_LIST.split())
+_VERB_LIST = """
+answered bought brings brought broke buys called carries cleaned cleans closed collects counts draws drinks drives
+eats fixed found gave has helps is keeps knows left likes lives lost loves made makes needs opened opens paid paints
+plants plays reads repaired saw sees sells sent sings sold takes teaches took used visited visits wants washed washes
+watches wears works writes wrote
+"""
 #: English verb forms that a sentence cannot do without
-VERBS: tuple[str, ...] = (
-    *(
-        "answered",
-        "bought",
-        "brings",
-        "brought",
-        "broke",
-        "buys",
-        "called",
-        "carries",
-        "cleaned",
-        "cleans",
-        "closed",
-        "collects",
-    ),
-    *(
-        "counts",
-        "draws",
-        "drinks",
-        "drives",
-        "eats",
-        "fixed",
-        "found",
-        "gave",
-        "has",
-        "helps",
-        "is",
-        "keeps",
-        "knows",
-        "left",
-    ),
-    *(
-        "likes",
-        "lives",
-        "lost",
-        "loves",
-        "made",
-        "makes",
-        "needs",
-        "opened",
-        "opens",
-        "paid",
-        "paints",
-        "plants",
-        "plays",
-        "reads",
-    ),
-    *(
-        "repaired",
-        "saw",
-        "sees",
-        "sells",
-        "sent",
-        "sings",
-        "sold",
-        "takes",
-        "teaches",
-        "took",
-        "used",
-        "visited",
-        "visits",
-    ),
-    *("wants", "washed", "washes", "watches", "wears", "works", "writes", "wrote"),
-)
+VERBS: tuple[str, ...] = tuple(_VERB_LIST.split())
 _WORD = re.compile(r"[*#@]?\w+(?:['’]\w+)*")
 _INNER_MARK = re.compile(r"[.!?](?=\s+\w)")
 #: short Spanish words of the plural with those of the singular, for comparisons without number
@@ -213,17 +116,17 @@ def mark_difference(first: str, second: str) -> MarkedText:
     >>> mark_difference("A Mary le gusta el agua.", "*mary Gusta agua.")
     '[-A Mary le-] {+*mary+} Gusta [-el-] agua.'
     """
-    old, new = first.split(), second.split()
-    keys, new_keys = ([" ".join(list_words(word)) or word for word in words] for words in (old, new))
+    old_words, new_words = first.split(), second.split()
+    keys, new_keys = ([" ".join(list_words(word)) or word for word in words] for words in (old_words, new_words))
     pieces: list[tuple[str, str]] = []
     for kind, start, end, new_start, new_end in SequenceMatcher(None, keys, new_keys, autojunk=False).get_opcodes():
         if kind == "equal":
-            pieces.append(("same", " ".join(new[new_start:new_end])))
+            pieces.append(("same", " ".join(new_words[new_start:new_end])))
             continue
-        pieces += [("drop", " ".join(old[start:end])), ("add", " ".join(new[new_start:new_end]))]
+        pieces += [("drop", " ".join(old_words[start:end])), ("add", " ".join(new_words[new_start:new_end]))]
     texts = [piece for piece in pieces if piece[1]]
-    separated = [part for piece in texts for part in (("same", " "), piece)]
-    return MarkedText(separated[1:])
+    separated_pieces = [part for piece in texts for part in (("same", " "), piece)]
+    return MarkedText(separated_pieces[1:])
 
 
 def find_violation_type(source: str, follow_up: str, before: str, after: str) -> str:
@@ -241,14 +144,14 @@ def find_violation_type(source: str, follow_up: str, before: str, after: str) ->
     changes = [opcode for opcode in opcodes if opcode[0] != "equal"]
     if not changes:
         return SURPLUS  # the same words, though a part of the text is absent
-    removed = {word for _, start, end, _, _ in changes for word in words[start:end]}
-    added = {word for _, _, _, start, end in changes for word in new_words[start:end]}
-    only_before, only_after = removed - set(new_words), added - set(words)
+    removed_words = {word for _, start, end, _, _ in changes for word in words[start:end]}
+    added_words = {word for _, _, _, start, end in changes for word in new_words[start:end]}
+    only_before, only_after = removed_words - set(new_words), added_words - set(words)
     if _has_untranslated(only_before, source) or _has_untranslated(only_after, follow_up):
         return UNTRANSLATED
-    if not added:
+    if not added_words:
         return UNTRANSLATED
-    return SURPLUS if not removed else OTHER_WORDS
+    return SURPLUS if not removed_words else OTHER_WORDS
 
 
 def _has_untranslated(words: set[str], text: str) -> bool:
@@ -321,8 +224,8 @@ class LowerFirstLetter(TextInput):
     def rewrite(self, text: str) -> str | None:
         """Return the text with a small first letter; the word "I" is always a capital letter."""
         first = text[:1]
-        alone = not text[1:2].isalpha() and first == "I"
-        return None if not first.isupper() or alone else first.lower() + text[1:]
+        is_pronoun = not text[1:2].isalpha() and first == "I"
+        return None if not first.isupper() or is_pronoun else first.lower() + text[1:]
 
 
 # -- output patterns ---------------------------------------------------------------------------------------------------
@@ -330,17 +233,19 @@ class LowerFirstLetter(TextInput):
 
 @dataclass(frozen=True, kw_only=True)
 class SameWords(OutputPattern):
-    """The translations are the same or highly similar: most of their words are the same, in the same order."""
+    """The translations are the same or highly similar.
+
+    Most of their words are the same, in the same order.
+    """
 
     pattern = "Similar"
     types = VIOLATION_TYPES
     column: str = explain("The column with the text that is translated.", "text")
-    at_least: float = explain("The smallest share of words in common, from 0 to 1.", SIMILARITY)
+    at_least: float = explain("The smallest share of words in common, from 0 to 1.", MIN_SIMILAR_SHARE)
     ignore_number: bool = explain("Whether a plural and its singular are the same word.", False)
 
     def __post_init__(self) -> None:
-        if not is_number(self.at_least) or not 0 < self.at_least <= 1:
-            reject("at_least", type(self).__name__, "a number above 0 and at most 1", self.at_least)
+        validate_share("at_least", type(self).__name__, self.at_least)
 
     def describe(self) -> str:
         """Return the expectation in words."""
@@ -390,17 +295,16 @@ class DifferentWords(OutputPattern):
 
 
 @dataclass(frozen=True, kw_only=True)
-class WordsReturned(OutputPattern):
+class ReturnedWords(OutputPattern):
     """The text that is translated back is the same as the original, or similar to it."""
 
     pattern = "Round Trip"
     types = VIOLATION_TYPES
     column: str = explain("The column with the original text.", "text")
-    at_least: float = explain("The smallest share of words in common, from 0 to 1.", ROUND_TRIP_SIMILARITY)
+    at_least: float = explain("The smallest share of words in common, from 0 to 1.", MIN_ROUND_TRIP_SHARE)
 
     def __post_init__(self) -> None:
-        if not is_number(self.at_least) or not 0 < self.at_least <= 1:
-            reject("at_least", type(self).__name__, "a number above 0 and at most 1", self.at_least)
+        validate_share("at_least", type(self).__name__, self.at_least)
 
     def describe(self) -> str:
         """Return the expectation in words."""
@@ -432,7 +336,7 @@ class WordsReturned(OutputPattern):
 def translation_relations(
     *,
     column: str = "text",
-    at_least: float = SIMILARITY,
+    at_least: float = MIN_SIMILAR_SHARE,
     abbreviations: Mapping[str, str] | None = None,
     plurals: Sequence[str] | None = None,
     verbs: Sequence[str] | None = None,
@@ -485,47 +389,47 @@ def translation_relations(
     verbs = _validate_words("verbs", VERBS if verbs is None else verbs)
     if not all(word.endswith("s") and len(word) > 2 for word in plurals):
         reject("plurals", owner, "words that end with an s", plurals)
-    similar = SameWords(column=column, at_least=at_least)
-    same_but_number = replace(similar, ignore_number=True)
+    similar_words = SameWords(column=column, at_least=at_least)
+    similar_but_number = replace(similar_words, ignore_number=True)
     singulars = {word: word[:-1] for word in plurals}
-    returned = WordsReturned(column=column)
-    there_and_back = FeedBack(column=column, direction="direction", directions=dict(directions or DIRECTIONS))
+    returned_words = ReturnedWords(column=column)
+    round_trip = FeedBack(column=column, direction="direction", directions=dict(directions or DIRECTIONS))
     phrase, abbreviation = next(iter(abbreviations.items()))
-    #: the relations, with the change in words where the input pattern itself is too general to say it
-    described: list[tuple[str, Promise, InputPattern, OutputPattern, str]] = [
+    # with a statement where the description of the input pattern is too general
+    specifications: list[tuple[str, Promise, InputPattern, OutputPattern, str]] = [
         ("MR3", "MR", Condition(), FullyEqual(), f"the same {column} is translated again"),
         (
             "HMR5",
             "HMR",
             ReplaceElement(column=column, forms=dict(abbreviations)),
-            similar,
+            similar_words,
             f"a phrase of {column} is abbreviated, such as {phrase!r} by {abbreviation!r}",
         ),
         (
             "MRR1",
             "MRR",
             AddElement(column=column, element=" ", place="final mark"),
-            similar,
+            similar_words,
             f"a space is added before the final mark of {column}",
         ),
-        ("MRR2", "MRR", DropSpace(column=column), similar, ""),
+        ("MRR2", "MRR", DropSpace(column=column), similar_words, ""),
         (
             "MRR3",
             "MRR",
             ReplaceElement(column=column, forms=singulars),
-            same_but_number,
+            similar_but_number,
             f"a plural of {column} loses its s",
         ),
-        ("MRR4", "MRR", DropMark(column=column), similar, ""),
-        ("MRR5", "MRR", DoubleMark(column=column), similar, ""),
+        ("MRR4", "MRR", DropMark(column=column), similar_words, ""),
+        ("MRR5", "MRR", DoubleMark(column=column), similar_words, ""),
         (
             "MRR6",
             "MRR",
             ReplaceElement(column=column, forms={". ": ", "}),
-            similar,
+            similar_words,
             f"a comma replaces the period between two sentences of {column}",
         ),
-        ("MRR7", "MRR", LowerFirstLetter(column=column), similar, ""),
+        ("MRR7", "MRR", LowerFirstLetter(column=column), similar_words, ""),
         (
             "MRR8",
             "MRR",
@@ -533,7 +437,7 @@ def translation_relations(
             DifferentWords(),
             f"a verb of {column} is left out",
         ),
-        ("round trip", "HMR", there_and_back, returned, f"{column} is translated there and back"),
+        ("round trip", "HMR", round_trip, returned_words, f"{column} is translated there and back"),
     ]
     return {
         f"translation.{name}": (change >> output).named(
@@ -542,7 +446,7 @@ def translation_relations(
             domain=DOMAIN,
             says=f"{statement or change.describe()}: {output.describe()}",
         )
-        for name, promise, change, output, statement in described
+        for name, promise, change, output, statement in specifications
     }
 
 

@@ -21,7 +21,6 @@ GAP_PX, TITLE_PX, CAPTION_PX, MARGIN_PX = 12.0, 20.0, 20.0, 6.0
 TONES = 16  # of `drawing.css`, tone0 is white
 DIFFERENCE_TONES = 5  # up1 to up5 and down1 to down5
 PAIRS_PER_LINE = 2
-MIN_VISIBLE_DIFFERENCE = 1e-9  # of the range
 Shapes = list[Shape | TextLabel]
 Grid = npt.NDArray[np.float64]
 
@@ -37,13 +36,15 @@ class PicturePair:
     caption: str = ""
 
 
-def build_pair_drawing(placed: PlacedBlock, pairs: Sequence[PicturePair], *, per_line: int = PAIRS_PER_LINE) -> Drawing:
+def build_pair_drawing(
+    placed_block: PlacedBlock, pairs: Sequence[PicturePair], *, per_line: int = PAIRS_PER_LINE
+) -> Drawing:
     """Return pairs of images or sequences as one drawing: the first, the second, and their difference.
 
     Pixels that are brighter in the second image are orange in the difference, darker ones blue. The colours are scaled to the
     largest difference of the pair, which is written above.
     """
-    block = placed.block
+    block = placed_block.block
     width, height = _measure_panel(block)
     cell_width = 3 * width + 2 * GAP_PX
     cell_height = TITLE_PX + height + CAPTION_PX + GAP_PX
@@ -103,19 +104,17 @@ def describe_block_change(block: Block, before: Codes, after: Codes) -> str:
     'digit: the pixel in row 0, column 7 changes from 0 to 9'
     """
     gaps = np.abs(after - before)
-    changed = np.flatnonzero(gaps > 0)
+    changed_places = np.flatnonzero(gaps > 0)
     noun = "pixel" if isinstance(block, Image) else "value"
-    if not changed.size:
+    if not changed_places.size:
         return f"{block.name}: no {noun} changes"
     largest = int(gaps.argmax())
     where = block.describe_position(largest)
     where = f"in {where}" if isinstance(block, Image) else f"at {where}"
     old, new = _format_two(float(before[largest]), float(after[largest]))
-    if changed.size == 1:
+    if changed_places.size == 1:
         return f"{block.name}: the {noun} {where} changes from {old} to {new}"
-    return (
-        f"{block.name}: {changed.size} of {pluralize(block.size, noun)} differ, most the one {where} ({old} -> {new})"
-    )
+    return f"{block.name}: {changed_places.size} of {pluralize(block.size, noun)} differ, most the one {where} ({old} -> {new})"
 
 
 def describe_briefly(block: Block, before: Codes, after: Codes) -> str:
@@ -180,7 +179,10 @@ def _cover(left: float, top: float, width: float, height: float, note: str) -> S
 
 
 def _to_grid(image: Image, values: Codes, *, signed: bool = False) -> Grid:
-    """Return an image as a matrix of grey values, averaged if it is large; of a difference, the largest per channel."""
+    """Return an image as a matrix of grey values, averaged if it is large.
+
+    Of a signed difference, the channel with the largest one counts.
+    """
     picture = image.to_pictures(values[None])[0]
     if signed and picture.shape[2] > 1:
         strongest = np.abs(picture).argmax(axis=2)

@@ -32,9 +32,9 @@ class MarkedText(str):
     def __new__(cls, pieces: Iterable[tuple[str, str]]) -> MarkedText:
         """Make a text of pieces: ("same", text), ("drop", text) or ("add", text)."""
         parts = tuple((str(kind), str(text)) for kind, text in pieces if text)
-        marked = super().__new__(cls, "".join(f"{MARKS[kind][0]}{text}{MARKS[kind][1]}" for kind, text in parts))
-        marked.pieces = parts
-        return marked
+        marked_text = super().__new__(cls, "".join(f"{MARKS[kind][0]}{text}{MARKS[kind][1]}" for kind, text in parts))
+        marked_text.pieces = parts
+        return marked_text
 
     def __reduce__(self) -> tuple[object, ...]:
         return MarkedText, (self.pieces,)
@@ -45,13 +45,16 @@ class MarkedText(str):
         return cls([("same", prefix), *_move_spaces(mark_edits(before, after))])
 
     def shorten(self, limit: int) -> MarkedText:
-        """Return the text with clean characters and, if it is longer than `limit`, only with the words around the marks."""
+        """Return the text with clean characters, and at most about `limit` of them.
+
+        Of a longer text, only the words around the marks are returned.
+        """
         pieces = [(kind, clean(text)) for kind, text in self.pieces]
         if len(self) <= limit:
             return MarkedText(pieces)
         context = max(10, min(CONTEXT_CHARACTERS, limit // 4))
         last = len(pieces) - 1
-        short: list[tuple[str, str]] = []
+        short_pieces: list[tuple[str, str]] = []
         length = 0
         for place, (kind, text) in enumerate(pieces):
             if kind != "same":
@@ -62,15 +65,18 @@ class MarkedText(str):
                 text = f"{text[:context]}…"
             elif len(text) > 2 * context:
                 text = f"{text[:context]} … {text[-context:]}"
-            short.append((kind, text))
+            short_pieces.append((kind, text))
             length += len(text)
             if length > limit and place < last:
-                short.append(("same", " …"))
+                short_pieces.append(("same", " …"))
                 break
-        return MarkedText(short)
+        return MarkedText(short_pieces)
 
     def split_sides(self) -> tuple[MarkedText, MarkedText]:
-        """Return the text before, with the dropped words marked, and the text after, with the added words marked."""
+        """Return the text before the change and the text after it.
+
+        The dropped words are marked in the first, the added words in the second.
+        """
         before, after = (
             [(kind, text) for kind, text in self.pieces if kind != other_kind] for other_kind in ("add", "drop")
         )
@@ -80,33 +86,33 @@ class MarkedText(str):
         """Return the text as HTML, with all of it escaped but the marks."""
         parts = []
         for kind, text in self.pieces:
-            escaped = html.escape(clean(text))
+            escaped_text = html.escape(clean(text))
             if not text.strip() and kind != "same":
-                escaped = escaped.replace(" ", "␣").replace("\n", "↵")  # otherwise it could not be seen
-            parts.append(f"<{TAGS[kind]}>{escaped}</{TAGS[kind]}>" if kind in TAGS else escaped)
+                escaped_text = escaped_text.replace(" ", "␣").replace("\n", "↵")  # otherwise it could not be seen
+            parts.append(f"<{TAGS[kind]}>{escaped_text}</{TAGS[kind]}>" if kind in TAGS else escaped_text)
         return f'<bdi class="edits">{"".join(parts)}</bdi>'
 
 
-def is_wordy(value: object) -> bool:
+def has_several_words(value: object) -> bool:
     """Return whether a value is a text of several words, whose changes are worth marking word by word."""
     return isinstance(value, str) and len(value.split(maxsplit=2)) > 1
 
 
 def _move_spaces(pieces: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return pieces in which the space before a replaced word is not marked."""
-    moved: list[tuple[str, str]] = []
-    waiting: tuple[str, str] | None = None
+    new_pieces: list[tuple[str, str]] = []
+    last_drop: tuple[str, str] | None = None
     for kind, text in [*pieces, ("same", "")]:
-        if waiting is not None:
-            dropped = waiting[1]
-            if kind == "add" and dropped[:1] == " " == text[:1] and dropped.strip() and text.strip():
-                moved += [("same", " "), ("drop", dropped[1:]), ("add", text[1:])]
-                waiting = None
+        if last_drop is not None:
+            dropped_text = last_drop[1]
+            if kind == "add" and dropped_text[:1] == " " == text[:1] and dropped_text.strip() and text.strip():
+                new_pieces += [("same", " "), ("drop", dropped_text[1:]), ("add", text[1:])]
+                last_drop = None
                 continue
-            moved.append(waiting)
-            waiting = None
+            new_pieces.append(last_drop)
+            last_drop = None
         if kind == "drop":
-            waiting = (kind, text)
+            last_drop = (kind, text)
         else:
-            moved.append((kind, text))
-    return moved
+            new_pieces.append((kind, text))
+    return new_pieces

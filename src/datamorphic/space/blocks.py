@@ -67,7 +67,10 @@ class Block:
         return f"{self.noun} of {format_shape(self.shape)} in {bounds}, step {format_short(self.step)}"
 
     def restore(self, codes: Codes) -> npt.NDArray[Any]:
-        """Return a matrix of codes, one row per case, as an array of images or sequences with the dtype of the data."""
+        """Return a matrix of codes as an array of images or sequences.
+
+        The matrix has one row per case. The array has the dtype of the data.
+        """
         dtype = np.dtype(self.dtype)
         values = np.ascontiguousarray(codes)
         if dtype.kind in "iub":
@@ -75,7 +78,10 @@ class Block:
         return values.astype(dtype).reshape(len(codes), *self.shape)
 
     def to_codes(self, arrays: npt.NDArray[Any], *, lenient: bool = False, open_ends: bool = False) -> Codes:
-        """Return an array of images or sequences as a matrix of codes, or raise `DataError` about the first invalid one."""
+        """Return an array of images or sequences as a matrix of codes.
+
+        `DataError` names the first invalid value.
+        """
         if arrays.shape[1:] != self.shape:
             raise DataError(
                 f"{self.name!r} takes {self.noun}s of {format_shape(self.shape)}. Got {format_shape(arrays.shape[1:])}."
@@ -142,7 +148,9 @@ class Block:
     def to_dict(self) -> dict[str, Any]:
         """Return the block as JSON-serialisable data."""
         values = {item.name: getattr(self, item.name) for item in fields(self)}  # type: ignore[arg-type]
-        return {"kind": self.kind} | {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
+        return {"kind": self.kind} | {
+            name: list(value) if isinstance(value, tuple) else value for name, value in values.items()
+        }
 
 
 @dataclass(frozen=True)
@@ -189,7 +197,7 @@ class Image(Block):
         shape = self.shape
         try:
             sides = tuple(int(side) for side in shape)
-            valid = all(side == given and side >= 1 for side, given in zip(sides, shape, strict=True))
+            valid = all(side == number and side >= 1 for side, number in zip(sides, shape, strict=True))
         except (TypeError, ValueError):
             sides, valid = (), False
         if not valid or len(sides) not in (2, 3):
@@ -347,13 +355,13 @@ class PlacedBlock:
 
 def expand_blocks(features: Iterable[Feature | Block]) -> list[Feature]:
     """Return features, with one feature per value instead of each block."""
-    expanded: list[Feature] = []
+    single_features: list[Feature] = []
     for item in features:
         if isinstance(item, Block):
-            expanded += item.build_features()
+            single_features += item.build_features()
         else:
-            expanded.append(item)
-    return expanded
+            single_features.append(item)
+    return single_features
 
 
 def find_blocks(features: Iterable[Feature]) -> tuple[PlacedBlock, ...]:
@@ -397,7 +405,10 @@ def split_value_name(name: str) -> tuple[str, tuple[int, ...]] | None:
 
 
 def is_array_data(data: object) -> bool:
-    """Return whether data are images: an array with at least three axes, or a list of arrays with at least two."""
+    """Return whether data are images.
+
+    They are an array with at least three axes, or a list of arrays with at least two.
+    """
     if isinstance(data, np.ndarray):
         return data.ndim > 2
     return isinstance(data, list | tuple) and len(data) > 0 and isinstance(data[0], np.ndarray) and data[0].ndim > 1
@@ -425,7 +436,7 @@ def to_object_column(arrays: Any) -> npt.NDArray[np.object_]:
     return column
 
 
-def holds_arrays(column: pd.Series[Any]) -> bool:
+def is_array_column(column: pd.Series[Any]) -> bool:
     """Return whether a column of a frame holds arrays or lists of numbers."""
     if column.dtype != object or not len(column):
         return False
@@ -437,7 +448,10 @@ def holds_arrays(column: pd.Series[Any]) -> bool:
 
 
 def stack_arrays(name: str, cells: Any, noun: str = "image") -> npt.NDArray[Any]:
-    """Return the cells of a column as one array, or raise `DataError` about the first cell that does not fit."""
+    """Return the cells of a column as one array.
+
+    `DataError` names the first cell that does not fit.
+    """
     arrays: list[npt.NDArray[Any]] = []
     for row, cell in enumerate(cells):
         try:
@@ -497,7 +511,7 @@ def _infer_range(
     if low == high:
         high = low + 1
     if bounds is not None:
-        low, high = (own if end is None else end for end, own in zip(bounds, (low, high), strict=True))
+        low, high = (value if bound is None else bound for bound, value in zip(bounds, (low, high), strict=True))
     return low, high
 
 
@@ -506,7 +520,7 @@ def has_arrays(data: object) -> bool:
     import pandas as pd
 
     if isinstance(data, pd.DataFrame):
-        return any(holds_arrays(data[name]) for name in data.columns)
+        return any(is_array_column(data[name]) for name in data.columns)
     return is_array_data(data)
 
 
@@ -516,7 +530,7 @@ def expand_arrays(data: Any) -> Any:
 
     if not isinstance(data, pd.DataFrame) or not has_arrays(data):
         return data
-    blocks = [infer_block(str(name), data[name]) for name in data.columns if holds_arrays(data[name])]
+    blocks = [infer_block(str(name), data[name]) for name in data.columns if is_array_column(data[name])]
     return expand_frame(data, [PlacedBlock(block, tuple(range(block.size))) for block in blocks])
 
 
@@ -526,17 +540,17 @@ def expand_frame(
     """Return a frame with one column per value instead of its columns of arrays."""
     import pandas as pd
 
-    for placed in blocks:
-        block = placed.block
+    for placed_block in blocks:
+        block = placed_block.block
         if block.name not in frame.columns:
             continue
         arrays = stack_arrays(block.name, frame[block.name].tolist(), block.noun)
         codes = (
             block.to_codes(arrays, lenient=lenient, open_ends=open_ends) if len(arrays) else np.empty((0, block.size))
         )
-        expanded = pd.DataFrame(codes, columns=placed.names, index=frame.index)
+        values = pd.DataFrame(codes, columns=placed_block.names, index=frame.index)
         place = list(frame.columns).index(block.name)
-        frame = pd.concat([frame.iloc[:, :place], expanded, frame.iloc[:, place + 1 :]], axis=1)
+        frame = pd.concat([frame.iloc[:, :place], values, frame.iloc[:, place + 1 :]], axis=1)
     return frame
 
 
@@ -544,21 +558,23 @@ def restore_frame(frame: pd.DataFrame, blocks: Iterable[PlacedBlock]) -> pd.Data
     """Return a frame with a column of arrays instead of the columns of each block."""
     import pandas as pd
 
-    for placed in blocks:
-        names = placed.names
+    for placed_block in blocks:
+        names = placed_block.names
         if names[0] not in frame.columns:
             continue
         own_names = set(names)
         is_own = np.array([name in own_names for name in frame.columns])
         place = int(is_own.argmax())
-        cells = to_object_column(placed.block.restore(frame[names].to_numpy(dtype=np.float64)))
+        cells = to_object_column(placed_block.block.restore(frame[names].to_numpy(dtype=np.float64)))
         frame = frame.loc[:, ~is_own].copy()
-        frame.insert(place, placed.block.name, pd.Series(cells, index=frame.index, dtype=object))
+        frame.insert(place, placed_block.block.name, pd.Series(cells, index=frame.index, dtype=object))
     return frame
 
 
 def expand_data(blocks: tuple[PlacedBlock, ...], width: int, data: Any, *, lenient: bool, open_ends: bool) -> Any:
-    """Return user data with images and sequences as columns of numbers; other data are returned unchanged.
+    """Return user data with images and sequences as columns of numbers.
+
+    Other data are returned unchanged.
 
     `width` is the number of features of the space. If a space is one block, its data may be an array of images or
     sequences, or one of them.
@@ -568,10 +584,10 @@ def expand_data(blocks: tuple[PlacedBlock, ...], width: int, data: Any, *, lenie
     options = {"lenient": lenient, "open_ends": open_ends}
     if isinstance(data, pd.DataFrame):
         return expand_frame(data, blocks, **options)
-    if isinstance(data, pd.Series) and any(placed.block.name in data.index for placed in blocks):
+    if isinstance(data, pd.Series) and any(placed_block.block.name in data.index for placed_block in blocks):
         data = data.to_dict()
     if isinstance(data, Mapping):
-        if not any(placed.block.name in data for placed in blocks):
+        if not any(placed_block.block.name in data for placed_block in blocks):
             return data
         cells = {name: to_object_column([value]) if np.ndim(value) else [value] for name, value in data.items()}
         return expand_frame(pd.DataFrame(cells), blocks, **options)
@@ -595,7 +611,10 @@ def expand_data(blocks: tuple[PlacedBlock, ...], width: int, data: Any, *, lenie
 
 
 def restore_data(blocks: tuple[PlacedBlock, ...], template: Any, codes: Codes) -> Any:
-    """Return a matrix of codes in the form of `template`, an array of the only block of a space or one of them."""
+    """Return a matrix of codes in the form of `template`.
+
+    The template is an array, or a list of arrays, of the only block of a space.
+    """
     arrays = blocks[0].block.restore(codes)
     if isinstance(template, np.ndarray):
         if template.shape == blocks[0].block.shape:

@@ -11,7 +11,7 @@ import numpy as np
 from .._text import format_short, suggest_name
 from .._validation import is_number
 from ..errors import AmbiguousData, DataError, SpaceError
-from .blocks import Block, holds_arrays, infer_block
+from .blocks import Block, infer_block, is_array_column
 from .encoding import reject_unhashable, to_numbers
 from .features import Categorical, Continuous, Feature, Integer
 from .text_feature import MAX_EXAMPLES, Text
@@ -85,7 +85,7 @@ def infer_features(
     features: list[Feature | Block] = []
     for name in frame.columns:
         column = frame[name]
-        if name not in kinds and name not in orders and holds_arrays(column):
+        if name not in kinds and name not in orders and is_array_column(column):
             features.append(infer_block(name, column, steps.get(name), bounds.get(name)))
             continue
         kind = kinds.get(name) or ("categorical" if name in orders else _infer_kind(name, column))
@@ -217,9 +217,9 @@ def _infer_feature(
 
 def _infer_text(name: str, column: pd.Series[Any], nullable: bool) -> Text:
     texts = column.dropna().drop_duplicates().iloc[:MAX_EXAMPLES].tolist()
-    if wrong := [value for value in texts if not isinstance(value, str)]:
+    if wrong_values := [value for value in texts if not isinstance(value, str)]:
         raise DataError(
-            f"Column {name!r} is declared text and holds {format_short(wrong[0])!r} of type {type(wrong[0]).__name__}. "
+            f"Column {name!r} is declared text and holds {format_short(wrong_values[0])!r} of type {type(wrong_values[0]).__name__}. "
             f"Convert the column: frame[{name!r}] = frame[{name!r}].astype(str)."
         )
     return Text(name, nullable=nullable, examples=texts)

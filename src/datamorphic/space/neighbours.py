@@ -24,9 +24,8 @@ def find_nearest(
 ) -> tuple[Codes, npt.NDArray[np.intp]]:
     """Return distances and row numbers of the `k` nearest candidates per case.
 
-    The search is exact: by a tree if all features are continuous, else by all distances (among many texts, by counts of words,
-    see `Distances`). If there are fewer than `k`
-    candidates, the rest is inf and -1.
+    The search uses a tree if all features are continuous, else all distances. It is exact, except among many texts, whose edits
+    are replaced by a lower bound (see `Distances`). If there are fewer than `k` candidates, the rest is inf and -1.
     """
     neighbour_count = min(k, len(candidates))
     distances = np.full((len(cases), k), np.inf)
@@ -122,14 +121,16 @@ def _measure_texts(
     first, case_places = np.unique(cases, return_inverse=True)
     second, candidate_places = np.unique(candidates, return_inverse=True)
     texts = [feature.decode_texts(codes) for codes in (first, second)]
-    known = [[text for text in side if text is not None] for side in texts]  # a missing value is the last one
+    known_texts = [[text for text in side if text is not None] for side in texts]  # a missing value is the last one
     table = np.ones((len(first), len(second)))
-    if len(known[0]) * len(known[1]) > MAX_EXACT_TEXT_PAIRS:
-        edits = bound_edits(*known)
+    if len(known_texts[0]) * len(known_texts[1]) > MAX_EXACT_TEXT_PAIRS:
+        edits = bound_edits(*known_texts)
     else:
-        pairs = [(a, b) for a in known[0] for b in known[1]]
-        edits = count_edits([a for a, _ in pairs], [b for _, b in pairs]).reshape(len(known[0]), len(known[1]))
-    table[: len(known[0]), : len(known[1])] = edits * scale
-    if len(known[0]) < len(first) and len(known[1]) < len(second):
+        pairs = [(a, b) for a in known_texts[0] for b in known_texts[1]]
+        edits = count_edits([a for a, _ in pairs], [b for _, b in pairs]).reshape(
+            len(known_texts[0]), len(known_texts[1])
+        )
+    table[: len(known_texts[0]), : len(known_texts[1])] = edits * scale
+    if len(known_texts[0]) < len(first) and len(known_texts[1]) < len(second):
         table[-1, -1] = 0.0
     return table, case_places.ravel(), candidate_places.ravel()

@@ -25,7 +25,7 @@ _NUMERIC_FEATURES = {"continuous": Continuous, "integer": Integer}
 
 def space_to_dict(space: Space) -> dict[str, Any]:
     """Return a space as data. A constraint that is a function is kept by name only."""
-    block_names = {name for placed in space.blocks for name in placed.names}
+    block_names = {name for placed_block in space.blocks for name in placed_block.names}
     return {
         "features": _features_to_list(space),
         "moves": space.moves,
@@ -103,14 +103,16 @@ def _dtype_from_json(document: str | dict[str, Any]) -> Any:
 
 def _features_to_list(space: Space) -> list[dict[str, Any]]:
     """Return the features in order; a block is one entry, where its first value is, if its values are next to each other."""
-    starts = {placed.positions[0]: placed for placed in space.blocks}
+    starts = {placed_block.positions[0]: placed_block for placed_block in space.blocks}
     documents: list[dict[str, Any]] = []
     position = 0
     while position < len(space):
-        placed = starts.get(position)
-        if placed is not None and placed.positions == tuple(range(position, position + placed.block.size)):
-            documents.append(placed.block.to_dict())
-            position += placed.block.size
+        placed_block = starts.get(position)
+        if placed_block is not None and placed_block.positions == tuple(
+            range(position, position + placed_block.block.size)
+        ):
+            documents.append(placed_block.block.to_dict())
+            position += placed_block.block.size
         else:
             documents.append(_feature_to_dict(space.features[position]))
             position += 1

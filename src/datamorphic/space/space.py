@@ -18,7 +18,16 @@ from .._typing import DataLike
 from .._validation import to_generator, validate_choice, validate_integer, validate_positive
 from ..errors import DataError, SpaceError
 from . import geometry
-from .blocks import Block, expand_blocks, expand_data, find_blocks, holds_arrays, restore_data, restore_frame
+from .blocks import (
+    Block,
+    expand_blocks,
+    expand_data,
+    find_blocks,
+    is_array_column,
+    is_single_block,
+    restore_data,
+    restore_frame,
+)
 from .constraints import Constraint, Dependency, to_constraint
 from .decoding import decode
 from .encoding import encode, encode_floats, find_fault
@@ -232,8 +241,8 @@ class Space:
         #: the images and sequences, whose values are some of the features
         self.blocks = find_blocks(self.features)
         self.dtypes = dict(dtypes or {})
-        for placed in self.blocks:
-            self.dtypes |= dict.fromkeys(placed.names, np.dtype(np.float64))
+        for placed_block in self.blocks:
+            self.dtypes |= dict.fromkeys(placed_block.names, np.dtype(np.float64))
         self.has_nullable = any(feature.nullable for feature in self.features)
         if isinstance(constraints, str | Constraint) or callable(constraints):
             constraints = [constraints]
@@ -311,7 +320,7 @@ class Space:
             if not len(frame.columns):
                 raise DataError(f"The frame has no column but the target {target!r}. Add the columns of the features.")
         features = infer_features(frame, kinds or {}, steps or {}, bounds or {}, orders or {}, target)
-        dtypes = {name: frame[name].dtype for name in frame.columns if not holds_arrays(frame[name])}
+        dtypes = {name: frame[name].dtype for name in frame.columns if not is_array_column(frame[name])}
         return cls(features, moves=moves, constraints=constraints, invalid=invalid, dtypes=dtypes)
 
     @classmethod
@@ -359,8 +368,8 @@ class Space:
     def __repr__(self) -> str:
         kinds = [f"{n} {kind}" for kind, n in self.kinds.items() if n]
         kinds += [
-            f"of which {placed.block.size} are of the {placed.block.noun} {placed.block.name!r}"
-            for placed in self.blocks
+            f"of which {placed_block.block.size} are of the {placed_block.block.noun} {placed_block.block.name!r}"
+            for placed_block in self.blocks
         ]
         constraints_text = f", {pluralize(len(self.constraints), 'constraint')}" if self.constraints else ""
         return f"Space({', '.join(kinds)}{constraints_text}, moves={self.moves!r})"
@@ -376,7 +385,7 @@ class Space:
     @cached_property
     def scalars(self) -> tuple[int, ...]:
         """The positions of the features that are not values of images or sequences."""
-        in_blocks = {position for placed in self.blocks for position in placed.positions}
+        in_blocks = {position for placed_block in self.blocks for position in placed_block.positions}
         return tuple(position for position in range(len(self)) if position not in in_blocks)
 
     def position(self, name: str) -> int:
@@ -388,7 +397,7 @@ class Space:
 
     def describe(self) -> str:
         """Return a description with one line per feature and constraint."""
-        rows = [(placed.block.name, placed.block.describe()) for placed in self.blocks]
+        rows = [(placed_block.block.name, placed_block.block.describe()) for placed_block in self.blocks]
         rows += [(self.names[position], self.features[position].describe()) for position in self.scalars]
         width = max(len(name) for name, _ in rows)
         lines = [f"{name:<{width}}  {text}" for name, text in rows]
@@ -499,16 +508,14 @@ class Space:
         import pandas as pd
 
         if isinstance(data, pd.DataFrame):
-            if not any(placed.block.name in data.columns for placed in self.blocks):
+            if not any(placed_block.block.name in data.columns for placed_block in self.blocks):
                 return self.frame(points, like=data)
             return restore_frame(points.frame, self.blocks)
-        if isinstance(data, Mapping | pd.Series) and any(placed.block.name in data for placed in self.blocks):
-            return restore_form(data, restore_frame(points.frame, self.blocks))
-        if (
-            len(self.blocks) == 1
-            and self.blocks[0].block.size == len(self)
-            and not isinstance(data, Mapping | pd.Series)
+        if isinstance(data, Mapping | pd.Series) and any(
+            placed_block.block.name in data for placed_block in self.blocks
         ):
+            return restore_form(data, restore_frame(points.frame, self.blocks))
+        if is_single_block(self.blocks, len(self)) and not isinstance(data, Mapping | pd.Series):
             return restore_data(self.blocks, data, points.codes)
         return restore_form(data, points.frame)
 
@@ -519,10 +526,8 @@ class Space:
 
         It is the Euclidean distance over the continuous features, plus the sum of absolute differences over the integers,
         plus the number of categories that differ and of token edits between texts. A value that is missing on one side only
-        counts 1. ``scaled=True``
-        first divides every number by the range of its feature and edits by the usual length of the texts, so that large units
-        do not dominate small ones. For two
-        single cases the result is a float.
+        counts 1. ``scaled=True`` first divides every number by the range of its feature, and edits by the usual length of the
+        texts, so that large units do not dominate small ones. For two single cases the result is a float.
         """
         x, y = self._to_point_pair(a, b)
         result = geometry.distance(self, x.codes, y.codes, scaled)

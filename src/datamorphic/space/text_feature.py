@@ -1,7 +1,7 @@
 """`Text`: a feature whose values are texts, with an edit distance by tokens.
 
-The code of a text is a hash of its characters, so that equal texts have equal codes in every space and every process, in any
-order of events. The texts behind the codes are kept in one table per process.
+The code of a text is a hash of its characters, so that equal texts have equal codes in every space and every process, whichever
+text is encoded first. The texts behind the codes are kept in one table per process.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from .features import Codes, Feature, FeatureKind, Mask
 if TYPE_CHECKING:
     import pandas as pd
 
-CODE_BITS = 52  # whole numbers up to there are floats
+CODE_BITS = 52  # a float holds whole numbers of this size exactly
 TYPICAL_TOKENS = 20  # per text, if no example is known
+MAX_COUNTED_EXAMPLES = 1_000  # for the typical number of tokens and the words to add
 MAX_EXAMPLES = 10_000  # texts of the data that a feature keeps
 
 
@@ -107,15 +108,15 @@ class Text(Feature):
         if isinstance(self.examples, str) or not isinstance(self.examples, Iterable):
             raise SpaceError(f"Feature {self.name!r}: examples must be a list of texts. Got {self.examples!r}.")
         texts = tuple(dict.fromkeys(self.examples))[:MAX_EXAMPLES]
-        if wrong := [text for text in texts if not isinstance(text, str)]:
+        if wrong_values := [text for text in texts if not isinstance(text, str)]:
             raise SpaceError(
-                f"Feature {self.name!r}: examples must be texts. Got {format_short(wrong[0])!r} of type "
-                f"{type(wrong[0]).__name__}."
+                f"Feature {self.name!r}: examples must be texts. Got {format_short(wrong_values[0])!r} of type "
+                f"{type(wrong_values[0]).__name__}."
             )
         object.__setattr__(self, "examples", texts)
 
     def _comparison_key(self) -> tuple[object, ...]:
-        return (self.name, self.nullable, tuple(self.synonyms.items()))  # examples are no part of the domain
+        return (self.name, self.nullable, tuple(self.synonyms.items()))  # examples are not part of the domain
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Text) and self._comparison_key() == other._comparison_key()
@@ -130,13 +131,15 @@ class Text(Feature):
     @cached_property
     def scale(self) -> float:
         """One divided by the typical number of tokens."""
-        lengths = token_edits.count_tokens(self.examples[:1000])
+        lengths = token_edits.count_tokens(self.examples[:MAX_COUNTED_EXAMPLES])
         return 1 / max(1.0, float(np.mean(lengths))) if len(lengths) else 1 / TYPICAL_TOKENS
 
     @cached_property
     def words(self) -> tuple[str, ...]:
         """The words of the examples, sorted, each with one space before it."""
-        tokens = (token.strip() for text in self.examples[:1000] for token in token_edits.split_tokens(text))
+        tokens = (
+            token.strip() for text in self.examples[:MAX_COUNTED_EXAMPLES] for token in token_edits.split_tokens(text)
+        )
         return tuple(f" {token}" for token in sorted({token for token in tokens if token and token[0].isalnum()}))
 
     @property
@@ -165,9 +168,9 @@ class Text(Feature):
 
     def moved(self, codes: Codes, direction: int, clip: bool) -> Codes:
         """Return a column with one token added (+1) or dropped (-1) per text; missing values stay missing."""
-        distinct, inverse = np.unique(codes, return_inverse=True)
-        moved_codes = distinct.copy()
-        for place, text in enumerate(self.decode_texts(distinct)):
+        distinct_codes, inverse = np.unique(codes, return_inverse=True)
+        moved_codes = distinct_codes.copy()
+        for place, text in enumerate(self.decode_texts(distinct_codes)):
             if text is not None:
                 new_text = self._add_word(text) if direction > 0 else _drop_token(text)
                 moved_codes[place] = TEXTS.encode([new_text])[0]
@@ -191,7 +194,10 @@ class Text(Feature):
         return text + word
 
     def measure_gaps(self, x: Codes, y: Codes) -> Codes:
-        """Return the number of edits between the texts of two columns; a value missing on one side only counts 1."""
+        """Return the number of edits between the texts of two columns.
+
+        A value that is missing on one side only counts 1.
+        """
         x, y = np.broadcast_arrays(x, y)
         gaps = (np.isnan(x) != np.isnan(y)).astype(np.float64)
         rows = np.flatnonzero((x != y) & ~np.isnan(x) & ~np.isnan(y))
@@ -202,14 +208,14 @@ class Text(Feature):
 
     def halve(self, x: Codes, y: Codes, to_first: Mask) -> tuple[Codes, Mask]:
         """Return the texts half-way between two columns, and where the middle edit could not be halved."""
-        between = np.where(to_first, x, y)
+        middles = np.where(to_first, x, y)
         gaps = self.measure_gaps(x, y)
         rows = np.flatnonzero((gaps > 1) & ~np.isnan(x) & ~np.isnan(y))
         if rows.size:
             before, after = (TEXTS.decode(side[rows].astype(np.int64).tolist()) for side in (x, y))
             halves = token_edits.halve(before, after, to_first=to_first[rows].tolist())
-            between[rows] = TEXTS.encode(halves)
-        return between, gaps % 2 == 1
+            middles[rows] = TEXTS.encode(halves)
+        return middles, gaps % 2 == 1
 
     def split_column(self, column: pd.Series[Any]) -> tuple[list[str], Mask, Mask]:
         """Return the texts of a column, which values are missing, and which are not texts."""

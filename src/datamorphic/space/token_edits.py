@@ -122,7 +122,7 @@ def halve(a: Sequence[str], b: Sequence[str], *, to_first: Sequence[bool]) -> li
     halves = [first if choice else second for first, second, choice in zip(a, b, to_first, strict=True)]
     rows = [row for row, pair in enumerate(zip(a, b, strict=True)) if pair[0] != pair[1]]
     pairs = [_Pair(a[row], b[row]) for row in rows]
-    _measure(pairs, shares=[bool(to_first[row]) for row in rows])
+    _measure(pairs, round_down=[bool(to_first[row]) for row in rows])
     for row, pair in zip(rows, pairs, strict=True):
         if pair.edits > 1:
             halves[row] = pair.splice(halves[row])
@@ -132,7 +132,7 @@ def halve(a: Sequence[str], b: Sequence[str], *, to_first: Sequence[bool]) -> li
 class _Pair:
     """Two texts without the tokens that they have in common at the start and at the end."""
 
-    __slots__ = ("a", "b", "cut", "edits", "end", "first", "second", "start", "wanted")
+    __slots__ = ("a", "b", "cut", "edits", "end", "first", "second", "start", "target_edits")
 
     def __init__(self, first: str, second: str) -> None:
         self.first, self.second = first, second
@@ -145,7 +145,7 @@ class _Pair:
         self.end = rest - int(unequal[-1]) - 1 if len(unequal) else rest
         self.a, self.b = a[self.start : len(a) - self.end], b[self.start : len(b) - self.end]
         self.edits = max(len(self.a), len(self.b))  # right if one of them is empty
-        self.wanted = 0  # the number of edits to make
+        self.target_edits = 0  # the number of edits up to the cut
         self.cut: Cut = (0, 0)
 
     @property
@@ -154,7 +154,9 @@ class _Pair:
         return (len(self.a) + 1) * (len(self.b) + 1)
 
     def splice(self, end: str) -> str:
-        """Return the text with the wanted number of edits made, or with nearly as many; `end` if there is none.
+        """Return the text with the target number of edits made, or nearly as many.
+
+        If there is no such text, `end` is returned.
 
         Words that come to stand side by side without a space would be one word, so a text counts only if it has the
         expected tokens.
@@ -173,7 +175,7 @@ class _Pair:
         """Yield cuts: the best one, then others, whose number of edits is more and more different."""
         yield True, self.cut
         cuts = self._list_cuts()
-        for count in sorted(range(1, self.edits), key=lambda count: (abs(count - self.wanted), count)):
+        for count in sorted(range(1, self.edits), key=lambda count: (abs(count - self.target_edits), count)):
             yield True, cuts[count]
             yield False, cuts[self.edits - count]
 
@@ -205,19 +207,22 @@ class _Pair:
         self.edits = int((self.a[:shorter] != self.b[:shorter]).sum()) + abs(len(self.a) - len(self.b))
 
 
-def _measure(pairs: Sequence[_Pair], shares: Sequence[bool] | None = None) -> None:
-    """Set the number of edits of all pairs and, with `shares` (whether the half is rounded down), their middle cuts."""
-    small = []
+def _measure(pairs: Sequence[_Pair], round_down: Sequence[bool] | None = None) -> None:
+    """Set the number of edits of all pairs and, with `round_down`, their middle cuts.
+
+    `round_down` says per pair how to halve an odd number of edits.
+    """
+    small_places = []
     for place, pair in enumerate(pairs):
         if pair.cells > MAX_CELLS_PER_PAIR:
             pair.measure_by_position()
-            if shares is not None:
-                pair.wanted = pair.edits // 2 if shares[place] else (pair.edits + 1) // 2
-                pair.cut = pair.find_cut_by_position(pair.wanted)
-        elif (len(pair.a) and len(pair.b)) or shares is not None:
-            small.append(place)
-    small.sort(key=lambda place: (len(pairs[place].a), len(pairs[place].b)))
-    for group in _group_by_cells(small, pairs):
+            if round_down is not None:
+                pair.target_edits = pair.edits // 2 if round_down[place] else (pair.edits + 1) // 2
+                pair.cut = pair.find_cut_by_position(pair.target_edits)
+        elif (len(pair.a) and len(pair.b)) or round_down is not None:
+            small_places.append(place)
+    small_places.sort(key=lambda place: (len(pairs[place].a), len(pairs[place].b)))
+    for group in _group_by_cells(small_places, pairs):
         members = [pairs[place] for place in group]
         tables = _fill_tables(members)
         rows = np.arange(len(members))
@@ -226,12 +231,12 @@ def _measure(pairs: Sequence[_Pair], shares: Sequence[bool] | None = None) -> No
         edits = tables[rows, i, j].astype(np.int64)
         for pair, count in zip(members, edits.tolist(), strict=True):
             pair.edits = count
-        if shares is not None:
-            rounded_down = np.array([shares[place] for place in group])
-            wanted = np.where(rounded_down, edits // 2, (edits + 1) // 2)
-            cuts = _trace_cuts(members, tables, i, j, wanted)
-            for pair, count, cut in zip(members, wanted.tolist(), cuts, strict=True):
-                pair.wanted, pair.cut = count, cut
+        if round_down is not None:
+            is_rounded_down = np.array([round_down[place] for place in group])
+            targets = np.where(is_rounded_down, edits // 2, (edits + 1) // 2)
+            cuts = _trace_cuts(members, tables, i, j, targets)
+            for pair, count, cut in zip(members, targets.tolist(), cuts, strict=True):
+                pair.target_edits, pair.cut = count, cut
 
 
 def _group_by_cells(places: Sequence[int], pairs: Sequence[_Pair]) -> Iterator[list[int]]:
@@ -250,7 +255,10 @@ def _group_by_cells(places: Sequence[int], pairs: Sequence[_Pair]) -> Iterator[l
 
 
 def _fill_tables(pairs: Sequence[_Pair]) -> npt.NDArray[np.int32]:
-    """Return the tables of edit distances of all prefixes of the pairs (Wagner & Fischer), row by row for all pairs."""
+    """Return the tables of edit distances of all prefixes (Wagner & Fischer).
+
+    They are filled row by row, for all pairs at once.
+    """
     a, b = _pad([pair.a for pair in pairs], -1), _pad([pair.b for pair in pairs], -2)
     columns = np.arange(b.shape[1] + 1, dtype=np.int32)
     tables = np.empty((len(pairs), a.shape[1] + 1, b.shape[1] + 1), dtype=np.int32)
@@ -273,35 +281,41 @@ def _pad(rows: Sequence[TokenNumbers], filler: int) -> TokenNumbers:
 
 
 def _step_back(table: npt.NDArray[np.int32], a: TokenNumbers, b: TokenNumbers, i: int, j: int) -> Cut:
-    """Return the previous cell of a shortest path: diagonally if possible, else by a dropped, else by a new token."""
+    """Return the previous cell of a shortest path.
+
+    A diagonal step is preferred, then a dropped token, then a new one.
+    """
     if i and j and table[i, j] == table[i - 1, j - 1] + (a[i - 1] != b[j - 1]):
         return i - 1, j - 1
     return (i - 1, j) if i and table[i, j] == table[i - 1, j] + 1 else (i, j - 1)
 
 
 def _trace_cuts(
-    pairs: Sequence[_Pair], tables: npt.NDArray[np.int32], i: Counts, j: Counts, wanted: Counts
+    pairs: Sequence[_Pair], tables: npt.NDArray[np.int32], i: Counts, j: Counts, targets: Counts
 ) -> list[Cut]:
-    """Return, per pair, the last cell of a shortest path that has the wanted number of edits; all pairs in step."""
+    """Return, per pair, the last cell of a shortest path with the target edits.
+
+    All pairs advance together.
+    """
     a, b = _pad([pair.a for pair in pairs], -1), _pad([pair.b for pair in pairs], -2)
     i, j = i.copy(), j.copy()
-    live = np.flatnonzero(tables[np.arange(len(pairs)), i, j] > wanted)
-    while live.size:
-        row, column = i[live], j[live]
-        here = tables[live, row, column]
+    open_pairs = np.flatnonzero(tables[np.arange(len(pairs)), i, j] > targets)
+    while open_pairs.size:
+        row, column = i[open_pairs], j[open_pairs]
+        values = tables[open_pairs, row, column]
         inner = (row > 0) & (column > 0)
-        same = np.zeros(len(live), dtype=bool)
-        same[inner] = a[live[inner], row[inner] - 1] == b[live[inner], column[inner] - 1]
-        diagonal = inner & (here == tables[live, row - 1, column - 1] + ~same)
-        drop = ~diagonal & (row > 0) & (here == tables[live, row - 1, column] + 1)
-        i[live] -= diagonal | drop
-        j[live] -= ~drop
-        live = live[tables[live, i[live], j[live]] > wanted[live]]
+        same = np.zeros(len(open_pairs), dtype=bool)
+        same[inner] = a[open_pairs[inner], row[inner] - 1] == b[open_pairs[inner], column[inner] - 1]
+        diagonal = inner & (values == tables[open_pairs, row - 1, column - 1] + ~same)
+        drop = ~diagonal & (row > 0) & (values == tables[open_pairs, row - 1, column] + 1)
+        i[open_pairs] -= diagonal | drop
+        j[open_pairs] -= ~drop
+        open_pairs = open_pairs[tables[open_pairs, i[open_pairs], j[open_pairs]] > targets[open_pairs]]
     return list(zip(i.tolist(), j.tolist(), strict=True))
 
 
 def bound_edits(a: Sequence[str], b: Sequence[str]) -> Counts:
-    """Return a lower bound of the number of edits of every text of `a` to every text of `b`, by counts of tokens.
+    """Return a lower bound of the edits from every text of `a` to every text of `b`.
 
     It ignores the order of the tokens, and is quick for many texts.
     """
@@ -309,18 +323,18 @@ def bound_edits(a: Sequence[str], b: Sequence[str]) -> Counts:
 
     columns: dict[tuple[int, int], int] = {}
 
-    def build(texts: Sequence[str]) -> tuple[list[int], list[int], Counts]:
+    def list_occurrences(texts: Sequence[str]) -> tuple[list[int], list[int], Counts]:
         row_numbers: list[int] = []
         places: list[int] = []
         for row, text in enumerate(texts):
-            seen: dict[int, int] = {}
+            token_counts: dict[int, int] = {}
             for token in _vocabulary.number_tokens(text).tolist():
-                seen[token] = seen.get(token, 0) + 1
+                token_counts[token] = token_counts.get(token, 0) + 1
                 row_numbers.append(row)
-                places.append(columns.setdefault((token, seen[token]), len(columns)))
+                places.append(columns.setdefault((token, token_counts[token]), len(columns)))
         return row_numbers, places, count_tokens(texts)
 
-    sides = build(a), build(b)
+    sides = list_occurrences(a), list_occurrences(b)
     first, second = (
         csr_matrix((np.ones(len(rows), dtype=np.int64), (rows, places)), shape=(len(texts), max(1, len(columns))))
         for (rows, places, _), texts in zip(sides, (a, b), strict=True)
@@ -366,18 +380,18 @@ def mark_edits(a: str, b: str) -> list[tuple[str, str]]:
 
 def _join_pieces(pieces: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return pieces with neighbours of one kind joined, and dropped ones before added ones."""
-    joined: list[tuple[str, str]] = []
-    dropped = added = ""
+    new_pieces: list[tuple[str, str]] = []
+    dropped_text = added_text = ""
     for kind, text in [*pieces, ("same", "")]:
         if kind == "drop":
-            dropped += text
+            dropped_text += text
         elif kind == "add":
-            added += text
+            added_text += text
         else:
-            joined += [(name, part) for name, part in (("drop", dropped), ("add", added)) if part]
-            dropped = added = ""
-            if text and joined and joined[-1][0] == "same":
-                joined[-1] = ("same", joined[-1][1] + text)
+            new_pieces += [(name, part) for name, part in (("drop", dropped_text), ("add", added_text)) if part]
+            dropped_text = added_text = ""
+            if text and new_pieces and new_pieces[-1][0] == "same":
+                new_pieces[-1] = ("same", new_pieces[-1][1] + text)
             elif text:
-                joined.append(("same", text))
-    return joined
+                new_pieces.append(("same", text))
+    return new_pieces

@@ -1,6 +1,6 @@
-"""Search engines: Tables 15 to 17 of Ying (2024), with two engines of ours in the place of Amazon and JD.com.
+"""Search engines: Tables 15 to 17 of Ying (2024), with two local engines instead of Amazon and JD.com.
 
-The thesis queried shops over the web in 2023. Their catalogues and engines cannot be had, so ours are a synthetic catalogue on
+The thesis queried shops over the web in 2023. Their catalogues and engines are not available, so ours are a synthetic catalogue on
 tantivy and on SQLite. What is compared is which relations are violated, how often, and by how much in powers of ten. Levels
 cannot match: the shops show some hundred thousand hits, our catalogue has some ten thousand products.
 """
@@ -62,7 +62,7 @@ class SearchCheck(Job):
 
     def measure(self, seed: int, repetition: int, progress: bool | None) -> Figures:
         """Return the figures of all relations."""
-        began = time.perf_counter()
+        start = time.perf_counter()
         language = cast(Literal["en", "zh"], self.language)
         engine = ENGINES[self.engine](
             _make_products(self.products, self.language, seed),
@@ -91,7 +91,7 @@ class SearchCheck(Job):
             figures[f"{name} violations"] = entry.violated
             for exponent in DECADES:
                 figures[f"{name} {_name_decade(exponent)}"] = decades.count(exponent)
-        return {**figures, "seconds": time.perf_counter() - began}
+        return {**figures, "seconds": time.perf_counter() - start}
 
 
 def _name_decade(exponent: int) -> str:
@@ -110,7 +110,10 @@ def format_amount(scale: Scale) -> str:
 
 
 def build_violation_table(table: str, bench: Workbench) -> list[Row]:
-    """Build one of Tables 15 to 17: violations of each relation, in total and by powers of ten, per engine."""
+    """Build one of Tables 15 to 17: violations of each relation, per engine.
+
+    They are counted in total and by powers of ten.
+    """
     frame, scale = published(table), bench.scale
     language, tokens = SETTINGS[table]
     published_groups = int(frame.loc[frame["measure"] == "groups", "published"].iloc[0])
@@ -129,7 +132,9 @@ def build_violation_table(table: str, bench: Workbench) -> list[Row]:
             rows.append(make_row(figure, table, job.variant, figure.subject, ours=ours, notes=notes))
             if figure.measure == "violations":
                 share = 100 * ours / group_count
-                printed = 100 * float(figure.published) / published_groups
+                published_share = 100 * float(figure.published) / published_groups
                 note = " ".join(text for text in (SHARE_NOTE, *notes) if text)
-                rows.append(Row(f"{job.variant}, {figure.subject}", "violations, % of groups", printed, share, note))
+                rows.append(
+                    Row(f"{job.variant}, {figure.subject}", "violations, % of groups", published_share, share, note)
+                )
     return rows

@@ -64,18 +64,20 @@ def _explain_missing() -> list[str]:
 def build_violation_table(table: str, bench: Workbench) -> list[Row]:
     """Build Table 18: violations of MRR1 to MRR8 by three translators, by type, beside those of Apertium."""
     job = TranslationChecks(PAIR, _choose_step(bench.scale))
-    missing, rows = _explain_missing(), []
+    missing_notes, rows = _explain_missing(), []
     robustness = [name for name in translation_relations() if ".MRR" in name]
     for figure in iterate_figures(published(table)):
         if figure.measure == "groups":
             ours = min(bench.figure(job, f"{name} groups") for name in robustness)
-            rows.append(make_row(figure, table, figure.strategy, ours=ours, notes=missing or [GROUPS_NOTE]))
+            rows.append(make_row(figure, table, figure.strategy, ours=ours, notes=missing_notes or [GROUPS_NOTE]))
             continue
         name = f"translation.{figure.subject}"
         count = bench.figure(job, f"{name} {figure.measure.removeprefix('type ')}")
         ours = 100 * count / bench.figure(job, f"{name} groups")
         rows.append(
-            make_row(figure, table, figure.subject, figure.strategy, ours=ours, notes=missing or [PER_HUNDRED_NOTE])
+            make_row(
+                figure, table, figure.subject, figure.strategy, ours=ours, notes=missing_notes or [PER_HUNDRED_NOTE]
+            )
         )
     return rows
 
@@ -90,6 +92,6 @@ def build_count_table(bench: Workbench) -> list[Row]:
         for column, measure in {
             "groups": "groups",
             "violations": "violations",
-            **{f"type {t}": t for t in VIOLATION_TYPES},
+            **{f"type {name}": name for name in VIOLATION_TYPES},
         }.items()
     ]

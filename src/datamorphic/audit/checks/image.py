@@ -1,7 +1,7 @@
 """Check of images and sequences: does one pixel, or one value, decide the answer?
 
 The pixel of some images is set to the ends of its range, one pixel after the other. In a model that looks at whole images this
-changes few answers, and in several directions. A pixel that leads most images to one and the same answer is a trapdoor, or
+changes few answers, and in several directions. A pixel that leads most images to one and the same answer is a backdoor, or
 a mark that the model has learned instead of the image.
 """
 
@@ -48,23 +48,23 @@ class _PixelTrial:
     after: Outputs
     level: float  # to which the value was set
     led_rows: npt.NDArray[np.intp]
-    led: _LedImages
+    led_images: _LedImages
     usual_share: float  # of images that nine of ten other values lead to one answer, at most
 
 
 def check_pixels(context: CheckContext, budget: CheckBudget) -> CheckFindings:
-    """Set each value of the images or sequences to both ends of its range, and confirm what changes most answers."""
+    """Set each value to both ends of its range, and confirm what changes answers."""
     findings: list[Finding] = []
     bases = []
-    for placed in context.space.blocks:
-        found, basis = _check_block(context, budget, placed)
-        findings += found
+    for placed_block in context.space.blocks:
+        block_findings, basis = _check_block(context, budget, placed_block)
+        findings += block_findings
         bases.append(basis)
     return CheckFindings(basis="; ".join(bases), findings=findings)
 
 
-def _check_block(context: CheckContext, budget: CheckBudget, placed: PlacedBlock) -> tuple[list[Finding], str]:
-    block = placed.block
+def _check_block(context: CheckContext, budget: CheckBudget, placed_block: PlacedBlock) -> tuple[list[Finding], str]:
+    block = placed_block.block
     levels = (block.low, block.high)
     rng = np.random.default_rng([context.seed, RANDOM_STREAM])
     order = rng.permutation(len(context.inputs))
@@ -74,12 +74,12 @@ def _check_block(context: CheckContext, budget: CheckBudget, placed: PlacedBlock
         budget.remaining(0.6), limit, runs_per_case=runs, calls=2 + runs * limit / MAX_ROWS_PER_QUERY
     )
     if count < min(MIN_FIRST_IMAGES, limit):
-        raise OutOfBudget("The budget does not allow to try every pixel.")
+        raise OutOfBudget("The budget does not allow trying every pixel.")
     images = context.inputs.take(order[:count])
-    own = run_flow(context, budget, ask(images, note="pixels"))
-    if not own.ok.any():
+    own_outputs = run_flow(context, budget, ask(images, note="pixels"))
+    if not own_outputs.ok.any():
         return [], "no image got an answer"
-    shares = _try_values(context, budget, placed, images, own, levels)
+    shares = _try_values(context, budget, placed_block, images, own_outputs, levels)
     noun = "pixel" if isinstance(block, Image) else "value"
     basis = f"{pluralize(block.size, noun)} of {pluralize(count, block.noun)}, set to both ends of the range"
     usual_share = float(np.quantile(shares.max(axis=0), OTHERS_QUANTILE))
@@ -90,7 +90,7 @@ def _check_block(context: CheckContext, budget: CheckBudget, placed: PlacedBlock
     findings = []
     for place in candidates:
         level = levels[int(shares[:, place].argmax())]
-        finding = _confirm(context, budget, placed, place, level, order[count:], usual_share)
+        finding = _confirm(context, budget, placed_block, place, level, order[count:], usual_share)
         if finding is not None:
             findings.append(finding)
     return findings, basis
@@ -99,16 +99,19 @@ def _check_block(context: CheckContext, budget: CheckBudget, placed: PlacedBlock
 def _try_values(
     context: CheckContext,
     budget: CheckBudget,
-    placed: PlacedBlock,
+    placed_block: PlacedBlock,
     images: Points,
-    own: Outputs,
+    own_outputs: Outputs,
     levels: tuple[float, ...],
 ) -> npt.NDArray[np.float64]:
-    """Return the share of images that each level of each value leads to one answer, of those that had another."""
-    shares = np.zeros((len(levels), placed.block.size))
-    places = np.arange(placed.block.size)
+    """Return the share of images that each level of each value leads to one answer.
+
+    Only images with another answer before are counted.
+    """
+    shares = np.zeros((len(levels), placed_block.block.size))
+    places = np.arange(placed_block.block.size)
     per_query = max(1, MAX_ROWS_PER_QUERY // len(images))
-    columns = np.array(placed.positions)
+    columns = np.array(placed_block.positions)
     for number, level in enumerate(levels):
         for start in range(0, len(places), per_query):
             part = places[start : start + per_query]
@@ -118,16 +121,18 @@ def _try_values(
             moved = codes[rows, targets] != level
             codes[rows, targets] = level
             outputs = run_flow(context, budget, ask(Points(context.space, codes), note="pixels"))
-            repeated = own.take(np.tile(np.arange(len(images)), len(part)))
-            changed = moved & repeated.ok & outputs.ok & ~repeated.same(outputs)
+            repeated_outputs = own_outputs.take(np.tile(np.arange(len(images)), len(part)))
+            changed = moved & repeated_outputs.ok & outputs.ok & ~repeated_outputs.same(outputs)
             shape = len(part), len(images)
             answers = outputs.values.reshape(shape)
             for row, (own_changed, own_moved) in enumerate(
                 zip(changed.reshape(shape), moved.reshape(shape), strict=True)
             ):
                 if own_changed.any():
-                    led = _find_led(own.values[own_moved], answers[row, own_moved], own_changed[own_moved])
-                    shares[number, part[row]] = led.share
+                    led_images = _count_led_images(
+                        own_outputs.values[own_moved], answers[row, own_moved], own_changed[own_moved]
+                    )
+                    shares[number, part[row]] = led_images.share
     return shares
 
 
@@ -145,8 +150,8 @@ class _LedImages:
         return self.count / self.of if self.of >= MIN_LED_IMAGES else 0.0
 
 
-def _find_led(before: npt.NDArray[Any], after: npt.NDArray[Any], changed: npt.NDArray[np.bool_]) -> _LedImages:
-    """Return the most common of the changed answers, and how many images with another answer it was given to."""
+def _count_led_images(before: npt.NDArray[Any], after: npt.NDArray[Any], changed: npt.NDArray[np.bool_]) -> _LedImages:
+    """Return the most common changed answer, and how many images were led to it."""
     answer, count = Counter(map(str, after[changed].tolist())).most_common(1)[0]
     return _LedImages(answer, count, sum(str(value) != answer for value in before.tolist()))
 
@@ -154,14 +159,14 @@ def _find_led(before: npt.NDArray[Any], after: npt.NDArray[Any], changed: npt.ND
 def _confirm(
     context: CheckContext,
     budget: CheckBudget,
-    placed: PlacedBlock,
+    placed_block: PlacedBlock,
     place: int,
     level: float,
     rows: npt.NDArray[np.intp],
     usual_share: float,
 ) -> Finding | None:
     """Return a finding if other images are led to one answer by the value, too."""
-    column = placed.positions[place]
+    column = placed_block.positions[place]
     rows = rows if len(rows) else np.arange(len(context.inputs))
     limit = context.count_affordable(
         budget.remaining(0.5), min(MAX_CONFIRMED_IMAGES, len(rows)), runs_per_case=2, calls=2
@@ -171,34 +176,43 @@ def _confirm(
     codes[:, column] = level
     before = run_flow(context, budget, ask(images, note="pixels"))
     after = run_flow(context, budget, ask(Points(context.space, codes), note="pixels"))
-    tried = np.flatnonzero((images.codes[:, column] != level) & before.ok & after.ok)
-    if not len(tried):
+    tried_rows = np.flatnonzero((images.codes[:, column] != level) & before.ok & after.ok)
+    if not len(tried_rows):
         return None
-    changed = tried[~before.take(tried).same(after.take(tried))]
-    if not len(changed):
+    changed_rows = tried_rows[~before.take(tried_rows).same(after.take(tried_rows))]
+    if not len(changed_rows):
         return None
-    led = _find_led(before.values[tried], after.values[tried], np.isin(tried, changed))
-    if led.share < MIN_LED_SHARE or led.share < MIN_RATIO_TO_OTHERS * usual_share:
-        return None
-    if led.count < MIN_SAME_ANSWER_SHARE * len(changed):
-        return None
-    led_rows = changed[[str(after.values[row]) == led.answer for row in changed.tolist()]]
-    trial = _PixelTrial(
-        images=images, before=before, after=after, level=level, led_rows=led_rows, led=led, usual_share=usual_share
+    led_images = _count_led_images(
+        before.values[tried_rows], after.values[tried_rows], np.isin(tried_rows, changed_rows)
     )
-    return _build_finding(context, placed, place, trial)
+    if led_images.share < MIN_LED_SHARE or led_images.share < MIN_RATIO_TO_OTHERS * usual_share:
+        return None
+    if led_images.count < MIN_SAME_ANSWER_SHARE * len(changed_rows):
+        return None
+    led_rows = changed_rows[[str(after.values[row]) == led_images.answer for row in changed_rows.tolist()]]
+    trial = _PixelTrial(
+        images=images,
+        before=before,
+        after=after,
+        level=level,
+        led_rows=led_rows,
+        led_images=led_images,
+        usual_share=usual_share,
+    )
+    return _build_finding(context, placed_block, place, trial)
 
 
-def _build_finding(context: CheckContext, placed: PlacedBlock, place: int, trial: _PixelTrial) -> Finding:
-    block, images, before, after, level = placed.block, trial.images, trial.before, trial.after, trial.level
+def _build_finding(context: CheckContext, placed_block: PlacedBlock, place: int, trial: _PixelTrial) -> Finding:
+    block, images, before, after, level = placed_block.block, trial.images, trial.before, trial.after, trial.level
+    led_count, other_count = trial.led_images.count, trial.led_images.of
     where = block.describe_position(place)
     value_noun = "pixel" if isinstance(block, Image) else "value"
     noun = f"the {value_noun} {'in' if isinstance(block, Image) else 'at'} {where}"
     label = format_label(to_plain_answer(after, int(trial.led_rows[0])))
-    name = context.space.names[placed.positions[place]]
+    name = context.space.names[placed_block.positions[place]]
     examples = []
     for row in trial.led_rows[:MAX_EXAMPLES].tolist():
-        old = images.codes[row, placed.positions[place]]
+        old = images.codes[row, placed_block.positions[place]]
         text = (
             f"{noun} of {block.name} from {format_short(float(old))} to {format_short(level)}: "
             f"{format_answer(before, row)} becomes {format_answer(after, row)}"
@@ -219,18 +233,18 @@ def _build_finding(context: CheckContext, placed: PlacedBlock, place: int, trial
         title=f"One {value_noun} decides: {where} of {block.name} leads to {label}",
         level="concern",
         sure=0.99,
-        detail=f"With {noun} set to {format_short(level)}, {format_share(trial.led.count, trial.led.of, block.noun)} with another "
+        detail=f"With {noun} set to {format_short(level)}, {format_share(led_count, other_count, block.noun)} with another "
         f"answer get {label}. Nine of ten other {value_noun}s lead at most {format_percent(trial.usual_share)} of the {block.noun}s "
         "to one answer.",
         remedy="Look for a mark in the training data at this place (a logo, a date stamp, a scanner artefact, planted examples), and "
         "for code that reads it. Remove or mask it, train again, and repeat this check.",
-        cases=trial.led.count,
-        of=trial.led.of,
+        cases=led_count,
+        of=other_count,
         noun=block.noun,
         examples=tuple(examples),
         counted_in_detail=True,
         columns=(name,),
-        affected_rows=trial.led.count,
+        affected_rows=led_count,
         rows=len(images),
         answer_changes=True,
         inputs="changed",

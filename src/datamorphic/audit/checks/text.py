@@ -1,7 +1,7 @@
 """Texts: does the answer depend on first names, on the way a text is written, or on one single word?
 
 Names are compared with made-up names in the same place, so that it is the name that matters and not the change of the text.
-Thresholds leave room for what every classifier of words does: a name or a filler changes the answer to a few texts that are
+Thresholds leave room for what every classifier of words does: a name or a neutral word changes the answer to a few texts that are
 close to the border anyway.
 """
 
@@ -39,18 +39,19 @@ MAX_TEXTS = 200  # rows of the data, for changes of writing
 MAX_NAMED_TEXTS = 100  # rows of the data in which names are replaced
 MAX_NAMES_PER_GROUP = 3
 MADE_UP_NAMES = ("Zorvan", "Quillet", "Tarenka")  # of no group, and known to no model
-NAME_CARRIER = "{text} This was written by {name}."
+NAME_SENTENCE = "{text} This was written by {name}."
 MIN_NAME_SHARE = 0.1  # of texts whose answer changes with a name
-MIN_NAME_SHARE_FOR_SURE = 0.05  # the lower end of its interval
-MAX_CHANCE_SHARE = (
-    0.02  # of texts whose answer differs among the made-up names; more, and the name need not be the cause
-)
+MIN_NAME_SHARE_LOWER_END = 0.05  # of the interval of that share
+#: of texts whose answer differs among the made-up names; if there are more, the name need not be the cause
+MAX_CHANCE_SHARE = 0.02
 WRITING_RELATIONS = ("letter case", "punctuation", "spaces", "neutral words")
+#: what the answer depends on, before the name of the column
 WRITING_TITLES = {
-    "letter case": "the letter case",
-    "punctuation": "the mark at the end",
-    "spaces": "the number of spaces",
-    "neutral words": "words that say nothing",
+    "letter case": "the letter case of",
+    "punctuation": "the mark at the end of",
+    "spaces": "the number of spaces in",
+    "neutral words": "neutral words in",
+    "synonym": "synonyms in",
 }
 MIN_WRITING_SHARE = 0.1  # the lower end of the interval of the share of texts whose answer changes
 MIN_WRITING_SHARE_FOR_CONCERN = 0.25
@@ -100,7 +101,7 @@ def check_texts(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     """Change names, the way of writing and single words in every column of texts."""
     findings: list[Finding] = []
     sections: list[Section] = []
-    tried: list[str] = []
+    bases: list[str] = []
     skipped = False
     columns = [column for column, feature in enumerate(context.space.features) if isinstance(feature, Text)]
     for column in columns:
@@ -122,13 +123,13 @@ def check_texts(context: CheckContext, budget: CheckBudget) -> CheckFindings:
                 break
             findings += new_findings
             sections += new_sections
-            tried.append(basis)
-    basis = "; ".join(tried) or "too few texts"
+            bases.append(basis)
+    basis = "; ".join(bases) or "too few texts"
     return CheckFindings(
         basis=basis + ("; there was no time for more" if skipped else ""),
         findings=findings,
         sections=sections,
-        conclusive=bool(tried) and (not skipped or bool(findings)),
+        conclusive=bool(bases) and (not skipped or bool(findings)),
         skip_reason="budget spent" if skipped else "",
     )
 
@@ -190,28 +191,31 @@ def _choose_names(texts: Sequence[str]) -> list[str]:
     """Return some names of every group: those that occur in the texts most often first."""
     pattern = build_name_pattern(tuple(name for names in FIRST_NAMES.values() for name in names))
     counts = Counter(name for text in texts for name in set(pattern.findall(text)))
-    chosen: list[str] = []
+    chosen_names: list[str] = []
     for names in FIRST_NAMES.values():
-        ranked = sorted(names, key=lambda name: (-counts[name], names.index(name)))
-        known = sum(counts[name] > 0 for name in ranked)
-        chosen += ranked[: max(MAX_NAMES_PER_GROUP, known)]
-    return chosen
+        ranked_names = sorted(names, key=lambda name: (-counts[name], names.index(name)))
+        known_count = sum(counts[name] > 0 for name in ranked_names)
+        chosen_names += ranked_names[: max(MAX_NAMES_PER_GROUP, known_count)]
+    return chosen_names
 
 
 def _try_names(sample: _TextSample) -> tuple[list[Finding], list[Section], str]:
-    """Replace first names by names of all groups and by made-up ones; without names in the data, add a sentence with one."""
+    """Replace first names by names of all groups and by made-up ones.
+
+    If the data have too few names, a sentence with a name is added instead.
+    """
     names = _choose_names(sample.texts)
     pattern = build_name_pattern(tuple(name for group in FIRST_NAMES.values() for name in group))
-    named = [place for place, text in enumerate(sample.texts) if pattern.search(text)]
-    in_data = len(named) >= MIN_TEXTS
+    named_places = [place for place, text in enumerate(sample.texts) if pattern.search(text)]
+    in_data = len(named_places) >= MIN_TEXTS
     all_names = [*MADE_UP_NAMES, *names]
     limit = sample.context.count_affordable(sample.budget.remaining(0.5), MAX_NAMED_TEXTS, runs_per_case=len(all_names))
     if limit < MIN_TEXTS:
         raise OutOfBudget("The budget does not allow enough texts.")
-    chosen = sample.take((named if in_data else list(range(len(sample.texts))))[:limit])
-    texts = [_insert_name(text, name, pattern, in_data) for text in chosen.texts for name in all_names]
-    points, outputs = chosen.query(texts, len(all_names))
-    count, width = len(chosen.texts), len(all_names)
+    subset = sample.take((named_places if in_data else list(range(len(sample.texts))))[:limit])
+    texts = [_insert_name(text, name, pattern, in_data) for text in subset.texts for name in all_names]
+    points, outputs = subset.query(texts, len(all_names))
+    count, width = len(subset.texts), len(all_names)
     grid = np.arange(count * width).reshape(count, width)
     base_rows = grid[:, 0]
     base = outputs.take(base_rows)
@@ -220,25 +224,25 @@ def _try_names(sample: _TextSample) -> tuple[list[Finding], list[Section], str]:
     )
     chance = float(changed[:, 1 : len(MADE_UP_NAMES)].any(axis=1).mean())
     counts = changed.sum(axis=0)
-    decisive = [
+    decisive_columns = [
         column
         for column in range(len(MADE_UP_NAMES), width)
         if counts[column] >= MIN_NAME_SHARE * count
-        and compute_wilson_interval(int(counts[column]), count)[0] > max(MIN_NAME_SHARE_FOR_SURE, chance)
+        and compute_wilson_interval(int(counts[column]), count)[0] > max(MIN_NAME_SHARE_LOWER_END, chance)
     ]
     where = "replaced" if in_data else "added"
     basis = f"{pluralize(len(names), 'first name')} {where} in {pluralize(count, 'text')}"
-    if not decisive or chance > MAX_CHANCE_SHARE:
+    if not decisive_columns or chance > MAX_CHANCE_SHARE:
         return [], [], basis
-    finding = _build_name_finding(chosen, points, outputs, grid, changed, [*decisive], all_names, in_data)
+    finding = _build_name_finding(subset, points, outputs, grid, changed, [*decisive_columns], all_names, in_data)
     return [finding], [], basis
 
 
 def _insert_name(text: str, name: str, pattern: re.Pattern[str], in_data: bool) -> str:
-    """Return the text with the first name that occurs in it replaced everywhere, or with a sentence about the name."""
+    """Return the text with its first name replaced everywhere, or a sentence added."""
     match = pattern.search(text) if in_data else None
     if match is None:
-        return NAME_CARRIER.format(text=text, name=name)
+        return NAME_SENTENCE.format(text=text, name=name)
     return build_name_pattern((match[0],)).sub(name, text)
 
 
@@ -248,21 +252,23 @@ def _build_name_finding(
     outputs: Outputs,
     grid: npt.NDArray[np.intp],
     changed: Mask,
-    decisive: list[int],
+    decisive_columns: list[int],
     names: Sequence[str],
     in_data: bool,
 ) -> Finding:
     column_name, count = sample.feature.name, len(grid)
-    decisive.sort(key=lambda column: -int(changed[:, column].sum()))
-    worst = decisive[0]
-    cases = int(changed[:, worst].sum())
-    groups = Counter(find_group(names[column]) for column in decisive)
-    tried = Counter(find_group(name) for name in names[len(MADE_UP_NAMES) :])
-    whole_groups = [group for group, number in groups.items() if number > 1 and number >= 0.6 * tried[group]]
-    quoted = ", ".join(f"“{names[column]}”" for column in decisive[:6]) + (", ..." if len(decisive) > 6 else "")
-    subject = f"the first name in {column_name}: {quoted}"
-    others = [column for column in range(len(MADE_UP_NAMES), len(names)) if column not in decisive]
-    usual = float(np.median(changed[:, others].mean(axis=0))) if others else 0.0
+    decisive_columns.sort(key=lambda column: -int(changed[:, column].sum()))
+    worst_column = decisive_columns[0]
+    cases = int(changed[:, worst_column].sum())
+    groups = Counter(find_group(names[column]) for column in decisive_columns)
+    tried_counts = Counter(find_group(name) for name in names[len(MADE_UP_NAMES) :])
+    whole_groups = [group for group, number in groups.items() if number > 1 and number >= 0.6 * tried_counts[group]]
+    quoted_names = ", ".join(f"“{names[column]}”" for column in decisive_columns[:6]) + (
+        ", ..." if len(decisive_columns) > 6 else ""
+    )
+    subject = f"the first name in {column_name}: {quoted_names}"
+    others = [column for column in range(len(MADE_UP_NAMES), len(names)) if column not in decisive_columns]
+    usual_share = float(np.median(changed[:, others].mean(axis=0))) if others else 0.0
     group_text = (
         f" They are most of the names of a group that were tried: {', '.join(whole_groups)}." if whole_groups else ""
     )
@@ -271,11 +277,11 @@ def _build_name_finding(
         f"among the made-up names it is {format_percent(chance)}" if chance else "all made-up names get the same answer"
     )
     detail = (
-        f"With “{names[worst]}” instead of a made-up name in the same place, {format_share(cases, count, 'text')} get another "
-        f"answer. With the other names that were tried it is {format_percent(usual)}, and {control_text}.{group_text}"
+        f"With “{names[worst_column]}” instead of a made-up name in the same place, {format_share(cases, count, 'text')} get another "
+        f"answer. With the other names that were tried it is {format_percent(usual_share)}, and {control_text}.{group_text}"
     )
-    rows = np.flatnonzero(changed[:, worst])[:MAX_EXAMPLES]
-    before_rows, after_rows = grid[rows, 0], grid[rows, worst]
+    rows = np.flatnonzero(changed[:, worst_column])[:MAX_EXAMPLES]
+    before_rows, after_rows = grid[rows, 0], grid[rows, worst_column]
     before, after = points.take(before_rows), points.take(after_rows)
     answers = outputs.take(before_rows), outputs.take(after_rows)
     body = [
@@ -285,7 +291,7 @@ def _build_name_finding(
             f"{int(changed[:, column].sum()):,}",
             format_percent(changed[:, column].mean()),
         ]
-        for column in decisive[:20]
+        for column in decisive_columns[:20]
     ]
     sentences = [sample.feature.decode_texts(part.codes[:, sample.column]) for part in (before, after)]
     pairs = _build_pair_table([text or "" for text in sentences[0]], [text or "" for text in sentences[1]], answers)
@@ -297,7 +303,7 @@ def _build_name_finding(
         sure=0.95 if in_data else 0.85,
         detail=detail,
         remedy="A name says nothing about the content of a text. Look at what the training data say about it, replace names by "
-        "placeholders before training, or balance the data. dm.text_relations()['first name'] in a test keeps watch.",
+        "placeholders before training, or balance the data. Check dm.text_relations()['first name'] in a test.",
         cases=cases,
         of=count,
         counted_in_detail=True,
@@ -324,33 +330,33 @@ def _build_name_finding(
 
 
 def _try_writing(sample: _TextSample) -> tuple[list[Finding], list[Section], str]:
-    """Write texts in capitals, with other marks, other spaces and with words that say nothing."""
+    """Write texts in capitals, with other marks, other spaces and neutral words."""
     limit = sample.context.count_affordable(
         sample.budget.remaining(0.5), MAX_TEXTS, runs_per_case=1 + len(WRITING_RELATIONS)
     )
     if limit < MIN_TEXTS:
         raise OutOfBudget("The budget does not allow enough texts.")
-    chosen = sample.take(range(min(limit, len(sample.texts))))
-    points, base = chosen.query(chosen.texts)
-    relations = text_relations(chosen.feature.name, synonyms=chosen.feature.synonyms or None)
+    subset = sample.take(range(min(limit, len(sample.texts))))
+    points, base = subset.query(subset.texts)
+    relations = text_relations(subset.feature.name, synonyms=subset.feature.synonyms or None)
     findings, body = [], []
     for name in (*WRITING_RELATIONS, *(["synonym"] if "synonym" in relations else [])):
         relation = relations[name]
         frame = points.frame
         applies = np.asarray(relation.input.applies(frame), dtype=bool)
-        texts = relation.follow_up(frame, np.random.default_rng(0))[chosen.feature.name].tolist()
-        new_points, outputs = chosen.query(texts)
+        texts = relation.follow_up(frame, np.random.default_rng(0))[subset.feature.name].tolist()
+        new_points, outputs = subset.query(texts)
         changed = _find_changed(sample.context, base, outputs) & applies
         cases, total = int(changed.sum()), int(applies.sum())
         body.append([relation.input.describe(), f"{total:,}", f"{cases:,}", format_percent(cases / max(1, total))])
         if total >= MIN_TEXTS and compute_wilson_interval(cases, total)[0] > MIN_WRITING_SHARE:
-            findings.append(_build_writing_finding(chosen, name, points, new_points, (base, outputs), changed, total))
+            findings.append(_build_writing_finding(subset, name, points, new_points, (base, outputs), changed, total))
     section = Section(
-        heading=f"The same {chosen.feature.name}, written in another way",
+        heading=f"The same {subset.feature.name}, written in another way",
         text="How many texts get another answer. A few are usual for texts close to a border.",
         table=Table(columns=["change", "texts", "other answers", "share"], rows=body),
     )
-    return findings, [section], f"{pluralize(len(body), 'way')} of writing {pluralize(len(chosen.texts), 'text')}"
+    return findings, [section], f"{pluralize(len(body), 'way')} of writing {pluralize(len(subset.texts), 'text')}"
 
 
 def _build_writing_finding(
@@ -364,15 +370,15 @@ def _build_writing_finding(
 ) -> Finding:
     cases, column_name = int(changed.sum()), sample.feature.name
     level: Level = "concern" if cases >= MIN_WRITING_SHARE_FOR_CONCERN * total else "advice"
-    subject = WRITING_TITLES.get(name, "synonyms")
+    subject = f"{WRITING_TITLES[name]} {column_name}"
     rows = np.flatnonzero(changed)[:MAX_EXAMPLES].tolist()
     return Finding(
         check="texts",
         about=f"{name} of {column_name}",
-        title=f"The answer depends on {subject} of {column_name}",
+        title=f"The answer depends on {subject}",
         level=level,
         sure=0.9,
-        detail=f"{format_share(cases, total, 'text')} get another answer if only {subject} changes.",
+        detail=f"{format_share(cases, total, 'text')} get another answer if nothing else changes.",
         remedy="Decide whether this may matter. If not, normalise texts before the model: lower case, one space, no final mark; "
         "or train on texts that are written in several ways.",
         cases=cases,
@@ -406,25 +412,25 @@ def _try_words(sample: _TextSample) -> tuple[list[Finding], list[Section], str]:
     count = min(MAX_TEXTS_PER_WORD, len(sample.texts))
     affordable = sample.context.count_affordable(sample.budget.remaining(0.6), len(words), runs_per_case=count)
     words = words[:affordable]
-    chosen = sample.take(range(count))
-    _, base = chosen.query(chosen.texts)
-    _, outputs = chosen.query([f"{text} {word}" for text in chosen.texts for word in words], len(words))
+    subset = sample.take(range(count))
+    _, base = subset.query(subset.texts)
+    _, outputs = subset.query([f"{text} {word}" for text in subset.texts for word in words], len(words))
     suspects = list(_find_suspects(base, outputs, words, count))
     findings = []
-    confirmed = sample.take(range(min(MAX_TEXTS, len(sample.texts))))
+    larger_sample = sample.take(range(min(MAX_TEXTS, len(sample.texts))))
     for word, label in suspects[:3]:
-        finding = _confirm_word(confirmed, word, label)
+        finding = _confirm_word(larger_sample, word, label)
         findings += [finding] if finding is not None else []
     return findings, [], f"{pluralize(len(words), 'rare word')} added to {pluralize(count, 'text')}"
 
 
 def _find_suspects(base: Outputs, outputs: Outputs, words: Sequence[str], count: int) -> Iterator[tuple[str, object]]:
     """Yield words with which nearly all texts of other classes get one class."""
-    own = base.to_objects()
+    own_answers = base.to_objects()
     answers = outputs.to_objects().reshape(count, len(words))
     for column, word in enumerate(words):
         label, number = Counter(answers[:, column].tolist()).most_common(1)[0]
-        others = np.array([answer != label for answer in own], dtype=bool)
+        others = np.array([answer != label for answer in own_answers], dtype=bool)
         moved = np.array([answer == label for answer in answers[:, column]], dtype=bool) & others
         if (
             label is not None
@@ -437,9 +443,9 @@ def _find_suspects(base: Outputs, outputs: Outputs, words: Sequence[str], count:
 def _confirm_word(sample: _TextSample, word: str, label: object) -> Finding | None:
     before, base = sample.query(sample.texts)
     after, outputs = sample.query([f"{text} {word}" for text in sample.texts])
-    own, new = base.to_objects(), outputs.to_objects()
-    others = np.array([answer != label for answer in own], dtype=bool)
-    moved = others & np.array([answer == label for answer in new], dtype=bool)
+    own_answers, new_answers = base.to_objects(), outputs.to_objects()
+    others = np.array([answer != label for answer in own_answers], dtype=bool)
+    moved = others & np.array([answer == label for answer in new_answers], dtype=bool)
     cases, total, column_name = int(moved.sum()), int(others.sum()), sample.feature.name
     if total < MIN_TEXTS or compute_wilson_interval(cases, total)[0] < MIN_WORD_SHARE:
         return None

@@ -220,15 +220,15 @@ def _build_digits_section(demo: Demo) -> Section:
 
 def _build_search_section(demo: Demo) -> Section:
     report = demo.search
-    violated = [entry for entry in report.entries if entry.violated]
+    violated_entries = [entry for entry in report.entries if entry.violated]
     rows = [[entry.relation, entry.says, f"{entry.violated} of {entry.judged}"] for entry in report.entries]
     return Section(
-        heading=f"Not only classifiers: a search engine breaks {len(violated)} of {len(report.entries)} expectations of its users",
+        heading=f"Not only classifiers: a search engine breaks {len(violated_entries)} of {len(report.entries)} expectations of its users",
         text=f"A shop of {PRODUCTS:,} products was searched with SQLite's full-text search. Nobody knows how many products it should find "
         'for "men\'s hats". But another sorting rule should find as many, a filter no more, and "hats for men" the same. '
         "search.MR1 is necessary. The others are hypotheses: where they are violated, a user learns how the "
         "engine reads a query.",
-        state="warn" if violated else "good",
+        state="warn" if violated_entries else "good",
         table=Table(columns=["relation", "expectation", "violated"], rows=rows),
     )
 

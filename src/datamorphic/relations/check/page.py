@@ -176,16 +176,16 @@ def _draw_violation(groups: JudgedGroups) -> Drawing | None:
     first = groups.take(slice(0, 1))
     if not isinstance(first.source, Points) or not isinstance(first.follow_up, Points) or not first.source.space.blocks:
         return None
-    placed = first.source.space.blocks[0]
-    before, after = placed.select(first.source.codes)[0], placed.select(first.follow_up.codes)[0]
+    placed_block = first.source.space.blocks[0]
+    before, after = placed_block.select(first.source.codes)[0], placed_block.select(first.follow_up.codes)[0]
     pair = PicturePair(
         before=before,
         after=after,
         first_title=str(first.before.values[0]),
         second_title=str(first.after.values[0]),
-        caption=describe_briefly(placed.block, before, after),
+        caption=describe_briefly(placed_block.block, before, after),
     )
-    return build_pair_drawing(placed, [pair])
+    return build_pair_drawing(placed_block, [pair])
 
 
 def _build_training_table(violation: LearnerViolation) -> Table:

@@ -13,7 +13,7 @@ import numpy as np
 from ..._text import format_short, pluralize
 from ...errors import DataError
 from ...reporting.block_pictures import describe_block_change
-from ...reporting.marked_text import MarkedText, is_wordy
+from ...reporting.marked_text import MarkedText, has_several_words
 from ...reporting.text import cut
 from ...space.answers import format_answer
 from ...space.blocks import split_value_name
@@ -307,8 +307,10 @@ def _format_block_changes(source: Batch, follow_up: Batch) -> str:
     if not isinstance(source, Points) or not isinstance(follow_up, Points):
         return ""
     texts = [
-        describe_block_change(placed.block, placed.select(source.codes)[0], placed.select(follow_up.codes)[0])
-        for placed in source.space.blocks
+        describe_block_change(
+            placed_block.block, placed_block.select(source.codes)[0], placed_block.select(follow_up.codes)[0]
+        )
+        for placed_block in source.space.blocks
     ]
     return "; ".join(texts)
 
@@ -335,7 +337,7 @@ def _mark_changes(source: dict[Any, Any], changed_values: dict[Any, Any]) -> dic
     texts = {
         name: MarkedText.compare(source[name], value)
         for name, value in changed_values.items()
-        if is_wordy(value) and isinstance(source.get(name), str)
+        if has_several_words(value) and isinstance(source.get(name), str)
     }
     return {
         name: text
@@ -347,9 +349,9 @@ def _mark_changes(source: dict[Any, Any], changed_values: dict[Any, Any]) -> dic
 def _format_marked(source: dict[Any, Any], changed_values: dict[Any, Any]) -> str:
     """Return the changed values of a case; texts with their changed words marked."""
     marked_texts = _mark_changes(source, changed_values)
-    marked = {name: text.shorten(MAX_TEXT_CHARACTERS) for name, text in marked_texts.items()}
-    others = _format_case({name: value for name, value in changed_values.items() if name not in marked})
-    return ", ".join([*([others] if others else []), *(f"{name}={text}" for name, text in marked.items())])
+    short_texts = {name: text.shorten(MAX_TEXT_CHARACTERS) for name, text in marked_texts.items()}
+    others = _format_case({name: value for name, value in changed_values.items() if name not in short_texts})
+    return ", ".join([*([others] if others else []), *(f"{name}={text}" for name, text in short_texts.items())])
 
 
 def _format_value(value: object) -> str:

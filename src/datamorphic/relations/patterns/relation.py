@@ -550,13 +550,13 @@ class PatternRelation(Relation):
     ) -> npt.NDArray[Any]:
         """Return the type of each violation, and empty texts for other groups."""
         types = np.full(len(verdicts), "", dtype=object)
-        violated = np.flatnonzero(verdicts == VIOLATED)
-        if violated.size:
-            types[violated] = self.output.classify(
-                source.take(violated).frame,
-                [batch.take(violated).frame for batch, _ in follow_ups],
-                before.values[violated],
-                [outputs.values[violated] for _, outputs in follow_ups],
+        violated_rows = np.flatnonzero(verdicts == VIOLATED)
+        if violated_rows.size:
+            types[violated_rows] = self.output.classify(
+                source.take(violated_rows).frame,
+                [batch.take(violated_rows).frame for batch, _ in follow_ups],
+                before.values[violated_rows],
+                [outputs.values[violated_rows] for _, outputs in follow_ups],
             )
         return types
 
