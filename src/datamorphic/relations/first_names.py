@@ -1,6 +1,6 @@
 """First names by group, to see whether answers depend on them.
 
-The lists are short and ours: names that most readers take for names of one group. They are no statistics.
+The lists are short and ours: names that most readers take for names of one group. They are not based on statistics.
 """
 
 from __future__ import annotations

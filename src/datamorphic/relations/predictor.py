@@ -100,7 +100,7 @@ class _FrameRelation(_BatchRelation):
     def why_not(self, sut: Executor, inputs: Points) -> str:
         """Return why the relation does not apply: the system does not read frames."""
         if inputs.space.blocks:
-            return "the inputs hold images or sequences, which are no columns of a frame"
+            return "the inputs hold images or sequences, which are not columns of a frame"
         if isinstance(sut, Function):
             if sut.style == "array":
                 return "it takes arrays, so it knows columns by position"

@@ -183,11 +183,11 @@ def join_row_answers(answers: Sequence[object], labels: Labels | None = None) ->
     if not failed_rows:
         return to_outputs(list(answers), len(answers), labels, scalar=True)
     valid_rows = np.setdiff1d(np.arange(len(answers)), failed_rows)
-    valid = to_outputs([answers[row] for row in valid_rows], len(valid_rows), labels, scalar=True)
-    values = np.zeros(len(answers), dtype=valid.values.dtype if len(valid) else object)
+    valid_outputs = to_outputs([answers[row] for row in valid_rows], len(valid_rows), labels, scalar=True)
+    values = np.zeros(len(answers), dtype=valid_outputs.values.dtype if len(valid_outputs) else object)
     status = np.zeros(len(answers), dtype=np.int8)
-    values[valid_rows], status[valid_rows] = valid.values, valid.status
-    messages = {int(valid_rows[row]): text for row, text in valid.messages.items()}
+    values[valid_rows], status[valid_rows] = valid_outputs.values, valid_outputs.status
+    messages = {int(valid_rows[row]): text for row, text in valid_outputs.messages.items()}
     for row in failed_rows:
         error: Any = answers[row]
         status[row] = STATUS_BY_ERROR.get(type(error), Status.ERROR)
