@@ -55,8 +55,8 @@ CASES = {
         lambda: dm.Space.from_frame(pd.DataFrame({"x": [np.nan, np.nan]})), DataError, "has no values at all. Drop it"),
     "dates": (
         lambda: dm.Space.from_frame(pd.DataFrame({"d": pd.to_datetime(["2020-01-01"])})), DataError, "days since a date"),
-    "lists as values": (
-        lambda: dm.Space.from_frame(pd.DataFrame({"x": [[1], [2]]})), DataError, "'x' holds a list ([1]), which is not hashable"),
+    "sets as values": (
+        lambda: dm.Space.from_frame(pd.DataFrame({"x": [{1}, {2}]})), DataError, "'x' holds a set ({1}), which is not hashable"),
     "a target that is not there": (
         lambda: dm.Space.from_frame(FRAME, target="tarfet"), DataError, "'tarfet' is not in the frame"),
     "a vector": (lambda: dm.Space.from_arrays([1.0, 2.0]), DataError, "X.reshape(-1, 1)"),
@@ -110,7 +110,7 @@ CASES = {
     "no features": (lambda: dm.Space([]), SpaceError, "at least one feature"),
     "two features of one name": (
         lambda: dm.Space([dm.Continuous("x"), dm.Integer("x")]), SpaceError, "Two features are named 'x'"),
-    "a string as a feature": (lambda: dm.Space(["x"]), SpaceError, "takes Continuous, Integer and Categorical"),
+    "a string as a feature": (lambda: dm.Space(["x"]), SpaceError, "takes Continuous, Integer, Categorical and Text"),
     "unknown moves": (
         lambda: dm.Space([dm.Continuous("x")], moves="wrap"), ArgumentError, "'moves' parameter of Space must be one of 'clip', 'open'"),
     "an unknown constraint": (lambda: dm.Space([dm.Continuous("x")], constraints=[3]), SpaceError, "A constraint must be"),

@@ -28,7 +28,6 @@ from typing import Any
 
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_variable] = "1"  # before NumPy is imported: sums must not depend on the number of cores
-os.environ["DATAMORPHIC_STORE"] = "none"
 
 FOLDER = Path(__file__).resolve().parent
 DIGESTS = FOLDER / "digests.json"
@@ -211,6 +210,7 @@ def write(outcomes: dict[str, Outcome], all_names: set[str]) -> int:
 
 def main() -> int:
     """Run the command line of the record."""
+    os.environ["DATAMORPHIC_STORE"] = "none"  # here, because collecting doctests imports this module, too
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     action = parser.add_mutually_exclusive_group(required=True)
     action.add_argument("--write", action="store_true", help="write the record")

@@ -60,7 +60,7 @@ VALUES: dict[str, Callable[[str], Iterable[str]]] = {
     # without names that need quotes, which a shell does not complete
     "only": _offer(
         "adequacy answers baseline batches borders calibration classes dependence duplicates identifiers interface invariant "
-        "leaks learning memorisation metamorphisms monotone protected repeats response scores slices suggestions"
+        "leaks learning memorisation metamorphisms monotone pixels protected repeats response scores slices suggestions texts"
     ),
     "pool": _offer("fixed growing"),
     "refine": _offer("auto bisect score multisection"),
