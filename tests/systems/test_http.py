@@ -448,7 +448,7 @@ def test_a_server_that_is_down_is_exit_code_3(tmp_path, monkeypatch):
     ("text", "message"),
     [
         ("url = ", r"service.toml is not a valid TOML file"),
-        ("answer = '$'", r"service.toml describes no service"),
+        ("answer = '$'", r"service.toml does not describe a service"),
         ("url = 'https://h'\nanser = '$'", r"service.toml has the key 'anser', which is not a parameter of HttpService. Did you mean 'answer'\?"),
         ("url = 'https://h'\nanswer = 'x'", r"service.toml: A path into a JSON answer begins with \$"),
         ("url = 'https://h'\nca_file = 'no.pem'", r"There is no file '.*no.pem'"),
