@@ -163,7 +163,7 @@ def test_only_the_faulty_move_is_blamed():
         },
     )
     for seed in range(12 if LONG else 2):
-        broken = dm.laws(system, examples=100, seed=seed).broken
+        broken = dm.laws(system, examples=200, seed=seed).broken
         assert [(result.law, result.culprit) for result in broken] == [("step", "up")]
         assert broken[0].words.startswith("up goes 2 where its step is 1: 'y' from ")
 
@@ -206,7 +206,7 @@ def constrained(**changes):
     ],
 )
 def test_laws_are_checked_in_spaces_with_constraints(changes, law, words):
-    broken = {result.law: result.words for result in dm.laws(constrained(**changes), examples=80).broken}
+    broken = {result.law: result.words for result in dm.laws(constrained(**changes), examples=200).broken}
     assert words in broken[law]
 
 
@@ -223,7 +223,7 @@ def test_moves_must_lead_to_and_from_missing_values():
     }
     assert dm.laws(type("Whole", (), {"space": space, **moves}), examples=60).holds
     del moves["clear_x"]
-    broken = dm.laws(type("NoWayOut", (), {"space": space, **moves}), examples=60).broken
+    broken = dm.laws(type("NoWayOut", (), {"space": space, **moves}), examples=100).broken
     assert [result.law for result in broken] == ["completeness"]
     assert "from x = a value to missing, which is never reached" in broken[0].words
 
@@ -248,7 +248,7 @@ def test_an_error_of_a_function_quotes_its_input():
             raise ValueError("unlucky")
         return p.assign(x=p["x"] + 1)
 
-    broken = dm.laws(type("Raises", (), {"space": PLANE, "right": right}), examples=60).broken
+    broken = dm.laws(type("Raises", (), {"space": PLANE, "right": right}), examples=100).broken
     closure = next(result for result in broken if result.law == "closure")
     assert "raised ValueError: unlucky" in closure.words
     assert "Its input was x = " in closure.words
@@ -261,7 +261,7 @@ def test_occasional_failures_of_a_system_are_mentioned():
             raise ValueError("too far")
         return p["x"] > 5
 
-    results = dm.laws(type("Picky", (), {"space": PLANE, "ask": picky}), examples=60).results
+    results = dm.laws(type("Picky", (), {"space": PLANE, "ask": picky}), examples=100).results
     assert "failed on some inputs" in next(result.words for result in results if result.law == "determinism")
 
 

@@ -224,7 +224,8 @@ class ValhallaRouter(ResourceSystem):
             config.write_text(json.dumps(_make_config(_import_valhalla(), tiles)))
             try:
                 process = subprocess.run(
-                    [builder, "-c", str(config), str(self.extract)],
+                    [builder, "-c", str(config), str(self.extract.resolve())],
+                    cwd=build_folder,  # the builder leaves lists of duplicate ways in the current folder
                     capture_output=True,
                     text=True,
                     errors="replace",
