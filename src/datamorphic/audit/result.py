@@ -162,7 +162,7 @@ class AuditResult(Exportable):
         ending = ""
         if untried_count:
             were = "was" if untried_count == 1 else "were"
-            reason = "the audit was interrupted" if self.interrupted else "there was no time"
+            reason = "the audit was interrupted" if self.interrupted else f"the budget ({self.budget}) did not suffice"
             ending = f"; {pluralize(untried_count, 'check')} {were} not tried, since {reason}"
         if not run_count:
             return f"nothing could be checked{ending}"

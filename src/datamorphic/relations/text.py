@@ -168,9 +168,9 @@ def text_relations(
 ) -> dict[str, PatternRelation]:
     """Return relations of text classifiers by name: the class stays the same.
 
-    "letter case", "punctuation", "spaces" and "neutral words" are hypotheses: a classifier may have reasons to break them.
-    "typo" is a relation for robustness. "first name" replaces a first name by one of another group. "synonym" is there if
-    `synonyms` are given.
+    "text.letter case", "text.punctuation", "text.spaces" and "text.neutral words" are hypotheses: a classifier may have reasons
+    to break them. "text.typo" is a relation for robustness. "text.first name" replaces a first name by one of another group.
+    "text.synonym" is there if `synonyms` are given.
 
     Parameters
     ----------
@@ -191,9 +191,9 @@ def text_relations(
     >>> predict = lambda texts: ["loud" if text.isupper() else "quiet" for text in texts]
     >>> texts = [f"This is text number {i}, and it is fine." for i in range(50)]
     >>> relations = dm.text_relations()
-    >>> report = dm.check(predict, texts, relations=[relations["letter case"], relations["spaces"]])
+    >>> report = dm.check(predict, texts, relations=[relations["text.letter case"], relations["text.spaces"]])
     >>> report.table[["relation", "violated"]].values.tolist()
-    [['letter case', 50], ['spaces', 0]]
+    [['text.letter case', 50], ['text.spaces', 0]]
     """
     if not isinstance(column, str) or not column:
         reject("column", "text_relations", "the name of a column", column)
@@ -213,6 +213,6 @@ def text_relations(
     if synonyms is not None:
         relations["synonym"] = (UseSynonym(column=column, synonyms=synonyms) >> same_class, "HMR")
     return {
-        name: relation.named(name, promise=promise, domain=TEXT_DOMAIN)  # type: ignore[arg-type]
+        f"text.{name}": relation.named(f"text.{name}", promise=promise, domain=TEXT_DOMAIN)  # type: ignore[arg-type]
         for name, (relation, promise) in relations.items()
     }

@@ -44,14 +44,14 @@ MIN_NAME_SHARE = 0.1  # of texts whose answer changes with a name
 MIN_NAME_SHARE_LOWER_END = 0.05  # of the interval of that share
 #: of texts whose answer differs among the made-up names; if there are more, the name need not be the cause
 MAX_CHANCE_SHARE = 0.02
-WRITING_RELATIONS = ("letter case", "punctuation", "spaces", "neutral words")
+WRITING_RELATIONS = ("text.letter case", "text.punctuation", "text.spaces", "text.neutral words")
 #: what the answer depends on, before the name of the column
 WRITING_TITLES = {
-    "letter case": "the letter case of",
-    "punctuation": "the mark at the end of",
-    "spaces": "the number of spaces in",
-    "neutral words": "neutral words in",
-    "synonym": "synonyms in",
+    "text.letter case": "the letter case of",
+    "text.punctuation": "the mark at the end of",
+    "text.spaces": "the number of spaces in",
+    "text.neutral words": "neutral words in",
+    "text.synonym": "synonyms in",
 }
 MIN_WRITING_SHARE = 0.1  # the lower end of the interval of the share of texts whose answer changes
 MIN_WRITING_SHARE_FOR_CONCERN = 0.25
@@ -303,7 +303,8 @@ def _build_name_finding(
         sure=0.95 if in_data else 0.85,
         detail=detail,
         remedy="A name says nothing about the content of a text. Look at what the training data say about it, replace names by "
-        "placeholders before training, or balance the data. Check dm.text_relations()['first name'] in a test.",
+        "placeholders before training, or balance the data. Then keep it so with a test: "
+        f"dm.assert_holds(model, data, dm.text_relations({column_name!r})['text.first name']).",
         cases=cases,
         of=count,
         counted_in_detail=True,
@@ -340,7 +341,7 @@ def _try_writing(sample: _TextSample) -> tuple[list[Finding], list[Section], str
     points, base = subset.query(subset.texts)
     relations = text_relations(subset.feature.name, synonyms=subset.feature.synonyms or None)
     findings, body = [], []
-    for name in (*WRITING_RELATIONS, *(["synonym"] if "synonym" in relations else [])):
+    for name in (*WRITING_RELATIONS, *(["text.synonym"] if "text.synonym" in relations else [])):
         relation = relations[name]
         frame = points.frame
         applies = np.asarray(relation.input.applies(frame), dtype=bool)
@@ -374,7 +375,7 @@ def _build_writing_finding(
     rows = np.flatnonzero(changed)[:MAX_EXAMPLES].tolist()
     return Finding(
         check="texts",
-        about=f"{name} of {column_name}",
+        about=f"{name.removeprefix('text.')} of {column_name}",
         title=f"The answer depends on {subject}",
         level=level,
         sure=0.9,
