@@ -39,7 +39,7 @@ def hunt(
         opt.option(
             "NAME",
             "What chooses the groups: SFIDMT-ART, MT-RT (random), MT-BART ... The default is SFIDMT-ART, for models "
-            "MD-ART.",
+            "MD-ART, for texts and relations made of patterns the rows of --data.",
         ),
     ] = None,
     selector: Annotated[
@@ -134,8 +134,10 @@ def _load_system_to_hunt(
             return program, program.name, program.relations
         mutant = program.mutants[mutant_id]
         return mutant, f"{program.name}/{mutant.id}", program.relations
+    from ..systems.base import Executor
+
     system, options = load_system(text, None, trust)
-    is_model = isinstance(system, str) or hasattr(system, "predict")
+    is_model = isinstance(system, str | Executor) or hasattr(system, "predict")
     if not callable(system) and not is_model:
         raise UsageError(
             f"{text!r} is of type {type(system).__name__}, neither a function nor a model. Name one of them: "

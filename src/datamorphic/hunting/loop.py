@@ -83,11 +83,7 @@ def run_trial(
     record.counts = np.zeros((len(proposer.relations), 4), dtype=np.int64)
     start_time = time.perf_counter()
     while record.groups < budget and (stop_after is None or len(record.violated) < stop_after):
-        count = min(
-            max(FIRST_BATCH_GROUPS, record.groups // BATCH_GROWTH_DIVISOR), MAX_BATCH_GROUPS, budget - record.groups
-        )
-        if options.batch is not None:
-            count = min(count, options.batch)
+        count = choose_batch_size(record.groups, budget, options.batch)
         proposal_start = time.perf_counter()
         picks = proposer.propose(count)
         record.generation_seconds += time.perf_counter() - proposal_start
@@ -113,13 +109,24 @@ def run_trial(
         proposer.tell(picks, verdicts, margins)
         if trial == 0 and record.groups < MAX_GROUPS_PLOTTED:
             record.first_batches.append((picks, verdicts))
-        _record_batch(record, picks, verdicts, start_time, stop_after)
-        last = record.violated[-1] if record.violated else 0
-        for violation in sorted(batch_violations, key=lambda violation: violation.number):
-            if violation.number <= last and len(violations) < MAX_VIOLATIONS_KEPT:
-                violations.append(violation)
+        record_batch(record, picks, verdicts, start_time, stop_after)
+        keep_violations(violations, batch_violations, record)
     record.exhausted = stop_after is None or len(record.violated) < stop_after
     record.seconds = time.perf_counter() - start_time
+
+
+def choose_batch_size(groups: int, budget: int, limit: int | None) -> int:
+    """Return the number of groups to execute next, after `groups` of them; `limit` is what the user allows at once."""
+    size = min(max(FIRST_BATCH_GROUPS, groups // BATCH_GROWTH_DIVISOR), MAX_BATCH_GROUPS, budget - groups)
+    return size if limit is None else min(size, limit)
+
+
+def keep_violations(violations: list[ViolatingGroup], batch: list[ViolatingGroup], record: HuntTrial) -> None:
+    """Append the violating groups of a batch that count, in the order of their numbers."""
+    last = record.violated[-1] if record.violated else 0
+    for violation in sorted(batch, key=lambda violation: violation.number):
+        if violation.number <= last and len(violations) < MAX_VIOLATIONS_KEPT:
+            violations.append(violation)
 
 
 def _judge_groups(
@@ -150,7 +157,7 @@ def _query_inputs(inputs: list[Floats], progress: float) -> Steps[HuntQuery, tup
     return parts, all_answered
 
 
-def _record_batch(
+def record_batch(
     record: HuntTrial, picks: Picks, verdicts: Verdicts, start_time: float, stop_after: int | None
 ) -> None:
     """Add the verdicts of a batch to the record of its trial.

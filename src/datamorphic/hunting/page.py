@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._text import format_percent, format_short, pluralize
+from ..relations.function import FunctionRelation
 from ..reporting.document import Axis, Page, Scatter, Section, SectionState, Table
 from ..reporting.text import to_one_line
 from ..space.features import Categorical
@@ -138,6 +139,7 @@ def _build_sources_sections(hunt: Hunt) -> list[Section]:
     executed = hunt.executed(number)
     if not 1 <= executed.sources.shape[1] <= MAX_PLANE_DIMENSIONS or len(executed.sources) < 2:
         return []
+    assert isinstance(relation, FunctionRelation)  # other relations have no sources to plot
     groups = pluralize(hunt.trials[0].groups, "group")
     if hunt.trials[0].groups > MAX_GROUPS_PLOTTED:
         groups = f"the first {executed.group_count:,} of {groups}"
@@ -204,6 +206,7 @@ def _build_regions_sections(hunt: Hunt, system: Callable[..., Any]) -> list[Sect
     parts = []
     for number in numbers:
         relation = hunt.relations[number]
+        assert isinstance(relation, FunctionRelation)  # of a function, which is given here
         source_count = DEFAULT_SOURCES
         if not getattr(system, "is_vectorized", False):
             seconds_per_source = seconds_per_call * (relation.sources + relation.follow_ups) * len(numbers)

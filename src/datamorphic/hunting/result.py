@@ -12,7 +12,7 @@ import numpy.typing as npt
 from .._text import format_short, pluralize, to_jsonable
 from .._validation import validate_integer
 from ..errors import ArgumentError
-from ..relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, Mask, Verdicts
+from ..relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, Mask, Relation, Verdicts
 from ..relations.box import Floats
 from ..relations.function import FunctionRelation
 from ..reporting.export import Exportable
@@ -101,7 +101,7 @@ class Hunt(Exportable):
     ----------
     name, generator : str
         The names of the system, and of the generator or selector.
-    relations : tuple of FunctionRelation
+    relations : tuple of FunctionRelation or Relation
         The relations that were checked.
     trials : list of HuntTrial
         The record of each trial.
@@ -128,7 +128,7 @@ class Hunt(Exportable):
 
     name: str
     generator: str
-    relations: tuple[FunctionRelation, ...]
+    relations: tuple[FunctionRelation | Relation, ...]
     trials: list[HuntTrial]
     kept: list[ViolatingGroup]
     columns: tuple[str, ...]
@@ -282,15 +282,16 @@ class Hunt(Exportable):
         return row
 
     def executed(self, relation: int) -> ExecutedSources:
-        """Return the sources of a relation among the first groups of the first trial."""
+        """Return the sources of a relation among the first groups of the first trial; none if they are rows of data."""
+        function = self.relations[relation]
         batches, group_count = self.trials[0].first_batches, self.trials[0].groups
+        if not isinstance(function, FunctionRelation) or not batches:
+            return ExecutedSources(np.zeros((0, 0)), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=bool), 0)
         relation_numbers = np.concatenate([picks.relation for picks, _ in batches])[:group_count]
         sources = np.concatenate([picks.sources for picks, _ in batches])[:group_count]
         violated = np.concatenate([verdicts for _, verdicts in batches])[:group_count] == VIOLATED
         rows = np.flatnonzero(relation_numbers == relation)
-        return ExecutedSources(
-            sources[rows, : self.relations[relation].width], rows + 1, violated[rows], len(relation_numbers)
-        )
+        return ExecutedSources(sources[rows, : function.width], rows + 1, violated[rows], len(relation_numbers))
 
     def __repr__(self) -> str:
         return f"Hunt({self.name}: {pluralize(self.violated, 'violation')} in {pluralize(self.groups, 'group')})"

@@ -31,6 +31,7 @@ from .loop import HuntSteps, Proposer, RoundRobin, run_trial
 from .options import GenerateOptions, HuntOptions
 from .plots import COLUMN_LETTERS
 from .result import Hunt, HuntTrial, ViolatingGroup
+from .row_runner import ROWS, fit_relations, run_row_trial, uses_rows
 from .selectors import make_selector
 from .system_runner import (
     OutputReader,
@@ -69,13 +70,15 @@ def run_hunt(
             data,
             target=target,
             space=space,
-            seeds=1,
+            seeds=1 if data is None else None,  # all rows, which may be the sources
             rng=np.random.default_rng(0),
             timeout=options.timeout,
             isolated=needs_processes(options.engine),
         )
         known_space = subject.seeds.space
     items = _list_relations(sut, relations, known_space is not None)
+    if uses_rows(items, options, subject.seeds if is_system and data is not None else None):
+        return _hunt_rows(subject.sut, subject.seeds, items, options)
     changes = [] if known_space is None else fit_changes(items, subject.sut, known_space)
     if known_space is not None and changes:
         box = find_source_box(changes, known_space)
@@ -103,15 +106,16 @@ def generate_groups(relation: FunctionRelation | DomainLike, options: GenerateOp
     return generator.propose(options.n)
 
 
-#: runs the steps of a trial: takes the steps, the record of the trial, its number and the progress display
-TrialRunner = Callable[[HuntSteps, HuntTrial, int, Progress], None]
+#: runs a trial: takes its number, its record, the list to which violations are appended, and the progress display
+TrialRunner = Callable[[int, HuntTrial, list[ViolatingGroup], Progress], None]
 
 
 def _hunt_function(runner: FunctionRunner, proposer: Proposer, options: HuntOptions) -> Hunt:
     """Run the trials against a function, in this process."""
 
-    def run_steps(steps: HuntSteps, record: HuntTrial, number: int, display: Progress) -> None:
+    def run_one(number: int, record: HuntTrial, violations: list[ViolatingGroup], display: Progress) -> None:
         calls_before = runner.calls
+        steps = _start_trial(proposer, number, options, violations, record)
         try:
             query = next(steps)
             while True:
@@ -127,7 +131,8 @@ def _hunt_function(runner: FunctionRunner, proposer: Proposer, options: HuntOpti
 
     with Interrupts() as interrupts:
         _set_answerer(proposer, lambda parts: [runner(part)[0] for part in parts])
-        hunt = _run_trials(runner.name, _name_columns(proposer.relations[0]), proposer, options, run_steps)
+        columns = _name_columns(proposer.relations[0])
+        hunt = _run_trials(runner.name, columns, proposer.name, proposer.relations, options, run_one)
     return replace(hunt, failed=runner.failures, failure_message=runner.most_frequent_message)
 
 
@@ -136,19 +141,47 @@ def _hunt_system(
 ) -> Hunt:
     """Run the trials against a system whose inputs are those of a space."""
 
-    def run_steps(steps: HuntSteps, record: HuntTrial, number: int, display: Progress) -> None:
-        counter, flow = CallCounter(), to_flow(steps, space, read_outputs)
+    def run_one(number: int, record: HuntTrial, violations: list[ViolatingGroup], display: Progress) -> None:
+        counter = CallCounter()
+        flow = to_flow(_start_trial(proposer, number, options, violations, record), space, read_outputs)
         drive(flow, executor, tally=counter, engine=options.engine, timeout=options.timeout, progress=False)
         record.calls = counter.calls
 
     with Interrupts():
         _set_answerer(proposer, lambda parts: [executor.execute(Points(space, part)).values for part in parts])
-        hunt = _run_trials(executor.name, space.names, proposer, options, run_steps)
+        hunt = _run_trials(executor.name, space.names, proposer.name, proposer.relations, options, run_one)
     return replace(hunt, space=space)
 
 
+def _hunt_rows(executor: Executor, inputs: Points, relations: Sequence[object], options: HuntOptions) -> Hunt:
+    """Run the trials on rows of data."""
+    fitted_relations = fit_relations(relations, executor, inputs)
+
+    def run_one(number: int, record: HuntTrial, violations: list[ViolatingGroup], display: Progress) -> None:
+        counter = CallCounter()
+        flow = run_row_trial(fitted_relations, inputs, number, options, violations, record)
+        drive(flow, executor, tally=counter, engine=options.engine, timeout=options.timeout, progress=False)
+        record.calls = counter.calls
+
+    with Interrupts():
+        return _run_trials(executor.name, inputs.space.names, ROWS, fitted_relations, options, run_one)
+
+
+def _start_trial(
+    proposer: Proposer, number: int, options: HuntOptions, violations: list[ViolatingGroup], record: HuntTrial
+) -> HuntSteps:
+    """Return the steps of a trial, with random numbers of its own."""
+    trial_proposer = proposer.clone(np.random.default_rng([options.seed, number]))
+    return run_trial(trial_proposer, number, options, violations, record)
+
+
 def _run_trials(
-    name: str, columns: Sequence[str], proposer: Proposer, options: HuntOptions, run_steps: TrialRunner
+    name: str,
+    columns: Sequence[str],
+    generator: str,
+    relations: Sequence[FunctionRelation | Relation],
+    options: HuntOptions,
+    run_one: TrialRunner,
 ) -> Hunt:
     """Return the result of all trials, or of those until an interrupt."""
     start_time = time.perf_counter()
@@ -158,18 +191,16 @@ def _run_trials(
     with Progress(f"hunting {name}", options.progress) as display:
         for number in range(options.trials):
             trials.append(HuntTrial())
-            trial_proposer = proposer.clone(np.random.default_rng([options.seed, number]))
             try:
-                steps = run_trial(trial_proposer, number, options, violations, trials[-1])
-                run_steps(steps, trials[-1], number, display)
+                run_one(number, trials[-1], violations, display)
             except (Interrupted, KeyboardInterrupt):  # report the trials so far
                 interrupted = True
                 break
             display.show(f"trial {number + 1:,} of {options.trials:,}", (number + 1) / options.trials)
     return Hunt(
         name=name,
-        generator=proposer.name,
-        relations=proposer.relations,
+        generator=generator,
+        relations=tuple(relations),
         trials=trials,
         kept=violations,
         columns=tuple(columns),

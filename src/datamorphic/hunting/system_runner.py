@@ -77,8 +77,8 @@ def to_function_relation(relation: Relation, space: Space) -> FunctionRelation:
             return space.points(follow_ups).codes
         except DataError as error:
             raise ArgumentError(
-                f"Follow-ups of the relation {relation.name!r} leave the space of the model, but a hunt stays in it: "
-                f"{error}"
+                f"Follow-ups of the relation {relation.name!r} leave the space of the model, but a hunt stays in it, unless "
+                f"sources are rows of data (generator='rows'): {error}"
             ) from None
 
     def is_applicable(x: list[Any], _: list[Any]) -> Any:

@@ -64,7 +64,7 @@ class Box:
             if feature.kind == "text":
                 raise ArgumentError(
                     f"{owner} draws numbers and categories between limits, but the feature {feature.name!r} is text. Give data "
-                    "instead, as in dm.check(model, texts)."
+                    "instead, as in dm.hunt(model, relation, data=texts)."
                 )
             if not (np.isfinite(feature.low) and np.isfinite(feature.high)):
                 raise ArgumentError(

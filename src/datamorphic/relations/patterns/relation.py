@@ -457,13 +457,13 @@ class PatternRelation(Relation):
         """Return the follow-up of each source case, if there is only one and it needs no answer."""
         if self.input.uses_answers:
             raise ArgumentError(
-                f"Follow-ups of the relation {self.name!r} are made from answers. Use it with check, not with hunt."
+                f"Follow-ups of the relation {self.name!r} are made from answers. Hunt among rows of data: hunt(..., data=...)."
             )
         frames = self.input.follow_ups(frame, rng)
         if len(frames) > 1:
             raise ArgumentError(
-                f"The relation {self.name!r} has {len(frames)} follow-ups per case. Use it with check, not with hunt, or give its "
-                "input pattern a single value."
+                f"The relation {self.name!r} has {len(frames)} follow-ups per case. Hunt among rows of data, hunt(..., data=...), or "
+                "give its input pattern a single value."
             )
         return frames[0]
 
