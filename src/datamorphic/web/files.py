@@ -1,0 +1,39 @@
+"""The files that the studio sends: reports and other files of jobs, to the person who started them only."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from fastapi import HTTPException, Request
+from fastapi.responses import FileResponse
+from nicegui import app
+
+from ..errors import UsageError
+from .jobs import REPORT_FILE
+from .studio import Studio
+
+_FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
+
+
+def register(studio: Studio) -> None:
+    """Add the addresses of files."""
+
+    def find(request: Request, number: int, name: str) -> Path:
+        try:
+            job = studio.workspaces.get(request.session["id"]).find_job(number)
+        except UsageError as error:
+            raise HTTPException(404, str(error)) from None
+        path = job.get_file(name) if _FILE_NAME.fullmatch(name) else None
+        if path is None:
+            raise HTTPException(404, "There is no such file.")
+        return path
+
+    @app.get("/jobs/{number}/report")
+    def send_report(number: int, request: Request) -> FileResponse:
+        # the page brings its own, stricter policy
+        return FileResponse(find(request, number, REPORT_FILE), media_type="text/html")
+
+    @app.get("/jobs/{number}/files/{name}")
+    def send_file(number: int, name: str, request: Request) -> FileResponse:
+        return FileResponse(find(request, number, name), filename=name, media_type="application/octet-stream")

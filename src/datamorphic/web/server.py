@@ -1,0 +1,83 @@
+"""Start the studio: build the application from its pages, and serve it."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import logging
+import os
+import sys
+import webbrowser
+from typing import Any
+
+from ..errors import MissingExtra, UsageError
+from .options import WebOptions
+from .security import Gatekeeper
+from .studio import PAGES, Studio
+
+READY_MESSAGE = "The studio is at {address} (Ctrl-C ends it)"
+
+
+def build_application(options: WebOptions) -> tuple[Gatekeeper, Studio]:
+    """Return the ASGI application and what its pages share."""
+    studio = Studio(options)
+    os.environ["NICEGUI_STORAGE_PATH"] = str(studio.workspaces.root / "nicegui")  # read when NiceGUI is imported
+    try:
+        from fastapi import FastAPI
+        from nicegui import app, ui
+    except ImportError:
+        raise MissingExtra("The studio needs NiceGUI. Install it: pip install 'datamorphic[web]'.") from None
+    from . import files
+
+    for module, *_ in PAGES:
+        importlib.import_module(f"datamorphic.web.{module}").register(studio)
+    files.register(studio)
+    app.on_startup(studio.workspaces.workers.prepare)
+    app.on_shutdown(studio.workspaces.close)
+    secret = studio.workspaces.read_secret()
+    application = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    ui.run_with(
+        application,
+        title="datamorphic studio",
+        dark=None,
+        tailwind=False,
+        storage_secret=secret,
+        session_middleware_kwargs={"same_site": "strict"},
+        reconnect_timeout=30.0,
+        show_welcome_message=False,
+    )
+    return Gatekeeper(application, options, secret), studio
+
+
+def run_server(options: WebOptions, *, open_browser: bool = True, path: str = "/") -> None:
+    """Serve the studio until Ctrl-C."""
+    gatekeeper, _ = build_application(options)
+    import uvicorn
+
+    logging.getLogger("nicegui").setLevel(logging.ERROR)
+    config = uvicorn.Config(
+        gatekeeper, host=options.host, port=options.port, log_level="warning", ws_max_size=2**24, server_header=False
+    )
+    server = _build_server(config, options, path if open_browser else None)
+    server.run()
+    if not server.started:
+        raise UsageError(f"Port {options.port} of {options.host} cannot be used. Choose another: --port 8081.")
+
+
+def _build_server(config: Any, options: WebOptions, path: str | None) -> Any:
+    """Return a server that says its address when it is ready, and opens a browser if a path is given."""
+    import uvicorn
+
+    class ReadyServer(uvicorn.Server):
+        async def startup(self, sockets: Any = None) -> None:
+            await super().startup(sockets)
+            if not self.started:
+                return
+            port = self.servers[0].sockets[0].getsockname()[1]
+            host = f"[{options.host}]" if ":" in options.host else options.host
+            address = f"http://{host}:{port}"
+            print(READY_MESSAGE.format(address=address), flush=True)
+            if path is not None and sys.stdout.isatty():
+                asyncio.get_running_loop().run_in_executor(None, webbrowser.open, address + path)
+
+    return ReadyServer(config)

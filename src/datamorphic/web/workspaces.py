@@ -1,0 +1,204 @@
+"""`Workspace`: what one person does in the studio; `Workspaces` keeps those of all people apart."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import secrets
+import shutil
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..errors import UsageError
+from .commands import has_option
+from .folder import ServedFolder
+from .jobs import FRONT_FILE, REPORT_FILE, StudioJob, WorkerPool
+from .options import WebOptions
+from .pool_client import PoolClient
+from .subject import ChosenSubject
+
+MAX_JOBS_RUNNING = 4  # of one person at a time
+MAX_JOBS_KEPT = 50
+STATE_FILE = "workspace.json"
+MAX_AGE_DAYS = 30  # of a workspace that nobody has opened
+
+
+@dataclass(eq=False)
+class Workspace:
+    """The subject, the jobs, the test pool, the scripts and the uploads of one person."""
+
+    folder: Path
+    options: WebOptions
+    workers: WorkerPool
+    subject: ChosenSubject = field(default_factory=ChosenSubject)
+    jobs: list[StudioJob] = field(default_factory=list)
+    _pool: PoolClient | None = None
+    _tasks: set[asyncio.Task[None]] = field(default_factory=set)
+
+    @classmethod
+    def open(cls, folder: Path, options: WebOptions, workers: WorkerPool) -> Workspace:
+        """Return the workspace in a folder, with the jobs of an earlier studio."""
+        for name in ("jobs", "uploads", "scripts"):
+            (folder / name).mkdir(parents=True, exist_ok=True)
+        workspace = cls(folder, options, workers)
+        try:
+            document = json.loads((folder / STATE_FILE).read_text(encoding="utf-8"))
+            workspace.subject = ChosenSubject(**document["subject"])
+        except (OSError, ValueError, TypeError, KeyError):
+            pass
+        job_folders = sorted((folder / "jobs").iterdir(), key=lambda path: path.name.zfill(9))
+        workspace.jobs = [job for path in job_folders if (job := StudioJob.load(path)) is not None]
+        return workspace
+
+    # -- files ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def served_folder(self) -> ServedFolder:
+        """The folder that the studio was started on."""
+        return ServedFolder(self.options.folder)
+
+    @property
+    def uploads(self) -> ServedFolder:
+        """The files that this person has uploaded."""
+        return ServedFolder(self.folder / "uploads")
+
+    @property
+    def scripts(self) -> ServedFolder:
+        """The scripts of this person, which are also the folder of the test pool."""
+        return ServedFolder(self.folder / "scripts")
+
+    @property
+    def folders(self) -> list[ServedFolder]:
+        """The folders of models and data: uploads first."""
+        return [self.uploads, self.served_folder]
+
+    def save_upload(self, name: str, content: bytes) -> Path:
+        """Keep an uploaded file under its own name, without any folder of that name."""
+        if len(content) > self.options.upload_megabytes * 1_000_000:
+            raise UsageError(
+                f"{name!r} has more than {self.options.upload_megabytes} MB. Put it into the served folder."
+            )
+        base = Path(name.replace("\\", "/")).name.strip().lstrip(".")
+        if not base or "\0" in base:
+            raise UsageError(f"{name!r} is not a name of a file.")
+        path = self.folder / "uploads" / base[-120:]
+        path.write_bytes(content)
+        return path
+
+    def choose(self, subject: ChosenSubject) -> None:
+        """Test something else from now on; jobs of the earlier subject go on."""
+        self.subject = subject
+        if self._pool is not None:
+            self._pool.close()
+            self._pool = None
+        self.save()
+
+    def save(self) -> None:
+        """Write what must survive the end of the studio."""
+        text = json.dumps({"subject": self.subject.to_document(), "opened": time.time()})
+        (self.folder / STATE_FILE).write_text(text, encoding="utf-8")
+
+    # -- jobs ----------------------------------------------------------------------------------------------------------
+
+    def start_job(
+        self, command: str, arguments: Sequence[str], *, title: str, page: str, report: bool = True, front: bool = False
+    ) -> StudioJob:
+        """Run a command in the background; its JSON document, report and front are files of the job."""
+        if sum(not job.ended for job in self.jobs) >= MAX_JOBS_RUNNING:
+            raise UsageError(f"{MAX_JOBS_RUNNING} jobs are running. Wait for one of them, or stop it.")
+        number = 1 + max((job.number for job in self.jobs), default=0)
+        folder = self.folder / "jobs" / str(number)
+        words = [*command.split(), *arguments, "--json"]
+        if report:
+            words.append(f"--html={folder / REPORT_FILE}")
+        if front:
+            words.append(f"--save={folder / FRONT_FILE}")
+        if self.options.store is not None and has_option(command, "--store"):
+            words.append(f"--store={self.options.store}")
+        if self.options.trust and has_option(command, "--trust"):
+            words.append("--trust")
+        job = StudioJob(number=number, title=title, arguments=words, folder=folder, page=page)
+        self.jobs.append(job)
+        self._forget_old_jobs()
+        task = asyncio.create_task(job.execute(self.workers, self.served_folder.root))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return job
+
+    def find_job(self, number: int) -> StudioJob:
+        """Return a job of this person."""
+        for job in self.jobs:
+            if job.number == number:
+                return job
+        raise UsageError(f"There is no job {number} here.")
+
+    def list_jobs(self, page: str) -> list[StudioJob]:
+        """Return the jobs that a page started, the newest first."""
+        return [job for job in reversed(self.jobs) if job.page == page]
+
+    def _forget_old_jobs(self) -> None:
+        for job in [job for job in self.jobs if job.ended][: max(0, len(self.jobs) - MAX_JOBS_KEPT)]:
+            self.jobs.remove(job)
+            shutil.rmtree(job.folder, ignore_errors=True)
+
+    # -- the test pool -------------------------------------------------------------------------------------------------
+
+    @property
+    def pool(self) -> PoolClient:
+        """The test pool of the subject, in a process of its own that is started when it is needed."""
+        if self._pool is None:
+            self._pool = PoolClient(self.workers, self.subject, self.scripts.root, self.served_folder.root)
+        return self._pool
+
+    def close(self) -> None:
+        """End the processes of this person."""
+        if self._pool is not None:
+            self._pool.close()
+
+
+class Workspaces:
+    """The workspaces of all people, by the secret number of their session."""
+
+    def __init__(self, options: WebOptions) -> None:
+        self.options = options
+        self.root = options.workspaces or _get_default_root()
+        self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.workers = WorkerPool()
+        self._workspaces: dict[str, Workspace] = {}
+        self._remove_old()
+
+    def get(self, session: str) -> Workspace:
+        """Return the workspace of a session."""
+        key = hashlib.sha256(session.encode()).hexdigest()[:32]  # the folder does not reveal the cookie
+        if key not in self._workspaces:
+            self._workspaces[key] = Workspace.open(self.root / key, self.options, self.workers)
+        return self._workspaces[key]
+
+    def read_secret(self) -> str:
+        """Return the key that signs session cookies; the same as before, so that sessions survive a new start."""
+        path = self.root / "secret"
+        if not path.exists():
+            path.touch(mode=0o600)
+            path.write_text(secrets.token_hex(32), encoding="ascii")
+        return path.read_text(encoding="ascii").strip()
+
+    async def close(self) -> None:
+        """End all processes."""
+        for workspace in self._workspaces.values():
+            workspace.close()
+        await self.workers.close()
+
+    def _remove_old(self) -> None:
+        for folder in self.root.iterdir():
+            state = folder / STATE_FILE
+            if state.is_file() and time.time() - state.stat().st_mtime > MAX_AGE_DAYS * 86_400:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _get_default_root() -> Path:
+    from platformdirs import user_data_path
+
+    return user_data_path("datamorphic", appauthor=False) / "studio"
