@@ -3,7 +3,7 @@
 import pytest
 
 from datamorphic.errors import UsageError
-from datamorphic.web.commands import build_arguments, has_option, list_fields
+from datamorphic.web.commands import build_arguments, has_option, list_fields, read_values
 
 
 def test_a_form_offers_plain_options_only():
@@ -45,3 +45,8 @@ def test_code_is_chosen_from_a_list():
 def test_options_of_groups():
     assert has_option("runs resume", "--store")
     assert not has_option("hunt", "--store")
+
+
+def test_a_form_begins_with_the_values_of_an_earlier_job():
+    values = {"budget": "30s", "seed": 3, "protected": ["a", "b"], "tolerance": 0.5}
+    assert read_values("test", ["model.skops", *build_arguments("test", values), "--html=x", "--trust"]) == values

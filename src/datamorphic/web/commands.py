@@ -149,6 +149,31 @@ def build_arguments(
     return words
 
 
+def read_values(command: str, arguments: Collection[str]) -> dict[str, Any]:
+    """Return the values of a form that `build_arguments` made into these arguments; other words are left out.
+
+    Examples
+    --------
+    >>> read_values("test", ["model.skops", "--seed=3", "--protected=age", "--protected=sex", "--html=x"])
+    {'seed': 3, 'protected': ['age', 'sex']}
+    """
+    names = {field.option: name for name, field in list_fields(command).items()}
+    fields, values = list_fields(command), dict[str, Any]()
+    for word in arguments:
+        option, _, text = word.partition("=")
+        name = names.get(option)
+        if name is None:
+            continue
+        kind = fields[name].kind
+        if kind == "list":
+            values.setdefault(name, []).append(text)
+        elif kind in ("integer", "number"):
+            values[name] = int(text) if kind == "integer" else float(text)
+        else:
+            values[name] = True if kind == "flag" else text
+    return values
+
+
 def _find_kind(annotation: Any) -> FieldKind:
     """Return the kind of input for the type of a parameter."""
     types = set(typing.get_args(annotation)) - {type(None)} or {annotation}

@@ -23,6 +23,7 @@ STOP_GRACE_SECONDS = 1.2  # after which a job that was stopped is killed: the pa
 MAX_MESSAGE_CHARACTERS = 2_000
 MAX_LINE_BYTES = 64_000_000
 STATE_FILE, RESULT_FILE, REPORT_FILE, FRONT_FILE = "job.json", "output.txt", "report.html", "front.parquet"
+PARTS_FILE = "parts.json"  # the report in parts, to be shown within a page of the studio
 ENDED_STATES: tuple[JobState, ...] = ("finished", "interrupted", "failed", "killed")
 
 
@@ -138,6 +139,12 @@ class StudioJob:
         return shlex.join(["datamorphic", *(word for word in self.arguments if not word.startswith(hidden))])
 
     @property
+    def own_arguments(self) -> list[str]:
+        """The arguments that the page gave: without the command, and what the studio adds for its files."""
+        added = ("--html=", "--save=", "--json", "--store=", "--record=", "--trust")
+        return [word for word in self.arguments[1:] if not word.startswith(added)]
+
+    @property
     def ended(self) -> bool:
         """Whether the job does no more work."""
         return self.state in ENDED_STATES
@@ -155,6 +162,15 @@ class StudioJob:
         except (OSError, ValueError):
             return None
         return document if isinstance(document, dict) else {"items": document}
+
+    @property
+    def parts(self) -> dict[str, Any] | None:
+        """The report in parts, as `render_parts` returns them; None if there is no report."""
+        try:
+            document: dict[str, Any] = json.loads((self.folder / PARTS_FILE).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        return document
 
     @property
     def error(self) -> str:

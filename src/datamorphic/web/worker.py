@@ -23,10 +23,12 @@ from pathlib import Path
 from typing import IO, Any
 
 from .._text import to_jsonable
-from ..runs.events import watch
+from ..runs.events import EventListener, watch
+from .jobs import PARTS_FILE
 
 NICENESS = 5  # the page answers first
 PROGRESS_INTERVAL_SECONDS = 0.1
+PART_HEADING_LEVEL = 3  # of sections of reports: below the page and the job
 END_GRACE_SECONDS = 1.5  # for a command to keep what it has, when the studio has ended
 
 
@@ -64,7 +66,7 @@ def main() -> None:
     events.write("ready", {})
     session: Any = None
     while (request := _wait_for_request(requests)) is not None:
-        with watch(events.write):
+        with watch(_build_listener(events, request)):
             if request["kind"] == "command":
                 code = run_command(request["arguments"], Path(request["folder"]), Path(request["output"]))
                 events.write("end", {"code": code})
@@ -74,6 +76,21 @@ def main() -> None:
 
                 session = PoolSession()
             session.serve(request, events.write)
+
+
+def _build_listener(events: EventWriter, request: Mapping[str, Any]) -> EventListener:
+    """Return what sends events to the studio. The page of a report is written to the folder of the job, in parts."""
+
+    def listen(kind: str, data: Mapping[str, Any]) -> None:
+        if kind != "page":
+            events.write(kind, data)
+        elif request["kind"] == "command":
+            from ..reporting.html import render_parts
+
+            parts = render_parts(data["page"], PART_HEADING_LEVEL)
+            (Path(request["output"]) / PARTS_FILE).write_text(json.dumps(parts), encoding="utf-8")
+
+    return listen
 
 
 def _wait_for_request(requests: queue.Queue[dict[str, Any] | None]) -> dict[str, Any] | None:
