@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ..errors import UsageError
 from .commands import has_option
+from .desk import Desk
 from .folder import ServedFolder
 from .jobs import FRONT_FILE, REPORT_FILE, StudioJob, WorkerPool
 from .options import WebOptions
@@ -36,6 +37,7 @@ class Workspace:
     subject: ChosenSubject = field(default_factory=ChosenSubject)
     jobs: list[StudioJob] = field(default_factory=list)
     _pool: PoolClient | None = None
+    _desk: Desk | None = None
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
     @classmethod
@@ -153,8 +155,17 @@ class Workspace:
             self._pool = PoolClient(self.workers, self.subject, self.scripts.root, self.served_folder.root)
         return self._pool
 
+    @property
+    def desk(self) -> Desk:
+        """The process that answers quick questions about files."""
+        if self._desk is None:
+            self._desk = Desk(self.workers)
+        return self._desk
+
     def close(self) -> None:
         """End the processes of this person."""
+        if self._desk is not None:
+            self._desk.close()
         if self._pool is not None:
             self._pool.close()
 
