@@ -106,9 +106,20 @@ class Workspace:
     # -- jobs ----------------------------------------------------------------------------------------------------------
 
     def start_job(
-        self, command: str, arguments: Sequence[str], *, title: str, page: str, report: bool = True, front: bool = False
+        self,
+        command: str,
+        arguments: Sequence[str],
+        *,
+        title: str,
+        page: str,
+        report: bool = True,
+        front: bool = False,
+        folder_option: str = "",
     ) -> StudioJob:
-        """Run a command in the background; its JSON document, report and front are files of the job."""
+        """Run a command in the background; its JSON document, report and front are files of the job.
+
+        `folder_option` is the option of the command that names a folder for its files, such as ``--to``.
+        """
         if sum(not job.ended for job in self.jobs) >= MAX_JOBS_RUNNING:
             raise UsageError(f"{MAX_JOBS_RUNNING} jobs are running. Wait for one of them, or stop it.")
         number = 1 + max((job.number for job in self.jobs), default=0)
@@ -118,6 +129,8 @@ class Workspace:
             words.append(f"--html={folder / REPORT_FILE}")
         if front:
             words.append(f"--save={folder / FRONT_FILE}")
+        if folder_option:
+            words.append(f"{folder_option}={folder}")
         if self.options.store is not None and has_option(command, "--store"):
             words.append(f"--store={self.options.store}")
         if self.options.trust and has_option(command, "--trust"):
