@@ -28,6 +28,7 @@ from ..reporting.marked_text import MarkedText
 from ..space.projection import Projection
 
 MAX_AXIS_FEATURES = 200  # features offered as axes: the first ones of wide data
+MAX_MEASURED_PAIRS = 5_000  # to find the features that differ most
 MAX_EQUAL_FEATURES = 40  # equal features of a pair that are listed
 MAX_CHANGES_PER_ROW = 4  # of the table of pairs
 MAX_VIEWS_KEPT = 6  # in memory, of all people together
@@ -118,10 +119,20 @@ class FrontView:
     def _name_directions(self) -> list[str]:
         return list(self._projection.axes)
 
-    @property
-    def default_axes(self) -> tuple[str, str]:
-        """The axes to begin with: two features, or the principal directions of more."""
-        return (self.axes[0], ANSWERS_AXIS) if len(self.front.space) == 1 else (self.axes[0], self.axes[1])
+    def choose_axes(self) -> tuple[str, str]:
+        """Return the axes to begin with: the two features that the pairs differ in most, numbers first."""
+        space = self.front.space
+        if len(space) == 1:
+            return space.names[0], ANSWERS_AXIS
+        if space.blocks or len(space) == 2:
+            return self.axes[0], self.axes[1]
+        rows = thin_rows(len(self.front), MAX_MEASURED_PAIRS)
+        sizes = measure_changes(space, self.front.a.codes[rows], self.front.b.codes[rows]).sum(axis=0)
+        ranks = sorted(
+            range(min(len(space), MAX_AXIS_FEATURES)),
+            key=lambda j: (space.features[j].kind in ("categorical", "text"), -sizes[j], j),
+        )
+        return space.names[ranks[0]], space.names[ranks[1]]
 
     def _number_borders(self) -> tuple[list[PlotBorder], npt.NDArray[np.uint8]]:
         """Return the entries of the legend, the most frequent first, and the number of the entry of every pair."""

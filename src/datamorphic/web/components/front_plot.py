@@ -59,17 +59,18 @@ class FrontPlot:
     async def _load(self) -> None:
         with show_errors():
             key, view = await asyncio.to_thread(FRONT_VIEWS.open, self._workspace.folder, self._path)
-            axes = await asyncio.to_thread(lambda: [view.get_axis(name) for name in view.default_axes])
+            names = await asyncio.to_thread(view.choose_axes)
+            axes = [(await asyncio.to_thread(view.get_axis, name)).to_json() for name in names]
             self._view = view
             self._root.clear()
             with self._root:
-                self._build(key, view, [axis.to_json() for axis in axes])
+                self._build(key, view, names, axes)
 
-    def _build(self, key: str, view: FrontView, axes: list[dict[str, Any]]) -> None:
+    def _build(self, key: str, view: FrontView, names: tuple[str, str], axes: list[dict[str, Any]]) -> None:
         if not len(view):
             ui.label("No border pair was found.")
             return
-        x_name, y_name = view.default_axes
+        x_name, y_name = names
         with ui.element("div").classes("row"):
             x_select = ui.select(
                 view.axes, value=x_name, label="Across", on_change=lambda event: self._choose("x", event)
