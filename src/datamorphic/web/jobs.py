@@ -135,7 +135,7 @@ class StudioJob:
     @property
     def command(self) -> str:
         """The command that does the same in a terminal."""
-        hidden = ("--html=", "--save=", "--json", "--store=", "--record=", "--to=")
+        hidden = ("--html=", "--save=", "--json", "--store=", "--record=")
         return shlex.join(["datamorphic", *(word for word in self.arguments if not word.startswith(hidden))])
 
     @property
