@@ -15,6 +15,7 @@ from sklearn.svm import SVC
 
 import datamorphic as dm
 from datamorphic.audit.checks.image import PIXELS
+from support.cases import LONG
 
 DIGITS = load_digits()
 TRAIN, TEST = slice(0, 700), slice(700, 1100)
@@ -79,7 +80,7 @@ def test_an_example_is_copied_as_an_array():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, 1] if LONG else [0])
 @pytest.mark.parametrize(
     "model",
     [

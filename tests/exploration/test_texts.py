@@ -37,7 +37,7 @@ def test_processes_and_a_second_run_find_the_same(reviews, model):
     options = {"walks": 20, "seed": 3}
     front = dm.explore(model, reviews[0], **options)
     _ = dm.Space([dm.Text("other")]).points(["texts that were seen in between", "and more"])
-    again = dm.explore(model, pd.Series(reviews[0]), engine="processes:2", **options)
+    again = dm.explore(model, pd.Series(reviews[0]), engine="processes:1", **options)
     pd.testing.assert_frame_equal(front.pairs, again.pairs)
 
 

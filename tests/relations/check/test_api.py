@@ -501,11 +501,11 @@ def test_a_learner_that_hangs_or_crashes_is_reported():
             return super().fit(X, y)
 
     names = ["refit", "MR-1.2", "MR-3.2", "MR-2.1"]
-    report = check(Dangerous(1), NUMBERS, names, "y", inputs=1, rows=20, timeout=2, batch=1, engine="processes:1")
+    report = check(Dangerous(1), NUMBERS, names, "y", inputs=1, rows=20, timeout=1, batch=1, engine="processes:1")
     assert report.table["holds"].tolist() == [1, 1, 0, 0]
     assert report.table["undefined"].tolist() == [0, 0, 1, 1]
     (hung,), (died,) = (entry(report, name).messages for name in ("MR-3.2", "MR-2.1"))
-    assert hung == "fit on the follow-up data failed: it did not answer 1 row within 2 s"
+    assert hung == "fit on the follow-up data failed: it did not answer 1 row within 1 s"
     assert died == "fit on the follow-up data failed: its process ended while it answered 1 row"
 
 
