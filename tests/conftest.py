@@ -98,6 +98,7 @@ SLOW_EXAMPLES = {  # in docstrings, where they cannot be marked
 
 COMPILED_TESTS = (
     "tests/hunting/",
+    "tests/relations/test_function.py::test_a_declared_domain",
     "tests/reference/test_selection",
     "tests/reference/test_groups",
     "tests/quality/test_group",

@@ -108,6 +108,7 @@ def test_no_check_takes_pixels_for_columns():
     assert "images of 8 x 8" in result.describe()
 
 
+@pytest.mark.slow
 def test_columns_beside_images_are_still_checked():
     images, labels = DIGITS.images[TEST], LABELS[TEST]
     rng = np.random.default_rng(0)

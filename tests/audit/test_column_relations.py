@@ -43,6 +43,7 @@ def keeps(frame, prefix=""):
     return np.isclose(frame[f"{prefix}limit"], sums, rtol=1e-6) & (frame[f"{prefix}used"] <= frame[f"{prefix}limit"])
 
 
+@pytest.mark.slow
 def test_an_audit_lists_the_relations_and_its_walks_keep_them(accounts, model):
     result = dm.test(model, accounts, target="target", budget="20s", only=["borders", "answers"])
     assert result.column_relations == (RELATION, "used ≤ limit")
@@ -54,6 +55,7 @@ def test_an_audit_lists_the_relations_and_its_walks_keep_them(accounts, model):
     assert type(result).from_json(result.to_json()).column_relations == result.column_relations
 
 
+@pytest.mark.slow
 def test_a_credit_limit_is_the_balance_plus_what_is_available(real_data):
     frame = real_data("bank_churners").select_dtypes(["number"]).iloc[:1500]
     frame["target"] = real_data("bank_churners")["target"].iloc[:1500]

@@ -54,6 +54,7 @@ def test_json_is_one_document_and_nothing_else(run, monkeypatch):
     assert states["locality"] == "HOLDS"
 
 
+@pytest.mark.slow
 def test_laws_of_data(run, tmp_path):
     dm.data.load("iris").to_csv(tmp_path / "iris.csv", index=False)
     for data in ("data:iris", "iris.csv"):

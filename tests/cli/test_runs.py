@@ -673,6 +673,7 @@ def test_a_run_that_is_under_way_is_not_gone_on_with(run):
         assert f"Run {number} is still running: process {os.getpid()}" in removed.stderr
 
 
+@pytest.mark.slow
 def test_a_resume_that_was_refused_can_be_tried_again_in_the_same_process(run):
     stopping = True
     answers = "first"

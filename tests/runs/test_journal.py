@@ -99,6 +99,7 @@ def test_outputs_come_back_to_the_last_bit(given):
     assert as_told(unpack_outputs(pack_outputs(given))) == as_told(given)
 
 
+@pytest.mark.slow
 @given(outputs())
 def test_what_comes_back_can_be_written_to(given):
     back = unpack_outputs(pack_outputs(given))

@@ -304,6 +304,7 @@ class Seeded(Learner):
         return super().fit(x, np.random.default_rng(self.random_state).permutation(y))
 
 
+@pytest.mark.slow
 def test_verdicts_equal_those_of_two_plain_fits(data):
     """With ties counted, a verdict is nothing but a comparison."""
     learner = KNeighborsClassifier(3)
@@ -399,6 +400,7 @@ def test_answers_by_position_are_not_mistaken_for_ties(data):
     assert 0 < found.count(VIOLATED) == (found.before != found.after).sum()
 
 
+@pytest.mark.slow
 def test_attributes_of_any_kind_pass_through():
     rng = np.random.default_rng(0)
     x = pd.DataFrame(
