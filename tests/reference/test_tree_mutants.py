@@ -464,7 +464,7 @@ def test_changes_name_categories():
 @pytest.mark.slow
 def test_integer_rows_prove_nothing_about_fractions():
     rng = np.random.default_rng(0)
-    data = pd.DataFrame(rng.uniform(0, 4, (300, 2)).round(1), columns=["x", "y"])
+    data = pd.DataFrame(rng.uniform(0, 4, (150, 2)).round(1), columns=["x", "y"])
     model = DecisionTreeClassifier(random_state=0).fit(data, (data.x * 2 + data.y) % 3 > 1.3)
     [tree] = read_trees(model)
     inputs = every_input(tree, [critical(tree, column) for column in range(2)])
