@@ -9,6 +9,7 @@ import pytest
 import datamorphic as dm
 from datamorphic.errors import TestSystemError
 from support import faulty_systems as faulty
+from support.cases import LONG
 
 
 def outcome(report):
@@ -28,7 +29,7 @@ def test_the_wine_midpoint_is_found():
 
 @pytest.mark.slow
 def test_the_bank_moves_that_reset_other_kinds_are_found():
-    broken = {result.law: result for result in dm.laws(faulty.BankReset, examples=100).broken}
+    broken = {result.law: result for result in dm.laws(faulty.BankReset, examples=200).broken}
     assert "locality" in broken
     words = broken["locality"].words
     assert "up_Gender is a move of 'Gender' and changes others too: 'Customer_Age' from 20 to 0" in words
@@ -37,7 +38,7 @@ def test_the_bank_moves_that_reset_other_kinds_are_found():
 
 @pytest.mark.slow
 def test_the_bank_moves_that_never_reach_the_last_category_are_found():
-    report = dm.laws(faulty.BankLastCategory, examples=200)
+    report = dm.laws(faulty.BankLastCategory, examples=60)
     assert [result.law for result in report.broken] == ["completeness"]
     assert report.broken[0].words == (
         "no sequence of up_Gender and down_Gender leads from Gender = F to M, which is never reached "
@@ -47,13 +48,13 @@ def test_the_bank_moves_that_never_reach_the_last_category_are_found():
 
 @pytest.mark.slow
 def test_the_sound_bank_system_breaks_no_law():
-    assert dm.laws(faulty.BankSound, examples=80).holds
+    assert dm.laws(faulty.BankSound, examples=40).holds
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(dm.subjects))
 def test_all_laws_hold_for_the_ten_subjects(name):
-    assert set(outcome(dm.laws(dm.subjects[name], examples=60)).values()) == {"HOLDS"}
+    assert set(outcome(dm.laws(dm.subjects[name], examples=60 if LONG else 30)).values()) == {"HOLDS"}
 
 
 @pytest.mark.slow
@@ -149,11 +150,11 @@ class Moody:
         ({"up": dm.datamorphism(feature="y")(lambda self, p: p / 0 if len(p) else p)}, "closure", "up set 'x' to"),
         ({"up": dm.datamorphism(feature="y")(lambda self, p: p["z"])}, "closure", "raised KeyError"),
         ({"classify": dm.executor(Moody().weather)}, "determinism", "queried twice, it answers"),
-        ({"classify": dm.executor(lambda self, p: Moody.company(p))}, "batches", "in a batch of 30 and"),
+        ({"classify": dm.executor(lambda self, p: Moody.company(p))}, "batches", "in a batch of 60 and"),
     ],
 )  # fmt: skip
 def test_every_law_can_be_broken_and_is_reported(members, law, words):
-    broken = {result.law: result for result in dm.laws(variant(**members), examples=30).broken}
+    broken = {result.law: result for result in dm.laws(variant(**members), examples=60).broken}
     assert law in broken, broken
     assert words in broken[law].words
     assert len(broken[law].words) < 600
