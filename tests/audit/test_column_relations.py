@@ -80,6 +80,7 @@ def test_there_may_be_no_time_for_relations(accounts, model, monkeypatch):
     assert "no time to look for relations" in result.describe()
 
 
+@pytest.mark.slow
 def test_small_changes_of_real_rows_keep_the_relations(accounts, model):
     from datamorphic.exploration.small_changes import find_small_changes
 

@@ -396,6 +396,7 @@ def test_cases_that_failed_are_listed_and_forgotten(run, document):
     assert document("runs", "failures") == []
 
 
+@pytest.mark.slow
 def test_the_next_run_tells_what_became_of_them(run):
     how = ["data.csv", "--walks", 20, "--strategy", "random_target"]
     run("explore", "kept_rules:faulty", *how)

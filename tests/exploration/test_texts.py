@@ -79,6 +79,7 @@ def test_the_page_marks_the_difference(reviews):
     assert "lovely" in front.to_markdown()
 
 
+@pytest.mark.slow
 def test_a_resumed_run_finds_the_same(reviews, tmp_path):
     class Classifier:
         def __init__(self, limit):

@@ -153,6 +153,7 @@ def headed(about, body=b""):
     return HEADER_FORMAT.pack(len(head), zlib.crc32(head + body)) + head + body
 
 
+@pytest.mark.slow
 @given(outputs(1, 6), st.data())
 def test_bytes_that_are_cut_short_are_refused(given, data):
     whole = pack_outputs(given)

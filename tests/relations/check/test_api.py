@@ -262,6 +262,7 @@ def test_strictness_and_expected_failures_can_be_overridden():
     assert scores.passed
 
 
+@pytest.mark.slow
 def test_scores_show_violations_that_labels_hide():
     class Vague(NaiveBayes):
         """Its labels are right, its probabilities hang on the place of the columns."""
@@ -438,6 +439,7 @@ def test_labels_from_which_no_new_label_can_be_derived(labels, silent, says):
     assert not report.violations["necessary"].any()
 
 
+@pytest.mark.slow
 def test_learners_that_need_frames_get_frames():
     class ByName(KNN):
         def fit(self, X, y):
@@ -729,6 +731,7 @@ class Worded(Mendable):
         return super().predict(X.replace({"red": 0.0, "blue": 1.0}))
 
 
+@pytest.mark.slow
 def test_violations_are_stored_per_learner(url):
     check(First(1), relations="sample order", store=url, shrink=True)
     other = check(Mendable(1), relations="MR-1.2", inputs=3, store=url)

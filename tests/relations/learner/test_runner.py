@@ -354,6 +354,7 @@ def test_random_state_is_fixed_if_the_learner_has_one(data):
     assert not hasattr(learner, "x")
 
 
+@pytest.mark.slow
 def test_same_seed_same_result(data):
     learner = RandomForestClassifier(3)
     first, second = (check(learner, "sample order", data, 5) for _ in range(2))
@@ -430,6 +431,7 @@ def test_attributes_of_any_kind_pass_through():
     assert check(AnyColumns(), "MR-0", data).count(HOLDS) == 5
 
 
+@pytest.mark.slow
 def test_regressors_are_compared_within_rounding():
     rng = np.random.default_rng(0)
     x = pd.DataFrame(rng.normal(size=(40, 3)), columns=list("abc"))
