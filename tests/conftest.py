@@ -10,7 +10,6 @@ import pickle
 import subprocess
 import sys
 import tempfile
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -149,25 +148,8 @@ def pytest_collection_finish():
     gc.set_threshold(20_000, 20, 20)
 
 
-def rewrite_asserts_from_the_end(config):
-    """Rewrite the asserts of the last files, and of those before, up to one that is rewritten: by a process that began first."""
-    from _pytest.assertion import rewrite
-
-    for file in sorted(Path(__file__).parent.rglob("test_*.py"), reverse=True):
-        folder = rewrite.get_cache_dir(file)
-        target = folder / f"{file.stem}{rewrite.PYC_TAIL}"
-        if rewrite._read_pyc(file, target) is not None:
-            return
-        state, code = rewrite._rewrite_test(file, config)
-        folder.mkdir(exist_ok=True)
-        rewrite._write_pyc(config.stash[rewrite.assertstate_key], code, state, target)
-
-
 def pytest_configure(config):
     """Where several processes share the work: one thread each, and the kernels compiled while the first tests run."""
-    if os.environ.get("PYTEST_XDIST_WORKER", "gw0") != "gw0":
-        with suppress(ImportError, AttributeError, TypeError, OSError):  # pytest promises none of these names
-            rewrite_asserts_from_the_end(config)
     if not hasattr(config, "workerinput") and config.getoption("numprocesses", None):
         for variable in THREAD_LIMITS:  # threads of two workers would wait for each other, at ten times the cost
             os.environ.setdefault(variable, "1")
