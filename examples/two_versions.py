@@ -26,12 +26,12 @@ for name, model in (("old", old), ("new", new)):
     print(f"{name}: right about {cross_val_score(model, inputs, decision).mean():.1%}")
 
 print("\nWhen the old version was released, its border was kept.")
-front = dm.explore(old, inputs, walks=150, name="old")
+front = dm.explore(old, inputs, walks=80, name="old")
 front.save(folder / "front.parquet")
 print(front.describe())
 
 print("\nBefore the new one is released, the two are compared.")
-difference = dm.Front.load(folder / "front.parquet", model=old).diff(dm.explore(new, inputs, walks=150, name="new"))
+difference = dm.Front.load(folder / "front.parquet", model=old).diff(dm.explore(new, inputs, walks=80, name="new"))
 print(difference.describe())
 print("\nThe cases to look at first:")
 print(difference.first(3).to_string(index=False))

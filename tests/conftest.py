@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import gc
 import os
@@ -13,6 +14,8 @@ from pathlib import Path
 
 import pytest
 import typer.testing
+from _pytest.doctest import DoctestModule
+from _pytest.pathlib import import_path
 from hypothesis import HealthCheck, settings
 
 import datamorphic as dm
@@ -95,12 +98,33 @@ SLOW_EXAMPLES = {  # in docstrings, where they cannot be marked
 
 COMPILED_TESTS = (
     "tests/hunting/",
+    "tests/relations/test_function.py::test_a_declared_domain",
     "tests/reference/test_selection",
     "tests/reference/test_groups",
     "tests/quality/test_group",
     "tests/test_docs.py::test_the_code_runs[README",
     "tests/test_docs.py::test_the_code_runs[docs/guides/hunting",
 )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session):
+    """Begin to import at another file in each process, or all would rewrite the asserts of the same files at once."""
+    if not hasattr(session.config, "workerinput"):
+        return
+    files = sorted(Path(__file__).parent.rglob("test_*.py"))
+    given = session.config.workerinput
+    first = int(given["workerid"].removeprefix("gw")) * len(files) // given["workercount"]
+    for path in files[first:] if first else ():
+        with contextlib.suppress(Exception, pytest.skip.Exception):  # collecting the file says it again
+            import_path(path, mode="importlib", root=session.config.rootpath, consider_namespace_packages=False)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file():
+    """Leave out the docstrings of tests, which have no examples."""
+    collectors = yield
+    return [collector for collector in collectors if not isinstance(collector, DoctestModule)]
 
 
 def pytest_collection_modifyitems(config, items):

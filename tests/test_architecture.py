@@ -93,8 +93,21 @@ def find_modules() -> dict[str, Path]:
 
 @cache
 def find_nodes(path: Path) -> list[ast.AST]:
-    """Return all nodes of a file; walking its tree again takes longer than parsing it."""
-    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    """Return all nodes of a file; walking its tree again takes longer than parsing it.
+
+    As `ast.walk` does in twice the time, but without the marks of names as read or written, and in another order.
+    """
+    nodes: list[ast.AST] = []
+    pending: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    while pending:
+        node = pending.pop()
+        nodes.append(node)
+        for value in vars(node).values():
+            if isinstance(value, list):
+                pending += [item for item in value if isinstance(item, ast.AST)]
+            elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context):
+                pending.append(value)
+    return nodes
 
 
 @cache

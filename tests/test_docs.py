@@ -20,7 +20,9 @@ import _datamorphic_pytest
 import datamorphic as dm
 from datamorphic.audit.checks import CHECKS
 from datamorphic.cli.main import app
+from datamorphic.mutation import api as mutation_api
 from datamorphic.systems.translator import explain_missing_apertium
+from support.jobs import run_jobs_here
 from support.pages import DOCS, FENCE, PAGES, ROOT, find_blocks, find_commands, write_block
 from support.run_code import run_program
 
@@ -48,6 +50,8 @@ def test_every_block_has_a_language():
 def test_the_code_runs(page, capsys, tmp_path, monkeypatch):
     if page.name in NEEDS and (reason := NEEDS[page.name]()):
         pytest.skip(reason)
+    if page.name == "mutants.md":  # tests/behaviour has its processes
+        monkeypatch.setattr(mutation_api, "run_jobs", run_jobs_here)
     # violations of an earlier run would be replayed and mentioned
     monkeypatch.setattr(_datamorphic_pytest.PytestRun, "failures", tmp_path / "failures.sqlite")
     monkeypatch.chdir(tmp_path)

@@ -161,6 +161,7 @@ class Clipped:
         return self.model.predict_proba(frame.assign(sugar=frame["sugar"].clip(upper=self.limit)))
 
 
+@pytest.mark.slow
 def test_values_that_cannot_be_told_apart_are_advice_if_the_labels_differ_there():
     data = patients()
     model = Clipped(LogisticRegression().fit(data[["sugar", "weight"]], data["target"]), 150)

@@ -96,6 +96,7 @@ def test_a_feature_that_is_the_label_in_disguise_is_a_concern(codes):
     assert (finding.level, finding.about) == ("concern", "status")
 
 
+@pytest.mark.slow
 def test_a_leak_that_the_model_ignores_is_advice():
     data = make_data()
     model = fit(data)
@@ -104,6 +105,7 @@ def test_a_leak_that_the_model_ignores_is_advice():
     assert (finding.level, finding.about) == ("advice", "status")
 
 
+@pytest.mark.slow
 def test_a_strong_feature_among_other_strong_ones_is_left_alone():
     rng = np.random.default_rng(0)
     label = rng.random(ROWS) < 0.5

@@ -15,6 +15,7 @@ from sklearn.svm import SVC
 
 import datamorphic as dm
 from datamorphic.audit.checks.image import PIXELS
+from support.cases import LONG
 
 DIGITS = load_digits()
 TRAIN, TEST = slice(0, 700), slice(700, 1100)
@@ -79,7 +80,7 @@ def test_an_example_is_copied_as_an_array():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, 1] if LONG else [0])
 @pytest.mark.parametrize(
     "model",
     [
@@ -107,6 +108,7 @@ def test_no_check_takes_pixels_for_columns():
     assert "images of 8 x 8" in result.describe()
 
 
+@pytest.mark.slow
 def test_columns_beside_images_are_still_checked():
     images, labels = DIGITS.images[TEST], LABELS[TEST]
     rng = np.random.default_rng(0)

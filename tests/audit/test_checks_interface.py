@@ -60,6 +60,7 @@ def read_table(outcome):
     return {row[0]: row[1:] for row in outcome.sections[0].table.rows}
 
 
+@pytest.mark.slow
 def test_a_good_model_is_left_alone():
     outcome = run(MODEL)
     assert (outcome.state, outcome.findings) == ("passed", ())

@@ -56,6 +56,7 @@ def test_a_table_of_rows(whole):
     assert outcome(unlabelled).findings[0].level == "concern"
 
 
+@pytest.mark.slow
 def test_answers_that_depend_on_the_last_digits():
     data = make_data()
     result = outcome(audit(lambda f: np.where(f.sum(axis=1) * 1e9 % 10 < 5, "yes", "no"), data, seed=3))

@@ -55,6 +55,7 @@ def outcome(result):
     return next(item for item in result.outcomes if item.check == "slices")
 
 
+@pytest.mark.slow
 def test_a_category():
     result = outcome(audit(make_wrong(lambda f: f["region"] == "south")))
     (finding,) = result.findings

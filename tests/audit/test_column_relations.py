@@ -43,6 +43,7 @@ def keeps(frame, prefix=""):
     return np.isclose(frame[f"{prefix}limit"], sums, rtol=1e-6) & (frame[f"{prefix}used"] <= frame[f"{prefix}limit"])
 
 
+@pytest.mark.slow
 def test_an_audit_lists_the_relations_and_its_walks_keep_them(accounts, model):
     result = dm.test(model, accounts, target="target", budget="20s", only=["borders", "answers"])
     assert result.column_relations == (RELATION, "used ≤ limit")
@@ -54,6 +55,7 @@ def test_an_audit_lists_the_relations_and_its_walks_keep_them(accounts, model):
     assert type(result).from_json(result.to_json()).column_relations == result.column_relations
 
 
+@pytest.mark.slow
 def test_a_credit_limit_is_the_balance_plus_what_is_available(real_data):
     frame = real_data("bank_churners").select_dtypes(["number"]).iloc[:1500]
     frame["target"] = real_data("bank_churners")["target"].iloc[:1500]
@@ -78,6 +80,7 @@ def test_there_may_be_no_time_for_relations(accounts, model, monkeypatch):
     assert "no time to look for relations" in result.describe()
 
 
+@pytest.mark.slow
 def test_small_changes_of_real_rows_keep_the_relations(accounts, model):
     from datamorphic.exploration.small_changes import find_small_changes
 

@@ -192,7 +192,7 @@ def enabled(text):
 
 @pytest.mark.slow
 def test_drafts_pass_under_pytest(folder, drafts, monkeypatch):
-    some = ["test_wine", "test_nasty", *(["test_ridge"] if LONG else [])]
+    some = ["test_nasty", *(["test_wine", "test_ridge"] if LONG else [])]
     monkeypatch.chdir(folder)
     files = (f"{name}.py" for name in some)
     code, printed = run_program("pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(folder), *files)

@@ -175,6 +175,7 @@ def rendered(source):
     return html.unescape(re.sub("<[^>]*>", "", shown)).replace("\u200b", "")
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.text(NASTY, max_size=40))
 @hypothesis_example("````")
@@ -412,6 +413,7 @@ def test_locations_are_relative_to_the_working_directory(tmp_path, monkeypatch):
 # -- all of them ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_exports_of_a_result_read_back_are_the_same():
     for result in (example(), dataclasses.replace(hostile(), front=None)):
         back = AuditResult.from_json(json.dumps(json.loads(result.to_json())))

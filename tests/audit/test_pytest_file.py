@@ -156,6 +156,7 @@ def test_files_of_models_and_learners(folder, pytester):
     pytester.runpytest_inprocess("-W", "error", str(file)).assert_outcomes(passed=4)
 
 
+@pytest.mark.slow
 def test_subjects_are_pinned(pytester):
     words = {"from_files": True, "subject": "Box 1", "model": None, "data": None}
     options = AuditOptions(request=words, budget="20s", only=["repeats", "borders"])

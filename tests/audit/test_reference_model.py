@@ -24,6 +24,7 @@ def fit(points, labels, *, numeric=False):
     return fit_reference_model(points, np.asarray(labels), np.arange(len(points)), numeric=numeric, seed=0)
 
 
+@pytest.mark.slow
 def test_classes_are_predicted_for_rows_that_it_has_not_seen():
     points, frame = make_points()
     labels = np.where((frame["x"] > 0) & (frame["c"] != "a"), "yes", "no")
@@ -36,6 +37,7 @@ def test_classes_are_predicted_for_rows_that_it_has_not_seen():
     assert 0.4 < fit(points, noise).errors.mean() < 0.6  # nothing is learned by heart
 
 
+@pytest.mark.slow
 def test_numbers():
     points, frame = make_points()
     values = 3 * frame["x"] + frame["n"]
@@ -45,6 +47,7 @@ def test_numbers():
     assert model.errors.mean() < 0.4 * np.abs(values - values.mean()).mean()
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_predictions():
     points, frame = make_points()
     models = [fit(points, frame["n"] > 5) for _ in range(2)]

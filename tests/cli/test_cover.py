@@ -134,6 +134,7 @@ def test_inputs_are_not_overwritten(folder, monkeypatch):
     assert (folder / "tests.csv").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_hostile_names_are_harmless(folder, monkeypatch):
     io = pytest.importorskip("skops.io", reason="pip install 'datamorphic[skops]'")
     hostile = IRIS.rename(columns={NAMES[3]: "a\nb\x1b[31m", NAMES[2]: "[red]" + "n" * 5000}).drop(columns="target")

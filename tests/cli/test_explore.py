@@ -101,6 +101,7 @@ def test_every_strategy_by_name(run, strategy):
         assert document["settings"]["moves"] == ["upward", "downward"]
 
 
+@pytest.mark.slow
 def test_a_function_and_a_file_of_data(run):
     result = run("talking_rules:rule", "data.csv", "--walks", 100, "--json")
     assert result.exit_code == 0, result.output
@@ -255,6 +256,7 @@ def test_errors_are_one_line_without_control_characters(run):
     assert "\x1b" not in error
 
 
+@pytest.mark.slow
 def test_the_only_argument_beside_a_subject_is_the_data(run, tmp_path):
     dm.subjects["Box 1"].space.sample(50).to_csv(tmp_path / "points.csv", index=False)
     result = run("--subject", "Box 1", "points.csv", "--walks", 50, "--json")

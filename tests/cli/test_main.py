@@ -44,7 +44,7 @@ def test_broken_laws_exit_with_one(run, monkeypatch):
 @pytest.mark.slow
 def test_json_is_one_document_and_nothing_else(run, monkeypatch):
     monkeypatch.chdir(TESTS)
-    result = run("laws", "support.faulty_systems:BankLastCategory", "--examples", "60", "--json")
+    result = run("laws", "support.faulty_systems:BankLastCategory", "--examples", "20", "--json")
     assert result.exit_code == 1
     document = json.loads(result.stdout)
     assert document["system"] == "BankLastCategory"
@@ -54,6 +54,7 @@ def test_json_is_one_document_and_nothing_else(run, monkeypatch):
     assert states["locality"] == "HOLDS"
 
 
+@pytest.mark.slow
 def test_laws_of_data(run, tmp_path):
     dm.data.load("iris").to_csv(tmp_path / "iris.csv", index=False)
     for data in ("data:iris", "iris.csv"):
@@ -110,7 +111,7 @@ def test_a_failing_system_exits_with_three(run, tmp_path):
 def test_the_command_leaves_no_files_and_honours_no_color(tmp_path):
     command = Path(sys.executable).with_name("datamorphic")
     result = subprocess.run(
-        [command, "laws", "--subject", "Sin 2", "--examples", "5"],
+        [command, "laws", "--subject", "Sin 2", "--examples", "1"],
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -396,6 +396,7 @@ def test_cases_that_failed_are_listed_and_forgotten(run, document):
     assert document("runs", "failures") == []
 
 
+@pytest.mark.slow
 def test_the_next_run_tells_what_became_of_them(run):
     how = ["data.csv", "--walks", 20, "--strategy", "random_target"]
     run("explore", "kept_rules:faulty", *how)
@@ -673,6 +674,7 @@ def test_a_run_that_is_under_way_is_not_gone_on_with(run):
         assert f"Run {number} is still running: process {os.getpid()}" in removed.stderr
 
 
+@pytest.mark.slow
 def test_a_resume_that_was_refused_can_be_tried_again_in_the_same_process(run):
     stopping = True
     answers = "first"

@@ -32,7 +32,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "lenders.py").write_text(LENDERS)
-    people(200).to_csv(tmp_path / "loans.csv", index=False)
+    people(120).to_csv(tmp_path / "loans.csv", index=False)
     yield tmp_path
     sys.modules.pop("lenders", None)
 
@@ -203,7 +203,7 @@ def test_a_new_user_with_a_model_of_their_own(folder):
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    loans = pd.read_csv("loans.csv").drop(columns="gender").head(120)
+    loans = pd.read_csv("loans.csv").drop(columns="gender").head(80)
     loans.to_csv("data.csv", index=False)
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(loans.drop(columns="decision"), loans["decision"])
     skops.io.dump(model, "model.skops")

@@ -22,7 +22,7 @@ import datamorphic as dm
 from datamorphic.errors import ArgumentError, DataError, ModelError, SystemFailed, TestSystemError
 from datamorphic.space.outputs import Outputs
 from datamorphic.systems.base import Executor
-from support.cases import rotate
+from support.cases import rotate, thin
 
 SQUARE = dm.Space([dm.Continuous("x", 0, 1, step=0.1), dm.Continuous("y", 0, 1, step=0.1)])
 
@@ -608,8 +608,9 @@ def several(blobs):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("strategy", ["directed_walk", "random_walk", "auto", "random_target"])
-@pytest.mark.parametrize("walks", [1, 2, 3, 30])
+@pytest.mark.parametrize(
+    ("strategy", "walks"), thin(["directed_walk", "random_walk", "auto", "random_target"], [1, 2, 3, 30], keep=2)
+)
 def test_several_labels_do_not_depend_on_the_batch_size(several, strategy, walks):
     model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(*several)
     front = dm.explore(model, several[0], strategy, walks=walks, walk_distance=40, moves=["up_a"], seed=walks)

@@ -126,6 +126,7 @@ def test_a_new_island_is_gained():
     assert (strip["status"] == "kept").mean() > 0.95
 
 
+@pytest.mark.slow
 def test_a_border_with_swapped_classes_is_not_kept():
     old, new = explore(step(4.0)), explore(step(4.0, ("high", "low")), seed=1)
     change = old.diff(new)

@@ -51,6 +51,7 @@ def test_a_front_of_images_survives_a_file(front, tmp_path):
     assert "Border pairs as images" in loaded.to_html()
 
 
+@pytest.mark.slow
 def test_a_run_with_images_is_kept(tmp_path):
     first = dm.explore(MODEL, IMAGES, walks=20, store=tmp_path / "runs.sqlite")
     assert np.array_equal(first.a.codes, dm.explore(MODEL, IMAGES, walks=20).a.codes)

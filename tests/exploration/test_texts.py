@@ -37,7 +37,7 @@ def test_processes_and_a_second_run_find_the_same(reviews, model):
     options = {"walks": 20, "seed": 3}
     front = dm.explore(model, reviews[0], **options)
     _ = dm.Space([dm.Text("other")]).points(["texts that were seen in between", "and more"])
-    again = dm.explore(model, pd.Series(reviews[0]), engine="processes:2", **options)
+    again = dm.explore(model, pd.Series(reviews[0]), engine="processes:1", **options)
     pd.testing.assert_frame_equal(front.pairs, again.pairs)
 
 
@@ -79,6 +79,7 @@ def test_the_page_marks_the_difference(reviews):
     assert "lovely" in front.to_markdown()
 
 
+@pytest.mark.slow
 def test_a_resumed_run_finds_the_same(reviews, tmp_path):
     class Classifier:
         def __init__(self, limit):

@@ -34,7 +34,7 @@ def slow(frame):
 """
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", "postgresql"] if LONG else ["sqlite"])
 def store(request, tmp_path):
     """A fresh store of each kind."""
     if request.param == "sqlite":
@@ -44,7 +44,7 @@ def store(request, tmp_path):
 
 def test_killed_at_random_moments_it_ends_as_if_nothing_had_happened(store, tmp_path):
     program = Path(__file__).parents[1].joinpath("support/killing.py")
-    kills = 25 if LONG else 2 if "://" in store else 4
+    kills = 25 if LONG else 4
     done = subprocess.run(
         [sys.executable, program, store, tmp_path, str(kills), "1"],
         capture_output=True,
@@ -73,7 +73,7 @@ def test_the_command_killed_with_two_workers_goes_on_with_one(tmp_path, monkeypa
     monkeypatch.setenv("DATAMORPHIC_STORE", str(tmp_path / "runs.sqlite"))
     log, chance = tmp_path / "asked", random.Random(0)
     (tmp_path / "slow_system.py").write_text(SYSTEM)
-    rows = "\n".join(f"{chance.uniform(-2, 2)},{chance.uniform(-2, 2)}" for _ in range(60))
+    rows = "\n".join(f"{chance.uniform(-2, 2)},{chance.uniform(-2, 2)}" for _ in range(40))
     (tmp_path / "data.csv").write_text(f"x,y\n{rows}\n")
 
     def answer(*words):
@@ -82,7 +82,7 @@ def test_the_command_killed_with_two_workers_goes_on_with_one(tmp_path, monkeypa
         assert done.exit_code == 0, done.output
         return json.loads(done.stdout)
 
-    explore = ["explore", "slow_system:slow", "data.csv", "--walks", "60", "--steps", "12", "--batch", "20"]
+    explore = ["explore", "slow_system:slow", "data.csv", "--walks", "40", "--steps", "12", "--batch", "20"]
     whole = answer(*explore)
     asked = log.stat().st_size
     for _ in range(5 if LONG else 1):

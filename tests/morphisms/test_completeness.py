@@ -86,6 +86,7 @@ def test_the_path_reaches_its_target(drawn):
         assert end.same(y)[0]
 
 
+@pytest.mark.slow
 @given(spaces_with_points(2, most=5))
 def test_integers_and_categories_alone_are_reached_without_midpoints_at_step_one(drawn):
     space, x, y = drawn

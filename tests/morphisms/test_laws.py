@@ -9,6 +9,7 @@ import pytest
 import datamorphic as dm
 from datamorphic.errors import TestSystemError
 from support import faulty_systems as faulty
+from support.cases import LONG
 
 
 def outcome(report):
@@ -37,7 +38,7 @@ def test_the_bank_moves_that_reset_other_kinds_are_found():
 
 @pytest.mark.slow
 def test_the_bank_moves_that_never_reach_the_last_category_are_found():
-    report = dm.laws(faulty.BankLastCategory, examples=200)
+    report = dm.laws(faulty.BankLastCategory, examples=60)
     assert [result.law for result in report.broken] == ["completeness"]
     assert report.broken[0].words == (
         "no sequence of up_Gender and down_Gender leads from Gender = F to M, which is never reached "
@@ -47,13 +48,13 @@ def test_the_bank_moves_that_never_reach_the_last_category_are_found():
 
 @pytest.mark.slow
 def test_the_sound_bank_system_breaks_no_law():
-    assert dm.laws(faulty.BankSound, examples=80).holds
+    assert dm.laws(faulty.BankSound, examples=40).holds
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(dm.subjects))
 def test_all_laws_hold_for_the_ten_subjects(name):
-    assert set(outcome(dm.laws(dm.subjects[name], examples=60)).values()) == {"HOLDS"}
+    assert set(outcome(dm.laws(dm.subjects[name], examples=60 if LONG else 30)).values()) == {"HOLDS"}
 
 
 @pytest.mark.slow

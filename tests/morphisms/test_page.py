@@ -34,6 +34,7 @@ def report():
     return dm.laws(Asymmetric, examples=30)
 
 
+@pytest.mark.slow
 def test_the_document_lists_every_law(report, tmp_path):
     document = report.document()
     assert set(document) == {"system", "examples", "seed", "tried_first", "laws"}

@@ -8,13 +8,14 @@ from scipy.stats import spearmanr
 
 import datamorphic as dm
 from datamorphic.risk.credit.ladder import HistogramBoostingFamily, LogisticFamily
+from support.cases import LONG
 
 pytestmark = [pytest.mark.quality, pytest.mark.slow]
 
 SIZES = (10, 50, 100, 200, 400)
 #: the attributes that weigh most; fewer columns than in print, so that the test takes seconds
 COLUMNS = ["credit_score", "ltv", "dti", "borrowers", "interest_rate", "upb", "default"]
-SEEDS = range(3)
+SEEDS = range(3 if LONG else 2)
 
 
 @pytest.fixture(scope="module")

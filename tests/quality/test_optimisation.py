@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.quality, pytest.mark.slow]
 
 LONG = "DATAMORPHIC_LONG" in os.environ
 SEEDS = range(20)
-FEWER_SEEDS = SEEDS if LONG else range(12)  # where every seed gains: p = 1 / 4096
+FEWER_SEEDS = SEEDS if LONG else range(8)  # where every seed gains: p = 1 / 256
 SIGNIFICANT = 0.01
 SQUARE = dm.Space([dm.Continuous("x", 0, 1, step=0.1), dm.Continuous("y", 0, 1, step=0.1)])
 STEPS = 10  # of 50, the default: the fitness never falls, so more steps gain no less

@@ -12,6 +12,7 @@ import datamorphic as dm
 from datamorphic.exploration import explorers as exploration
 from datamorphic.space.outputs import Outputs
 from datamorphic.systems.base import Executor
+from support.cases import FEW_EXAMPLES
 from support.space_strategies import spaces
 
 WALKS, DISTANCE, STEPS = 40, 6, 9
@@ -55,6 +56,7 @@ def assert_equal(front, log):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["random_target", "directed_walk", "random_walk"])
+@FEW_EXAMPLES
 @given(space=spaces(most=6, bounded=True), seed=st.integers(0, 2**32 - 1), delta=st.sampled_from([None, 0.1, 3.0]))
 def test_lock_step_equals_one_walk_after_the_other(strategy, space, seed, delta):
     sut = Stripes(space, seed)
@@ -84,6 +86,7 @@ def test_directed_walks_in_waves_are_the_same_walks(monkeypatch):
 
 
 @pytest.mark.slow
+@FEW_EXAMPLES
 @given(space=spaces(most=6, bounded=True), seed=st.integers(0, 2**32 - 1), delta=st.sampled_from([None, 0.1, 3.0]))
 def test_multisection_ends_where_bisection_does(space, seed, delta):
     sut = Stripes(space, seed)

@@ -10,6 +10,7 @@ from hypothesis import given
 import datamorphic as dm
 from datamorphic.space import geometry
 from datamorphic.space.points import Points
+from support.cases import FEW_EXAMPLES
 from support.space_strategies import spaces
 
 ROWS = 40
@@ -37,6 +38,7 @@ def drawn(space, seed):
 
 
 @pytest.mark.slow
+@FEW_EXAMPLES
 @given(spaces())
 def test_distance_midpoint_and_moves_equal_the_plain_ones(space):
     a, b = drawn(space, 1)

@@ -22,7 +22,8 @@ def test_numbers_equal_those_of_a_dict(monkeypatch, width, hashes):
         codes[rng.random(codes.shape) < 0.05] = np.nan
         keys = [tuple("nan" if np.isnan(v) else v for v in row) for row in codes.tolist()]
         assert table.find(codes).tolist() == [known.get(key, -1) for key in keys]
-        new = [i for i, key in enumerate(keys) if key not in known and key not in keys[:i]]
+        places = {key: i for i, key in reversed(list(enumerate(keys)))}
+        new = sorted(i for key, i in places.items() if key not in known)
         for key in keys:
             known.setdefault(key, len(known))
         numbers, fresh = table.add(codes)

@@ -591,7 +591,10 @@ def test_pictures_are_described():
 
 # -- in a browser -----------------------------------------------------------------------------------------------------
 
-in_browser = pytest.mark.skipif(not CHROMIUM, reason=WHY_NOT)
+
+def in_browser(test):
+    """Mark a test that needs a browser, which takes seconds to start."""
+    return pytest.mark.slow(pytest.mark.skipif(not CHROMIUM, reason=WHY_NOT)(test))
 
 
 @pytest.fixture(scope="module")

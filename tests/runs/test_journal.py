@@ -99,6 +99,7 @@ def test_outputs_come_back_to_the_last_bit(given):
     assert as_told(unpack_outputs(pack_outputs(given))) == as_told(given)
 
 
+@pytest.mark.slow
 @given(outputs())
 def test_what_comes_back_can_be_written_to(given):
     back = unpack_outputs(pack_outputs(given))
@@ -152,6 +153,7 @@ def headed(about, body=b""):
     return HEADER_FORMAT.pack(len(head), zlib.crc32(head + body)) + head + body
 
 
+@pytest.mark.slow
 @given(outputs(1, 6), st.data())
 def test_bytes_that_are_cut_short_are_refused(given, data):
     whole = pack_outputs(given)

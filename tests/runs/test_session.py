@@ -25,6 +25,7 @@ from datamorphic.runs.driver import drive
 from datamorphic.runs.flow import ask
 from datamorphic.space.outputs import Status
 from datamorphic.systems import isolation as isolated
+from support.cases import LONG
 
 NUMBERS = dm.Space([dm.Integer("n", 0, 10_000)])
 
@@ -73,7 +74,7 @@ def pairwise(squares):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pieces", [2, 3, 12, 26])  # before and after the first scores; among labels; scores again
+@pytest.mark.parametrize("pieces", [2, 3, 12, 26] if LONG else [3, 12])  # after the first scores; among labels
 def test_a_model_whose_scores_turned_out_to_be_others_goes_on(pieces, squares, pairwise, tmp_path, monkeypatch):
     """Its decision values are a pair of classes each, so probabilities are asked for instead, then and after a cut."""
     frame, (model, options, whole) = squares[0], pairwise
@@ -125,7 +126,7 @@ def test_code_that_has_changed_is_noticed(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("engine", [None, "processes:2"])
+@pytest.mark.parametrize("engine", [None, "processes:2"] if LONG else ["processes:2"])
 def test_sorted_data_whose_first_rows_fail_and_the_rest_is_slow(engine):
     """The lane that looks whether anything is answered must not be in use by another."""
 

@@ -111,6 +111,7 @@ def test_errors_while_running_name_the_line(tmp_path):
         dm.play(write(tmp_path, "makeSeed([RandomValue5])\nrandomTargetExplore(5)\n"), Dead)
 
 
+@pytest.mark.slow
 def test_a_script_for_red_wine(tmp_path, real_data):
     """In the published style: all cases loaded from a file, a number of walks, statistics of each repetition."""
     frame = real_data("red_wine")
@@ -197,6 +198,7 @@ def flaky(tmp_path):
     return prepare
 
 
+@pytest.mark.slow
 def test_an_interrupted_script_resumes_to_the_same_files(tmp_path, flaky):
     whole = dm.play(flaky("whole"), Flaky, seed=6)
     queries, rows = Flaky.queries, Flaky.rows

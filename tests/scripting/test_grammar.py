@@ -91,6 +91,7 @@ scripts = st.lists(calls | comments.map(CommentLine) | st.just(BlankLine()), max
 )
 
 
+@pytest.mark.slow
 @given(scripts)
 def test_a_formatted_script_is_the_same_script(script):
     formatted = format_script(script)

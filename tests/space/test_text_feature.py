@@ -105,6 +105,7 @@ def test_two_texts_with_one_code_stay_apart(monkeypatch):
     assert table.decode(codes) == texts
 
 
+@pytest.mark.slow
 def test_pickled_points_bring_only_their_texts(space):
     points = space.points(pd.DataFrame({"review": ["unknown elsewhere"], "stars": 2}))
     blob = pickle.dumps(points)

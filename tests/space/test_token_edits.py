@@ -47,6 +47,7 @@ def test_long_texts_are_compared_position_by_position(monkeypatch):
     assert mark_edits(a, b)[-2:] == [("drop", a[:-1]), ("add", b)] or mark_edits(a, b)[0][0] == "drop"
 
 
+@pytest.mark.slow
 def test_a_million_characters_do_not_hang():
     a, b = "word and more " * 70_000, "other and less " * 70_000
     assert count_edits([a], [b])[0] == 140_000

@@ -157,6 +157,7 @@ def test_waiting_is_capped(server, monkeypatch):
     assert time.monotonic() - started_at < 2
 
 
+@pytest.mark.slow
 def test_a_failing_server_is_not_retried_for_ever(server):
     frame = pd.DataFrame({"x": np.linspace(0, 1, 60)})
     with make_service(server, "failing", concurrency=1) as service:

@@ -396,8 +396,8 @@ def test_a_hanging_and_a_dying_row_are_told_apart():
         return frame["n"] % 2
 
     isolated = IsolatedSystem(dm.wrap(model, space=space), timeout=1.0)
-    cases = pd.DataFrame({"n": [12, 13, 31]})
-    outputs = GuardedSystem(isolated, rows=3).execute(cases)
+    cases = pd.DataFrame({"n": [13, 31]})
+    outputs = GuardedSystem(isolated, rows=2).execute(cases)
     isolated.close()
     found = {int(cases["n"][i]): Status(outputs.status[i]) for i in np.flatnonzero(outputs.status)}
     assert found == {13: Status.TIMEOUT, 31: Status.DIED}

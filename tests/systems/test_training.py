@@ -9,13 +9,20 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import BaggingClassifier, HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
 from datamorphic.data.knn import KNN
 from datamorphic.errors import ArgumentError, DataError, ModelError
 from datamorphic.relations.check.violation import training_from_json, training_to_json
 from datamorphic.space.outputs import Status
+from datamorphic.systems import learner as learner_module
 from datamorphic.systems.learner import Learner, format_learner
 from datamorphic.systems.training import Training, TrainingBatch
 
@@ -385,3 +392,45 @@ def test_values_that_no_file_can_hold():
     odd = pd.DataFrame({"p": [object(), 1]})
     with pytest.raises(DataError):
         training_to_json(Training(odd, np.array(["a", "b"]), odd))
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        GaussianNB(),
+        KNeighborsClassifier(3),
+        DecisionTreeClassifier(random_state=0),
+        LogisticRegression(max_iter=200),
+        SVC(),
+        RandomForestClassifier(3, random_state=0),
+        LinearDiscriminantAnalysis(),
+    ],
+    ids=lambda learner: type(learner).__name__,
+)
+@pytest.mark.parametrize("kinds", [("f8", "f8"), ("i8", "f8"), ("i4", "f4")], ids="-".join)
+def test_arrays_of_numbers_are_answered_as_frames_are(learner, kinds, monkeypatch):
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({f"x{i}": (100 * rng.normal(size=60)).astype(kind) for i, kind in enumerate(kinds)})
+    data = Training(rows[:40], np.where(rows.x0[:40] > rows.x1[:40], "a", "b"), rows[40:].reset_index(drop=True))
+    assert learner_module.takes_arrays(learner)
+    fast = Learner(learner).execute(data, scores=True)
+    monkeypatch.setattr(learner_module, "takes_arrays", lambda learner: False)
+    plain = Learner(learner).execute(data, scores=True)
+    assert fast.values.tolist() == plain.values.tolist()
+    assert (fast.scores is None) == (plain.scores is None)
+    if plain.scores is not None:
+        assert np.array_equal(fast.scores, plain.scores, equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        make_pipeline(GaussianNB()),
+        HistGradientBoostingClassifier(),
+        DecisionTreeClassifier(class_weight={"a": 2}),
+        BaggingClassifier(GaussianNB()),
+    ],
+    ids=lambda learner: type(learner).__name__,
+)
+def test_learners_that_may_know_columns_by_name_get_frames(learner):
+    assert not learner_module.takes_arrays(learner)

@@ -128,6 +128,7 @@ def test_shallow_copies_share_the_processes(folder: Path) -> None:
     assert not any(map(is_running, pids))
 
 
+@pytest.mark.slow
 def test_a_batch_is_asked_again_once_then_a_row_has_an_error(folder: Path) -> None:
     texts = ["first", "die", "between", "hang", "last"]
     with dm.ApertiumTranslator("aaa-bbb", timeout=0.5) as translator:

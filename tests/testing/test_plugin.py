@@ -274,6 +274,7 @@ def test_one_interrupt_ends_it(tmp_path):
 # -- failures are kept and replayed ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_violations_are_replayed_first_until_they_are_fixed(run, pytester):
     code = """
     def test_sign():

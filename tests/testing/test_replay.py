@@ -106,7 +106,7 @@ def test_rows_that_crash_a_process_or_hang_are_stored_and_replayed(url):
                 time.sleep(3600)
             return np.where(frame["x"] * 3 > frame["y"], "stay", "go")
 
-    isolated = {"engine": "processes:1", "timeout": 1.5, "batch": 1}
+    isolated = {"engine": "processes:1", "timeout": 1.0, "batch": 1}
     front = explore(Model(), url, **isolated)
     expected = {deadly: "DIED", endless: "TIMEOUT"}
     assert dict(zip(front.incidents["x"], front.incidents["status"], strict=True)) == expected

@@ -26,8 +26,10 @@ class ChildProcess:
         from multiprocessing import resource_tracker
 
         from joblib.externals.loky.backend import get_context
+        from joblib.externals.loky.backend.utils import kill_process_tree
         from joblib.externals.loky.process_executor import ProcessPoolExecutor
 
+        self._kill_process_tree = kill_process_tree  # now: nothing can be imported while Python ends
         resource_tracker.ensure_running()  # before Ctrl-C is blocked in `start`, because Python 3.11 unblocks it here
         self._processes: list[Any] = []
         self._pool = ProcessPoolExecutor(
@@ -67,10 +69,8 @@ class ChildProcess:
 
     def kill(self) -> None:
         """Kill the process and its descendants."""
-        from joblib.externals.loky.backend.utils import kill_process_tree
-
         for process in list((self._pool._processes or {}).values()):
-            kill_process_tree(process)
+            self._kill_process_tree(process)
 
     def close(self) -> None:
         """Kill the process and wait until its pool has shut down."""

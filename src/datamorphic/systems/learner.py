@@ -72,10 +72,13 @@ class Learner(Executor):
             warnings.simplefilter("ignore")
             if self._prototype is None:
                 self._prototype = self._make_prototype()
+            as_array = takes_arrays(self._prototype)
             for training, rows in batch.parts():
                 try:
-                    model = fit_copy(self._prototype, training)
-                    outputs = _to_outputs(model.predict(copy_table(training.t)), len(rows))
+                    # both as an array, or none: a model knows the names it was fitted with
+                    use_arrays = as_array and _has_only_numbers(training.x) and _has_only_numbers(training.t)
+                    model = fit_copy(self._prototype, training, use_arrays)
+                    outputs = _to_outputs(model.predict(copy_table(training.t, use_arrays)), len(rows))
                 except LEARNER_ERRORS as error:
                     if self.limited and isinstance(error, MemoryError):
                         raise
@@ -85,7 +88,7 @@ class Learner(Executor):
                 values[rows], status[rows] = outputs.values, outputs.status
                 messages |= {int(rows[row]): text for row, text in outputs.messages.items()}
                 if table is not None:
-                    case_scores = compute_scores(model, training)
+                    case_scores = compute_scores(model, training, use_arrays)
                     if case_scores is not None:
                         table[rows, : case_scores.shape[1]] = case_scores
         return Outputs(values, status, table, messages)
@@ -111,7 +114,7 @@ def _to_outputs(answer: object, rows: int) -> Outputs:
     return to_outputs(answer, rows)
 
 
-def fit_copy(learner: SupportsFit, data: Training) -> Any:
+def fit_copy(learner: SupportsFit, data: Training, as_array: bool = False) -> Any:
     """Return a fitted copy of a learner; its errors are not caught."""
     model = _copy_unfitted(learner)
     fit_arguments: dict[str, Any] = {}
@@ -119,18 +122,18 @@ def fit_copy(learner: SupportsFit, data: Training) -> Any:
         fit_arguments["sample_weight"] = data.weights.copy()
     if data.labels is not None and "classes" in list_fit_parameters(type(learner)):
         fit_arguments["classes"] = list(data.labels)
-    model.fit(copy_table(data.x), data.y.copy(), **fit_arguments)
+    model.fit(copy_table(data.x, as_array), data.y.copy(), **fit_arguments)
     return model
 
 
-def compute_scores(model: SupportsFit, data: Training) -> Floats | None:
+def compute_scores(model: SupportsFit, data: Training, as_array: bool = False) -> Floats | None:
     """Return the scores of the test cases, one column per declared label; None if the learner has no scores."""
     score = getattr(model, "predict_proba", None) or getattr(model, "decision_function", None)
     classes = list(getattr(model, "classes_", ()))
     if score is None or not classes:
         return None
     with suppress(*LEARNER_ERRORS):  # labels without scores are answers as well
-        scores = np.asarray(score(copy_table(data.t)), dtype=np.float64)
+        scores = np.asarray(score(copy_table(data.t, as_array)), dtype=np.float64)
         scores = np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
         if scores.shape == (len(data), len(classes)):
             return align_scores(scores, classes, data.declared)
@@ -144,9 +147,29 @@ def align_scores(scores: Floats, classes: Iterable[Any], labels: Iterable[Any]) 
     return np.where(columns < 0, np.nan, scores[:, columns])
 
 
-def copy_table(table: Table) -> Any:
-    """Return a copy of a table: some learners write to their input."""
+def copy_table(table: Table, as_array: bool = False) -> Any:
+    """Return a copy of a table: some learners write to their input. A frame of numbers may be an array."""
+    if as_array and _has_only_numbers(table):
+        return table.to_numpy(copy=True)  # type: ignore[union-attr]
     return table.copy()
+
+
+def _has_only_numbers(table: Table) -> bool:
+    """Return whether a table is a frame of plain numbers."""
+    return hasattr(table, "dtypes") and all(isinstance(kind, np.dtype) and kind.kind in "fiu" for kind in table.dtypes)
+
+
+def takes_arrays(learner: SupportsFit) -> bool:
+    """Return whether a learner does the same with an array of numbers as with a frame of them.
+
+    Those of scikit-learn check a frame at every call, which takes as long as the fit to a few rows, and convert it to an array
+    themselves. Pipelines and other learners with parts may select columns by name, as may parameters that are no plain values.
+    """
+    if type(learner).__module__.partition(".")[0] != "sklearn" or not hasattr(learner, "get_params"):
+        return False
+    parameters = learner.get_params(deep=False)
+    plain_types = (bool, int, float, str, type(None), np.number)
+    return "categorical_features" not in parameters and all(isinstance(v, plain_types) for v in parameters.values())
 
 
 def _copy_unfitted(learner: SupportsFit) -> Any:

@@ -60,12 +60,14 @@ def find_kills_compiled(
     leaves = _find_leaves(routes, values)
     visits = int(tree.depth[leaves].sum())
     _, swapped = convert_to_limits(tree.operator, tree.threshold)
-    rows, compared_values, holds, start, end = _list_telling_rows(
+    count, rows, compared_values, holds, start, end = _list_telling_rows(
         routes, values, swapped, visits, answer[leaves], answer, tolerance
     )
+    rows, compared_values, holds = rows[:count], compared_values[:count], holds[:count]
     start, end = start[mutants.node], end[mutants.node]
     limit, swapped = convert_to_limits(mutants.operator, mutants.threshold)
-    turned, counts = _find_turned(compared_values, holds, start, end, mutants.operator, limit, swapped, routes.members)
+    turned = np.empty(int((end - start).sum()), dtype=np.bool_)
+    counts = _find_turned(turned, compared_values, holds, start, end, mutants.operator, limit, swapped, routes.members)
     row_starts = np.concatenate([[0], np.cumsum(counts)])
     return row_starts, _collect_turned_rows(rows, turned, start, end, row_starts)
 
@@ -139,7 +141,8 @@ def _find_leaves_abreast(values: Array, feature: Array, limit: Array, children: 
     nodes = np.zeros(ROWS_ABREAST, dtype=np.int32)
     for start in range(0, len(values), ROWS_ABREAST):
         size = min(ROWS_ABREAST, len(values) - start)
-        nodes[:] = 0
+        for k in range(size):
+            nodes[k] = 0
         under_way = True
         while under_way:
             for _ in range(LEVELS_PER_ARRIVAL_CHECK):
@@ -149,7 +152,8 @@ def _find_leaves_abreast(values: Array, feature: Array, limit: Array, children: 
             under_way = False
             for k in range(size):
                 under_way |= not is_leaf[nodes[k]]
-        leaves[start : start + size] = nodes[:size]
+        for k in range(size):
+            leaves[start + k] = nodes[k]
     return leaves
 
 
@@ -205,18 +209,20 @@ def _list_telling_rows(
             if abs(answer[other] - own_answers[row]) > tolerance:
                 telling_rows[count], compared_values[count], holds[count] = row, value, second == swapped[node]
                 count += 1
-        order[middle : high[node]] = second_rows[:second_count]
+        for place in range(second_count):
+            order[middle + place] = second_rows[place]
         end[node] = count
         first_child, second_child = children[2 * node], children[2 * node + 1]
         low[first_child], high[first_child] = low[node], middle
         low[second_child], high[second_child] = middle, high[node]
         pending[pending_count], pending[pending_count + 1] = second_child, first_child
         pending_count += 2
-    return telling_rows[:count], compared_values[:count], holds[:count], start, end
+    return count, telling_rows, compared_values, holds, start, end
 
 
 @compile_kernel
 def _find_turned(
+    turned: Array,
     compared_values: Array,
     holds: Array,
     start: Array,
@@ -226,8 +232,7 @@ def _find_turned(
     swapped: Array,
     members: Array,
 ) -> Any:
-    """Return whether each mutant turns each telling row of its node, mutant by mutant, and how many it turns."""
-    turned = np.empty((end - start).sum(), dtype=np.bool_)
+    """Write whether each mutant turns each telling row of its node, mutant by mutant; return how many it turns."""
     counts = np.zeros(len(operator), dtype=np.intp)
     first = 0
     for mutant in range(len(operator)):
@@ -245,7 +250,7 @@ def _find_turned(
                 count += turns
         counts[mutant] = count
         first += end[mutant] - start[mutant]
-    return turned, counts
+    return counts
 
 
 @compile_kernel

@@ -54,6 +54,7 @@ def test_insurance_and_rates_depend_on_the_risk(loans: pd.DataFrame) -> None:
     assert (known.first_time_buyer[known.purpose != "P"].dropna() == "Y").mean() < 0.01
 
 
+@pytest.mark.slow
 def test_the_true_risk_is_monotone_for_every_relation(loans: pd.DataFrame, vintage: int) -> None:
     before = default_probability(loans, vintage=vintage)
     for relation in [*credit_relations().values(), *credit_relations(additive=True).values()]:

@@ -262,6 +262,7 @@ def test_strictness_and_expected_failures_can_be_overridden():
     assert scores.passed
 
 
+@pytest.mark.slow
 def test_scores_show_violations_that_labels_hide():
     class Vague(NaiveBayes):
         """Its labels are right, its probabilities hang on the place of the columns."""
@@ -438,6 +439,7 @@ def test_labels_from_which_no_new_label_can_be_derived(labels, silent, says):
     assert not report.violations["necessary"].any()
 
 
+@pytest.mark.slow
 def test_learners_that_need_frames_get_frames():
     class ByName(KNN):
         def fit(self, X, y):
@@ -501,11 +503,11 @@ def test_a_learner_that_hangs_or_crashes_is_reported():
             return super().fit(X, y)
 
     names = ["refit", "MR-1.2", "MR-3.2", "MR-2.1"]
-    report = check(Dangerous(1), NUMBERS, names, "y", inputs=1, rows=20, timeout=2, batch=1, engine="processes:1")
+    report = check(Dangerous(1), NUMBERS, names, "y", inputs=1, rows=20, timeout=1, batch=1, engine="processes:1")
     assert report.table["holds"].tolist() == [1, 1, 0, 0]
     assert report.table["undefined"].tolist() == [0, 0, 1, 1]
     (hung,), (died,) = (entry(report, name).messages for name in ("MR-3.2", "MR-2.1"))
-    assert hung == "fit on the follow-up data failed: it did not answer 1 row within 2 s"
+    assert hung == "fit on the follow-up data failed: it did not answer 1 row within 1 s"
     assert died == "fit on the follow-up data failed: its process ended while it answered 1 row"
 
 
@@ -729,6 +731,7 @@ class Worded(Mendable):
         return super().predict(X.replace({"red": 0.0, "blue": 1.0}))
 
 
+@pytest.mark.slow
 def test_violations_are_stored_per_learner(url):
     check(First(1), relations="sample order", store=url, shrink=True)
     other = check(Mendable(1), relations="MR-1.2", inputs=3, store=url)

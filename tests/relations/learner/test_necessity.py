@@ -356,6 +356,7 @@ def test_smoothing_makes_relations_of_naive_bayes_unnecessary():
     assert all(find_stance(name, GaussianNB(), iris).necessary for name in SMOOTHING_FACTORS if name != "MR-3.2 odds")
 
 
+@pytest.mark.slow
 def test_indecisive_smoothing_changes_no_prediction():
     """The bounds, beside fits with as much smoothing as the follow-up data may have."""
     told = Counter()

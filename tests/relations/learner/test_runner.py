@@ -304,6 +304,7 @@ class Seeded(Learner):
         return super().fit(x, np.random.default_rng(self.random_state).permutation(y))
 
 
+@pytest.mark.slow
 def test_verdicts_equal_those_of_two_plain_fits(data):
     """With ties counted, a verdict is nothing but a comparison."""
     learner = KNeighborsClassifier(3)
@@ -353,6 +354,7 @@ def test_random_state_is_fixed_if_the_learner_has_one(data):
     assert not hasattr(learner, "x")
 
 
+@pytest.mark.slow
 def test_same_seed_same_result(data):
     learner = RandomForestClassifier(3)
     first, second = (check(learner, "sample order", data, 5) for _ in range(2))
@@ -399,6 +401,7 @@ def test_answers_by_position_are_not_mistaken_for_ties(data):
     assert 0 < found.count(VIOLATED) == (found.before != found.after).sum()
 
 
+@pytest.mark.slow
 def test_attributes_of_any_kind_pass_through():
     rng = np.random.default_rng(0)
     x = pd.DataFrame(
@@ -428,6 +431,7 @@ def test_attributes_of_any_kind_pass_through():
     assert check(AnyColumns(), "MR-0", data).count(HOLDS) == 5
 
 
+@pytest.mark.slow
 def test_regressors_are_compared_within_rounding():
     rng = np.random.default_rng(0)
     x = pd.DataFrame(rng.normal(size=(40, 3)), columns=list("abc"))
