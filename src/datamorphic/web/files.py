@@ -1,4 +1,4 @@
-"""The files that the studio sends: reports and other files of jobs, to the person who started them only."""
+"""The files that the studio sends: reports and other files of jobs, and border pairs, to the person who started them only."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import re
 from pathlib import Path
 
 from fastapi import HTTPException, Request
-from fastapi.responses import FileResponse
+from fastapi.responses import FileResponse, Response
 from nicegui import app
 
-from ..errors import UsageError
+from ..errors import DatamorphicError, UsageError
+from .front_view import FRONT_VIEWS, FrontView
 from .jobs import REPORT_FILE
 from .studio import Studio
 
@@ -37,3 +38,20 @@ def register(studio: Studio) -> None:
     @app.get("/jobs/{number}/files/{name}")
     def send_file(number: int, name: str, request: Request) -> FileResponse:
         return FileResponse(find(request, number, name), filename=name, media_type="application/octet-stream")
+
+    def find_front(request: Request, key: str) -> FrontView:
+        try:
+            return FRONT_VIEWS.find(studio.workspaces.get(request.session["id"]).folder, key)
+        except DatamorphicError as error:
+            raise HTTPException(404, str(error)) from None
+
+    @app.get("/fronts/{key}/borders")
+    def send_borders(key: str, request: Request) -> Response:
+        return Response(find_front(request, key).pack_borders(), media_type="application/octet-stream")
+
+    @app.get("/fronts/{key}/columns/{number}")
+    def send_column(key: str, number: int, request: Request) -> Response:
+        view = find_front(request, key)
+        if not 0 <= number < len(view.axes):
+            raise HTTPException(404, "There is no such axis.")
+        return Response(view.pack_column(view.axes[number]), media_type="application/octet-stream")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,10 @@ MODULE_SUFFIXES = (".py",)
 SCRIPT_SUFFIXES = (".scr",)
 MAX_DEPTH = 3  # of folders that are listed
 MAX_FILES_LISTED = 500
+MAX_FILES_VISITED = 50_000
+MAX_MARK_BYTES = 4_000
+#: what the beginnings of models contain whose endings other files have, too: XGBoost, LightGBM, services
+MODEL_MARKS = {".json": (b'"learner"',), ".txt": (b"tree\nversion",), ".toml": (b"url",)}
 HIDDEN_FOLDERS = ("node_modules", "__pycache__", "site-packages")
 
 
@@ -45,26 +50,25 @@ class ServedFolder:
 
     def list_models(self) -> list[str]:
         """Return the model files, relative to the folder."""
-        return [
-            name
-            for name in self._list_files()
-            if name.lower().endswith(tuple(MODEL_SUFFIXES)) and not _is_setting(name)
-        ]
+        return [name for name in self._list_files(MODEL_SUFFIXES) if _is_model(self.root / name)]
 
     def list_data(self) -> list[str]:
         """Return the data files."""
-        return [name for name in self._list_files() if name.lower().endswith(DATA_SUFFIXES)]
+        return self._list_files(DATA_SUFFIXES)
 
     def list_modules(self) -> list[str]:
         """Return the Python modules."""
-        return [name for name in self._list_files() if name.endswith(MODULE_SUFFIXES)]
+        return self._list_files(MODULE_SUFFIXES)
 
     def list_scripts(self) -> list[str]:
         """Return the scripts."""
-        return [name for name in self._list_files() if name.lower().endswith(SCRIPT_SUFFIXES)]
+        return self._list_files(SCRIPT_SUFFIXES)
 
-    def _list_files(self) -> list[str]:
+    def _list_files(self, suffixes: Iterable[str]) -> list[str]:
+        """Return the files with one of the endings, whatever the case of its letters."""
+        endings = tuple(suffixes)
         names: list[str] = []
+        visited_count = 0
         for folder, folders, files in os.walk(self.root):
             depth = len(Path(folder).relative_to(self.root).parts)
             folders[:] = sorted(
@@ -74,13 +78,26 @@ class ServedFolder:
             )
             for file in sorted(files):
                 path = Path(folder) / file
-                if not file.startswith(".") and path.resolve().is_relative_to(self.root):
+                if (
+                    file.lower().endswith(endings)
+                    and not file.startswith(".")
+                    and path.resolve().is_relative_to(self.root)
+                ):
                     names.append(path.relative_to(self.root).as_posix())
-            if len(names) >= MAX_FILES_LISTED:
+            visited_count += len(files)
+            if len(names) >= MAX_FILES_LISTED or visited_count >= MAX_FILES_VISITED:
                 break
         return names[:MAX_FILES_LISTED]
 
 
-def _is_setting(name: str) -> bool:
-    """Return whether a file that could describe a service is the settings file of a project."""
-    return Path(name).name == "pyproject.toml"
+def _is_model(path: Path) -> bool:
+    """Return whether a file with the ending of a model is one: text files of other kinds have the same endings."""
+    marks = MODEL_MARKS.get(path.suffix.lower())
+    if marks is None:
+        return True
+    try:
+        with path.open("rb") as file:
+            beginning = file.read(MAX_MARK_BYTES)
+    except OSError:
+        return False
+    return path.name != "pyproject.toml" and any(mark in beginning for mark in marks)

@@ -135,7 +135,7 @@ class StudioJob:
     @property
     def command(self) -> str:
         """The command that does the same in a terminal."""
-        hidden = ("--html=", "--save=", "--json", "--store=", "--record=")
+        hidden = ("--html=", "--save=", "--json", "--store=", "--record=", "--to=")
         return shlex.join(["datamorphic", *(word for word in self.arguments if not word.startswith(hidden))])
 
     @property

@@ -12,6 +12,7 @@ from .studio import PAGES
 from .workspaces import Workspace
 
 ui.button.default_props("no-caps unelevated")
+PRIMARY_COLOR = "#1f5f8b"  # white text on it can be read; `studio.css` has the one for dark pages
 STYLE = files(__package__).joinpath("studio.css").read_text(encoding="utf-8")
 
 
@@ -20,6 +21,7 @@ def build_frame(workspace: Workspace, title: str, lead: str = "") -> Iterator[No
     """Build the frame of a page around what is built in the block."""
     ui.page_title(f"{title} · datamorphic studio")
     ui.add_css(STYLE)
+    ui.colors(primary=PRIMARY_COLOR)
     dark = ui.dark_mode(value=app.storage.user.get("dark"))
     ui.link("Skip to the content", "#content").classes("skip")
     with ui.header().classes("studio-header"):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from ..data.subjects import subjects
 from ..errors import UsageError
@@ -29,7 +29,10 @@ class ChosenSubject:
     model: str = ""  # the path of the model, or module:Class
     data: str = ""  # the path of the data, or data:NAME
     target: str = ""
-    hints: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # by option: kind, feature-step, bounds, order
+    hints: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # by option, then by column
+    expectations: Mapping[str, Any] = field(default_factory=dict)  # of a check-up, by the names of its options
+
+    HINT_OPTIONS: ClassVar[tuple[str, ...]] = ("kind", "feature-step", "bounds", "order")
 
     @classmethod
     def of_demo(cls, name: str) -> ChosenSubject:
@@ -39,21 +42,37 @@ class ChosenSubject:
         return cls(kind="demo", name=name, subject=name)
 
     @classmethod
-    def of_files(cls, folders: list[ServedFolder], model: str, data: str, target: str = "") -> ChosenSubject:
+    def of_files(
+        cls,
+        folders: list[ServedFolder],
+        model: str,
+        data: str,
+        target: str = "",
+        expectations: Mapping[str, Any] | None = None,
+    ) -> ChosenSubject:
         """Return a model file with a data file, each in one of the folders."""
         model_path, data_path = _find_file(folders, model), _find_file(folders, data)
-        return cls(kind="files", name=model_path.name, model=str(model_path), data=str(data_path), target=target)
+        return cls(
+            kind="files",
+            name=model_path.name,
+            model=str(model_path),
+            data=str(data_path),
+            target=target,
+            expectations=dict(expectations or {}),
+        )
 
     @classmethod
     def of_module(cls, folder: ServedFolder, file: str, class_name: str) -> ChosenSubject:
         """Return a test system: a class in a module of the served folder."""
         path = folder.find_file(file)
-        if path.suffix != ".py" or not path.stem.isidentifier():
-            raise UsageError(f"{file!r} is not a Python module. Choose a .py file whose name is a Python name.")
+        names = path.relative_to(folder.root).with_suffix("").parts
+        if path.suffix != ".py" or not all(name.isidentifier() for name in names):
+            raise UsageError(
+                f"{file!r} cannot be imported. Choose a .py file whose name, and whose folders, are Python names."
+            )
         if not _CLASS_NAME.fullmatch(class_name):
             raise UsageError(f"{class_name!r} is not the name of a class.")
-        module = ".".join(path.relative_to(folder.root).with_suffix("").parts)
-        return cls(kind="module", name=class_name, model=f"{module}:{class_name}")
+        return cls(kind="module", name=class_name, model=f"{'.'.join(names)}:{class_name}")
 
     @property
     def arguments(self) -> list[str]:
@@ -63,9 +82,13 @@ class ChosenSubject:
         words = [self.model, *([self.data] if self.data else [])]
         if self.target:
             words.append(f"--target={self.target}")
-        for option, values in self.hints.items():
-            words += [f"--{option}={column}={value}" for column, value in values.items()]
+        for option in self.hints:
+            words += [f"--{option}={hint}" for hint in self.format_hints(option)]
         return words
+
+    def format_hints(self, option: str) -> list[str]:
+        """Return the hints of an option as the command line takes them, such as ``age=20:80``."""
+        return [f"{column}={value}" for column, value in self.hints.get(option, {}).items()]
 
     def to_document(self) -> dict[str, Any]:
         """Return the subject as JSON values."""

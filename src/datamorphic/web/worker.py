@@ -5,7 +5,8 @@ per line from stdin, as JSON, and writes events, as JSON, to stdout. What comman
 is closed the studio has ended, and the process ends, too.
 
 A request is ``{"kind": "command", "arguments": ["test", ...], "folder": ..., "output": ...}``: one command of the command line,
-then the process ends. Or it is a request of `PoolSession`: a test pool that lives as long as the process.
+then the process ends. Or it is a request of `PoolSession`: a test pool that lives as long as the process. Or, with
+``"session": "desk"``, it is a question of `DeskSession`.
 """
 
 from __future__ import annotations
@@ -72,9 +73,7 @@ def main() -> None:
                 events.write("end", {"code": code})
                 os._exit(0)  # threads of a system that hangs must not keep the process
             if session is None:
-                from .pool_session import PoolSession
-
-                session = PoolSession()
+                session = _make_session(request)
             session.serve(request, events.write)
 
 
@@ -91,6 +90,17 @@ def _build_listener(events: EventWriter, request: Mapping[str, Any]) -> EventLis
             (Path(request["output"]) / PARTS_FILE).write_text(json.dumps(parts), encoding="utf-8")
 
     return listen
+
+
+def _make_session(request: Mapping[str, Any]) -> Any:
+    """Return what serves the requests of this process, of which this is the first."""
+    if request.get("session") == "desk":
+        from .desk_session import DeskSession
+
+        return DeskSession()
+    from .pool_session import PoolSession
+
+    return PoolSession()
 
 
 def _wait_for_request(requests: queue.Queue[dict[str, Any] | None]) -> dict[str, Any] | None:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ..errors import UsageError
 from .commands import has_option
+from .desk import Desk
 from .folder import ServedFolder
 from .jobs import FRONT_FILE, REPORT_FILE, StudioJob, WorkerPool
 from .options import WebOptions
@@ -36,6 +37,7 @@ class Workspace:
     subject: ChosenSubject = field(default_factory=ChosenSubject)
     jobs: list[StudioJob] = field(default_factory=list)
     _pool: PoolClient | None = None
+    _desk: Desk | None = None
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
     @classmethod
@@ -104,9 +106,20 @@ class Workspace:
     # -- jobs ----------------------------------------------------------------------------------------------------------
 
     def start_job(
-        self, command: str, arguments: Sequence[str], *, title: str, page: str, report: bool = True, front: bool = False
+        self,
+        command: str,
+        arguments: Sequence[str],
+        *,
+        title: str,
+        page: str,
+        report: bool = True,
+        front: bool = False,
+        folder_option: str = "",
     ) -> StudioJob:
-        """Run a command in the background; its JSON document, report and front are files of the job."""
+        """Run a command in the background; its JSON document, report and front are files of the job.
+
+        `folder_option` is the option of the command that names a folder for its files, such as ``--to``.
+        """
         if sum(not job.ended for job in self.jobs) >= MAX_JOBS_RUNNING:
             raise UsageError(f"{MAX_JOBS_RUNNING} jobs are running. Wait for one of them, or stop it.")
         number = 1 + max((job.number for job in self.jobs), default=0)
@@ -116,6 +129,8 @@ class Workspace:
             words.append(f"--html={folder / REPORT_FILE}")
         if front:
             words.append(f"--save={folder / FRONT_FILE}")
+        if folder_option:
+            words.append(f"{folder_option}={folder}")
         if self.options.store is not None and has_option(command, "--store"):
             words.append(f"--store={self.options.store}")
         if self.options.trust and has_option(command, "--trust"):
@@ -155,8 +170,17 @@ class Workspace:
             )
         return self._pool
 
+    @property
+    def desk(self) -> Desk:
+        """The process that answers quick questions about files."""
+        if self._desk is None:
+            self._desk = Desk(self.workers)
+        return self._desk
+
     def close(self) -> None:
         """End the processes of this person."""
+        if self._desk is not None:
+            self._desk.close()
         if self._pool is not None:
             self._pool.close()
 

@@ -22,12 +22,21 @@ STATE_TEXTS = {
 
 
 class JobPanel:
-    """Follows a job until it ends, then calls `show_result` to show what it found."""
+    """Follows a job until it ends, then calls `show_result` to show what it found.
+
+    `show_end` is called last, however the job ended.
+    """
 
     def __init__(
-        self, job: StudioJob, show_result: Callable[[StudioJob], None] | None = None, *, show_report: bool = True
+        self,
+        job: StudioJob,
+        show_result: Callable[[StudioJob], None] | None = None,
+        *,
+        show_report: bool = True,
+        show_end: Callable[[StudioJob], None] | None = None,
     ) -> None:
         self.job, self._show_result, self._show_report = job, show_result, show_report
+        self._show_end = show_end
         self._outcome_count = 0
         self._was_ended = False
         with (
@@ -97,6 +106,8 @@ class JobPanel:
                         ui.link("Download the border pairs", f"/jobs/{job.number}/files/{FRONT_FILE}")
                 if self._show_report:
                     build_report(job)
+            if self._show_end is not None:
+                self._show_end(job)
 
 
 def build_report(job: StudioJob) -> Any:

@@ -65,7 +65,9 @@ class CheckupPage:
     def __init__(self, workspace: Workspace, columns: SubjectColumns) -> None:
         self.workspace = workspace
         previous_jobs = [job for job in workspace.list_jobs(ADDRESS) if _concerns(job, workspace)]
-        values = read_values("test", previous_jobs[0].arguments) if previous_jobs else {}
+        values = (
+            read_values("test", previous_jobs[0].arguments) if previous_jobs else dict(workspace.subject.expectations)
+        )
         values.pop("only", None)  # a check-up of all checks is the usual next one
         choices = {"budget": list(BUDGETS), "only": [check.name for check in CHECKS], **_list_promises(columns)}
         promises = [name for name in ("protected", "monotone", "invariant", "towards") if choices.get(name)]
