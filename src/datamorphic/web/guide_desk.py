@@ -99,8 +99,8 @@ class GuideDesk:
         result = session.result
         return {
             "question": None if session.question is None else _describe_question(session.question),
-            "answers": self._texts,
-            "steps": self._steps,
+            "answers": list(self._texts),
+            "steps": list(self._steps),
             "messages": self._messages,
             "error": error,
             "answer_file": format_answers(session.answers, "The answers of a walk with datamorphic guide."),
