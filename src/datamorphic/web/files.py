@@ -11,9 +11,13 @@ from nicegui import app
 
 from ..errors import DatamorphicError, UsageError
 from .front_view import FRONT_VIEWS, FrontView
-from .jobs import REPORT_FILE
+from .jobs import REPORT_FILE, STATE_FILE
 from .studio import Studio
 
+REPORT_POLICY = (
+    "sandbox allow-scripts allow-popups allow-downloads allow-modals; default-src 'none'; script-src 'unsafe-inline'; "
+    "style-src 'unsafe-inline'; img-src data: blob:; font-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+)
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
 
 
@@ -25,15 +29,17 @@ def register(studio: Studio) -> None:
             job = studio.workspaces.get(request.session["id"]).find_job(number)
         except UsageError as error:
             raise HTTPException(404, str(error)) from None
-        path = job.get_file(name) if _FILE_NAME.fullmatch(name) else None
+        is_result = _FILE_NAME.fullmatch(name) is not None and name != STATE_FILE
+        path = job.get_file(name) if is_result else None
         if path is None:
             raise HTTPException(404, "There is no such file.")
         return path
 
     @app.get("/jobs/{number}/report")
     def send_report(number: int, request: Request) -> FileResponse:
-        # the page brings its own, stricter policy
-        return FileResponse(find(request, number, REPORT_FILE), media_type="text/html")
+        # in a tab of its own the report is a page of nobody: it has no session, and reaches no other page of the studio
+        headers = {"Content-Security-Policy": REPORT_POLICY}
+        return FileResponse(find(request, number, REPORT_FILE), media_type="text/html", headers=headers)
 
     @app.get("/jobs/{number}/files/{name}")
     def send_file(number: int, name: str, request: Request) -> FileResponse:

@@ -19,6 +19,7 @@ MAX_FILES_VISITED = 50_000
 MAX_MARK_BYTES = 4_000
 #: what the beginnings of models contain whose endings other files have, too: XGBoost, LightGBM, services
 MODEL_MARKS = {".json": (b'"learner"',), ".txt": (b"tree\nversion",), ".toml": (b"url",)}
+MAX_NAME_CHARACTERS = 1_000  # of a path
 HIDDEN_FOLDERS = ("node_modules", "__pycache__", "site-packages")
 
 
@@ -38,10 +39,10 @@ class ServedFolder:
         """Return the file with this path relative to the folder; raise if it lies outside or does not exist."""
         if "\0" in name:
             raise UsageError("The name of the file contains a null character.")
-        try:
-            path = (self.root / name).resolve()
-        except (OSError, RuntimeError):  # a name that is too long, or a loop of links
-            raise UsageError(f"{name!r} cannot be opened. Choose a file of the served folder.") from None
+        path = _resolve(self.root / name) if len(name) <= MAX_NAME_CHARACTERS else None
+        name = name[:MAX_NAME_CHARACTERS]
+        if path is None:
+            raise UsageError(f"{name!r} cannot be opened. Choose a file of the served folder.")
         if not path.is_relative_to(self.root):
             raise UsageError(f"{name!r} lies outside the served folder. Choose a file inside it.")
         if not path.is_file():
@@ -78,11 +79,8 @@ class ServedFolder:
             )
             for file in sorted(files):
                 path = Path(folder) / file
-                if (
-                    file.lower().endswith(endings)
-                    and not file.startswith(".")
-                    and path.resolve().is_relative_to(self.root)
-                ):
+                target = _resolve(path) if file.lower().endswith(endings) and not file.startswith(".") else None
+                if target is not None and target.is_relative_to(self.root) and target.is_file():
                     names.append(path.relative_to(self.root).as_posix())
             visited_count += len(files)
             if len(names) >= MAX_FILES_LISTED or visited_count >= MAX_FILES_VISITED:
@@ -101,3 +99,17 @@ def _is_model(path: Path) -> bool:
     except OSError:
         return False
     return path.name != "pyproject.toml" and any(mark in beginning for mark in marks)
+
+
+def _resolve(path: Path) -> Path | None:
+    """Return the place where a file really is; None for a loop of links and for names that no file can have."""
+    try:
+        path.lstat()
+    except FileNotFoundError:
+        pass
+    except OSError:
+        return None
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):
+        return None

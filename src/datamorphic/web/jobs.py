@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import os
 import shlex
 import signal
@@ -17,10 +18,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..cli.exit_codes import ExitCode
+from ..errors import format_error_line
 
 JobState = Literal["waiting", "running", "finished", "interrupted", "failed", "killed"]
 STOP_GRACE_SECONDS = 1.2  # after which a job that was stopped is killed: the page promises two seconds
+MAX_JOBS_AT_ONCE = max(8, 4 * (os.cpu_count() or 1))  # of all people; the next ones wait
 MAX_MESSAGE_CHARACTERS = 2_000
+WAIT_INTERVAL_SECONDS = 0.1  # between looks for a free place
 MAX_LINE_BYTES = 64_000_000
 STATE_FILE, RESULT_FILE, REPORT_FILE, FRONT_FILE = "job.json", "output.txt", "report.html", "front.parquet"
 PARTS_FILE = "parts.json"  # the report in parts, to be shown within a page of the studio
@@ -34,9 +38,8 @@ class Worker:
         self.process = process
 
     @classmethod
-    async def start(cls) -> Worker:
+    async def start(cls, environment: Mapping[str, str] | None = None) -> Worker:
         """Start a process."""
-        environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
@@ -44,7 +47,7 @@ class Worker:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
-            env=environment,
+            env={**(os.environ if environment is None else environment), "PYTHONUNBUFFERED": "1"},
             limit=MAX_LINE_BYTES,
             start_new_session=True,  # Ctrl-C in the terminal of the studio is not one for its jobs
         )
@@ -76,14 +79,16 @@ class Worker:
 class WorkerPool:
     """Keeps one process ready, because starting it takes longer than most of the work."""
 
-    def __init__(self) -> None:
+    def __init__(self, environment: Mapping[str, str] | None = None) -> None:
+        self._environment = environment
+        self.slots = asyncio.Semaphore(MAX_JOBS_AT_ONCE)
         self._spare: asyncio.Task[Worker] | None = None
         self._workers: list[Worker] = []
 
     def prepare(self) -> None:
         """Start a spare process in the background."""
         if self._spare is None:
-            self._spare = asyncio.create_task(Worker.start())
+            self._spare = asyncio.create_task(Worker.start(self._environment))
 
     async def take(self) -> Worker:
         """Return a process that waits for requests, and start the next one."""
@@ -190,6 +195,28 @@ class StudioJob:
         """Run the command in a process, and follow its events until it ends."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self.save()
+        while pool.slots.locked() and not self.stopped:
+            await asyncio.sleep(WAIT_INTERVAL_SECONDS)
+        begin_time = time.monotonic()
+        try:
+            if not self.stopped:
+                async with pool.slots:
+                    begin_time = time.monotonic()
+                    await self._follow(pool, served_folder)
+        except (OSError, ValueError) as error:  # no process, no memory, or an event that is none
+            logging.getLogger(__name__).error("Job %s failed: %s", self.number, format_error_line(error))
+            if self._worker is not None:
+                self._worker.kill()
+        self.seconds = time.monotonic() - begin_time
+        if self.code is None:
+            self.state = "interrupted" if self.stopped else "killed"
+        elif self.code == ExitCode.INTERRUPTED:
+            self.state = "interrupted"
+        else:
+            self.state = "finished" if self.succeeded else "failed"
+        self.save()
+
+    async def _follow(self, pool: WorkerPool, served_folder: Path) -> None:
         self._worker = await pool.take()
         self.state = "running"
         self.save()
@@ -201,20 +228,11 @@ class StudioJob:
             "folder": str(served_folder),
             "output": str(self.folder),
         }
-        begin_time = time.monotonic()
         with contextlib.suppress(ConnectionError):
             await self._worker.send(request)
         while (event := await self._worker.read_event()) is not None:
             self._take(event)
         await self._worker.process.wait()
-        self.seconds = time.monotonic() - begin_time
-        if self.code is None:
-            self.state = "interrupted" if self.stopped else "killed"
-        elif self.code == ExitCode.INTERRUPTED:
-            self.state = "interrupted"
-        else:
-            self.state = "finished" if self.succeeded else "failed"
-        self.save()
 
     def _take(self, event: dict[str, Any]) -> None:
         kind = event.get("event")

@@ -8,6 +8,7 @@ from importlib.resources import files
 
 from nicegui import app, ui
 
+from .error_pages import FAULT_MESSAGE
 from .studio import PAGES
 from .workspaces import Workspace
 
@@ -22,6 +23,7 @@ def build_frame(workspace: Workspace, title: str, lead: str = "") -> Iterator[No
     ui.page_title(f"{title} · datamorphic studio")
     ui.add_css(STYLE)
     ui.colors(primary=PRIMARY_COLOR)
+    ui.on_exception(_show_fault)
     dark = ui.dark_mode(value=app.storage.user.get("dark"))
     ui.link("Skip to the content", "#content").classes("skip")
     with ui.header().classes("studio-header"):
@@ -51,6 +53,11 @@ def build_frame(workspace: Workspace, title: str, lead: str = "") -> Iterator[No
         if lead:
             ui.label(lead).classes("lead")
         yield
+
+
+def _show_fault() -> None:
+    """Say that a click did not work; NiceGUI writes the traceback to the terminal."""
+    ui.notify(FAULT_MESSAGE, type="negative", multi_line=True, close_button="Close", timeout=12_000)
 
 
 def _escape(text: str) -> str:

@@ -12,6 +12,7 @@ from ..errors import ArgumentError
 DEFAULT_PORT = 8080
 DEFAULT_UPLOAD_MEGABYTES = 50
 MIN_TOKEN_CHARACTERS = 12
+TOKEN_VARIABLE = "DATAMORPHIC_TOKEN"
 
 
 @dataclass(frozen=True, kw_only=True)

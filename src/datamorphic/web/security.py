@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import html
+import ipaddress
 import time
 from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable, MutableMapping
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 from .options import WebOptions
 
@@ -26,8 +27,12 @@ ACCESS_COOKIE = "datamorphic_access"
 LOGIN_PATH = "/login"
 MAX_LOGIN_BYTES = 4_000
 MAX_FAILURES, FAILURE_WINDOW_SECONDS = 5, 60.0  # wrong tokens per address
+MAX_ADDRESSES = 10_000  # whose failures are remembered
+IPV6_NETWORK_BITS = 64  # of one customer, who may use any address in it
 BODY_MARGIN_BYTES = 1_000_000  # of a form around an upload
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
+#: what only a proxy may say, and the studio has none: NiceGUI writes the prefix into pages
+PROXY_HEADERS = (b"x-forwarded-prefix", b"x-forwarded-for", b"x-forwarded-proto", b"x-forwarded-host", b"forwarded")
 
 LOGIN_PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -41,13 +46,24 @@ input,button{{font:inherit;padding:.5rem;width:100%;box-sizing:border-box;margin
 <p>The token is the one that the studio was started with.</p></main></body></html>"""
 
 
+RELOAD_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={path}"><title>datamorphic studio</title></head>
+<body><p><a href="{path}">Go on to the studio</a></p></body></html>"""
+
+
 class Gatekeeper:
     """Refuses requests of other sites, without the token, or too large, and adds the security headers."""
 
     def __init__(self, application: Application, options: WebOptions, secret: str) -> None:
         self.app, self._options = application, options
-        self._access = hmac.new(secret.encode(), (options.token or "").encode(), hashlib.sha256).hexdigest()
+        self._secret = secret.encode()
+        self._access = self._sign(options.token or "")
+        # cookies do not know ports: two studios on one computer must not sign people out of each other
+        self.access_cookie = f"{ACCESS_COOKIE}_{self._sign('cookie')[:8]}"
         self._failures: dict[str, deque[float]] = defaultdict(deque)
+
+    def _sign(self, text: str) -> str:
+        return hmac.new(self._secret, text.encode("utf-8", errors="surrogateescape"), hashlib.sha256).hexdigest()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one connection."""
@@ -61,6 +77,12 @@ class Gatekeeper:
         if not self._is_own_origin(scope, headers):
             await _refuse(scope, send, 403, "Requests of other sites are refused.")
             return
+        if headers.get("sec-fetch-site") in (
+            "cross-site",
+            "same-site",
+        ):  # another port of this host is another site, too
+            await self._receive_visitor(scope, headers, send)
+            return
         if self._options.token is not None:
             if scope["type"] == "http" and scope["path"] == LOGIN_PATH:
                 await self._sign_in(scope, receive, send)
@@ -68,11 +90,43 @@ class Gatekeeper:
             if not self._has_access(headers):
                 await self._ask_for_token(scope, send)
                 return
+        scope = {**scope, "headers": [item for item in scope["headers"] if item[0].lower() not in PROXY_HEADERS]}
+        send = self._add_headers(scope, send)
+        if scope["type"] == "http":
+            await self._serve_limited(scope, headers, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+    async def _serve_limited(self, scope: Scope, headers: dict[str, str], receive: Receive, send: Send) -> None:
+        """Pass a request on, and end it as soon as its body is too large, whatever length it declared."""
         limit = self._options.upload_megabytes * 1_000_000 + BODY_MARGIN_BYTES
-        if scope["type"] == "http" and _read_length(headers) > limit:
-            await _refuse(scope, send, 413, f"A request may have {self._options.upload_megabytes} MB.")
+        message_text = f"A request may have {self._options.upload_megabytes} MB."
+        received, exceeded, answered = 0, _read_length(headers) > limit, False
+        if exceeded:
+            await _refuse(scope, send, 413, message_text)
             return
-        await self.app(scope, _limit_body(receive, limit), self._add_headers(scope, send))
+
+        async def receive_limited() -> Message:
+            nonlocal received, exceeded
+            message = await receive()
+            if message["type"] == "http.request":
+                received += len(message.get("body", b""))
+                exceeded = exceeded or received > limit
+            return {"type": "http.disconnect"} if exceeded else message
+
+        async def send_unless_exceeded(message: Message) -> None:
+            nonlocal answered
+            if not exceeded or answered:
+                answered = True
+                await send(message)
+
+        try:
+            await self.app(scope, receive_limited, send_unless_exceeded)
+        except Exception:
+            if not exceeded:
+                raise
+        if exceeded and not answered:
+            await _refuse(scope, send, 413, message_text)
 
     # -- who asks ------------------------------------------------------------------------------------------------------
 
@@ -91,12 +145,29 @@ class Gatekeeper:
             return is_reading or headers.get("sec-fetch-site", "") == "same-origin"
         return urlsplit(origin).netloc == headers.get("host") or (is_reading and origin == "null")
 
+    async def _receive_visitor(self, scope: Scope, headers: dict[str, str], send: Send) -> None:
+        """Let a link of another site open a page, and refuse all else: pictures, scripts, frames and data.
+
+        The browser sends no cookies of the studio with such a link, so that the page would be one of a stranger. A page of
+        our own opens it once more, and leaves out what the link asks for after the question mark.
+        """
+        is_link = (
+            scope["type"] == "http"
+            and scope.get("method") == "GET"
+            and headers.get("sec-fetch-mode") == "navigate"
+            and headers.get("sec-fetch-dest") == "document"
+        )
+        if not is_link:
+            await _refuse(scope, send, 403, "Requests of other sites are refused.")
+            return
+        path = html.escape("/" + quote(scope["path"].lstrip("/\\")))
+        await _send_page(send, 200, RELOAD_PAGE.format(path=path))
+
     def _has_access(self, headers: dict[str, str]) -> bool:
-        try:
-            cookie = SimpleCookie(headers.get("cookie", "")).get(ACCESS_COOKIE)
-        except CookieError:
-            return False
-        return cookie is not None and hmac.compare_digest(cookie.value.encode(), self._access.encode())
+        """Return whether the cookie is there. Cookies of other servers on this host may be malformed, and do not matter."""
+        pairs = (part.strip().partition("=") for part in headers.get("cookie", "").split(";"))
+        values = [value for name, _, value in pairs if name == self.access_cookie]
+        return any(hmac.compare_digest(value.encode("latin-1"), self._access.encode()) for value in values)
 
     # -- the token -----------------------------------------------------------------------------------------------------
 
@@ -109,27 +180,41 @@ class Gatekeeper:
         await _refuse(scope, send, 401, "Sign in first.")
 
     async def _sign_in(self, scope: Scope, receive: Receive, send: Send) -> None:
-        address = (scope.get("client") or ("unknown", 0))[0]
         if scope["method"] != "POST":
             await _send_page(send, 200, LOGIN_PAGE.format(message=""))
             return
-        failures = self._failures[address]
-        while failures and time.monotonic() - failures[0] > FAILURE_WINDOW_SECONDS:
-            failures.popleft()
+        body = await _read_body(receive, MAX_LOGIN_BYTES)
+        # from here to the decision nothing waits: a thousand attempts at once are counted like a thousand in a row
+        failures = self._list_failures((scope.get("client") or ("unknown", 0))[0])
         if len(failures) >= MAX_FAILURES:
             await _send_page(send, 429, LOGIN_PAGE.format(message="Too many wrong tokens. Try again in a minute."))
             return
-        body = await _read_body(receive, MAX_LOGIN_BYTES)
         token = parse_qs(body.decode("utf-8", errors="replace")).get("token", [""])[0]
-        if not hmac.compare_digest(token.encode(), (self._options.token or "").encode()):
+        if not hmac.compare_digest(self._sign(token), self._access):
             failures.append(time.monotonic())
             await _send_page(send, 403, LOGIN_PAGE.format(message="This is not the token."))
             return
         failures.clear()
-        cookie = f"{ACCESS_COOKIE}={self._access}; Path=/; HttpOnly; SameSite=Strict"
+        cookie = f"{self.access_cookie}={self._access}; Path=/; HttpOnly; SameSite=Strict"
         headers = [(b"location", b"/"), (b"set-cookie", cookie.encode()), (b"cache-control", b"no-store")]
         await send({"type": "http.response.start", "status": 303, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
+
+    def _list_failures(self, address: str) -> deque[float]:
+        """Return the times of wrong tokens from an address in the last minute."""
+        try:
+            if ipaddress.ip_address(address).version == 6:
+                address = str(ipaddress.ip_network((address, IPV6_NETWORK_BITS), strict=False))
+        except ValueError:
+            pass
+        begin = time.monotonic() - FAILURE_WINDOW_SECONDS
+        if len(self._failures) > MAX_ADDRESSES:
+            recent = {key: times for key, times in self._failures.items() if times and times[-1] >= begin}
+            self._failures = defaultdict(deque, recent)
+        failures = self._failures[address]
+        while failures and failures[0] < begin:
+            failures.popleft()
+        return failures
 
     # -- headers -------------------------------------------------------------------------------------------------------
 
@@ -180,22 +265,6 @@ def _read_length(headers: dict[str, str]) -> int:
     return int(text) if text.isdigit() else 0
 
 
-def _limit_body(receive: Receive, limit: int) -> Receive:
-    """Return what receives a request and ends it if its body is larger than it said."""
-    received = 0
-
-    async def receive_limited() -> Message:
-        nonlocal received
-        message = await receive()
-        if message["type"] == "http.request":
-            received += len(message.get("body", b""))
-            if received > limit:
-                return {"type": "http.disconnect"}
-        return message
-
-    return receive_limited
-
-
 async def _read_body(receive: Receive, limit: int) -> bytes:
     body = b""
     while len(body) <= limit:
@@ -210,7 +279,11 @@ async def _refuse(scope: Scope, send: Send, status: int, text: str) -> None:
     if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": 1008})
         return
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"cache-control", b"no-store")]
+    headers = [
+        (b"content-type", b"text/plain; charset=utf-8"),
+        (b"x-content-type-options", b"nosniff"),
+        (b"cache-control", b"no-store"),
+    ]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": text.encode()})
 

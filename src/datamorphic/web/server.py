@@ -14,8 +14,10 @@ from ..errors import MissingExtra, UsageError
 from .options import WebOptions
 from .security import Gatekeeper
 from .studio import PAGES, Studio
+from .workspaces import MAX_AGE_DAYS
 
 READY_MESSAGE = "The studio is at {address} (Ctrl-C ends it)"
+MAX_MESSAGE_BYTES = 2**24  # of the websocket
 
 
 def build_application(options: WebOptions) -> tuple[Gatekeeper, Studio]:
@@ -27,11 +29,12 @@ def build_application(options: WebOptions) -> tuple[Gatekeeper, Studio]:
         from nicegui import app, ui
     except ImportError:
         raise MissingExtra("The studio needs NiceGUI. Install it: pip install 'datamorphic[web]'.") from None
-    from . import files
+    from . import error_pages, files
 
     for module, *_ in PAGES:
         importlib.import_module(f"datamorphic.web.{module}").register(studio)
     files.register(studio)
+    error_pages.register(app)
     app.on_startup(studio.workspaces.workers.prepare)
     app.on_shutdown(studio.workspaces.close)
     secret = studio.workspaces.read_secret()
@@ -42,7 +45,11 @@ def build_application(options: WebOptions) -> tuple[Gatekeeper, Studio]:
         dark=None,
         tailwind=False,
         storage_secret=secret,
-        session_middleware_kwargs={"same_site": "strict"},
+        session_middleware_kwargs={
+            "same_site": "strict",
+            "session_cookie": studio.workspaces.session_cookie,
+            "max_age": MAX_AGE_DAYS * 86_400,
+        },
         reconnect_timeout=30.0,
         show_welcome_message=False,
     )
@@ -56,7 +63,13 @@ def run_server(options: WebOptions, *, open_browser: bool = True, path: str = "/
 
     logging.getLogger("nicegui").setLevel(logging.ERROR)
     config = uvicorn.Config(
-        gatekeeper, host=options.host, port=options.port, log_level="warning", ws_max_size=2**24, server_header=False
+        gatekeeper,
+        host=options.host,
+        port=options.port,
+        log_level="warning",
+        ws_max_size=MAX_MESSAGE_BYTES,
+        server_header=False,
+        proxy_headers=False,  # anybody could claim another address, and try tokens without end
     )
     server = _build_server(config, options, path if open_browser else None)
     server.run()

@@ -1,4 +1,4 @@
-"""`Subject`: what a person tests in the studio, checked before a command sees it."""
+"""`ChosenSubject`: what a person tests in the studio, checked before a command sees it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any, ClassVar, Literal
 
 from ..data.subjects import subjects
 from ..errors import UsageError
-from .folder import ServedFolder
+from ..systems.files import MODEL_SUFFIXES
+from .folder import DATA_SUFFIXES, ServedFolder
 
 SubjectKind = Literal["none", "demo", "files", "module"]
 _CLASS_NAME = re.compile(r"[A-Za-z_]\w*")
@@ -52,6 +53,9 @@ class ChosenSubject:
     ) -> ChosenSubject:
         """Return a model file with a data file, each in one of the folders."""
         model_path, data_path = _find_file(folders, model), _find_file(folders, data)
+        for path, suffixes, noun in ((model_path, MODEL_SUFFIXES, "model"), (data_path, DATA_SUFFIXES, "data")):
+            if not path.name.lower().endswith(tuple(suffixes)):
+                raise UsageError(f"{path.name!r} is not a file with {noun}. Choose one of the list.")
         return cls(
             kind="files",
             name=model_path.name,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import os
+import re
 import secrets
 import shutil
 import time
@@ -13,18 +15,29 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors import UsageError
+from ..runs.url import STORE_VARIABLE
+from ..systems.files import MODEL_SUFFIXES, PICKLE_SUFFIXES, SERVICE_SUFFIX
 from .commands import has_option
 from .desk import Desk
-from .folder import ServedFolder
+from .folder import DATA_SUFFIXES, ServedFolder
 from .jobs import FRONT_FILE, REPORT_FILE, StudioJob, WorkerPool
-from .options import WebOptions
+from .options import TOKEN_VARIABLE, WebOptions
 from .pool_client import PoolClient
 from .subject import ChosenSubject
 
 MAX_JOBS_RUNNING = 4  # of one person at a time
 MAX_JOBS_KEPT = 50
+SECRET_BYTES = 32
+MAX_NAME_CHARACTERS = 120
+UPLOAD_SUFFIXES_WITH_TRUST = (SERVICE_SUFFIX, *PICKLE_SUFFIXES)
+UPLOAD_SUFFIXES = (*DATA_SUFFIXES, *(suffix for suffix in MODEL_SUFFIXES if suffix not in UPLOAD_SUFFIXES_WITH_TRUST))
+MAX_UPLOADS = 100  # files of one person
+UPLOADS_PER_LIMIT = 10  # all uploads of one person, in units of the largest one
 STATE_FILE = "workspace.json"
 MAX_AGE_DAYS = 30  # of a workspace that nobody has opened
+
+
+_WORKSPACE_NAME = re.compile(r"[0-9a-f]{32}")
 
 
 @dataclass(eq=False)
@@ -49,6 +62,7 @@ class Workspace:
         try:
             document = json.loads((folder / STATE_FILE).read_text(encoding="utf-8"))
             workspace.subject = ChosenSubject(**document["subject"])
+            os.utime(folder / STATE_FILE)  # it is in use
         except (OSError, ValueError, TypeError, KeyError):
             pass
         job_folders = sorted((folder / "jobs").iterdir(), key=lambda path: path.name.zfill(9))
@@ -78,7 +92,11 @@ class Workspace:
         return [self.uploads, self.served_folder]
 
     def save_upload(self, name: str, content: bytes) -> Path:
-        """Keep an uploaded file under its own name, without any folder of that name."""
+        """Keep an uploaded file under its own name, without any folder of that name.
+
+        Only kinds of files that are data are taken. A pickle is code, and the description of a service can send what is in the
+        environment of the studio to any address: both need trust.
+        """
         if len(content) > self.options.upload_megabytes * 1_000_000:
             raise UsageError(
                 f"{name!r} has more than {self.options.upload_megabytes} MB. Put it into the served folder."
@@ -86,8 +104,17 @@ class Workspace:
         base = Path(name.replace("\\", "/")).name.strip().lstrip(".")
         if not base or "\0" in base:
             raise UsageError(f"{name!r} is not a name of a file.")
-        path = self.folder / "uploads" / base[-120:]
-        path.write_bytes(content)
+        suffixes = UPLOAD_SUFFIXES + (UPLOAD_SUFFIXES_WITH_TRUST if self.options.trust else ())
+        if not base.lower().endswith(suffixes):
+            raise UsageError(f"{base!r} cannot be uploaded. These files can: {', '.join(suffixes)}.")
+        path = self.folder / "uploads" / base[-MAX_NAME_CHARACTERS:]
+        others = [file for file in path.parent.iterdir() if file != path]
+        total = len(content) + sum(file.stat().st_size for file in others)
+        if len(others) >= MAX_UPLOADS or total > UPLOADS_PER_LIMIT * self.options.upload_megabytes * 1_000_000:
+            raise UsageError("Your uploads take too much space. Put the files into the served folder.")
+        temporary = path.with_name(f".{secrets.token_hex(8)}")
+        temporary.write_bytes(content)  # a job may be reading an earlier file of this name
+        temporary.replace(path)
         return path
 
     def choose(self, subject: ChosenSubject) -> None:
@@ -122,7 +149,9 @@ class Workspace:
         """
         if sum(not job.ended for job in self.jobs) >= MAX_JOBS_RUNNING:
             raise UsageError(f"{MAX_JOBS_RUNNING} jobs are running. Wait for one of them, or stop it.")
-        number = 1 + max((job.number for job in self.jobs), default=0)
+        number = 1 + max(map(int, filter(str.isdigit, os.listdir(self.folder / "jobs"))), default=0)
+        while any(job.number == number for job in self.jobs):  # it has no folder yet
+            number += 1
         folder = self.folder / "jobs" / str(number)
         words = [*command.split(), *arguments, "--json"]
         if report:
@@ -131,8 +160,6 @@ class Workspace:
             words.append(f"--save={folder / FRONT_FILE}")
         if folder_option:
             words.append(f"{folder_option}={folder}")
-        if self.options.store is not None and has_option(command, "--store"):
-            words.append(f"--store={self.options.store}")
         if self.options.trust and has_option(command, "--trust"):
             words.append("--trust")
         job = StudioJob(number=number, title=title, arguments=words, folder=folder, page=page)
@@ -186,13 +213,19 @@ class Workspace:
 
 
 class Workspaces:
-    """The workspaces of all people, by the secret number of their session."""
+    """The workspaces of all people, by the secret number of their session.
+
+    They belong to the served folder: a studio that is started on another folder knows none of the files that people chose
+    in this one.
+    """
 
     def __init__(self, options: WebOptions) -> None:
         self.options = options
-        self.root = options.workspaces or _get_default_root()
+        name = hashlib.sha256(str(options.folder.resolve()).encode("utf-8", errors="surrogateescape")).hexdigest()[:16]
+        self.root = (options.workspaces or _get_default_root()) / name
         self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self.workers = WorkerPool()
+        self.session_cookie = f"datamorphic_{name[:8]}"  # cookies do not know ports: other studios use other names
+        self.workers = WorkerPool(_build_environment(options))
         self._workspaces: dict[str, Workspace] = {}
         self._remove_old()
 
@@ -206,9 +239,16 @@ class Workspaces:
     def read_secret(self) -> str:
         """Return the key that signs session cookies; the same as before, so that sessions survive a new start."""
         path = self.root / "secret"
-        if not path.exists():
-            path.touch(mode=0o600)
-            path.write_text(secrets.token_hex(32), encoding="ascii")
+        try:
+            secret = path.read_text(encoding="ascii").strip()
+        except (OSError, ValueError):
+            secret = ""
+        if len(secret) == 2 * SECRET_BYTES:
+            return secret
+        temporary = path.with_name(f"secret.{secrets.token_hex(8)}")
+        temporary.touch(mode=0o600)
+        temporary.write_text(secrets.token_hex(SECRET_BYTES), encoding="ascii")
+        temporary.replace(path)  # never half a secret, even if the studio is killed here
         return path.read_text(encoding="ascii").strip()
 
     async def close(self) -> None:
@@ -218,10 +258,22 @@ class Workspaces:
         await self.workers.close()
 
     def _remove_old(self) -> None:
+        oldest = time.time() - MAX_AGE_DAYS * 86_400
         for folder in self.root.iterdir():
-            state = folder / STATE_FILE
-            if state.is_file() and time.time() - state.stat().st_mtime > MAX_AGE_DAYS * 86_400:
+            if not folder.is_dir() or not _WORKSPACE_NAME.fullmatch(folder.name):
+                continue
+            state = folder / STATE_FILE  # is missing if the person chose nothing
+            if (state if state.is_file() else folder).stat().st_mtime < oldest:
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+def _build_environment(options: WebOptions) -> dict[str, str]:
+    """Return the environment of worker processes: with the store, whose URL may hold a password, and without the token."""
+    environment = {name: value for name, value in os.environ.items() if name != TOKEN_VARIABLE}
+    if options.store is not None:
+        is_path = options.store != "none" and "://" not in options.store
+        environment[STORE_VARIABLE] = os.path.abspath(options.store) if is_path else options.store
+    return environment
 
 
 def _get_default_root() -> Path:
