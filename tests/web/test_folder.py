@@ -12,7 +12,17 @@ def served(tmp_path):
     (tmp_path / "outside.csv").write_text("secret")
     root = tmp_path / "served"
     (root / "sub").mkdir(parents=True)
-    for name in ("a.csv", "b.PARQUET", "m.skops", "n.pkl", "pyproject.toml", "t.py", "s.scr", ".hidden.csv", "sub/c.csv"):
+    for name in (
+        "a.csv",
+        "b.PARQUET",
+        "m.skops",
+        "n.pkl",
+        "pyproject.toml",
+        "t.py",
+        "s.scr",
+        ".hidden.csv",
+        "sub/c.csv",
+    ):
         (root / name).write_text("x")
     return ServedFolder(root)
 

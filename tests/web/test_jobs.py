@@ -181,7 +181,8 @@ def test_a_pool_keeps_a_process_ready_and_ends_all(tmp_path):
         job.arguments = ["patterns", "--json"]
         await job.execute(pool, tmp_path)
         await pool.close()
-        await first.process.wait()
+        for worker in pool._workers:  # asyncio closes the pipes later, when its loop may have ended
+            worker.process._transport.close()
         return first, job
 
     first, job = asyncio.run(take_two())

@@ -192,7 +192,9 @@ def test_tokens_are_compared_in_constant_time(studio, monkeypatch):
         compared.append((first, second))
         return hmac.compare_digest(first, second)
 
-    monkeypatch.setattr(security, "hmac", type("Module", (), {"compare_digest": staticmethod(compare), "new": hmac.new}))
+    monkeypatch.setattr(
+        security, "hmac", type("Module", (), {"compare_digest": staticmethod(compare), "new": hmac.new})
+    )
     assert box.sign_in("wrong").status_code == 403
     assert [(len(first), len(second)) for first, second in compared] == [(64, 64)]  # of digests: no length is revealed
     assert TOKEN not in str(compared)

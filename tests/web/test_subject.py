@@ -52,7 +52,9 @@ def test_names_of_columns_never_become_options(folders):
 
 
 def test_hints_are_options(folders):
-    subject = ChosenSubject(kind="files", model="/m", data="/d", hints={"kind": {"a": "integer"}, "bounds": {"b": "0,1"}})
+    subject = ChosenSubject(
+        kind="files", model="/m", data="/d", hints={"kind": {"a": "integer"}, "bounds": {"b": "0,1"}}
+    )
     assert subject.arguments == ["/m", "/d", "--kind=a=integer", "--bounds=b=0,1"]
     assert ChosenSubject(**json.loads(json.dumps(subject.to_document()))) == subject
 

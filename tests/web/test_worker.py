@@ -2,7 +2,6 @@
 
 import io
 import json
-import queue
 import signal
 import subprocess
 import sys
@@ -11,6 +10,7 @@ import time
 import pytest
 
 from datamorphic.web import worker
+from datamorphic.web.interruption import allow_interrupts, ignore_interrupts
 from datamorphic.web.worker import EventWriter, run_command
 
 
@@ -62,19 +62,16 @@ def test_a_wrong_command_ends_with_its_code_and_one_line(tmp_path, unchanged_pro
     assert "Traceback" not in errors
 
 
-def test_a_stop_that_comes_too_late_is_no_failure(monkeypatch):
-    requests = queue.Queue()
-    requests.put({"kind": "command"})
-    get, calls = requests.get, []
-
-    def get_after_a_stop():
-        calls.append(1)
-        if len(calls) == 1:
-            raise KeyboardInterrupt
-        return get()
-
-    monkeypatch.setattr(requests, "get", get_after_a_stop)
-    assert worker._wait_for_request(requests) == {"kind": "command"}
+def test_a_stop_interrupts_the_work_and_nothing_else(monkeypatch):
+    previous_handler = signal.getsignal(signal.SIGINT)
+    try:
+        ignore_interrupts()
+        signal.raise_signal(signal.SIGINT)  # too late: nothing happens
+        with pytest.raises(KeyboardInterrupt), allow_interrupts():
+            signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, previous_handler)
 
 
 @pytest.fixture

@@ -24,7 +24,9 @@ def options(tmp_path):
 
 
 def add_job(workspace, number, state="finished"):
-    job = StudioJob(number=number, title="t", arguments=["test"], folder=workspace.folder / "jobs" / str(number), state=state)
+    job = StudioJob(
+        number=number, title="t", arguments=["test"], folder=workspace.folder / "jobs" / str(number), state=state
+    )
     job.folder.mkdir(parents=True)
     job.save()
     workspace.jobs.append(job)

@@ -110,6 +110,7 @@ class WorkerPool:
             self._spare = None
         for worker in self._workers:
             worker.kill()
+        await asyncio.gather(*(worker.process.wait() for worker in self._workers))
 
 
 @dataclass(kw_only=True)

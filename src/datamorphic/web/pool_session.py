@@ -30,6 +30,7 @@ from ..scripting.pool import TestPool
 from ..scripting.recorder import HEADER
 from ..scripting.validation import ScriptPlan, plan_script
 from .case_table import CaseTable
+from .interruption import allow_interrupts
 from .subject import ChosenSubject
 
 COMMAND_FILE = ".command.scr"
@@ -75,7 +76,8 @@ class PoolSession:
             "front": self._write_front,
         }
         try:
-            reply = handlers[request["kind"]](request)
+            with allow_interrupts():
+                reply = handlers[request["kind"]](request)
         except ScriptError as error:
             write("failure", {"number": number, "message": error.problem, "line": error.line, "column": error.column})
         except (Interrupted, KeyboardInterrupt):

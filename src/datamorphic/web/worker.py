@@ -25,6 +25,7 @@ from typing import IO, Any
 
 from .._text import to_jsonable
 from ..runs.events import EventListener, watch
+from .interruption import allow_interrupts, ignore_interrupts
 from .jobs import PARTS_FILE
 
 NICENESS = 5  # the page answers first
@@ -58,7 +59,7 @@ def main() -> None:
     """Serve requests until stdin is closed."""
     events = EventWriter(os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8"))
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever a system prints is not an event
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    ignore_interrupts()
     if hasattr(os, "nice"):
         os.nice(NICENESS)
     requests: queue.Queue[dict[str, Any] | None] = queue.Queue()
@@ -66,7 +67,7 @@ def main() -> None:
     _import_ahead()
     events.write("ready", {})
     session: Any = None
-    while (request := _wait_for_request(requests)) is not None:
+    while (request := requests.get()) is not None:
         with watch(_build_listener(events, request)):
             if request["kind"] == "command":
                 code = run_command(request["arguments"], Path(request["folder"]), Path(request["output"]))
@@ -101,14 +102,6 @@ def _make_session(request: Mapping[str, Any]) -> Any:
     from .pool_session import PoolSession
 
     return PoolSession()
-
-
-def _wait_for_request(requests: queue.Queue[dict[str, Any] | None]) -> dict[str, Any] | None:
-    while True:
-        try:
-            return requests.get()
-        except KeyboardInterrupt:  # a stop that came when the work was done
-            continue
 
 
 def _read_requests(requests: queue.Queue[dict[str, Any] | None]) -> None:
@@ -148,7 +141,8 @@ def run_command(arguments: list[str], folder: Path, output: Path) -> int:
         redirect_stderr(errors),
     ):
         try:
-            run_main()
+            with allow_interrupts():
+                run_main()
         except SystemExit as error:
             code = error.code if isinstance(error.code, int) else int(error.code is not None)
         except KeyboardInterrupt:
