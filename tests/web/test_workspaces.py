@@ -209,6 +209,13 @@ def test_a_job_is_a_command_with_its_files(options):
     assert workspace.list_jobs("/y") == []
 
 
+@pytest.mark.parametrize("trust", [False, True])
+def test_pickles_are_loaded_only_by_a_studio_with_trust(options, tmp_path, trust):
+    everyone = Workspaces(WebOptions(folder=options.folder, workspaces=tmp_path / "work", trust=trust))
+    (job,) = start(everyone.get("s"))
+    assert ("--trust" in job.arguments) == trust
+
+
 def test_one_person_cannot_take_all_processes(options):
     workspace = Workspaces(options).get("s")
     with pytest.raises(UsageError, match="jobs are running"):

@@ -6,6 +6,7 @@ import asyncio
 import importlib
 import logging
 import os
+import socket
 import sys
 import webbrowser
 from typing import Any
@@ -17,6 +18,7 @@ from .studio import PAGES, Studio
 from .workspaces import MAX_AGE_DAYS
 
 READY_MESSAGE = "The studio is at {address} (Ctrl-C ends it)"
+SOCKET_BACKLOG = 512
 MAX_MESSAGE_BYTES = 2**24  # of the websocket
 
 
@@ -58,6 +60,7 @@ def build_application(options: WebOptions) -> tuple[Gatekeeper, Studio]:
 
 def run_server(options: WebOptions, *, open_browser: bool = True, path: str = "/") -> None:
     """Serve the studio until Ctrl-C."""
+    listening_socket = _bind(options)  # before NiceGUI is loaded: a port in use is reported at once
     gatekeeper, _ = build_application(options)
     import uvicorn
 
@@ -72,9 +75,31 @@ def run_server(options: WebOptions, *, open_browser: bool = True, path: str = "/
         proxy_headers=False,  # anybody could claim another address, and try tokens without end
     )
     server = _build_server(config, options, path if open_browser else None)
-    server.run()
-    if not server.started:
-        raise UsageError(f"Port {options.port} of {options.host} cannot be used. Choose another: --port 8081.")
+    with listening_socket:
+        server.run(sockets=[listening_socket])
+
+
+def _bind(options: WebOptions) -> socket.socket:
+    """Return a socket at the address, or raise if it cannot be used."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            options.host, options.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listening_socket = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise UsageError(f"The address {options.host!r} is unknown: {error.strerror}. Give one of this computer.") from None
+    try:
+        if sys.platform != "win32":  # there, another program could take the port over
+            listening_socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening_socket.bind(address)
+        listening_socket.listen(SOCKET_BACKLOG)  # now: until then, another program could bind the port as well
+    except OSError as error:
+        listening_socket.close()
+        raise UsageError(
+            f"Port {options.port} of {options.host} cannot be used: {error.strerror}. Choose another one: "
+            f"--port {options.port + 1}, or --port 0 for a free one."
+        ) from None
+    return listening_socket
 
 
 def _build_server(config: Any, options: WebOptions, path: str | None) -> Any:
