@@ -6,10 +6,11 @@ import socket
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import httpx
 import pytest
+
 from support.studio import StudioServer, find_free_port, write_model
 
 pytest_plugins = ["support.studio"]
@@ -59,7 +60,9 @@ def connect(server, query, **headers):
     } | {name.replace("_", "-"): value for name, value in headers.items()}
     with socket.create_connection((address, int(port)), timeout=10) as connection:
         head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
-        connection.sendall(f"GET /_nicegui_ws/socket.io/?EIO=4&transport=websocket{query} HTTP/1.1\r\n{head}\r\n".encode())
+        connection.sendall(
+            f"GET /_nicegui_ws/socket.io/?EIO=4&transport=websocket{query} HTTP/1.1\r\n{head}\r\n".encode()
+        )
         yield int(connection.recv(4_096).split()[1]), connection
 
 
@@ -166,10 +169,8 @@ def test_uploads_need_a_page_of_ones_own_and_a_limit(person, studio_server):
         for _ in range(60):
             yield b"x" * 1_000_000
 
-    try:
+    with suppress(httpx.WriteError, httpx.ReadError, httpx.RemoteProtocolError):  # the server closes the connection
         assert client.post("/upload", content=send_much(), headers=own).status_code in (404, 405, 413)
-    except (httpx.WriteError, httpx.ReadError, httpx.RemoteProtocolError):
-        pass  # the server has closed the connection
     assert client.get("/").status_code == 200
 
 

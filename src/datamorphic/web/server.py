@@ -87,7 +87,9 @@ def _bind(options: WebOptions) -> socket.socket:
         )[0]
         listening_socket = socket.socket(family, kind, protocol)
     except OSError as error:
-        raise UsageError(f"The address {options.host!r} is unknown: {error.strerror}. Give one of this computer.") from None
+        raise UsageError(
+            f"The address {options.host!r} is unknown: {error.strerror}. Give one of this computer."
+        ) from None
     try:
         if sys.platform != "win32":  # there, another program could take the port over
             listening_socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
