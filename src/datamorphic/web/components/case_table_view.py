@@ -67,7 +67,7 @@ class CaseTableView:
                 ui.button(icon=icon, on_click=lambda step=step: self._turn(step)).props(
                     f'flat dense aria-label="{label}"'
                 )
-            self._place = ui.label().props('role="status"')
+            self._place = ui.label("The cases are shown when the running command has ended.").props('role="status"')
             self._size = ui.select(PAGE_SIZES, value=self._page_size, label="Rows", on_change=self._resize).props(
                 "outlined dense"
             )

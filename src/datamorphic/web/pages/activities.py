@@ -6,6 +6,7 @@ Every button runs a command of the script language on the pool of the person, so
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from nicegui import ui
@@ -15,6 +16,7 @@ from ...scripting.formatter import format_names, quote_text
 from ...scripting.grammar import replace_control_characters
 from ..components.case_table_view import CaseTableView
 from ..components.errors import show_errors
+from ..components.front_plot import FrontPlot
 from ..components.name_list import NameList
 from ..components.pool_panel import PoolPanel
 from ..layout import build_frame
@@ -24,7 +26,6 @@ from ..workspaces import Workspace
 
 ADDRESS, TITLE = "/activities", "Activities"
 LEAD = "Build a test set step by step, as in Morphy: make cases, execute them, judge them, and search for borders."
-MAX_PAIRS_SHOWN = 10
 HALVINGS = 20  # of the distance of a border pair, per walk
 
 COMBINATIONS = {
@@ -118,13 +119,15 @@ class ActivitiesPage:
 
     async def _refresh(self) -> None:
         """Show what a command has changed."""
-        if self._pool.running is not None or not self._pool.state:
+        if not self._pool.state:
             return
         if self._pool.state.get("names") != self._names:
             self._names = self._pool.state["names"]
             self._forms.clear()
             with self._forms:
                 self._build_forms()
+        if self._pool.running is not None:
+            return
         self._show_lost_script()
         if self._table is not None:
             await self._table.refresh()
@@ -359,6 +362,8 @@ def show_front(workspace: Workspace, reply: dict[str, Any]) -> None:
         f"{reply['pairs']:,} pairs found by {reply['strategy'].replace('_', ' ')} in {reply['walks']:,} walks "
         f"and {reply['runs']:,} runs."
     )
+    if reply["pairs"]:
+        FrontPlot(workspace, Path(reply["path"]))
 
 
 def _build_card(title: str) -> Any:

@@ -83,7 +83,7 @@ class ScriptsPage:
     def _build(self) -> None:
         self._panel = PoolPanel(self._pool, self._refresh)
         with ui.element("div").classes("activities-grid"):
-            with ui.element("section").classes("card").props('aria-label="Script"'):
+            with ui.element("section").classes("card").props('aria-label="Editor"'):
                 self._build_tools()
                 self._build_editor()
             with ui.element("div").classes("stack"):
