@@ -331,7 +331,7 @@ class _RunsCard:
                 ui.label("There are none yet.").classes("muted")
             for item in runs:
                 with ui.element("div").classes("row"):
-                    ui.link(f"{item.id}: {item.title}", RUNS_ADDRESS)
+                    ui.link(f"{item.id}: {item.title}", f"{RUNS_ADDRESS}?run={item.id}")
                     ui.label(f"{item.state}, {item.started}").classes("muted")
 
 
