@@ -215,9 +215,9 @@ def build_table(columns: list[str], rows: list[list[str]], title: str) -> None:
     """Build a plain table; it scrolls by itself if it is wide."""
     with (
         ui.element("div")
-        .classes("table-scroll")
+        .classes("cell-scroll")
         .props(f'tabindex=0 role="region" aria-label="{clean_attribute(title)}"'),
-        ui.element("table").classes("plain-table"),
+        ui.element("table").classes("cell-table"),
     ):
         with ui.element("thead"), ui.element("tr"):
             for column in columns:
