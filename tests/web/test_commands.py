@@ -42,6 +42,11 @@ def test_code_is_chosen_from_a_list():
         build_arguments("check", {"relation": ["os:system"]}, choices={"relation": ["row order"]})
 
 
+def test_options_with_names_of_their_own():
+    assert build_arguments("check", {"cases": 60, "count_ties": True}) == ["--inputs=60", "--count-ties"]
+    assert list_fields("cover")["joint"].option == "--joint"
+
+
 def test_options_of_groups():
     assert has_option("runs resume", "--store")
     assert not has_option("hunt", "--store")

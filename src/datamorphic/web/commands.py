@@ -80,7 +80,8 @@ def list_options(command: str) -> dict[str, FormField]:
         info = next((item for item in getattr(hints[name], "__metadata__", ()) if isinstance(item, OptionInfo)), None)
         if info is None:  # an argument
             continue
-        declared_names = [word for word in info.param_decls or () if word.startswith("--")]
+        words = (info.default, *(info.param_decls or ()))  # in annotations, Typer keeps the first name as the default
+        declared_names = [word for word in words if isinstance(word, str) and word.startswith("--")]
         options[name] = FormField(
             name=name,
             option=declared_names[0].partition("/")[0] if declared_names else f"--{name.replace('_', '-')}",

@@ -141,14 +141,18 @@ class StudioJob:
     @property
     def command(self) -> str:
         """The command that does the same in a terminal."""
-        hidden = ("--html=", "--save=", "--json", "--store=", "--record=", "--to=")
-        return shlex.join(["datamorphic", *(word for word in self.arguments if not word.startswith(hidden))])
+        return shlex.join(["datamorphic", *(word for word in self.arguments if not self._is_added(word))])
 
     @property
     def own_arguments(self) -> list[str]:
         """The arguments that the page gave: without the command, and what the studio adds for its files."""
-        added = ("--html=", "--save=", "--json", "--store=", "--record=", "--trust")
-        return [word for word in self.arguments[1:] if not word.startswith(added)]
+        return [word for word in self.arguments[1:] if not self._is_added(word) and word != "--trust"]
+
+    def _is_added(self, word: str) -> bool:
+        """Return whether the studio added a word, for its own files."""
+        return word.startswith(("--json", "--store=", "--record=")) or word.partition("=")[2].startswith(
+            str(self.folder)
+        )
 
     @property
     def ended(self) -> bool:

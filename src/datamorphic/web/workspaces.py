@@ -10,7 +10,7 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -142,10 +142,12 @@ class Workspace:
         report: bool = True,
         front: bool = False,
         folder_option: str = "",
+        files: Mapping[str, str] | None = None,
     ) -> StudioJob:
         """Run a command in the background; its JSON document, report and front are files of the job.
 
-        `folder_option` is the option of the command that names a folder for its files, such as ``--to``.
+        `folder_option` is the option of the command that names a folder for its files, such as ``--to``; `files` are the names
+        of single files by option: ``{"--out": "rows.csv"}``.
         """
         if sum(not job.ended for job in self.jobs) >= MAX_JOBS_RUNNING:
             raise UsageError(f"{MAX_JOBS_RUNNING} jobs are running. Wait for one of them, or stop it.")
@@ -160,6 +162,7 @@ class Workspace:
             words.append(f"--save={folder / FRONT_FILE}")
         if folder_option:
             words.append(f"{folder_option}={folder}")
+        words += [f"{option}={folder / name}" for option, name in (files or {}).items()]
         if self.options.trust and has_option(command, "--trust"):
             words.append("--trust")
         job = StudioJob(number=number, title=title, arguments=words, folder=folder, page=page)

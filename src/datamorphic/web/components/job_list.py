@@ -9,7 +9,7 @@ from nicegui import ui
 
 from ..jobs import StudioJob
 from ..workspaces import Workspace
-from .job_panel import STATE_TEXTS, JobPanel
+from .job_panel import JobPanel
 
 #: builds what a finished job found, in the place where it is called
 ResultBuilder = Callable[[StudioJob], Awaitable[None] | None]
@@ -62,4 +62,4 @@ class JobList:
 
 def _format_job(job: StudioJob) -> str:
     moment = time.strftime("%d %b %H:%M:%S", time.localtime(job.started))
-    return f"{job.number}. {job.title}, {moment}, {STATE_TEXTS[job.state]}"
+    return f"{job.number}. {job.title}, {moment}"
