@@ -25,8 +25,8 @@ def build_table(columns: Sequence[str], rows: Iterable[Sequence[str]], label: st
     head = "".join(f"<th scope=col>{html.escape(name)}</th>" for name in columns)
     body = "".join("<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows)
     ui.html(
-        f'<div class="table-scroll" tabindex="0" role="region" aria-label="{html.escape(label, quote=True)}">'
-        f'<table class="plain-table"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>',
+        f'<div class="fact-scroll" tabindex="0" role="region" aria-label="{html.escape(label, quote=True)}">'
+        f'<table class="fact-table"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>',
         sanitize=False,
     ).classes("w-full")
 

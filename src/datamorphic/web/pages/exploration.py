@@ -290,8 +290,8 @@ def build_other_subject(workspace: Workspace, name: str) -> ChosenSubject:
     return replace(subject, name=path.name, model=str(path))
 
 
-def show_exploration_result(workspace: Workspace, job: StudioJob) -> None:
-    """Show what an exploration found: its figures, the plot and the report."""
+def show_exploration_result(workspace: Workspace, job: StudioJob, *, show_report: bool = True) -> None:
+    """Show what an exploration found: its figures, the plot and, folded away, the report."""
     document = job.result or {}
     build_figures(list_figures(document))
     if document.get("interrupted"):
@@ -303,7 +303,7 @@ def show_exploration_result(workspace: Workspace, job: StudioJob) -> None:
     if path is not None:
         ui.html("<h2>The border in a picture</h2>", sanitize=False)
         FrontPlot(workspace, path)
-    if job.get_file(REPORT_FILE) is not None:
+    if show_report and job.get_file(REPORT_FILE) is not None:
         with ui.expansion("The report").classes("w-full") as expansion:
             frame = ui.element("div").classes("w-full")
 

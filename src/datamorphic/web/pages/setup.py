@@ -148,8 +148,8 @@ class SpacePanel:
         self._table.clear()
         with self._table:
             with (
-                ui.element("div").classes("table-scroll").props('tabindex=0 role="region" aria-label="Features"'),
-                ui.element("table").classes("plain-table space-table"),
+                ui.element("div").classes("cell-scroll").props('tabindex=0 role="region" aria-label="Features"'),
+                ui.element("table").classes("cell-table space-table"),
             ):
                 with ui.element("thead"), ui.element("tr"):
                     for title in ("Feature", "Kind", "Lowest", "Highest", "Step", "Order of categories", "Missing"):

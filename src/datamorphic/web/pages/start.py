@@ -215,9 +215,9 @@ def build_table(columns: list[str], rows: list[list[str]], title: str) -> None:
     """Build a plain table; it scrolls by itself if it is wide."""
     with (
         ui.element("div")
-        .classes("table-scroll")
+        .classes("cell-scroll")
         .props(f'tabindex=0 role="region" aria-label="{clean_attribute(title)}"'),
-        ui.element("table").classes("plain-table"),
+        ui.element("table").classes("cell-table"),
     ):
         with ui.element("thead"), ui.element("tr"):
             for column in columns:
@@ -331,7 +331,7 @@ class _RunsCard:
                 ui.label("There are none yet.").classes("muted")
             for item in runs:
                 with ui.element("div").classes("row"):
-                    ui.link(f"{item.id}: {item.title}", RUNS_ADDRESS)
+                    ui.link(f"{item.id}: {item.title}", f"{RUNS_ADDRESS}?run={item.id}")
                     ui.label(f"{item.state}, {item.started}").classes("muted")
 
 
