@@ -39,7 +39,7 @@ def build_frame(workspace: Workspace, title: str, lead: str = "") -> Iterator[No
             app.storage.user["dark"] = dark.value
 
         ui.button(icon="contrast", on_click=toggle).props('flat dense color=white aria-label="Light or dark"')
-    drawer = ui.left_drawer(value=True).props("width=200 breakpoint=900 bordered").classes("studio-drawer")
+    drawer = ui.left_drawer().props("width=200 breakpoint=900 bordered").classes("studio-drawer")
     menu.on_click(drawer.toggle)
     with drawer, ui.element("nav").props('aria-label="Pages"'):
         for _, address, name, icon in PAGES:
@@ -48,7 +48,7 @@ def build_frame(workspace: Workspace, title: str, lead: str = "") -> Iterator[No
                     link.props('aria-current="page"')
                 ui.icon(icon).props('aria-hidden="true"')
                 ui.label(name)
-    with ui.element("main").classes("studio-content").props("id=content tabindex=-1"):
+    with ui.element("div").classes("studio-content").props("id=content tabindex=-1"):
         ui.html(f"<h1>{_escape(title)}</h1>", sanitize=False)
         if lead:
             ui.label(lead).classes("lead")

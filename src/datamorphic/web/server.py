@@ -44,6 +44,7 @@ def build_application(options: WebOptions) -> tuple[Gatekeeper, Studio]:
     ui.run_with(
         application,
         title="datamorphic studio",
+        language="en-US",
         dark=None,
         tailwind=False,
         storage_secret=secret,

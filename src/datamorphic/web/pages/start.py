@@ -28,6 +28,14 @@ NO_TARGET = ""
 #: what a lender expects of the demo, for the form of the check-up
 DEMO_EXPECTATIONS = {"protected": ["gender"], "monotone": ["income=up"], "towards": "approved"}
 MAX_FILES_WITHOUT_SEARCH = 12
+#: what is inside the area for uploads; the trigger holds the hidden input of files
+UPLOAD_HEADER = """
+<div class="start-drop">
+  <q-btn no-caps outline dense color="primary" icon="upload" label="Upload files" class="q-px-sm" @click="props.pickFiles"></q-btn>
+  <span>or drop a model and a CSV or Parquet file here, at most {limit} MB each</span>
+  <span class="file-trigger"><q-uploader-add-trigger></q-uploader-add-trigger></span>
+</div>
+"""
 
 
 def register(studio: Studio) -> None:
@@ -77,7 +85,6 @@ class FileChooser:
                 self._data = ui.select({}, label="Data", on_change=self._load_preview).props("outlined dense")
             self._missing = ui.label().classes("muted")
             upload = ui.upload(
-                label=f"Drop a model and a CSV or Parquet file here (at most {limit} MB each)",
                 multiple=True,
                 auto_upload=True,
                 max_file_size=limit * 1_000_000,
@@ -87,6 +94,7 @@ class FileChooser:
             upload.classes("w-full start-upload").props(
                 f'flat bordered accept="{",".join((*DATA_SUFFIXES, *MODEL_SUFFIXES))}"'
             )
+            upload.add_slot("header", UPLOAD_HEADER.format(limit=limit))
             self._preview = ui.column().classes("w-full")
             with ui.element("div").classes("row"):
                 self._button = ui.button(
