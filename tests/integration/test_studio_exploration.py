@@ -92,6 +92,8 @@ def test_explore_look_at_pairs_and_compare(studio_server, open_page, take_screen
     choose_classifier(page, "Box 2")
     page.goto(studio_server.url + "/exploration")
     set_option(page, "walks", WALKS)
+    page.get_by_role("button", name="Moves").click()
+    page.get_by_text("The subject has 4 moves.").wait_for()
     page.get_by_role("button", name="Estimate size and time").click()
     estimate = page.get_by_role("region", name="Estimate")
     estimate.get_by_text("random target").wait_for()
@@ -224,6 +226,7 @@ def test_a_killed_server_resumes_the_run_to_the_same_front(studio_server, open_p
     page.locator("[data-state]", has_text="finished").wait_for()
     page.goto(studio_server.url + "/exploration")
     page.get_by_text("ended with the studio, or was killed").wait_for()
+    page.get_by_role("link", name="It was resumed later").wait_for()
 
     [resumed_path] = [
         path

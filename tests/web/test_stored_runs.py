@@ -94,6 +94,20 @@ def test_files_outside_the_folders_are_found(store_path, tmp_path, request_, for
     assert bool(find_foreign_file(read_run(str(store_path), number), [ServedFolder(root)])) == foreign
 
 
+def test_facts_show_names_of_files_but_no_folders(store_path):
+    with Store.open(store_path) as store:
+        request = {"model": "/home/anna/model.skops", "data": None, "target": "y"}
+        parameters = {"words": request, "walks": 2_000, "budget": None, "moves": ["up", "down"]}
+        number = store.begin(
+            "explore", "model", parameters, seed=1_000, environment={"cores": 2, "folder": "/home/anna"}
+        )
+    facts = dict(runs.list_facts(read_run(str(store_path), number)))
+    assert (facts["model"], facts["target"], facts["walks"], facts["seed"]) == ("model.skops", "y", "2,000", "1000")
+    assert facts["moves"] == "up, down"
+    assert not any("anna" in text for text in facts.values())
+    assert "budget" not in facts
+
+
 def test_figures_of_an_exploration_have_intervals_and_leave_out_what_is_unknown():
     figures = exploration.list_figures(
         {"pairs": 0, "walks": 10, "runs": 20, "capability": 0.5, "capability_interval": [0.25, 0.75], "cost": None}

@@ -211,7 +211,7 @@ def build_pair_details(details: PairDetails) -> None:
         ui.html(
             '<div class="fact-scroll" tabindex="0" role="region" aria-label="The two cases"><table class="pair-table"><thead><tr>'
             f"<th scope=col>feature</th><th scope=col>first case: {html.escape(first)}</th>"
-            f"<th scope=col>second case: {html.escape(second)}</th><th scope=col></th></tr></thead>"
+            f"<th scope=col>second case: {html.escape(second)}</th><th scope=col>comparison</th></tr></thead>"
             f"<tbody>{rows}</tbody></table></div>",
             sanitize=False,
         )

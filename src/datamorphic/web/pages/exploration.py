@@ -100,7 +100,7 @@ class ExplorationPage:
         with show_errors():
             state = await self._workspace.pool.open()
             # a name with a comma cannot be given on the command line
-            self._known_moves = [name for name in state["morphisms"]["datamorphisms"] if "," not in name]
+            self._known_moves = [name for name in state["names"]["datamorphism"]["declared"] if "," not in name]
             self._moves.set_options(self._known_moves)
             self._moves.set_visibility(bool(self._known_moves))
             self._moves_note.set_text(
@@ -160,6 +160,10 @@ class ExplorationPage:
         if job.state == "finished" or job.run is None:
             return
         number = job.run
+        words = ["runs", "resume", str(number)]
+        if any(other.arguments[:3] == words and other.succeeded for other in self._workspace.jobs):
+            ui.link(f"It was resumed later: see run {number}", f"/runs?run={number}")
+            return
 
         def resume() -> None:
             with show_errors():
@@ -203,6 +207,8 @@ class ExplorationPage:
                     "Explores another model on the same data with the options above, and compares the borders."
                 ).classes("muted")
                 names = self._list_other_models()
+                if not names:
+                    ui.label("There is no other model file here.").classes("muted")
                 other = ui.select(names, label="The other model").props("outlined dense")
                 model_button = ui.button("Compare the models").props("outline")
         self._comparison_part = ui.column().classes("w-full")
@@ -296,7 +302,7 @@ def show_exploration_result(workspace: Workspace, job: StudioJob, *, show_report
     build_figures(list_figures(document))
     if document.get("interrupted"):
         ui.label("Stopped before all walks were done: the figures are those of the walks that ended.").classes("muted")
-    if document.get("exhausted"):
+    elif document.get("exhausted"):
         ui.label("The budget was spent before all walks were done.").classes("muted")
     build_lines(document.get("notes", ()))
     path = job.get_file(FRONT_FILE)

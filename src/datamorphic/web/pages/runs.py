@@ -286,7 +286,7 @@ def list_facts(run: Run) -> list[list[str]]:
         **{name: value for name, value in run.parameters.items() if name not in HIDDEN_PARAMETERS},
         **{name: value for name, value in run.summary.items() if not isinstance(value, list | dict)},
         "versions": run.versions,
-        "computed on": run.environment,
+        "computed on": {name: value for name, value in run.environment.items() if name != "folder"},
         "files": files or None,
     }
     return [[name.replace("_", " "), _format_fact(value)] for name, value in facts.items() if value not in (None, "")]
