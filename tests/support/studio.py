@@ -255,3 +255,15 @@ def open_page(studio_server: StudioServer, chromium, take_screenshot):
         problems.append(f"the server wrote: {new_log[-3_000:]}")
     if problems:
         pytest.fail("\n".join(problems))
+
+
+def find_violations(page) -> list[str]:
+    """Return the serious and critical violations of the rules of axe-core on a page."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install axe-playwright-python")
+    report = axe.Axe().run(page, options={"resultTypes": ["violations"]}).response
+    return [
+        f"{violation['id']}: {node['target']} {node['html'][:160]}"
+        for violation in report["violations"]
+        if violation["impact"] in ("serious", "critical")
+        for node in violation["nodes"][:5]
+    ]

@@ -25,8 +25,8 @@ def build_frame(workspace: Workspace, title: str, lead: str = "") -> Iterator[No
     ui.colors(primary=PRIMARY_COLOR)
     ui.on_exception(_show_fault)
     dark = ui.dark_mode(value=app.storage.user.get("dark"))
-    ui.link("Skip to the content", "#content").classes("skip")
     with ui.header().classes("studio-header"):
+        ui.link("Skip to the content", "#content").classes("skip")  # the first thing that Tab reaches
         menu = ui.button(icon="menu").props('flat dense color=white aria-label="Navigation"')
         ui.link("datamorphic studio", "/").classes("brand")
         ui.space()

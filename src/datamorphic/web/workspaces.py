@@ -91,6 +91,11 @@ class Workspace:
         """The folders of models and data: uploads first."""
         return [self.uploads, self.served_folder]
 
+    @property
+    def upload_suffixes(self) -> tuple[str, ...]:
+        """The endings of files that can be uploaded."""
+        return UPLOAD_SUFFIXES + (UPLOAD_SUFFIXES_WITH_TRUST if self.options.trust else ())
+
     def save_upload(self, name: str, content: bytes) -> Path:
         """Keep an uploaded file under its own name, without any folder of that name.
 
@@ -104,9 +109,8 @@ class Workspace:
         base = Path(name.replace("\\", "/")).name.strip().lstrip(".")
         if not base or "\0" in base:
             raise UsageError(f"{name!r} is not a name of a file.")
-        suffixes = UPLOAD_SUFFIXES + (UPLOAD_SUFFIXES_WITH_TRUST if self.options.trust else ())
-        if not base.lower().endswith(suffixes):
-            raise UsageError(f"{base!r} cannot be uploaded. These files can: {', '.join(suffixes)}.")
+        if not base.lower().endswith(self.upload_suffixes):
+            raise UsageError(f"{base!r} cannot be uploaded. These files can: {', '.join(self.upload_suffixes)}.")
         path = self.folder / "uploads" / base[-MAX_NAME_CHARACTERS:]
         others = [file for file in path.parent.iterdir() if file != path]
         total = len(content) + sum(file.stat().st_size for file in others)

@@ -9,7 +9,6 @@ from nicegui import events, run, ui
 
 from ...data.subjects import subjects
 from ...errors import UsageError
-from ...systems.files import MODEL_SUFFIXES
 from ..components.errors import show_errors
 from ..components.headings import build_heading, clean_attribute
 from ..demo_model import PLANTED_MISTAKES
@@ -91,9 +90,7 @@ class FileChooser:
                 on_upload=self._take_upload,
                 on_rejected=lambda: ui.notify(f"A file was refused: the limit is {limit} MB.", type="negative"),
             )
-            upload.classes("w-full start-upload").props(
-                f'flat bordered accept="{",".join((*DATA_SUFFIXES, *MODEL_SUFFIXES))}"'
-            )
+            upload.classes("w-full start-upload").props(f'flat bordered accept="{",".join(workspace.upload_suffixes)}"')
             upload.add_slot("header", UPLOAD_HEADER.format(limit=limit))
             self._preview = ui.column().classes("w-full")
             with ui.element("div").classes("row"):
@@ -129,10 +126,6 @@ class FileChooser:
     async def _take_upload(self, event: events.UploadEventArguments) -> None:
         name = event.file.name
         with show_errors():
-            if not name.lower().endswith((*DATA_SUFFIXES, *MODEL_SUFFIXES)):
-                raise UsageError(
-                    f"{name!r} is neither a model nor a table. Expected one of {', '.join((*DATA_SUFFIXES, *MODEL_SUFFIXES))}."
-                )
             path = await run.io_bound(self._workspace.save_upload, name, await event.file.read())
             assert path is not None
             is_table = path.name.lower().endswith(DATA_SUFFIXES)
