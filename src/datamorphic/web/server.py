@@ -46,7 +46,6 @@ def build_application(options: WebOptions) -> tuple[Gatekeeper, Studio]:
         title="datamorphic studio",
         language="en-US",
         dark=None,
-        language="en-US",
         tailwind=False,
         storage_secret=secret,
         session_middleware_kwargs={
