@@ -1,9 +1,9 @@
 """Every page of the studio: nothing in the console, nothing from elsewhere, rules of accessibility, and the keyboard."""
 
 import pytest
-from support.studio import find_violations
 
 from datamorphic.web.studio import PAGES
+from support.studio import find_violations
 
 pytest_plugins = ["support.studio"]
 pytestmark = pytest.mark.slow
