@@ -207,9 +207,9 @@ class CaseDialog:
     def __init__(self, pool: PoolClient) -> None:
         self._pool = pool
         self._inputs: dict[str, tuple[Any, str]] = {}
-        self._dialog = ui.dialog()
+        self._dialog = ui.dialog().props('aria-label="Test case"')
         with self._dialog:
-            self._card = ui.card().classes("case-dialog").props('role="dialog" aria-label="Test case"')
+            self._card = ui.card().classes("case-dialog")
 
     async def open(self, case_id: int) -> None:
         """Show a case."""

@@ -172,6 +172,7 @@ class ActivitiesPage:
     # -- forms ---------------------------------------------------------------------------------------------------------
 
     def _build_forms(self) -> None:
+        ui.html("<h2>Commands</h2>", sanitize=False)
         with ui.tabs().props("dense align=left narrow-indicator no-caps inline-label") as tabs:
             ui.tab("cases", "Cases")
             ui.tab("explore", "Explore")

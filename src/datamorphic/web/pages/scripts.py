@@ -236,7 +236,7 @@ class ScriptsPage:
                     ui.button(
                         f"Line {problem['line']}, column {problem['column']}",
                         on_click=lambda line=problem["line"]: self._editor.reveal_line(min(int(line), len(lines))),
-                    ).props("flat dense color=negative")
+                    ).props("flat dense").classes("problem-place")
                     ui.label(str(problem["message"]))
 
     # -- running -------------------------------------------------------------------------------------------------------
