@@ -41,7 +41,7 @@ class Slow:
         time.sleep(0.004 * len(p))
         return np.where(p.x > 0.5, "right", "left")
 '''
-HOSTILE_SCRIPT = "makeSeed([RandomValue5])\nmakeSeed([<img src=x onerror=alert(1)>])\n"
+HOSTILE_SCRIPT = 'makeSeed([RandomValue5])\nmakeSeed(["<img src=x onerror=alert(1)>"])\n'
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +126,7 @@ def test_mistakes_are_marked_and_markup_is_text(open_page, take_screenshot):
     page.get_by_text("1 mistake found").wait_for()
     page.get_by_role("button", name="Line 2, column 11").wait_for()
     page.locator(".cm-line.script-error-line").get_by_text("onerror").wait_for()
-    assert page.locator("img[src=x]").count() == 0
+    page.get_by_text("Box 2 has no seed maker named '<img src=x").wait_for()
     page.get_by_role("button", name="Run on the pool").click()
     page.locator(".entry-failed").wait_for()
     assert page.locator("img[src=x]").count() == 0

@@ -5,6 +5,7 @@ Every button runs a command of the script language on the pool of the person, so
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from ..workspaces import Workspace
 
 ADDRESS, TITLE = "/activities", "Activities"
 LEAD = "Build a test set step by step, as in Morphy: make cases, execute them, judge them, and search for borders."
+_FILE_NAME = re.compile(r"\w[\w .()+-]{0,80}\.(csv|parquet|tcs)")
 HALVINGS = 20  # of the distance of a border pair, per walk
 
 COMBINATIONS = {
@@ -211,6 +213,45 @@ class ActivitiesPage:
             self._build_list("Set filters", self._names["set_filter"], "testSetFilter", "Filter the set", "filter")
             self._build_list("Metrics", self._names["set_metric"], "measureTestSet", "Measure the set", "metric")
             self._build_list("Analysers", self._names["analyser"], "analyse", "Analyse", "analyser")
+            with _build_card("Files"):
+                self._build_file_forms()
+
+    def _build_file_forms(self) -> None:
+        """Build the forms that save the test set, and load or download what was saved."""
+        folder = self._workspace.scripts
+
+        def list_files() -> list[str]:
+            return [path.name for path in sorted(folder.root.iterdir()) if _FILE_NAME.fullmatch(path.name)]
+
+        name = ui.input("Save as", value="cases.csv").props("outlined dense")
+        name.tooltip("The extension is .csv, .parquet or .tcs (Morphy)")
+        files = ui.select(list_files(), label="Saved files").props("outlined dense")
+        files.on("popup-show", lambda: files.set_options(list_files()))
+
+        def find_chosen() -> Path:
+            if not files.value or not _FILE_NAME.fullmatch(str(files.value)):
+                raise UsageError("Choose one of the saved files.")
+            return folder.find_file(str(files.value))
+
+        def save() -> None:
+            if not _FILE_NAME.fullmatch(str(name.value or "")):
+                raise UsageError("Name a file with the extension .csv, .parquet or .tcs, such as cases.csv.")
+            self._pool.start(f"saveTestResult({quote_text(str(name.value))})")
+
+        def load() -> None:
+            self._pool.start(f"loadTestSet({quote_text(find_chosen().name)})")
+
+        def download() -> None:
+            ui.download.file(find_chosen())
+
+        def run(action: Callable[[], None]) -> None:
+            with show_errors():
+                action()
+
+        with ui.element("div").classes("row file-buttons"):
+            ui.button("Save", on_click=lambda: run(save)).props('aria-label="Save the test set"')
+            ui.button("Load", on_click=lambda: run(load)).props('outline aria-label="Load the file"')
+            ui.button("Download", on_click=lambda: run(download)).props('outline aria-label="Download the file"')
 
     def _build_list(
         self, title: str, names: dict[str, Any], command: str, button: str, noun: str, checked: Sequence[str] = ()

@@ -157,7 +157,8 @@ class ScriptsPage:
         with show_errors():
             text = self._read_recorded() if key == RECORDED else self._files.read(key)
             self._opened = key
-            self._name.value = "session" if key == RECORDED else key.partition(":")[2].rpartition("/")[2]
+            file = key.partition(":")[2].rpartition("/")[2]
+            self._name.value = "session" if key == RECORDED else re.sub(r"[^\w .()+-]", "-", file).lstrip("-")
             self._delete.set_visibility(key.startswith("saved:"))
             self._set_text(text)
 
