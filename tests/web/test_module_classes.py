@@ -27,6 +27,27 @@ def test_classes_with_morphisms():
     assert (found.name, found.summary) == ("RedWine", "1 seed maker, 2 datamorphisms, 1 executor")
 
 
+def test_inherited_morphisms_count_and_private_classes_do_not():
+    source = """
+class _Wine:
+    @dm.executor
+    def classify(self, wine): ...
+    @dm.datamorphism
+    def up(self, wine): ...
+
+class White(_Wine, unknown.Base):
+    def up(self, wine): ...
+    @dm.datamorphism
+    def down(self, wine): ...
+
+class Red(_Wine): ...
+"""
+    assert [(item.name, item.summary) for item in find_classes("wine.py", source)] == [
+        ("White", "1 executor, 1 datamorphism"),
+        ("Red", "1 executor, 1 datamorphism"),
+    ]
+
+
 def test_files_that_are_not_python_are_left_out(tmp_path):
     (tmp_path / "wine.py").write_text(SOURCE)
     (tmp_path / "broken.py").write_text("class (")

@@ -39,7 +39,9 @@ def build_frame(workspace: Workspace, title: str, lead: str = "") -> Iterator[No
             app.storage.user["dark"] = dark.value
 
         ui.button(icon="contrast", on_click=toggle).props('flat dense color=white aria-label="Light or dark"')
-    drawer = ui.left_drawer().props("width=200 breakpoint=900 bordered").classes("studio-drawer")
+    # with the value None, NiceGUI asks the browser whether it is open, which fails when the page is left at once
+    drawer = ui.left_drawer(value=False).props("show-if-above width=200 breakpoint=900 bordered")
+    drawer.classes("studio-drawer")
     menu.on_click(drawer.toggle)
     with drawer, ui.element("nav").props('aria-label="Pages"'):
         for _, address, name, icon in PAGES:

@@ -62,20 +62,27 @@ def find_classes(file: str, source: str) -> list[TestSystemClass]:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
+    marks_by_class: dict[str, dict[str, list[str]]] = {}  # then by method
     classes = []
     for node in tree.body:
-        if isinstance(node, ast.ClassDef):
-            counts = Counter(kind for item in node.body for kind in _list_marks(item))
-            if counts:
-                summary = ", ".join(pluralize(count, kind) for kind, count in counts.items())
-                classes.append(TestSystemClass(file=file, name=node.name, summary=summary))
+        if not isinstance(node, ast.ClassDef):
+            continue
+        marks: dict[str, list[str]] = {}
+        for base in reversed(node.bases):
+            marks |= marks_by_class.get(base.id, {}) if isinstance(base, ast.Name) else {}
+        for item in node.body:
+            if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef):
+                marks[item.name] = _list_marks(item)
+        marks_by_class[node.name] = marks
+        counts = Counter(kind for kinds in marks.values() for kind in kinds)
+        if counts and not node.name.startswith("_"):
+            summary = ", ".join(pluralize(count, kind) for kind, count in counts.items())
+            classes.append(TestSystemClass(file=file, name=node.name, summary=summary))
     return classes
 
 
-def _list_marks(node: ast.stmt) -> list[str]:
+def _list_marks(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
     """Return the kinds of morphism that the decorators of a method name."""
-    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        return []
     marks = []
     for decorator in node.decorator_list:
         target = decorator.func if isinstance(decorator, ast.Call) else decorator

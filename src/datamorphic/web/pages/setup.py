@@ -123,7 +123,9 @@ class SpacePanel:
         build_heading("Constraints", 3)
         found = reply["constraints"]
         if not found:
-            ui.label("No relation between columns holds in all rows.").classes("muted")
+            ui.label(
+                "No relation between columns holds in all rows." if self._editable else "The space declares none."
+            ).classes("muted")
         else:
             ui.label("These hold in all rows. Cases that break them may be impossible:").classes("muted")
             with ui.element("ul").classes("plain-list"):
@@ -148,7 +150,9 @@ class SpacePanel:
         self._table.clear()
         with self._table:
             with (
-                ui.element("div").classes("cell-scroll").props('tabindex=0 role="region" aria-label="Features"'),
+                ui.element("div")
+                .classes("cell-scroll")
+                .props('tabindex=0 role="region" aria-label="Table of features"'),
                 ui.element("table").classes("cell-table space-table"),
             ):
                 with ui.element("thead"), ui.element("tr"):
