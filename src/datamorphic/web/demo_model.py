@@ -72,7 +72,7 @@ def make_demo_files(folder: Path) -> tuple[Path, Path, str]:
         from skops.io import dump
     except ImportError:
         raise MissingExtra(
-            "The demo writes its model with skops. Install it: pip install 'datamorphic[web,skops]'."
+            "The demo writes its model with skops. Install it: pip install 'datamorphic[skops]'."
         ) from None
     from sklearn.compose import make_column_transformer
     from sklearn.ensemble import RandomForestClassifier
