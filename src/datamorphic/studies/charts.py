@@ -28,7 +28,7 @@ def draw_comparison_chart(rows: pd.DataFrame) -> Drawing | None:
     >>> import pandas as pd
     >>> figures = {"row": list("abcd"), "column": "runs", "published": [1, 2, 3, 4], "ours": [1, 2, 3, 5]}
     >>> draw_comparison_chart(pd.DataFrame(figures)).alt
-    'Our figures over the published ones: 4 figures, from 1 to 5. Half of ours are within 0% of the published ones.'
+    'Our figures over the published ones: 4 figures, from 1.00 to 5.00. Half of ours are within 0% of the published ones.'
     """
     both = rows[np.isfinite(rows["published"]) & np.isfinite(rows["ours"])].head(MAX_FIGURES)
     if len(both) < MIN_FIGURES:
