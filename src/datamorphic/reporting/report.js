@@ -34,7 +34,8 @@
   }
   function makeSortable(table) {
     Array.from(table.tHead.rows[0].cells).forEach(function (header, column) {
-      addButton(header, Array.from(header.childNodes), "", function () { sort(table, header, column); });
+      var button = addButton(header, Array.from(header.childNodes), "", function () { sort(table, header, column); });
+      if (!button.textContent.trim()) { button.setAttribute("aria-label", "Sort by this column"); }
       header.setAttribute("aria-sort", "none");
     });
   }

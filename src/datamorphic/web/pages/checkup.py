@@ -18,6 +18,7 @@ from ..commands import read_values
 from ..components.command_form import CommandForm
 from ..components.errors import show_errors
 from ..components.job_list import JobList
+from ..components.later_part import build_later
 from ..components.report_parts import build_part, build_sections, build_summary, prepare_parts
 from ..jobs import StudioJob
 from ..layout import build_frame
@@ -46,7 +47,7 @@ def register(studio: Studio) -> None:
     """Add the page."""
 
     @ui.page(ADDRESS)
-    async def build_page() -> None:
+    def build_page() -> None:
         workspace = studio.get_workspace()
         prepare_parts()
         with build_frame(
@@ -55,8 +56,11 @@ def register(studio: Studio) -> None:
             if workspace.subject.kind == "none":
                 ui.link("Choose what to test first.", "/")
                 return
-            columns = await asyncio.to_thread(read_columns, workspace.subject)
-            CheckupPage(workspace, columns)
+            build_later(
+                "Reading the columns of the data",
+                functools.partial(read_columns, workspace.subject),
+                functools.partial(CheckupPage, workspace),
+            )
 
 
 class CheckupPage:

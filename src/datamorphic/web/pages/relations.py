@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,6 +17,7 @@ from ..commands import build_arguments
 from ..components.command_form import CommandForm
 from ..components.errors import show_errors
 from ..components.job_list import JobList
+from ..components.later_part import build_later
 from ..components.report_parts import build_report_parts, prepare_parts
 from ..layout import build_frame
 from ..studio import Studio
@@ -54,7 +55,7 @@ def register(studio: Studio) -> None:
     """Add the page."""
 
     @ui.page(ADDRESS)
-    async def build_page() -> None:
+    def build_page() -> None:
         workspace = studio.get_workspace()
         prepare_parts()
         with build_frame(
@@ -63,8 +64,11 @@ def register(studio: Studio) -> None:
             "Change inputs in known ways, and see whether the answers change as they must. A violation of a relation that every "
             "correct implementation satisfies is a fault; the others show how the algorithm behaves.",
         ):
-            columns = await asyncio.to_thread(read_columns, workspace.subject)
-            RelationPage(workspace, columns)
+            build_later(
+                "Reading the columns of the data",
+                functools.partial(read_columns, workspace.subject),
+                functools.partial(RelationPage, workspace),
+            )
 
 
 class RelationPage:

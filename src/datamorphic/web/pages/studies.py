@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 from typing import Any
 
@@ -12,6 +11,7 @@ from ...errors import UsageError
 from ..components.command_form import CommandForm
 from ..components.errors import show_errors
 from ..components.job_list import JobList
+from ..components.later_part import build_later
 from ..components.report_parts import build_report_parts, prepare_parts
 from ..layout import build_frame
 from ..studio import Studio
@@ -24,6 +24,7 @@ COLUMNS = [
     {"name": "title", "label": "what it measures", "field": "title", "align": "left", "sortable": True},
     {"name": "compares", "label": "compares with", "field": "compares", "align": "left", "sortable": True},
 ]
+SELECTION = '<q-checkbox v-model="props.selected" :aria-label="`Choose the study ${props.row.name}`" />'
 LABELS = {"scale": "Scale: small takes two minutes at most, full may take hours"}
 
 
@@ -37,17 +38,7 @@ def register(studio: Studio) -> None:
         with build_frame(
             workspace, TITLE, "Tables of published studies, computed again here: our figures beside the printed ones."
         ):
-            place = ui.column().classes("w-full")
-            with place:
-                ui.label("Reading the list of studies ...").classes("muted")
-
-            async def fill() -> None:
-                studies = await asyncio.to_thread(list_studies)
-                place.clear()
-                with place:
-                    StudyPage(workspace, studies)
-
-            ui.timer(0, fill, once=True)
+            build_later("Reading the list of studies", list_studies, functools.partial(StudyPage, workspace))
 
 
 class StudyPage:
@@ -61,6 +52,7 @@ class StudyPage:
             .classes("study-table")
             .bind_filter_from(search, "value")
         )
+        self.table.add_slot("body-selection", SELECTION)
         self.form = CommandForm("study", ["scale", "seed"], choices={"scale": SCALES}, labels=LABELS)
         with ui.element("div").classes("row"):
             self.button = ui.button("Run the chosen study", icon="play_arrow", on_click=self._start)
