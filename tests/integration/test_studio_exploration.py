@@ -125,6 +125,7 @@ def test_explore_look_at_pairs_and_compare(studio_server, open_page, take_screen
 
     # the same options give the same border
     page.reload()
+    assert page.locator('input[data-option="walks"], [data-option="walks"] input').first.input_value() == str(WALKS)
     page.get_by_label("Earlier run").click()
     page.get_by_role("option", name="1: Box 2").click()
     page.get_by_label("Later run").click()

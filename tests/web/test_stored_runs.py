@@ -116,6 +116,14 @@ def test_figures_of_an_exploration_have_intervals_and_leave_out_what_is_unknown(
     assert figures[-1][2].endswith("(95%: 25.0% to 75.0%)")
 
 
+def test_the_form_begins_with_the_options_of_the_last_exploration():
+    from datamorphic.web.commands import build_arguments
+
+    values = {"walks": 500, "strategy": "random_walk", "delta": 0.25, "budget": "10s"}
+    words = ["explore", "--subject=Box 2", *build_arguments("explore", values), "--save=/a/front.parquet", "--json"]
+    assert exploration.read_options(words) == values
+
+
 def test_pages_have_their_addresses():
     assert (exploration.ADDRESS, runs.ADDRESS) == ("/exploration", "/runs")
     assert callable(build_table)

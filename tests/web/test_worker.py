@@ -120,3 +120,13 @@ def test_a_pool_survives_a_stop_and_ends_with_the_studio(process, tmp_path):
     assert read_until(process, "reply")["cases"] == 200
     process.stdin.close()
     assert process.wait(20) is not None
+
+
+def test_a_studio_that_is_gone_does_not_make_the_work_fail():
+    class BrokenStream(io.StringIO):
+        def flush(self):
+            raise BrokenPipeError
+
+    stream = BrokenStream()
+    EventWriter(stream).write("outcome", {"findings": []})
+    assert "outcome" in stream.getvalue()  # it was tried

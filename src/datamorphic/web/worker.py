@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -50,7 +50,8 @@ class EventWriter:
                 return
             self._last_progress = now
         line = json.dumps(to_jsonable({"event": kind, **data}))
-        with self._lock:
+        # a studio that was killed reads no more: that must not look like a failure of the work
+        with self._lock, suppress(OSError):
             self._stream.write(line + "\n")
             self._stream.flush()
 

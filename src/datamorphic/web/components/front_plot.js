@@ -108,8 +108,9 @@ class PixelPainter {
   }
   draw(scene) {
     const { width, height } = this.canvas;
-    const image = this.context.createImageData(width, height);
-    const pixels = new Uint32Array(image.data.buffer);
+    if (this.image?.width !== width || this.image?.height !== height) this.image = this.context.createImageData(width, height);
+    const image = this.image; // one for all frames: each takes megabytes
+    const pixels = new Uint32Array(image.data.buffer).fill(0);
     const { x, y, kind } = this.data;
     const { view, count, seedCount, borders, hidden, ratio } = scene;
     const colours = borders.map((border, i) => {
