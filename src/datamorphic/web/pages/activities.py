@@ -67,6 +67,7 @@ class ActivitiesPage:
         self._table: CaseTableView | None = None
         self._names: dict[str, Any] = {}
         self._front_shown: Any = None
+        self._list_files: Callable[[], object] = lambda: None
         self._root = ui.element("div").classes("w-full stack")
         with self._root:
             if self._pool.state:
@@ -130,6 +131,7 @@ class ActivitiesPage:
                 self._build_forms()
         if self._pool.running is not None:
             return
+        self._list_files()
         self._show_lost_script()
         if self._table is not None:
             await self._table.refresh()
@@ -226,7 +228,7 @@ class ActivitiesPage:
         name = ui.input("Save as", value="cases.csv").props("outlined dense")
         name.tooltip("The extension is .csv, .parquet or .tcs (Morphy)")
         files = ui.select(list_files(), label="Saved files").props("outlined dense")
-        files.on("popup-show", lambda: files.set_options(list_files()))
+        self._list_files = lambda: files.set_options(list_files())
 
         def find_chosen() -> Path:
             if not files.value or not _FILE_NAME.fullmatch(str(files.value)):
