@@ -28,10 +28,10 @@ from ..workspaces import Workspace
 ADDRESS, TITLE = "/check-up", "Check-up"
 BUDGETS = ("10s", "30s", "1m", "5m", "30m", "1000 runs", "10000 runs", "100000 runs")
 LABELS = {
-    "protected": "No decision may depend on",
-    "monotone": "May move the answer one way only",
-    "invariant": "Must not change the answer",
-    "towards": "The class that “up” leads towards",
+    "protected": "Protected columns",
+    "monotone": "One direction only",
+    "invariant": "Must never matter",
+    "towards": "“Up” leads towards",
     "only": "Run only these checks",
     "tolerance": "Ignore differences up to",
 }
