@@ -102,10 +102,10 @@ def start_run(browser, url):
     """Let one more person explore a classifier for a long time, and return the cookies of this person."""
     context = browser.new_context()
     page = context.new_page()
-    page.goto(url)
-    page.get_by_text("Box 2").first.click()
-    page.wait_for_url("**/activities")
-    page.goto(url + "/exploration")
+    page.goto(url, wait_until="networkidle")  # connected: clicks before that can be lost
+    page.get_by_role("button", name="Box 2").click()
+    page.wait_for_url("**/activities", wait_until="commit", timeout=60_000)
+    page.goto(url + "/exploration", wait_until="networkidle")
     page.get_by_label("Walks").fill("2000000")
     page.get_by_role("button", name="Explore", exact=True).click()
     page.get_by_role("button", name="Stop").wait_for(timeout=60_000)

@@ -48,7 +48,7 @@ def take_pictures(page: Page, url: str) -> None:
     page.evaluate("window.scrollBy(0, -60)")
     save(page, "check-up", 1_000)
     page.goto(url)
-    page.get_by_text("Box 2").first.click()
+    page.get_by_role("button", name="Box 2").click()
     page.wait_for_url("**/activities")
     page.get_by_role("button", name="Make seed cases").click()
     page.get_by_text("Box 2: 200 cases").wait_for()

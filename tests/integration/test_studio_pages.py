@@ -25,7 +25,7 @@ def test_every_page_opens_and_keeps_the_rules_of_accessibility(studio_server, op
 
 def choose_box(page):
     """Choose Box 2, so that pages have something to show."""
-    page.get_by_text("Box 2").first.click()
+    page.get_by_role("button", name="Box 2").click()
     page.wait_for_url("**/activities")
     page.locator("h1").wait_for()
 
