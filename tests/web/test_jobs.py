@@ -171,6 +171,20 @@ def test_the_command_for_a_terminal_can_be_pasted(tmp_path):
     assert job.command == "datamorphic test '/a b/$(id).skops' '--target=x; rm -rf /'"
 
 
+def test_two_people_never_get_the_same_process(monkeypatch):
+    async def start(environment=None):
+        await asyncio.sleep(0.01)
+        return FakeWorker([])
+
+    monkeypatch.setattr(jobs.Worker, "start", start)
+
+    async def take_at_once():
+        pool = WorkerPool()
+        return await asyncio.gather(*(pool.take() for _ in range(5)))
+
+    assert len(set(asyncio.run(take_at_once()))) == 5
+
+
 @pytest.mark.slow
 def test_a_pool_keeps_a_process_ready_and_ends_all(tmp_path):
     async def take_two():

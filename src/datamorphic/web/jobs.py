@@ -94,9 +94,9 @@ class WorkerPool:
         """Return a process that waits for requests, and start the next one."""
         self.prepare()
         assert self._spare is not None
-        worker = await self._spare
-        self._spare = None
+        spare, self._spare = self._spare, None  # before waiting: nobody else gets the same process
         self.prepare()
+        worker = await spare
         if worker.process.returncode is not None:
             return await self.take()
         self._workers = [other for other in self._workers if other.process.returncode is None]
