@@ -167,7 +167,7 @@ def test_a_job_that_a_studio_left_running_was_killed(tmp_path):
 
 def test_the_command_for_a_terminal_can_be_pasted(tmp_path):
     job = make_job(tmp_path)
-    job.arguments = ["test", "/a b/$(id).skops", "--target=x; rm -rf /", "--json", "--html=/x", "--save=/y"]
+    job.arguments = ["test", "/a b/$(id).skops", "--target=x; rm -rf /", "--json", f"--html={job.folder}/x.html"]
     assert job.command == "datamorphic test '/a b/$(id).skops' '--target=x; rm -rf /'"
 
 
