@@ -17,7 +17,7 @@ KIND_NAMES = {"continuous": "real number", "integer": "whole number", "categoric
 NUMBER_KINDS = ("continuous", "integer")
 MAX_ORDERED_CATEGORIES = 50
 
-#: a feature as `desk_session.describe_feature` returns it
+#: a feature as `query_session.describe_feature` returns it
 FeatureDocument = Mapping[str, Any]
 
 

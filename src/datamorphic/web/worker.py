@@ -6,7 +6,7 @@ is closed the studio has ended, and the process ends, too.
 
 A request is ``{"kind": "command", "arguments": ["test", ...], "folder": ..., "output": ...}``: one command of the command line,
 then the process ends. Or it is a request of `PoolSession`: a test pool that lives as long as the process. Or, with
-``"session": "desk"``, it is a question of `DeskSession`.
+``"session": "queries"``, it is a question of `QuerySession`.
 """
 
 from __future__ import annotations
@@ -96,10 +96,10 @@ def _build_listener(events: EventWriter, request: Mapping[str, Any]) -> EventLis
 
 def _make_session(request: Mapping[str, Any]) -> Any:
     """Return what serves the requests of this process, of which this is the first."""
-    if request.get("session") == "desk":
-        from .desk_session import DeskSession
+    if request.get("session") == "queries":
+        from .query_session import QuerySession
 
-        return DeskSession()
+        return QuerySession()
     from .pool_session import PoolSession
 
     return PoolSession()

@@ -18,11 +18,11 @@ from ..errors import UsageError
 from ..runs.url import STORE_VARIABLE
 from ..systems.files import MODEL_SUFFIXES, PICKLE_SUFFIXES, SERVICE_SUFFIX
 from .commands import has_option
-from .desk import Desk
 from .folder import DATA_SUFFIXES, ServedFolder
 from .jobs import FRONT_FILE, REPORT_FILE, StudioJob, WorkerPool
 from .options import TOKEN_VARIABLE, WebOptions
 from .pool_client import PoolClient
+from .query_client import QueryClient
 from .subject import ChosenSubject
 
 MAX_JOBS_RUNNING = 4  # of one person at a time
@@ -50,7 +50,7 @@ class Workspace:
     subject: ChosenSubject = field(default_factory=ChosenSubject)
     jobs: list[StudioJob] = field(default_factory=list)
     _pool: PoolClient | None = None
-    _desk: Desk | None = None
+    _queries: QueryClient | None = None
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
     @classmethod
@@ -205,16 +205,16 @@ class Workspace:
         return self._pool
 
     @property
-    def desk(self) -> Desk:
+    def queries(self) -> QueryClient:
         """The process that answers quick questions about files."""
-        if self._desk is None:
-            self._desk = Desk(self.workers)
-        return self._desk
+        if self._queries is None:
+            self._queries = QueryClient(self.workers)
+        return self._queries
 
     def close(self) -> None:
         """End the processes of this person."""
-        if self._desk is not None:
-            self._desk.close()
+        if self._queries is not None:
+            self._queries.close()
         if self._pool is not None:
             self._pool.close()
 

@@ -18,7 +18,7 @@ from ...relations.patterns.pattern import KINDS, Pattern
 from ...reporting.svg import drawing_to_svg
 from ..components.headings import build_heading
 from ..components.report_parts import build_part, prepare_parts
-from ..guide_desk import CHOSEN, list_systems
+from ..guide_walk import CHOSEN, list_systems
 from ..layout import build_frame
 from ..studio import Studio
 from ..workspaces import Workspace
@@ -225,7 +225,7 @@ class GuideForm:
         folder = workspace.served_folder.root
         problem, reply = "", None
         try:
-            reply = await workspace.desk.ask(
+            reply = await workspace.queries.ask(
                 "guide",
                 subject=workspace.subject.to_document(),
                 system=str(self._system.value),

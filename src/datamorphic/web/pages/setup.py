@@ -61,7 +61,7 @@ class SpacePanel:
 
     async def _ask(self, subject: ChosenSubject) -> dict[str, Any]:
         workspace = self._workspace
-        return await workspace.desk.ask(
+        return await workspace.queries.ask(
             "space",
             subject=subject.to_document(),
             served=str(workspace.served_folder.root),

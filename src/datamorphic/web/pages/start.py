@@ -150,7 +150,7 @@ class FileChooser:
             subject = ChosenSubject.of_files(
                 workspace.folders, str(self._model.value or self._data.value), str(self._data.value)
             )
-            reply = await workspace.desk.ask(
+            reply = await workspace.queries.ask(
                 "preview",
                 data=subject.data,
                 model=subject.model if self._model.value else None,
@@ -261,7 +261,7 @@ class _DemoCard:
         self._status.set_text("Training the model")
         reply = None
         with show_errors():
-            reply = await self._workspace.desk.ask("demo", folder=str(self._workspace.uploads.root))
+            reply = await self._workspace.queries.ask("demo", folder=str(self._workspace.uploads.root))
         self._status.set_text("" if reply is None else "The model and its data are ready.")
         return reply
 

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from datamorphic.errors import UsageError
-from datamorphic.web.desk_session import DeskSession, describe_space, guess_target, preview_data
 from datamorphic.web.folder import ServedFolder
+from datamorphic.web.query_session import QuerySession, describe_space, guess_target, preview_data
 from datamorphic.web.subject import ChosenSubject
 
 
@@ -31,7 +31,7 @@ def folder(tmp_path_factory) -> Path:
 
 def ask(request: dict) -> dict:
     events = []
-    DeskSession().serve({"number": 1, **request}, lambda kind, data: events.append({"event": kind, **data}))
+    QuerySession().serve({"number": 1, **request}, lambda kind, data: events.append({"event": kind, **data}))
     [event] = events
     return event
 

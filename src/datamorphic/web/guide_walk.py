@@ -1,4 +1,4 @@
-"""`GuideDesk`: the walk from a pattern to a relation, inside a worker process.
+"""`GuideWalk`: the walk from a pattern to a relation, inside a worker process.
 
 The page sends all answers each time. The walk is a pure function of them, so that going back is sending one answer fewer, and
 nothing is lost if the process ends. Systems come from a list: the chosen model, or an example. Nothing is written to a file.
@@ -24,7 +24,7 @@ FILE_QUESTIONS = ("save", "derive.file")
 MAX_ANSWERS = 100
 
 
-class GuideDesk:
+class GuideWalk:
     """Keeps the walk of the last request, because the next one usually goes one answer further."""
 
     def __init__(self) -> None:

@@ -1,11 +1,11 @@
-"""The desk talks to one worker process, and survives its end."""
+"""The client talks to one worker process, and survives its end."""
 
 import asyncio
 
 import pytest
 
 from datamorphic.errors import UsageError
-from datamorphic.web.desk import Desk
+from datamorphic.web.query_client import QueryClient
 
 
 class FakeWorker:
@@ -19,7 +19,7 @@ class FakeWorker:
         self.killed = False
 
     async def send(self, request):
-        assert request["session"] == "desk"
+        assert request["session"] == "queries"
         if request["kind"] == "wrong":
             self.events.append({"event": "failure", "number": request["number"], "message": "It is wrong."})
         elif request["kind"] != "end":
@@ -45,11 +45,11 @@ class FakePool:
 def test_one_process_answers_all_questions():
     async def ask():
         pool = FakePool()
-        desk = Desk(pool)
-        replies = await asyncio.gather(desk.ask("first"), desk.ask("second"))
+        client = QueryClient(pool)
+        replies = await asyncio.gather(client.ask("first"), client.ask("second"))
         with pytest.raises(UsageError, match="It is wrong"):
-            await desk.ask("wrong")
-        desk.close()
+            await client.ask("wrong")
+        client.close()
         return pool, replies
 
     pool, replies = asyncio.run(ask())
@@ -60,11 +60,11 @@ def test_one_process_answers_all_questions():
 def test_a_process_that_ended_is_replaced():
     async def ask():
         pool = FakePool()
-        desk = Desk(pool)
+        client = QueryClient(pool)
         with pytest.raises(UsageError, match="ended before it answered"):
-            await desk.ask("end")
-        reply = await desk.ask("again")
-        desk.close()
+            await client.ask("end")
+        reply = await client.ask("again")
+        client.close()
         return pool, reply
 
     pool, reply = asyncio.run(ask())

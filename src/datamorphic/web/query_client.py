@@ -1,4 +1,4 @@
-"""`Desk`: quick questions about files, answered in a process of their own: previews, spaces, the demo and the guide.
+"""`QueryClient`: quick questions about files, answered in a process of their own: previews, spaces, the demo and the guide.
 
 The test pool has a process, too, but it may be busy, and it cannot be opened as long as something is wrong with the space.
 """
@@ -16,7 +16,7 @@ IDLE_SECONDS = 120.0  # after which the process ends
 MAX_REPLY_SECONDS = 180.0
 
 
-class Desk:
+class QueryClient:
     """Sends questions to a process, one at a time. The process ends when there are none for a while."""
 
     def __init__(self, workers: WorkerPool) -> None:
@@ -27,14 +27,14 @@ class Desk:
         self._end: asyncio.TimerHandle | None = None
 
     async def ask(self, kind: str, **request: Any) -> dict[str, Any]:
-        """Return the reply to a question of `DeskSession`, or raise `UsageError` with the reason why there is none."""
+        """Return the reply to a question of `QuerySession`, or raise `UsageError` with the reason why there is none."""
         async with self._lock:
             if self._end is not None:
                 self._end.cancel()
             if self._worker is None or self._worker.process.returncode is not None:
                 self._worker = await self._workers.take()
             try:
-                message = {**request, "session": "desk", "kind": kind, "number": next(self._numbers)}
+                message = {**request, "session": "queries", "kind": kind, "number": next(self._numbers)}
                 async with asyncio.timeout(MAX_REPLY_SECONDS):
                     return await self._exchange(self._worker, message)
             except TimeoutError:

@@ -1,4 +1,4 @@
-"""`DeskSession`: the questions of a `Desk`, answered inside a worker process."""
+"""`QuerySession`: the questions of a `QueryClient`, answered inside a worker process."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ TARGET_NAMES = ("target", "label", "class", "y", "outcome", "decision", "diagnos
 EventSink = Callable[[str, Mapping[str, Any]], None]
 
 
-class DeskSession:
+class QuerySession:
     """Answers questions that need no test pool, one after the other."""
 
     def __init__(self) -> None:
-        from .guide_desk import GuideDesk
+        from .guide_walk import GuideWalk
 
-        self._guide = GuideDesk()
+        self._guide = GuideWalk()
 
     def serve(self, request: Mapping[str, Any], write: EventSink) -> None:
         """Answer a question by the event ``reply``, or ``failure`` with a message."""
