@@ -32,7 +32,7 @@ FLAGS = [
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
 READY = re.compile(r"The studio is at (http\S+)")
-START_SECONDS = 60
+START_SECONDS = 180  # of a busy machine
 TIMEOUT_MILLISECONDS = 30_000  # of a click or of a text that must appear: the machine may be busy
 MODEL, DATA, TARGET = "loans.skops", "loans.csv", "approved"
 
