@@ -8,13 +8,17 @@ PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 # Tests start hundreds of Python processes, and each would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick check bench docs java wheel lowest versions clean
+.PHONY: demo test test-studio quick check bench docs java wheel lowest versions clean
 
 demo: $(VENV)/installed
 	$(BIN)/datamorphic demo
 
 test: $(VENV)/developing
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not studio"
+
+# Clicks in the studio, in a real browser: seven minutes on two cores.
+test-studio: $(VENV)/developing
+	$(BIN)/python -m pytest -n auto --dist loadfile -m studio tests/integration
 
 # The tests that take no more than a few seconds each: an answer within two minutes.
 quick: $(VENV)/developing

@@ -58,7 +58,7 @@ ALLOWED_CIRCLES: list[set[str]] = [
     {f"{PACKAGE}.space.{name}" for name in ("space", "points", "constraints", "geometry", "path", "frames", "sampling")}
 ]
 
-MAX_ARROWS = 110  # between folders
+MAX_ARROWS = 125  # between folders
 
 #: Words that are no names of modules: they do not say what the module holds.
 UNCLEAR_MODULES = {

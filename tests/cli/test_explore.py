@@ -194,15 +194,18 @@ def test_text_a_report_and_a_front_are_written(run, tmp_path):
 
 
 @pytest.mark.slow
-def test_comparing_with_a_saved_front_finds_a_moved_border(run):
+def test_comparing_with_a_saved_front_finds_a_moved_border(run, tmp_path):
     arguments = ["data.csv", "--walks", 100, "--strategy", "random_target"]
     assert run("talking_rules:rule", *arguments, "--save", "old.parquet").exit_code == 0
     same = run("talking_rules:rule", *arguments, "--seed", 1, "--compare", "old.parquet", "--json")
     assert same.exit_code == 0, same.output
     assert json.loads(same.stdout)["difference"]["unchanged"]
-    moved = run("talking_rules:shifted", *arguments, "--compare", "old.parquet")
+    report = tmp_path / "moved.html"
+    moved = run("talking_rules:shifted", *arguments, "--compare", "old.parquet", "--html", report)
     assert moved.exit_code == 1, moved.output
     assert "moved" in moved.stdout
+    page = report.read_text(encoding="utf-8")
+    assert 0 < page.index("Cases to look at first") < page.index("The border in a picture")
 
 
 @pytest.mark.slow

@@ -139,7 +139,7 @@ def test_models_are_hunted_with_data(run, folder):
     found = run(*words, "--html", "model.html", "--stop-after", "all", "--budget", "50")
     assert found.exit_code == 1, found.output
     assert "violates 'mirrored'" in found.stdout
-    assert "The sources that were executed" in (folder / "model.html").read_text(encoding="utf-8")
+    assert "The sources and follow-ups that were executed" in (folder / "model.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("budget", ["1000", "20"])

@@ -55,6 +55,17 @@ def test_json_is_one_document_and_nothing_else(run, monkeypatch):
 
 
 @pytest.mark.slow
+def test_laws_of_data_with_hints(run):
+    words = ("laws", "--data", "data:iris", "--target", "target", "--examples", "20")
+    result = run(*words, "--kind", "petal length (cm)=categorical")
+    assert result.exit_code == 0
+    result = run(*words, "--bounds", "petal length (cm)=9:1")
+    assert "reversed" in result.stderr
+    result = run("laws", "--subject", "box 1", "--kind", "x=integer")
+    assert "need --data" in result.stderr
+
+
+@pytest.mark.slow
 def test_laws_of_data(run, tmp_path):
     dm.data.load("iris").to_csv(tmp_path / "iris.csv", index=False)
     for data in ("data:iris", "iris.csv"):

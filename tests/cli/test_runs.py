@@ -281,9 +281,10 @@ def test_runs_side_by_side(run, document):
     found = document("runs", "diff", 1, 2)
     assert (found["first"], found["second"], found["unchanged"], found["findings"]) == (1, 2, True, [])
     assert found["changed"] == {"seed": [0, 1]}
-    moved = run("runs", "diff", 1, 3)
+    moved = run("runs", "diff", 1, 3, "--html", "difference.html")
     assert moved.exit_code == 1
     assert "moved" in moved.stdout
+    assert "Cases to look at first" in Path("difference.html").read_text(encoding="utf-8")
     found = document("runs", "diff", 1, 3, code=1)
     assert not found["unchanged"]
     assert found["findings"]

@@ -48,6 +48,8 @@ DAMAGE = {
     "notes are text": {"notes": "abc"},
     "too few walks": {"walk_runs": packed(np.zeros(3, np.int64))},
     "walks below zero": {"walk_runs": packed(-np.ones(100, np.int64))},
+    "starts of too few walks": {"walk_starts": packed(np.zeros((3, 2), np.int64))},
+    "starts that do not exist": {"walk_starts": packed(np.full((100, 2), 10**6))},
     "half a seed": {"seeds": packed(np.zeros(3))},
     "seeds that are none": {"seeds": packed(np.full((4, 2), np.inf))},
     "more answers than seeds": {"seed_answers": {"values": ["A"] * 999, "status": [0] * 999}},

@@ -179,7 +179,8 @@ def test_the_page_shows_cases_and_answers_and_no_empty_columns():
     cases = pd.concat([make_case("men's hats"), make_case("hats for men")])
     report = dm.check(dm.wrap(answer, scalar=True), cases, search_relations()["search.HMR2"])
     sections = {section.heading: section for section in report.page().sections}
-    assert sections["Validation"].table.columns == ["relation", "statement", "judged", "violated", "share", "95%"]
+    columns = ["relation", "statement", "verdict", "judged", "violated", "share", "95%"]
+    assert sections["Validation"].table.columns == columns
     assert sections["Violations by size"].table.rows == [["search.HMR2", "2", "2", "2"]]
     (example,) = sections["The smallest violations"].parts
     assert [term for term, _ in example.facts] == ["Case", "Answer", "Changed", "Becomes"]

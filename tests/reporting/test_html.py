@@ -18,7 +18,7 @@ from datamorphic.audit.page import build_page
 from datamorphic.audit.result import AuditResult
 from datamorphic.errors import UsageError
 from datamorphic.reporting.document import Axis, Line, Page, Scatter, Section, Table
-from datamorphic.reporting.html import MAX_PAGE_BYTES, render_page, write_page
+from datamorphic.reporting.html import MAX_PAGE_BYTES, build_part_style, render_page, render_parts, write_page
 from datamorphic.reporting.svg import PICTURE_WIDTH, choose_ticks, picture_to_svg
 from datamorphic.reporting.text import cut
 from datamorphic.reporting.thinning import (
@@ -31,6 +31,7 @@ from datamorphic.reporting.thinning import (
     thin_line,
     thin_scatter,
 )
+from datamorphic.runs.events import watch
 from support.browser import CHROMIUM, WHY_NOT, Browser
 from support.planted_models import EVIL, example, hostile, income_picture, sweep_picture
 
@@ -939,3 +940,41 @@ def test_the_focus_is_visible_and_the_content_is_one_key_away(browser, file):
     page.press("Tab", "Tab", 9)
     assert page.run("document.querySelector('main').contains(document.activeElement)")
     assert page.run("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+
+
+# -- parts of a page within another page -----------------------------------------------------------------------------
+
+
+def test_parts_of_a_page_are_those_of_the_report():
+    findings = Section(
+        heading="Findings",
+        text="",
+        anchor="findings",
+        searchable=True,
+        parts=[
+            Section(heading=EVIL, text="", badge="Fault", anchor="a"),
+            Section(heading="B", text="", badge="Advice"),
+        ],
+    )
+    page = Page(title="A", lead="", sections=[findings, Section(heading="Rest", text="t")], verdict=EVIL, state="bad")
+    published = []
+    with watch(lambda kind, data: published.append(data["page"])):
+        report = render_page(page)
+    parts = render_parts(published[0])
+    cards = parts["sections"][0]["parts"]
+    assert [card["badge"] for card in cards] == ["Fault", "Advice"]
+    assert cards[0]["html"].strip() in report  # the same markup, cell by cell
+    assert parts["sections"][1]["html"].strip() in report
+    assert parts["verdict"].strip() in report
+    assert "<section" not in parts["sections"][0]["html"].replace("<section", "", 1)
+    assert "<script>" not in "".join([parts["verdict"], cards[0]["html"]])
+
+
+def test_the_style_of_parts_stays_within_them():
+    style = build_part_style(".report", ".night .report")
+    assert style.count("{") == style.count("}")
+    assert not any(
+        word in style for word in (":root", "html {", "body {", "@page", "@media print", "prefers-color-scheme")
+    )
+    outer = re.sub(r"\{[^{}]*(\{[^{}]*(\{[^{}]*\}[^{}]*)*\}[^{}]*)*\}", "{}", style)
+    assert {head.strip() for head in outer.replace("{}", "").splitlines()} == {".report", ".night .report"}

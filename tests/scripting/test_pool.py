@@ -351,3 +351,53 @@ def test_cases_of_derived_datamorphisms_are_judged_by_declared_metamorphisms():
     pool = dm.TestPool(Judged)
     pool.make_seed(["RandomValue20"])
     assert "stays" in pool.first_order_mutant_complete([], ["mid"]).verdicts
+
+
+def test_a_case_edited_by_hand_is_executed_again(pool, tmp_path):
+    pool.make_seed(["grid"])
+    pool.execute_test_cases()
+    assert pool.tests.output[3] == "left"
+    pool.edit_test_case(3, "x", "0.7")
+    assert pool.tests.input["x"][3] == 0.7
+    assert not pool.tests.outputs.ok[3]
+    assert pool.tests.made_by_names[3] == "edit"
+    runs = pool.runs
+    pool.execute_test_cases(3)
+    assert pool.tests.output[3] == "right"
+    assert pool.runs == runs + 1
+    pool.save_test_script("edit.scr")
+    assert "editTestCase(3;x;0.7)\nexecuteTestCases(3)\n" in (tmp_path / "edit.scr").read_text()
+    again = dm.play(tmp_path / "edit.scr", Halves, seed=5)
+    assert again.tests.frame().equals(pool.tests.frame())
+
+
+def test_one_case_can_be_executed_before_the_others(pool):
+    pool.make_seed(["grid"])
+    pool.execute_test_cases(24)
+    assert pool.tests.outputs.ok.tolist() == [False] * 24 + [True]
+    assert pool.messages == []
+
+
+@pytest.mark.parametrize(
+    ("case_id", "feature", "value", "message"),
+    [
+        (3, "z", "1", "no feature 'z'"),
+        (99, "x", "1", "no test case with id 99"),
+        (3, "x", "wide", "Case 3: 'wide', the value of 'x', is not a number"),
+    ],
+)
+def test_an_edit_that_makes_no_sense_changes_nothing(pool, case_id, feature, value, message):
+    pool.make_seed(["grid"])
+    tests = pool.tests
+    with pytest.raises(DataError, match=message):
+        pool.edit_test_case(case_id, feature, value)
+    assert pool.tests is tests
+    with pytest.raises(DataError, match="no test case with id 99"):
+        pool.execute_test_cases(99)
+
+
+def test_the_feature_of_an_edit_is_checked_before_the_script_runs(tmp_path):
+    script = tmp_path / "edit.scr"
+    script.write_text("makeSeed([grid])\neditTestCase(3;z;1)\n")
+    with pytest.raises(UsageError, match=r"edit.scr:2:16: There is no feature 'z'"):
+        dm.play(script, Halves)

@@ -68,6 +68,8 @@ class Finding:
     effect: float | None = None  # the typical size of the change, in units of the answer or of the score
     inputs: InputOrigin = ""
     evidence: tuple[Finding, ...] = ()  # what other checks found about the same cause
+    #: what could be declared about it, as options of the command line: ("protected", "gender"), ("monotone", "income=up")
+    declarations: tuple[tuple[str, str], ...] = ()
 
     @property
     def rate(self) -> float:
@@ -83,6 +85,12 @@ class Finding:
     def affected_share(self) -> float:
         """The share of given rows that are affected; of all cases if given rows were not counted."""
         return self.affected_rows / self.rows if self.rows else self.rate
+
+    @property
+    def all_declarations(self) -> tuple[tuple[str, str], ...]:
+        """What could be declared about it, by this check or by others that found the same."""
+        findings = (self, *self.evidence)
+        return tuple(dict.fromkeys((name, value) for finding in findings for name, value in finding.declarations))
 
     @property
     def implausible(self) -> bool:

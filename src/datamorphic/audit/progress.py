@@ -6,9 +6,11 @@ import threading
 import time
 from typing import Self
 
+from ..runs.events import publish
 from ..runs.progress import Progress
 from .check import Check, CheckObserver
 from .context import BudgetClock
+from .finding import Outcome
 
 TICK_SECONDS = 0.5
 MAX_RUNNING_SHARE = 0.95  # of a check that has used its share and still runs
@@ -36,6 +38,15 @@ class AuditProgress(CheckObserver):
         self._share_seconds = None if total_left is None or done >= 1 else total_left * part / (1 - done)
         self._begin_time = time.monotonic()
         self._check, self._done, self._part = check.name, done, part
+
+    def end(self, outcome: Outcome) -> None:
+        """Publish the outcome of a check, so that whoever watches sees findings as they come."""
+        publish(
+            "outcome",
+            check=outcome.check,
+            state=outcome.state,
+            findings=[{"level": finding.level, "title": finding.title} for finding in outcome.findings],
+        )
 
     def _tick(self) -> None:
         while not self._stop_event.wait(TICK_SECONDS):

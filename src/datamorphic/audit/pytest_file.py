@@ -50,6 +50,19 @@ def write_test_file(result: AuditResult, path: Path) -> Path:
     return path
 
 
+def format_test_file(result: AuditResult, folder: Path) -> str:
+    """Return the text of a pytest file that pins a result, to be put into a folder; without the border.
+
+    Examples
+    --------
+    >>> import datamorphic as dm
+    >>> text = format_test_file(dm.test(dm.subjects["Box 1"], only="answers"), Path("tests"))
+    >>> "def test_" in text
+    True
+    """
+    return _TestFile(result, folder / "test_model.py", None).to_text()
+
+
 def _save_front(result: AuditResult, path: Path) -> str | None:
     """Write the border beside the tests and return the name of its file; None if it cannot be pinned."""
     if result.front is None or not result.front.walks:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +17,7 @@ from .load import choose_model_and_data, load_data, load_system, to_absolute_pat
 from .stores import RunNotice, format_store_option, open_store
 
 if TYPE_CHECKING:
+    from ..exploration.diff.diff import Difference
     from ..exploration.front import Front
     from ..runs.engine_base import Engine
     from ..runs.store import Store
@@ -183,7 +185,7 @@ def run_exploration(
         if save is not None:
             front.save(save)
         if html is not None:
-            front.to_html(html)
+            _write_report(front, difference, html)
     if as_json:
         document = front.document() | {"seed": request["seed"]}
         if difference is not None:
@@ -210,6 +212,19 @@ def run_exploration(
         raise typer.Exit(ExitCode.INTERRUPTED)
     if difference is not None and not difference.unchanged:
         raise typer.Exit(ExitCode.FINDINGS)
+
+
+def _write_report(front: Front, difference: Difference | None, path: Path) -> None:
+    """Write the report of a front; it begins with the changes, if it was compared with an earlier one."""
+    if difference is None:
+        front.to_html(path)
+        return
+    from ..reporting.export import write_export
+    from ..reporting.html import render_page
+
+    page = front.page()
+    sections = [*difference.page().sections, *page.sections]
+    write_export(render_page(replace(page, sections=sections)), path, "report")
 
 
 def _load_request(request: dict[str, Any], trust: bool) -> tuple[Any, Any, dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,9 @@ from .exit_codes import ExitCode
 from .load import load_data, load_object, to_absolute_path
 from .stores import RunNotice, format_store_option, open_store
 
+if TYPE_CHECKING:
+    from ..space.options import SpaceOptions
+
 
 def laws(
     system: Annotated[str | None, opt.argument("SYSTEM", "A test system: module:Class, or a module.")] = None,
@@ -21,6 +24,10 @@ def laws(
         str | None, opt.option("DATA", "A CSV or Parquet file, or data:NAME: check the moves derived from these data.")
     ] = None,
     target: Annotated[str | None, opt.option("COL", "The column of the data that holds the label.")] = None,
+    kind: opt.KindHints = None,
+    feature_step: opt.StepHints = None,
+    bounds: opt.BoundHints = None,
+    order: opt.OrderHints = None,
     examples: Annotated[int, opt.option("N", "Number of triples of points to try.", min=1)] = 500,
     store: opt.StoreUrl = None,
     seed: opt.Seed = 0,
@@ -36,7 +43,9 @@ def laws(
     """
     from ..morphisms.api import laws as check_laws
 
+    hints = opt.parse_hints(kind, feature_step, bounds, order)
     request = {
+        **hints.to_dict(),
         "model": system,
         "subject": subject,
         "data": to_absolute_path(data),
@@ -46,7 +55,7 @@ def laws(
     with open_store(store) as run_store:
         notice = RunNotice(run_store, format_store_option(store), resumable=False)
         with redirect_user_output(), notice:
-            source = _load_source(system, subject, data, target)
+            source = _load_source(system, subject, data, target, hints)
             report = check_laws(source, examples=examples, seed=seed, store=notice.make_keep_options(request))
         if as_json:
             print_json({**report.document(), "examples": examples, "run": notice.run})
@@ -57,7 +66,11 @@ def laws(
         raise typer.Exit(ExitCode.FINDINGS)
 
 
-def _load_source(system: str | None, subject: str | None, data: str | None, target: str | None) -> object:
+def _load_source(
+    system: str | None, subject: str | None, data: str | None, target: str | None, hints: SpaceOptions
+) -> object:
+    if hints and data is None:
+        raise UsageError(f"Hints for columns ({', '.join(hints.to_dict())}) need --data FILE.")
     if target is not None and data is None:
         raise UsageError("--target names a column of --data, but no data are given. Add --data FILE.")
     sources = [source for source in (system, subject, data) if source is not None]
@@ -71,8 +84,6 @@ def _load_source(system: str | None, subject: str | None, data: str | None, targ
 
         return subjects[subject]
     if data is not None:
-        from ..space.space import Space
-
-        return Space.from_frame(load_data(data), target=target)
+        return hints.infer_space(load_data(data), target=target)
     source: object = load_object(str(system))
     return source

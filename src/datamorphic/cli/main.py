@@ -43,11 +43,12 @@ from .simulate import simulate
 from .streams import discard_stdout, flush_or_discard_streams, open_missing_streams
 from .study import study
 from .test import test
+from .web import web
 from .worker_check import worker_check
 
 #: commands by panel, in the order of the help
 PANELS: dict[str, list[Callable[..., None] | typer.Typer]] = {
-    "Start here": [demo, test, init],
+    "Start here": [demo, web, test, init],
     "Test a model": [explore, check, cover, select, combine, patterns, guide, laws, script],
     "Models about people and money": [credit, fairness],
     "Test a program": [hunt, mutate],

@@ -89,8 +89,8 @@ def list_runs(
             run.system,
             run.state,
             _format_time(run.started, "%Y-%m-%d %H:%M"),
-            _format_duration(run),
-            _format_summary(run),
+            format_duration(run),
+            format_summary(run),
         ]
         for run in runs
     ]
@@ -129,10 +129,10 @@ def _print_run(run: Run, store_option: str) -> None:
     effort = f"; {pluralize(run.runs, 'run')}, {pluralize(run.calls, 'call')} of the system" if run.runs else ""
     files = ", ".join(f"{file.name} ({pluralize(file.rows, 'row')})" for file in run.artifacts)
     facts: dict[str, Any] = {
-        "started": f"{_format_time(run.started)}, took {_format_duration(run)}",
+        "started": f"{_format_time(run.started)}, took {format_duration(run)}",
         "ended": run.ended and _format_time(run.ended),
         "done": ("-" if run.done is None else f"{run.done:.0%}") + effort,
-        "found": _format_summary(run) or "-",
+        "found": format_summary(run) or "-",
         "seed": run.seed,
         **arguments,
         **{name: request.get(name) for name in ("model", "subject", "data", "target")},
@@ -266,6 +266,7 @@ def diff(
     first: Annotated[int, opt.argument("A", "The earlier run.")],
     second: Annotated[int, opt.argument("B", "The later run.")],
     store: opt.StoreUrl = None,
+    html: opt.HtmlFile = None,
     as_json: opt.Json = False,
 ) -> None:
     """Compare two runs: their options, and where the border moved. The exit code is 1 if it moved.
@@ -274,6 +275,7 @@ def diff(
     """
     from ..exploration.persistence import compare_runs
 
+    prepare_output_files(html)
     with open_required_store(store, reading=True) as run_store:
         for run in (first, second):
             if run_store.run(run).verb == "laws":
@@ -283,6 +285,8 @@ def diff(
                 )
         comparison = compare_runs(run_store, first, second)
     difference = comparison.difference
+    if html is not None and difference is not None:
+        difference.to_html(html)
     if as_json:
         print_json(
             {
@@ -398,7 +402,8 @@ def _format_items(items: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {value}" for name, value in items.items())
 
 
-def _format_duration(run: Run) -> str:
+def format_duration(run: Run) -> str:
+    """Return how long a run took."""
     if run.seconds < 60:
         return f"{run.seconds:.1f} s"
     minutes, seconds = divmod(round(run.seconds), 60)
@@ -407,11 +412,16 @@ def _format_duration(run: Run) -> str:
 
 def _format_repeat_command(run: Run) -> str:
     """Return the command that repeats a run."""
+    if not isinstance(run.parameters.get("words"), dict):
+        return f"Call dm.{run.verb} again."
+    return f"Run it again: {shlex.join(['datamorphic', run.verb, *build_repeat_arguments(run)])}"
+
+
+def build_repeat_arguments(run: Run) -> list[str]:
+    """Return the arguments of the command that repeats a run, from its stored request."""
     from ..audit.result import format_hint_options, format_options
 
-    request = run.parameters.get("words")
-    if not isinstance(request, dict):
-        return f"Call dm.{run.verb} again."
+    request = run.parameters["words"]
     argument_names = ["model"] if run.verb == "laws" else ["model", "data"]
     option_names = ["subject", "data"] if run.verb == "laws" else ["subject"]
     arguments = [str(request[name]) for name in argument_names if request.get(name)]
@@ -420,10 +430,11 @@ def _format_repeat_command(run: Run) -> str:
     if request.get("classes"):
         arguments += ["--classes", ",".join(map(str, request["classes"]))]
     arguments += [f"--{name}" for name in ("trust", "scalar") if request.get(name)]
-    return f"Run it again: {shlex.join(['datamorphic', run.verb, *arguments, '--seed', str(run.seed)])}"
+    return [*arguments, "--seed", str(run.seed)]
 
 
-def _format_summary(run: Run) -> str:
+def format_summary(run: Run) -> str:
+    """Return what a run found, in a few words."""
     if "headline" in run.summary:
         return str(run.summary["headline"])
     pairs, walks = run.summary.get("pairs"), run.summary.get("walks")

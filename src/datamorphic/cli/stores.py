@@ -14,6 +14,7 @@ import typer
 
 from ..errors import Interrupted, StoreError, UsageError
 from ..reporting.text import to_printable
+from ..runs.events import publish
 from .error_lines import print_error
 from .exit_codes import ExitCode
 
@@ -96,6 +97,7 @@ class RunNotice:
 
     def _begin(self, run: int) -> None:
         self.run = run
+        publish("run", number=run)
         if self._store is not None and sys.stderr.isatty():
             typer.echo(f"run {run}, kept in {self._store.url}", err=True)
 

@@ -70,7 +70,7 @@ class Front(FrontData, Exportable):
         The answers to some seed cases, evenly chosen, as read from a file.
     walk_starts : ndarray, optional
         The numbers of the seed cases that each walk started from, in two columns; -1 for no second one, and for pairs of
-        a growing pool. None in a front that was read from a file.
+        a growing pool. None in a front that was read from a file of an earlier release.
     """
 
     _PAGE = "exploration.page:build_front_page"

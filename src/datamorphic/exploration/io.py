@@ -79,6 +79,8 @@ def write_front(front: FrontData, path: FilePath, *, query_seeds: bool = True) -
         "notes": list(front.notes),
         "settings": dict(front.settings),
     }
+    if front.walk_starts is not None and len(front.walk_starts) == len(front.walk_runs):  # else: interrupted
+        metadata["walk_starts"] = _pack(front.walk_starts.astype(np.int64))
     table = pa.table(columns).replace_schema_metadata({METADATA_KEY: json.dumps(metadata).encode()})
     pq.write_table(table, path)
 
@@ -146,6 +148,7 @@ def _build_front(table: pa.Table, metadata: dict[str, Any], front_class: type[An
     def read_integers(name: str) -> Rows:
         return np.array(table[name].to_numpy()).astype(np.intp, casting="safe")
 
+    starts = metadata.get("walk_starts")  # files of the first releases do not contain it
     return front_class(
         a=read_points("a"),
         b=read_points("b"),
@@ -160,6 +163,7 @@ def _build_front(table: pa.Table, metadata: dict[str, Any], front_class: type[An
         walk_runs=_unpack(metadata["walk_runs"], np.int64).astype(np.intp),
         seeds=Points(space, _unpack(metadata["seeds"], np.float64).reshape(-1, width)),
         seed_answers=_outputs_from_dict(metadata.get("seed_answers")),
+        walk_starts=None if starts is None else _unpack(starts, np.int64).astype(np.intp).reshape(-1, 2),
         seconds=metadata.get("seconds", math.nan),  # only files of the first release contain it
         **{name: metadata[name] for name in (*PLAIN_FIELDS, *LIST_FIELDS, "settings")},
     )
@@ -208,6 +212,11 @@ def _validate_front(front: FrontData, metadata: dict[str, Any]) -> None:
         ("distance", front.distance, math.inf),
     ):
         _require_rows((values >= 0) & (values < high), name, f"at least 0 and below {high}", values)
+    if front.walk_starts is not None:
+        count, seed_count = len(front.walk_starts), len(front.seeds)
+        _require(count == walk_count, "walk_starts", f"{walk_count} long, the number of walks", count)
+        valid = ((front.walk_starts >= -1) & (front.walk_starts < seed_count)).all(axis=1)
+        _require_rows(valid, "walk_starts", f"at least -1 and below {seed_count}", front.walk_starts)
     for name, points in (("a", front.a), ("b", front.b), ("seeds", front.seeds)):
         for feature, codes in zip(points.space.features, points.codes.T, strict=True):
             fault = find_fault(feature, codes, open_ends=points.space.moves == "open")

@@ -44,20 +44,20 @@ def build_scatter(
     space = front.space
     rows, seeds = thin_rows(len(front), MAX_DRAWN_PAIRS), thin_rows(len(front.seeds), MAX_DRAWN_SEEDS)
     codes, real_codes = front.a.codes[rows], front.seeds.codes[seeds]
-    kinds, rest_name = _merge_rare_borders([front.borders[row] for row in rows])
+    kinds, rest_name = merge_rare_borders([front.borders[row] for row in rows])
     remarks = []
     if len(space) == 1:
         for name in (x, y):
             if name is not None:
                 space.position(name)
         lines = list(dict.fromkeys(kinds))
-        across, pair_places, seed_places = _build_axis(front, 0, codes, real_codes)
+        across, pair_places, seed_places = build_axis(front, 0, codes, real_codes)
         axes = (across, Axis("", [*lines, "real inputs"]))
         line_of_kind = {kind: i for i, kind in enumerate(lines)}
         flat = np.column_stack([pair_places, [line_of_kind[kind] for kind in kinds]])
         flat_real = np.column_stack([seed_places, _jitter(np.full(len(real_codes), len(lines)), 1)])
     elif len(space) == 2 or x is not None or y is not None:
-        axis_data = [_build_axis(front, j, codes, real_codes) for j in _choose_features(front, x, y, partners)]
+        axis_data = [build_axis(front, j, codes, real_codes) for j in _choose_features(front, x, y, partners)]
         axes = (axis_data[0][0], axis_data[1][0])
         flat = np.column_stack([places for _, places, _ in axis_data])
         flat_real = np.column_stack([places for _, _, places in axis_data])
@@ -98,7 +98,7 @@ def _choose_features(front: FrontData, x: str | None, y: str | None, partners: S
     return position(partner if x is None else x), position(partner if y is None else y)
 
 
-def _build_axis(front: FrontData, position: int, codes: Codes, real_codes: Codes) -> tuple[Axis, Codes, Codes]:
+def build_axis(front: FrontData, position: int, codes: Codes, real_codes: Codes) -> tuple[Axis, Codes, Codes]:
     """Return a feature as an axis, and the positions of pairs and real inputs on it."""
     feature = front.space.features[position]
     column, seed_column = codes[:, position], real_codes[:, position]
@@ -124,7 +124,7 @@ def _build_axis(front: FrontData, position: int, codes: Codes, real_codes: Codes
     return Axis(f"{feature.name} (missing: at {edge:.4g})"), column, seed_column
 
 
-def _merge_rare_borders(kinds: list[str]) -> tuple[list[str], str]:
+def merge_rare_borders(kinds: list[str]) -> tuple[list[str], str]:
     """Return the borders with rare ones merged into one if there are many, and the name of that one.
 
     A long legend would leave no room for the picture.

@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 
 from .._text import format_percent, format_short, pluralize
+from ..relations.box import Floats
 from ..relations.function import FunctionRelation
-from ..reporting.document import Axis, Page, Scatter, Section, SectionState, Table
+from ..reporting.document import Axis, Page, Scatter, Section, SectionState, Table, Tile
 from ..reporting.text import to_one_line
 from ..space.features import Categorical
 from ..space.space import Space
 from .charts import draw_f_measure_chart, draw_ratio_chart
 from .loop import MAX_GROUPS_PLOTTED
 from .measures import estimate
-from .plots import DEFAULT_SOURCES, MAX_PLANE_DIMENSIONS, draw_region_picture, name_columns, sample_violations
+from .plots import COLUMN_LETTERS, DEFAULT_SOURCES, MAX_PLANE_DIMENSIONS, draw_region_picture, sample_violations
 from .result import ExecutedSources, Hunt, decode_inputs
 from .simulation import Simulation
 from .text import format_headline, format_setting
@@ -57,7 +58,28 @@ def build_page(hunt: Hunt, system: Callable[..., Any] | None = None) -> Page:
         state=_get_state(hunt, hunt.violated),
         facts=facts,
         contents=len(sections) > 3,
+        tiles=_build_tiles(hunt),
     )
+
+
+def _build_tiles(hunt: Hunt) -> list[Tile]:
+    """Return the figures of a hunt: violations, the F-measure, and the effort."""
+    measures = hunt.measured
+    bound = "> " if measures.censored.any() else ""
+    f_measure = f"{bound}{measures.counts.mean():,.1f}" if hunt.found else "–"
+    return [
+        Tile(
+            label="Violation" if hunt.violated == 1 else "Violations",
+            value=f"{hunt.violated:,}",
+            state="bad" if hunt.found else "good" if hunt.judged_groups else "warn",
+            target="violations" if hunt.found else "",
+        ),
+        Tile(label="F-measure (groups to the first)", value=f_measure, target="soon" if len(hunt.trials) > 1 else ""),
+        Tile(label="Group" if hunt.groups == 1 else "Groups", value=f"{hunt.groups:,}"),
+        Tile(label="Trial" if len(hunt.trials) == 1 else "Trials", value=f"{len(hunt.trials):,}"),
+        Tile(label="Calls", value=f"{hunt.calls:,}"),
+        Tile(label="Seconds", value=f"{hunt.seconds:.1f}"),
+    ]
 
 
 def _get_state(hunt: Hunt, violated: int) -> SectionState:
@@ -133,47 +155,62 @@ def _build_violations_sections(hunt: Hunt) -> list[Section]:
 
 
 def _build_sources_sections(hunt: Hunt) -> list[Section]:
-    """Return a section with the sources of the most violated relation."""
+    """Return a section with the sources and follow-ups of the most violated relation."""
     number = int(hunt.table["violated"].argmax())
     relation = hunt.relations[number]
     executed = hunt.executed(number)
-    if not 1 <= executed.sources.shape[1] <= MAX_PLANE_DIMENSIONS or len(executed.sources) < 2:
+    if len(executed.number) < 2 or len({part.shape[1] for part in executed.inputs}) != 1:
         return []
-    assert isinstance(relation, FunctionRelation)  # other relations have no sources to plot
+    dimension = executed.inputs[0].shape[1]
+    if not 1 <= dimension <= MAX_PLANE_DIMENSIONS:
+        return []
     groups = pluralize(hunt.trials[0].groups, "group")
     if hunt.trials[0].groups > MAX_GROUPS_PLOTTED:
         groups = f"the first {executed.group_count:,} of {groups}"
     trial = " of the first trial" if len(hunt.trials) > 1 else ""
-    text = f"The sources of {to_one_line(relation.name)} in {groups}{trial}."
+    follow_ups = [part for part in executed.follow_ups if part.shape[1] == dimension]
+    what = "sources and follow-ups" if follow_ups else "sources"
+    text = f"The {what} of {to_one_line(relation.name)} in {groups}{trial}."
+    if executed.violated.any():
+        text += " Those of violating groups have colours of their own; a tooltip names the group."
     names = [to_one_line(str(name)) for name in hunt.columns]
-    if relation.given is not None or relation.sources != 1 or len(names) != relation.width:  # not those of a model
-        names = list(name_columns(relation))
+    if len(names) != dimension:
+        names = list(COLUMN_LETTERS[:dimension])
     space = hunt.space if hunt.space is not None and names == list(hunt.columns) else None
-    pictures = _build_scatters(executed, names, space)
-    heading = "The sources that were executed"
+    pictures = _build_scatters(executed, follow_ups, names, space)
+    heading = f"The {what} that were executed"
     if len(pictures) == 1:
         return [Section(heading=heading, text=text, picture=pictures[0], anchor="sources")]
     parts = [Section(heading=picture.title, text="", picture=picture) for picture in pictures]
     return [Section(heading=heading, text=text, parts=parts, anchor="sources")]
 
 
-def _build_scatters(executed: ExecutedSources, names: Sequence[str], space: Space | None) -> list[Scatter]:
-    """Return a plot per pair of inputs; a single input is plotted over the groups."""
+def _build_scatters(
+    executed: ExecutedSources, follow_ups: Sequence[Floats], names: Sequence[str], space: Space | None
+) -> list[Scatter]:
+    """Return a plot per pair of inputs; a single input is plotted over the groups. Sources come first, then follow-ups."""
     features = [None] * len(names) if space is None else space.features
     axes = [
         Axis(name, [format_short(value) for value in feature.values] if isinstance(feature, Categorical) else ())
         for name, feature in zip(names, features, strict=True)
     ]
-    groups = np.where(executed.violated, "violates", "does not violate").tolist()
-    columns = executed.sources.T.tolist()
-    numbers = executed.number.tolist()
+    parts = [*executed.inputs, *follow_ups]
+    roles = ["source"] * len(executed.inputs) + ["follow-up"] * len(follow_ups)
+    # violating groups last, so that they are drawn on top
+    order = np.argsort(np.tile(executed.violated, len(parts)), kind="stable")
+    points = np.concatenate(parts)[order]
+    numbers = np.tile(executed.number, len(parts))[order]
+    violated = np.tile(executed.violated, len(parts))[order]
+    point_roles = np.repeat(roles, len(executed.number))[order]
+    groups = [f"{role} of a violation" if wrong else role for role, wrong in zip(point_roles, violated, strict=True)]
     notes = [
-        f"group {number:.0f}: "
+        f"group {number}, {role}: "
         + ", ".join(
             f"{name} {format_short(value)}" for name, value in zip(names, decode_inputs(row, space), strict=True)
         )
-        for number, row in zip(numbers, executed.sources, strict=True)
+        for number, role, row in zip(numbers.tolist(), groups, points, strict=True)
     ]
+    columns = points.T.tolist()
 
     def build_scatter(title: str, x: int, y_axis: Axis, y: Sequence[float]) -> Scatter:
         return Scatter(
@@ -185,11 +222,11 @@ def _build_scatters(executed: ExecutedSources, names: Sequence[str], space: Spac
             y=y,
             groups=groups,
             notes=notes,
-            rest="does not violate",
+            rest="" if follow_ups else "source",
         )
 
     if len(columns) == 1:
-        return [build_scatter(f"{names[0]}, group after group", 0, Axis("number of the group"), numbers)]
+        return [build_scatter(f"{names[0]}, group after group", 0, Axis("number of the group"), numbers.tolist())]
     return [
         build_scatter(f"{names[a]} and {names[b]}", a, axes[b], columns[b])
         for a, b in combinations(range(len(columns)), 2)

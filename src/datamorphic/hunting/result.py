@@ -84,13 +84,16 @@ class HuntTrial:
 class ExecutedSources:
     """Executed sources of one relation, with the numbers and verdicts of groups.
 
-    `group_count` is the number of groups of all relations among which the sources were found.
+    `group_count` is the number of groups of all relations among which the sources were found. `inputs` are those of the
+    function, one array per source and per follow-up; there are no follow-ups if they depend on the outputs of the sources.
     """
 
-    sources: Floats
+    sources: Floats  # the numbers that were drawn
     number: npt.NDArray[np.int64]
     violated: Mask
     group_count: int
+    inputs: tuple[Floats, ...] = ()
+    follow_ups: tuple[Floats, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -291,7 +294,17 @@ class Hunt(Exportable):
         sources = np.concatenate([picks.sources for picks, _ in batches])[:group_count]
         violated = np.concatenate([verdicts for _, verdicts in batches])[:group_count] == VIOLATED
         rows = np.flatnonzero(relation_numbers == relation)
-        return ExecutedSources(sources[rows, : function.width], rows + 1, violated[rows], len(relation_numbers))
+        draws = sources[rows, : function.width]
+        return ExecutedSources(
+            draws,
+            rows + 1,
+            violated[rows],
+            len(relation_numbers),
+            inputs=tuple(function.source_inputs(draws)) if len(rows) else (),
+            follow_ups=tuple(function.follow_inputs(function.follow(draws)))
+            if len(rows) and not function.uses_outputs
+            else (),
+        )
 
     def __repr__(self) -> str:
         return f"Hunt({self.name}: {pluralize(self.violated, 'violation')} in {pluralize(self.groups, 'group')})"

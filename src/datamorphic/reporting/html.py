@@ -6,13 +6,15 @@ import base64
 import hashlib
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from importlib.resources import files
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from .. import __version__
+from ..runs.events import is_watched, publish
 from .document import Drawing, Page, Picture, Section, Table
 from .marked_text import MarkedText
 from .svg import NARROW_PICTURE_WIDTH, PICTURE_WIDTH, drawing_to_svg, legend_to_html, picture_to_svg
@@ -20,6 +22,7 @@ from .text import NO_VALUE_TEXT, split_blocks, write_text
 from .trim import PageLimits, PageTooLarge, PageTrimmer
 
 if TYPE_CHECKING:
+    from jinja2 import Environment
     from markupsafe import Markup
 
 MAX_PAGE_BYTES = 800_000
@@ -39,6 +42,8 @@ def render_page(page: Page) -> str:
             continue
         text = _fill_template(trimmed_page)
         if len(text.encode("utf-8")) <= MAX_PAGE_BYTES:
+            if is_watched():
+                publish("page", page=trimmed_page)
             return text
     raise AssertionError("an empty page fits")  # pragma: no cover
 
@@ -55,7 +60,7 @@ def write_page(page: Page, path: str | Path) -> Path:
     return Path(path)
 
 
-def _fill_template(page: Page) -> str:
+def _build_environment() -> Environment:
     from jinja2 import Environment
     from markupsafe import Markup
 
@@ -67,6 +72,11 @@ def _fill_template(page: Page) -> str:
         "marks": _mark_cell,
         "numeric": _find_numeric_columns,
     }
+    return environment
+
+
+def _fill_template(page: Page) -> str:
+    environment = _build_environment()
     needs_script = page.contents or any(
         _has_content(page.sections, content) for content in ("picture", "table", "folding", "snippets")
     )
@@ -74,7 +84,8 @@ def _fill_template(page: Page) -> str:
     style = _read_resource("report.css")
     if _has_content(page.sections, "drawing"):
         style += _read_resource("drawing.css")
-    return environment.from_string(_read_resource("report.html.j2")).render(
+    template = _read_resource("sections.html.j2") + _read_resource("report.html.j2")
+    return environment.from_string(template).render(
         page=page,
         version=__version__,
         style=style,
@@ -82,6 +93,88 @@ def _fill_template(page: Page) -> str:
         policy=_build_policy(script),
         max_links=MAX_LINKS_PER_ENTRY,
     )
+
+
+# -- parts of a page, to be shown within another page ------------------------------------------------------------------
+
+
+def render_parts(page: Page, level: int = 2) -> dict[str, Any]:
+    """Return the parts of a page as pieces of HTML, to be shown within another page; their headings begin at `level`.
+
+    The page must be small enough already, as `render_page` publishes it. A section that readers can search has its parts one by
+    one, so that the other page can select them, and add to each of them. The pieces need `build_part_style` and, for tables
+    and pictures, `read_script`.
+
+    Examples
+    --------
+    >>> page = Page(title="A page", lead="", sections=[Section(heading="<One>", text="")], verdict="Good.", state="good")
+    >>> parts = render_parts(page)
+    >>> parts["verdict"].strip(), parts["sections"][0]["heading"]
+    ('<p class="verdict good">Good.</p>', '<One>')
+    """
+    macros: Any = _build_environment().from_string(_read_resource("sections.html.j2")).module
+
+    def render_section(section: Section, depth: int) -> dict[str, Any]:
+        parts = section.parts if section.searchable else ()
+        own = replace(section, parts=(), searchable=False) if parts else section
+        return {
+            "anchor": section.anchor,
+            "heading": section.heading,
+            "badge": section.badge,
+            "state": section.state,
+            "html": str(macros.section(own, depth)),
+            "parts": [render_section(part, depth + 1) for part in parts],
+        }
+
+    return {
+        "title": page.title,
+        "state": page.state,
+        "verdict": str(macros.verdict(page)),
+        "tiles": str(macros.tiles(page)),
+        "lead": str(macros.text(page.lead)),
+        "facts": str(macros.facts(page.facts)),
+        "sections": [render_section(section, level) for section in page.sections],
+    }
+
+
+def build_part_style(scope: str, dark_scope: str) -> str:
+    """Return the style of pages for the elements that a selector names, and for those in the dark.
+
+    Rules about printing and about the page as a whole are left out. The others apply within the scope only.
+    """
+    rules, colours = [], []
+    for head, block in _split_rules(_read_resource("report.css") + _read_resource("drawing.css")):
+        if head.startswith(("@media print", "@page", "html", ".skip", ".page", "nav", "header", "footer")):
+            continue
+        if head == ":root":
+            colours.append(f"{scope} {{{block}}}")
+        elif "prefers-color-scheme: dark" in head:
+            colours.append(f"{dark_scope} {{{block.partition('{')[2].rpartition('}')[0]}}}")
+        elif head in ("body", "main"):
+            colours.append(f"{scope} {{{block}}}")
+        else:
+            rules.append(f"{head.replace('main >', '& >')} {{{block.replace('main >', '& >')}}}")
+    return "\n".join([*colours, f"{scope} {{", *rules, "}"])
+
+
+def _split_rules(style: str) -> Iterator[tuple[str, str]]:
+    """Return the rules of a style sheet of ours: what comes before the outer braces, and what is between them."""
+    depth, begin, head = 0, 0, ""
+    for match in re.finditer(r"[{}]", style):
+        if match[0] == "{":
+            if depth == 0:
+                head, begin = style[begin : match.start()].strip(), match.end()
+            depth += 1
+        else:
+            depth -= 1
+            if depth == 0:
+                yield head, style[begin : match.start()]
+                begin = match.end()
+
+
+def read_script() -> str:
+    """Return the script of pages, which defines ``setUpReport(element)`` for parts that are added later."""
+    return _read_resource("report.js")
 
 
 def _mark_cell(cell: object) -> Any:

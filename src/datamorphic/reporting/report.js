@@ -32,12 +32,13 @@
     header.setAttribute("aria-sort", falling ? "descending" : "ascending");
     body.append.apply(body, rows.map(function (pair) { return pair[1]; }));
   }
-  document.querySelectorAll("table.sortable").forEach(function (table) {
+  function makeSortable(table) {
     Array.from(table.tHead.rows[0].cells).forEach(function (header, column) {
-      addButton(header, Array.from(header.childNodes), "", function () { sort(table, header, column); });
+      var button = addButton(header, Array.from(header.childNodes), "", function () { sort(table, header, column); });
+      if (!button.textContent.trim()) { button.setAttribute("aria-label", "Sort by this column"); }
       header.setAttribute("aria-sort", "none");
     });
-  });
+  }
 
   // Sections: the target of a link is unfolded, everything is unfolded in print, and the list of contents folds on
   // narrow screens.
@@ -82,7 +83,7 @@
     if (!navigator.clipboard) { fallBack(); return; }
     navigator.clipboard.writeText(text).then(function () { done(true); }, fallBack);
   }
-  document.querySelectorAll("pre.copy").forEach(function (block) {
+  function makeCopyable(block) {
     var code = block.querySelector("code");
     var button = addButton(document.createElement("div"), ["Copy"], "", function () {
       copy(code.textContent, function (copied) {
@@ -93,10 +94,10 @@
     button.className = "copier";
     button.setAttribute("aria-live", "polite");
     block.before(button);
-  });
+  }
 
   // Findings: a field searches them, and buttons select them by level.
-  document.querySelectorAll("section.searchable").forEach(function (group) {
+  function makeSearchable(group) {
     var parts = Array.from(group.querySelectorAll(":scope > section, :scope > details > section"));
     if (parts.length < 2) { return; }
     var tools = document.createElement("div");
@@ -138,10 +139,10 @@
     tools.append(status);
     parts[0].before(tools);
     update();
-  });
+  }
 
   // Pictures: buttons, keys and the wheel with Ctrl zoom; dragging and arrow keys move; a double click shows all.
-  document.querySelectorAll("figure.picture").forEach(function (figure) {
+  function makeZoomable(figure) {
     var frame = figure.querySelector(".drawing");
     var svg = frame.querySelector("svg");
     var whole = svg.getAttribute("viewBox").split(" ").map(Number);
@@ -206,5 +207,14 @@
       });
       button.setAttribute("aria-pressed", "true");
     });
-  });
+  }
+
+  // Everything below an element: the whole page, or a part of it that another page shows.
+  window.setUpReport = function (root) {
+    root.querySelectorAll("table.sortable").forEach(makeSortable);
+    root.querySelectorAll("pre.copy").forEach(makeCopyable);
+    root.querySelectorAll("section.searchable").forEach(makeSearchable);
+    root.querySelectorAll("figure.picture").forEach(makeZoomable);
+  };
+  window.setUpReport(document);
 }());

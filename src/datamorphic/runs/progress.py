@@ -12,6 +12,8 @@ import threading
 import time
 from typing import Any, ClassVar, Self
 
+from .events import is_watched, publish
+
 SILENT_SECONDS = 2.0  # before anything is shown
 LINE_INTERVAL_SECONDS = 10.0  # without a terminal, or without its escape codes
 MIN_ESTIMATE_SECONDS = 1.0  # of observation before the time left is estimated
@@ -72,6 +74,9 @@ class Progress:
         now = time.monotonic()
         if share_done is not None and self._first_progress is None:
             self._first_progress = now, share_done
+        if is_watched() and Progress._active in (None, self):
+            time_left = self._format_time_left(now, share_done, max_seconds_left)
+            publish("progress", name=self._name, text=text, share=share_done, left=time_left)
         if not self._visible or now - self._started_at < SILENT_SECONDS or Progress._active not in (None, self):
             return
         Progress._active = self

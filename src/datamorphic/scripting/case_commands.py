@@ -10,14 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from .._text import format_short, pluralize
-from ..errors import TestSystemError
-from ..morphisms.case_columns import Correctness
+from ..errors import DataError, TestSystemError
+from ..morphisms.case_columns import Correctness, make_missing_outputs
 from ..morphisms.cases import TestSet, Verdict
 from ..morphisms.stock import label_balance, mean_nearest_distance, std_nearest_distance, thin_out, too_close
 from ..morphisms.system import TestSystem, judge_verdicts
+from ..morphisms.text_values import decode_texts, encode_texts, to_text
 from ..runs.driver import CallCounter, drive
 from ..runs.flow import ask
 from ..space.outputs import Outputs
+from ..space.points import Points
 from . import names
 from .commands import ALL
 from .names import ScriptName
@@ -102,6 +104,24 @@ class CaseCommands(PoolState):
             others = [tests.take(rng.integers(len(tests), size=len(tests))) for _ in range(arity - 1)]
             self._add(system.mutate(name, tests, *others, seed=rng))
 
+    @command("editTestCase")
+    def edit_test_case(self, case_id: int, feature: str, value: object) -> None:
+        """Change the value of a feature in one case.
+
+        The case keeps its id, and becomes an original case without an output: execute it again. The value may be given as
+        text.
+        """
+        tests = self._require_tests()
+        case_row = tests.rows_of(np.array([case_id], dtype=np.int64))
+        if feature not in tests.space.names or case_row[0] < 0:
+            self._tests = tests.edit(case_id, {feature: value})  # raises, and says what is unknown
+            return
+        texts = decode_texts(tests.space, tests.inputs.take(case_row).codes)
+        texts[tests.space.position(feature)] = [value if isinstance(value, str) else to_text(value)]
+        codes = encode_texts(tests.space, texts, lambda _: f"Case {case_id}")
+        parsed_value = Points(tests.space, codes).frame[feature].iloc[0]
+        self._tests = tests.edit(case_id, {feature: parsed_value})
+
     # -- measuring, filtering, executing, judging ----------------------------------------------------------------------
 
     @command("measureTestSet")
@@ -151,10 +171,14 @@ class CaseCommands(PoolState):
             self._tests = tests.filter(keep)
 
     @command("executeTestCases")
-    def execute_test_cases(self) -> None:
-        """Query the system for the cases without an output."""
+    def execute_test_cases(self, case_id: int | None = None) -> None:
+        """Query the system for the cases without an output, or for one case, even if it has one."""
         tests, executor, tally = self._require_tests(), self._require_executor(), CallCounter()
         is_missing = np.ones(len(tests), dtype=bool) if tests.outputs is None else ~tests.outputs.ok
+        if case_id is not None:
+            is_missing = tests.ids == case_id
+            if not is_missing.any():
+                raise DataError(f"There is no test case with id {case_id} in the pool.")
         rows = np.flatnonzero(is_missing)
         if not rows.size:
             return
@@ -168,13 +192,14 @@ class CaseCommands(PoolState):
             journal=None if self.session is None else self.session.journal,
         )
         self._count(tally, len(rows))
-        if tests.outputs is not None and len(rows) < len(tests):
+        if len(rows) < len(tests):
+            earlier_outputs = make_missing_outputs(len(tests)) if tests.outputs is None else tests.outputs
             places = np.arange(len(tests))
             places[rows] = len(tests) + np.arange(len(rows))
-            outputs = Outputs.concat([tests.outputs, outputs]).take(places)
+            outputs = Outputs.concat([earlier_outputs, outputs]).take(places)
         correctness = np.where(is_missing, Correctness.NOT_JUDGED, tests.correctness)
         self._tests = tests.with_outputs(outputs).with_correctness(correctness)
-        failure_count = int((~outputs.ok).sum())
+        failure_count = int((~outputs.ok[rows]).sum())
         if failure_count:
             self._say(f"{pluralize(failure_count, 'case')} of {len(tests):,} got no answer.")
 

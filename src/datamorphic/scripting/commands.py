@@ -13,6 +13,7 @@ from .call_options import CALL_OPTIONS
 ALL = "ALL"  # in a list: every morphism of that kind
 MAX_REPETITIONS = 100_000
 MAX_COUNT = 10_000_000  # of walks, steps, cases
+MAX_CASE_ID = 2**62
 
 
 class ParameterKind(StrEnum):
@@ -23,6 +24,7 @@ class ParameterKind(StrEnum):
     COUNT = "a whole number"
     NUMBER = "a number"
     TEXT = "a text"
+    FEATURE = "the name of a feature"
     SPEC = "the name of a test system"
     SCRIPT = "the path of a script"
     INPUT_FILE = "the path of a file to read"
@@ -152,10 +154,21 @@ _COMMANDS = [
         summary="Keep the cases that pass every case filter.",
     ),
     Command(
+        name="editTestCase",
+        method="edit_test_case",
+        parameters=(
+            _make_count("id", low=0, high=MAX_CASE_ID),
+            Parameter(name="feature", kind=ParameterKind.FEATURE),
+            Parameter(name="value", kind=ParameterKind.TEXT),
+        ),
+        summary="Change a value of one case, which becomes an original case without an output.",
+    ),
+    Command(
         name="executeTestCases",
         method="execute_test_cases",
+        parameters=(_make_count("id", optional=True, low=0, high=MAX_CASE_ID),),
         aliases=("executeTestSet",),
-        summary="Query the system for the cases without an output.",
+        summary="Query the system for the cases without an output, or for one case.",
     ),
     Command(
         name="checkMetamorphisms",

@@ -49,6 +49,21 @@ MORPHISM_KINDS = (
     "set_filters",
     "analysers",
 )
+#: what a command that fails must leave as it was
+STATE_FIELDS = (
+    "seed",
+    "random_commands",
+    "runs",
+    "front",
+    "script_folder",
+    "file_folder",
+    "_statistics_file",
+    "_tests",
+    "_source",
+    "_executor",
+    "_model",
+)
+LIST_FIELDS = ("explorations", "statistics", "measures", "judgements")
 #: commands that are not recorded: they steer the recording itself
 UNRECORDED_COMMANDS = ("startRecording", "stopRecording", "saveTestScript", "setTestScriptPath")
 
@@ -72,10 +87,18 @@ def command(
                 recorder.begin_command(pool)
             bound = signature(method).bind(pool, *values, **keywords)
             bound.apply_defaults()
-            result = method(pool, *values, **keywords)
+            state = pool._save_state()
+            try:
+                result = method(pool, *values, **keywords)
+            except Interrupted:
+                raise  # with what was found so far
+            except BaseException:
+                pool._restore_state(state)  # a command that is not recorded must not change what later ones do
+                raise
             call = build_call(name, bound.args[1:])
             if name not in UNRECORDED_COMMANDS:
                 pool.history.append(call)
+            pool._recorded_tests = pool._tests
             for recorder in recorders:
                 recorder.add(call)
             return result
@@ -123,6 +146,7 @@ class PoolState:
         self._recording_start = 0
         self._recording_end: int | None = None
         self._tests: TestSet | None = None
+        self._recorded_tests: TestSet | None = None  # the cases after the last command that is in the history
         self._source: ScriptSystem | None = None
         self._executor: Executor | None = None
         self._model: str | None = None  # that was started
@@ -166,6 +190,36 @@ class PoolState:
     def spec(self) -> str:
         """The name of the test system, empty without one."""
         return "" if self._source is None else self._source.spec
+
+    @property
+    def has_unrecorded_cases(self) -> bool:
+        """Whether a command that was interrupted left cases that the history does not explain."""
+        return self._tests is not self._recorded_tests
+
+    def keep_unrecorded_cases(self, file: str) -> None:
+        """Write cases that an interrupted command left to a file, and record that it is loaded, so that scripts have them too."""
+        path = self.folder.find_target(file, self.file_folder)
+        self._make_parent(path)
+        self.tests.to_parquet(path)
+        self._note_file(path)
+        for name, values in (
+            ("clean", []),
+            ("loadTestSet", [file]),
+            ("setSeed", [self.seed, self.random_commands or None]),
+        ):
+            self.history.append(build_call(name, values))
+        self._recorded_tests = self._tests
+
+    def _save_state(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in STATE_FIELDS} | {
+            name: len(getattr(self, name)) for name in LIST_FIELDS
+        }
+
+    def _restore_state(self, state: Mapping[str, Any]) -> None:
+        for name in STATE_FIELDS:
+            setattr(self, name, state[name])
+        for name in LIST_FIELDS:
+            del getattr(self, name)[state[name] :]
 
     def build_setup_calls(self) -> list[Call]:
         """Return the commands that set up a pool like this one, without cases."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from .._text import pluralize
+from .._text import pluralize, suggest_name
 from .._validation import validate_integer
 from ..errors import DatamorphicError, ScriptError, UsageError
 from ..exploration.options import ExploreOptions
@@ -187,6 +187,8 @@ class _Validator:
             system = self.plan.specs.find(text)
             self.systems[system.spec] = system
             return replace(state, system=system.spec, model=system.model)
+        if parameter.kind is ParameterKind.FEATURE:
+            self.check_feature(text, state)
         if parameter.kind is ParameterKind.FOLDER:
             folder = self.folder.find_folder(text)
             is_script_path = statement.command.name == "setTestScriptPath"
@@ -194,6 +196,13 @@ class _Validator:
         if statement.command.name == "saveTestResult":
             validate_suffix(text)
         return self.check_file(parameter.kind, text, state)
+
+    def check_feature(self, name: str, state: _ScriptState) -> None:
+        """Raise if a test system with a declared space has no such feature."""
+        system = self.systems.get(state.system)
+        space = None if system is None else system.system.space
+        if space is not None and name not in space.names:
+            raise UsageError(f"There is no feature {name[:60]!r}. {suggest_name(name[:100], space.names)}")
 
     def check_options(self, statement: Statement, state: _ScriptState) -> None:
         """Check the options of a call: one by one, for the place of a mistake, then together."""

@@ -161,7 +161,8 @@ class Outputs:
         raw = table["output"].to_pylist()
         if dtype == "object":
             values = np.empty(len(raw), dtype=object)
-            values[:] = [None if text is None else value_from_json(json.loads(text)) for text in raw]
+            decode_text = cache(lambda text: value_from_json(json.loads(text)))  # there are few different labels
+            values[:] = [None if text is None else decode_text(text) for text in raw]
         elif dtype == "text":
             values = np.array(raw, dtype=np.str_)
         else:

@@ -13,6 +13,7 @@ from ..hunting.simulation import make_default_relation, make_trial_rng
 from ..relations.box import Box
 from ..relations.function import FunctionRelation
 from ..reporting.document import Page, Section, Table
+from .charts import draw_comparison_chart
 from .result import Study
 from .text import build_grids
 
@@ -33,6 +34,10 @@ def build_page(study: Study) -> Page:
         )
         for grid in tables
     ]
+    chart = draw_comparison_chart(study.rows)
+    if chart is not None:
+        text = "A point is a figure of the tables; its tooltip names it. On the dashed line, ours and the published one are equal."
+        sections.append(Section(heading="Ours and the published figures", text=text, drawing=chart, anchor="chart"))
     if study.name == "input_domains":
         sections.append(_build_input_domain_section(study))
     elif study.name == "simulation":

@@ -93,6 +93,7 @@ def check_identifiers(context: CheckContext, budget: CheckBudget) -> CheckFindin
                 f"figures so far may owe much to {name}. If {name} is a measurement, ignore this.",
                 examples=_build_shuffle_examples(influence, name),
                 counted_in_detail=True,
+                declarations=(("invariant", name),),
                 **influence.describe_impact(name),
             )
         )

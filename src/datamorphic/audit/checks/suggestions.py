@@ -102,6 +102,7 @@ def _build_protected_finding(names: Sequence[str], roles: dict[str, str], influe
         f"decisions that do: {_join_options(_suggest_protected(name, '').option for name in names)} on the command line, "
         f"protected={_format_list(names)} in Python, protected = {_format_list(names)} in the file of expectations.",
         counted_in_detail=True,
+        declarations=tuple(("protected", name) for name in names),
         **influence.describe_impact(strongest),
     )
 
@@ -197,6 +198,7 @@ def _build_direction_finding(directions: Sequence[Direction]) -> Finding:
         rows=weakest.of,
         effect=weakest.size if weakest.towards is None else None,
         inputs="changed",
+        declarations=tuple(("monotone", f"{name}={way}") for name, way in ways.items()),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ..._text import format_percent, pluralize
 from ...reporting.block_pictures import PicturePair, build_pair_drawing, describe_briefly
-from ...reporting.document import Drawing, Page, Section, SectionState, Table
+from ...reporting.document import Drawing, Page, Section, SectionState, Table, Tile
 from ...reporting.text import cut
 from ...space.points import Points
 from ..base import JudgedGroups, split_statement
@@ -66,12 +66,34 @@ def build_page(report: CheckReport) -> Page:
         state="bad" if report.faults else "good" if report.passed else "warn",
         facts=facts,
         contents=True,
+        tiles=_build_tiles(report),
     )
+
+
+def _build_tiles(report: CheckReport) -> list[Tile]:
+    """Return the numbers of relations by outcome, and the effort."""
+    violated_count = sum(entry.verdict.startswith("violated") for entry in report.entries)
+    holding_count = sum(entry.verdict == "holds" for entry in report.entries)
+    unjudged_count = len(report.entries) - violated_count - holding_count
+    seconds = f"{report.seconds:.1f}" if report.seconds < 100 else f"{report.seconds:,.0f}"
+    return [
+        Tile(
+            label="Fault" if len(report.faults) == 1 else "Faults",
+            value=f"{len(report.faults):,}",
+            state="bad" if report.faults else "good",
+            target="verification",
+        ),
+        Tile(label="Relations violated", value=f"{violated_count:,}", state="note" if violated_count else "plain"),
+        Tile(label="Relations hold", value=f"{holding_count:,}", state="good" if holding_count else "plain"),
+        Tile(label="Not judged", value=f"{unjudged_count:,}", state="warn" if unjudged_count else "plain"),
+        Tile(label="Cases labelled", value=f"{report.runs:,}"),
+        Tile(label="Seconds", value=seconds),
+    ]
 
 
 def _build_relations_section(purpose: str, entries: list[RelationResult], meanings: Mapping[str, str]) -> Section:
     figures = ("judged", "violated", "share", "95%")
-    columns = ["relation", "statement", *figures, "why it must hold, or need not", "not judged"]
+    columns = ["relation", "statement", "verdict", *figures, "why it must hold, or need not", "not judged"]
     rows = [_build_row(entry) for entry in entries]
     violated_count = sum(bool(entry.violated or entry.fault) for entry in entries)
     state: SectionState = "plain" if purpose == "validation" else "bad" if violated_count else "good"
@@ -112,7 +134,7 @@ def _build_row(entry: RelationResult) -> list[str | None]:
     rate, low, high = entry.format_rate()
     figures = [entry.format_violated(), rate, f"{low} to {high}"] if entry.judged else [None, None, None]
     reason = JUDGING_TEXTS.get(entry.strictness, "") + entry.reason
-    return [entry.relation, entry.says, f"{entry.judged:,}", *figures, reason, entry.format_messages()]
+    return [entry.relation, entry.says, entry.verdict, f"{entry.judged:,}", *figures, reason, entry.format_messages()]
 
 
 def _build_experience_section(report: CheckReport) -> Section:

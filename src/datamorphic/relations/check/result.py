@@ -113,6 +113,13 @@ class RelationResult:
         """Whether violations are expected, by the table of learners or by the user."""
         return self.strictness == "expected_failure"
 
+    @property
+    def verdict(self) -> str:
+        """The outcome in one or two words."""
+        if self.violated or self.replayed:
+            return "violated, as expected" if self.expected else "violated"
+        return "holds" if self.judged else "not judged"
+
     def row(self) -> dict[str, Any]:
         """Return the outcome as a row of `CheckReport.table`."""
         ends = dict(zip(("low", "high"), self.interval, strict=True))

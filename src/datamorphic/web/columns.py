@@ -1,0 +1,74 @@
+"""The columns of a subject's data and its classes, for the choices of forms."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..data.subjects import subjects
+from ..errors import DatamorphicError
+from .subject import ChosenSubject
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MAX_BYTES_READ = 30_000_000  # of a file; of larger ones only the first rows are read
+MAX_ROWS_READ = 5_000  # of large files
+MAX_CLASSES = 30  # a column with more values holds no classes
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubjectColumns:
+    """What the forms of a subject offer: its features, those that hold numbers, and the classes of its label.
+
+    `message` says why they are not known, if so.
+    """
+
+    features: tuple[str, ...] = ()
+    numeric: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()
+    message: str = ""
+
+
+def read_columns(subject: ChosenSubject) -> SubjectColumns:
+    """Return the columns of a subject. It reads a file, so that it is called in a thread; results are kept."""
+    if subject.kind == "demo":
+        space = subjects[subject.subject].space
+        names = () if space is None else tuple(map(str, space.names))
+        return SubjectColumns(features=names, numeric=names)
+    if not subject.data:
+        return SubjectColumns(message="The columns are known when a data file is chosen.")
+    path = Path(subject.data)
+    try:
+        changed = 0 if subject.data.startswith("data:") else path.stat().st_mtime_ns
+        return _read_columns(subject.data, subject.target, changed)
+    except (DatamorphicError, OSError) as error:
+        return SubjectColumns(message=str(error))
+
+
+@functools.lru_cache(maxsize=64)
+def _read_columns(data: str, target: str, changed: int) -> SubjectColumns:
+    """Return the columns of a file; `changed` is the time of its last change, so that a new version is read again."""
+    import pandas as pd
+
+    frame = _read_rows(data)
+    features = [column for column in frame.columns if str(column) != target]
+    numeric = [column for column in features if pd.api.types.is_numeric_dtype(frame[column])]
+    classes: list[str] = []
+    if target in frame.columns:
+        values = frame[target].dropna().unique().tolist()
+        classes = [str(value) for value in sorted(values, key=str)] if len(values) <= MAX_CLASSES else []
+    return SubjectColumns(features=tuple(map(str, features)), numeric=tuple(map(str, numeric)), classes=tuple(classes))
+
+
+def _read_rows(data: str) -> pd.DataFrame:
+    from ..cli.load import load_data
+    from ..space.table_files import find_csv_options
+
+    if data.startswith("data:") or data.endswith(".parquet") or Path(data).stat().st_size <= MAX_BYTES_READ:
+        return load_data(data)
+    import pandas as pd
+
+    return pd.read_csv(data, nrows=MAX_ROWS_READ, **find_csv_options(data))

@@ -1,0 +1,68 @@
+"""The frame of every page: header, navigation, the chosen subject, light and dark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+
+from nicegui import app, ui
+
+from .error_pages import FAULT_MESSAGE
+from .studio import PAGES
+from .workspaces import Workspace
+
+ui.button.default_props("no-caps unelevated")
+PRIMARY_COLOR = "#1f5f8b"  # white text on it can be read; `studio.css` has the one for dark pages
+STYLE = files(__package__).joinpath("studio.css").read_text(encoding="utf-8")
+
+
+@contextmanager
+def build_frame(workspace: Workspace, title: str, lead: str = "") -> Iterator[None]:
+    """Build the frame of a page around what is built in the block."""
+    ui.page_title(f"{title} · datamorphic studio")
+    ui.add_css(STYLE)
+    ui.colors(primary=PRIMARY_COLOR)
+    ui.on_exception(_show_fault)
+    dark = ui.dark_mode(value=app.storage.user.get("dark"))
+    with ui.header().classes("studio-header"):
+        ui.link("Skip to the content", "#content").classes("skip")  # the first thing that Tab reaches
+        menu = ui.button(icon="menu").props('flat dense color=white aria-label="Navigation"')
+        ui.link("datamorphic studio", "/").classes("brand")
+        ui.space()
+        ui.label(f"Testing {workspace.subject.name}" if workspace.subject.name else "Nothing chosen yet").classes(
+            "subject"
+        )
+
+        def toggle() -> None:
+            dark.value = not dark.value
+            app.storage.user["dark"] = dark.value
+
+        ui.button(icon="contrast", on_click=toggle).props('flat dense color=white aria-label="Light or dark"')
+    # with the value None, NiceGUI asks the browser whether it is open, which fails when the page is left at once
+    drawer = ui.left_drawer(value=False).props("show-if-above width=200 breakpoint=900 bordered")
+    drawer.classes("studio-drawer")
+    menu.on_click(drawer.toggle)
+    with drawer, ui.element("nav").props('aria-label="Pages"'):
+        for _, address, name, icon in PAGES:
+            with ui.link(target=address).classes("nav" + (" current" if name == title else "")) as link:
+                if name == title:
+                    link.props('aria-current="page"')
+                ui.icon(icon).props('aria-hidden="true"')
+                ui.label(name)
+    with ui.element("div").classes("studio-content").props("id=content tabindex=-1"):
+        ui.html(f"<h1>{_escape(title)}</h1>", sanitize=False)
+        if lead:
+            ui.label(lead).classes("lead")
+        yield
+
+
+def _show_fault() -> None:
+    """Say that a click did not work; NiceGUI writes the traceback to the terminal."""
+    ui.notify(FAULT_MESSAGE, type="negative", multi_line=True, close_button="Close", timeout=12_000)
+
+
+def _escape(text: str) -> str:
+    from html import escape
+
+    return escape(text)

@@ -1,0 +1,1 @@
+"""The pages of the studio, one module per entry of the navigation."""

@@ -1,0 +1,242 @@
+"""The page Check-up: all checks of `dm.test` on the chosen subject, with findings as they come."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nicegui import ui
+
+from ..._text import pluralize
+from ...audit.checks import CHECKS
+from ...audit.finding import LEVELS
+from ..audit_files import EXPORTS, FindingSummary, export_result, pin_result, summarize_findings
+from ..columns import SubjectColumns, read_columns
+from ..commands import read_values
+from ..components.command_form import CommandForm
+from ..components.errors import show_errors
+from ..components.job_list import JobList
+from ..components.later_part import build_later
+from ..components.report_parts import build_part, build_sections, build_summary, prepare_parts
+from ..jobs import StudioJob
+from ..layout import build_frame
+from ..studio import Studio
+from ..workspaces import Workspace
+
+ADDRESS, TITLE = "/check-up", "Check-up"
+BUDGETS = ("10s", "30s", "1m", "5m", "30m", "1000 runs", "10000 runs", "100000 runs")
+LABELS = {
+    "protected": "Protected columns",
+    "monotone": "One direction only",
+    "invariant": "Must never matter",
+    "towards": "“Up” leads towards",
+    "only": "Run only these checks",
+    "tolerance": "Ignore differences up to",
+}
+LEVEL_NAMES = {"fault": "Faults", "concern": "Concerns", "advice": "Advice"}
+DECLARATION_TEXTS = {
+    "protected": "Declare: no decision may depend on {}",
+    "invariant": "Declare: {} must not change the answer",
+    "monotone": "Declare: {} only",
+}
+
+
+def register(studio: Studio) -> None:
+    """Add the page."""
+
+    @ui.page(ADDRESS)
+    def build_page() -> None:
+        workspace = studio.get_workspace()
+        prepare_parts()
+        with build_frame(
+            workspace, TITLE, "Every check that applies to the model. Findings appear as they come, worst first."
+        ):
+            if workspace.subject.kind == "none":
+                ui.link("Choose what to test first.", "/")
+                return
+            build_later(
+                "Reading the columns of the data",
+                functools.partial(read_columns, workspace.subject),
+                functools.partial(CheckupPage, workspace),
+            )
+
+
+class CheckupPage:
+    """The form, and the check-ups of this person."""
+
+    def __init__(self, workspace: Workspace, columns: SubjectColumns) -> None:
+        self.workspace = workspace
+        previous_jobs = [job for job in workspace.list_jobs(ADDRESS) if _concerns(job, workspace)]
+        values = (
+            read_values("test", previous_jobs[0].arguments) if previous_jobs else dict(workspace.subject.expectations)
+        )
+        values.pop("only", None)  # a check-up of all checks is the usual next one
+        choices = {"budget": list(BUDGETS), "only": [check.name for check in CHECKS], **_list_promises(columns)}
+        promises = [name for name in ("protected", "monotone", "invariant", "towards") if choices.get(name)]
+        ui.html("<h2>Promises of the model</h2>", sanitize=False)
+        if promises:
+            ui.label("Optional: what you know about the model. Each is checked, and a broken one is a fault.").classes(
+                "muted"
+            )
+        elif columns.message:
+            ui.label(columns.message).classes("muted")
+        self.form = CommandForm(
+            "test", [*promises, "budget", "seed"], ["only", "tolerance"], choices=choices, values=values, labels=LABELS
+        )
+        ui.button("Test", icon="play_arrow", on_click=self._start)
+        self.jobs = JobList(workspace, ADDRESS, self._show_result, noun="check-up")
+
+    def _start(self) -> None:
+        with show_errors():
+            self._run([*self.workspace.subject.arguments, *self.form.arguments], self.workspace.subject.name)
+
+    def _run(self, arguments: Sequence[str], name: str) -> None:
+        job = self.workspace.start_job("test", arguments, title=f"Check-up of {name}", page=ADDRESS)
+        self.jobs.show(job)
+
+    async def _show_result(self, job: StudioJob) -> None:
+        """Show the verdict and the findings of a finished check-up."""
+        parts = job.parts
+        if parts is None:
+            ui.label(str((job.result or {}).get("headline", ""))).classes("lead")
+            return
+        with show_errors():
+            findings = await asyncio.to_thread(summarize_findings, job.folder)
+            FindingsView(self, job, parts, findings)
+
+    def rerun(self, job: StudioJob, check: str) -> None:
+        """Run the check of a finding again, with the same seed."""
+        words = [word for word in job.own_arguments if not word.startswith("--only=")]
+        with show_errors():
+            new_job = self.workspace.start_job(
+                "test", [*words, f"--only={check}"], title=f"The check “{check}” again", page=ADDRESS
+            )
+            self.jobs.show(new_job)
+
+    def declare(self, option: str, value: str) -> None:
+        """Choose what a finding suggests in the form."""
+        if self.form.add_value(option, value):
+            ui.notify(
+                f"Added to the promises above: {option} {value}. Press Test to check it.",
+                type="positive",
+                close_button="Close",
+            )
+        else:
+            ui.notify(f"The form does not offer {option} {value}: another subject is chosen now.", type="warning")
+
+
+class FindingsView:
+    """The findings of one check-up: the cards of its report, with filters and buttons."""
+
+    def __init__(
+        self, page: CheckupPage, job: StudioJob, parts: Mapping[str, Any], findings: Sequence[FindingSummary]
+    ) -> None:
+        self._page, self._job = page, job
+        build_summary(parts)
+        self._build_downloads()
+        first, *others = parts["sections"]
+        with ui.element("section").props(f'id="{first["anchor"]}"').classes("w-full"):
+            ui.html(f"<h3>{_escape(first['heading'])}</h3>", sanitize=False)
+            if first["parts"]:
+                self._build_filters(findings)
+            else:
+                build_part(first["html"].replace(' id="findings"', ""))
+            self._cards = []
+            for part, finding in zip(first["parts"], findings, strict=False):
+                with ui.element("div").classes("finding-card w-full") as card:
+                    build_part(part["html"])
+                    self._build_buttons(finding)
+                self._cards.append((card, finding))
+        with ui.expansion("Pictures, tables, all checks, and how this was made", icon="table_chart").classes("w-full"):
+            build_sections(others)
+
+    def _build_downloads(self) -> None:
+        with ui.element("div").classes("row"):
+            ui.label("Download:").classes("muted")
+            for name in EXPORTS:
+                ui.button(name, on_click=functools.partial(self._download_export, name)).props("flat dense")
+            ui.button("pytest file", on_click=functools.partial(self._download_pin, None)).props("flat dense").tooltip(
+                "Checks that pass today must keep passing; findings are expected until they are fixed"
+            )
+
+    def _build_filters(self, findings: Sequence[FindingSummary]) -> None:
+        levels = [level for level in LEVELS if any(finding.level == level for finding in findings)]
+        checks = sorted({finding.check for finding in findings})
+        with ui.element("div").classes("row").props('role="search" aria-label="Filter the findings"'):
+            self._levels: dict[str, ui.checkbox] = {
+                level: ui.checkbox(LEVEL_NAMES[level], value=True, on_change=self._filter) for level in levels
+            }
+            self._check = (
+                ui.select(["all checks", *checks], value="all checks", label="Found by", on_change=self._filter)
+                .props("outlined dense")
+                .classes("check-filter")
+            )
+            self._status = ui.label(pluralize(len(findings), "finding")).classes("muted").props('role="status"')
+
+    def _filter(self) -> None:
+        count = 0
+        for card, finding in self._cards:
+            visible = self._levels[finding.level].value and self._check.value in ("all checks", finding.check)
+            card.set_visibility(visible)
+            count += bool(visible)
+        self._status.set_text(f"{count} of {pluralize(len(self._cards), 'finding')} shown")
+
+    def _build_buttons(self, finding: FindingSummary) -> None:
+        label = f"“{_shorten(finding.title)}”"
+        with ui.element("div").classes("row finding-actions"):
+            ui.button(
+                "Run again", icon="replay", on_click=functools.partial(self._page.rerun, self._job, finding.check)
+            ).props("outline dense").tooltip(f"Only the check “{finding.check}”, with the same seed")
+            if finding.check != "suggestions":
+                ui.button(
+                    "Pin as a pytest file", icon="push_pin", on_click=functools.partial(self._download_pin, finding)
+                ).props("outline dense").tooltip(f"A test that fails until it is fixed: {label}")
+            for option, value in finding.declarations:
+                ui.button(
+                    DECLARATION_TEXTS[option].format(value.replace("=", " ")),
+                    icon="handshake",
+                    on_click=functools.partial(self._page.declare, option, value),
+                ).props("outline dense").tooltip(f"Adds --{option} {value} to the form")
+
+    async def _download_export(self, name: str) -> None:
+        with show_errors():
+            file, text = await asyncio.to_thread(export_result, self._job.folder, name)
+            ui.download.content(text, file)
+
+    async def _download_pin(self, finding: FindingSummary | None) -> None:
+        workspace = self._page.workspace
+        key = () if finding is None else (finding.check, finding.about)
+        with show_errors():
+            file, text = await asyncio.to_thread(
+                pin_result, self._job.folder, workspace.served_folder.root, workspace.uploads.root, *key
+            )
+            ui.download.content(text, file)
+
+
+def _concerns(job: StudioJob, workspace: Workspace) -> bool:
+    """Return whether a job tests what is chosen now."""
+    words = workspace.subject.arguments
+    return job.own_arguments[: len(words)] == words
+
+
+def _list_promises(columns: SubjectColumns) -> dict[str, list[str]]:
+    """Return what can be declared about the columns, by option."""
+    features = list(columns.features)
+    return {
+        "protected": features,
+        "invariant": features,
+        "monotone": [f"{name}={way}" for name in columns.numeric for way in ("up", "down")],
+        "towards": list(columns.classes),
+    }
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def _escape(text: str) -> str:
+    from html import escape
+
+    return escape(text)

@@ -1,0 +1,233 @@
+"""The studio as an attacker meets it: a real server, asked by hand."""
+
+import json
+import re
+import socket
+import subprocess
+import sys
+import time
+from contextlib import contextmanager, suppress
+
+import httpx
+import pytest
+
+from support.studio import StudioServer, find_free_port, write_model
+
+pytest_plugins = ["support.studio"]
+pytestmark = pytest.mark.slow
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+@pytest.fixture(scope="module")
+def studio_files(tmp_path_factory):
+    """The small model, files with hostile names and columns, and links out of the folder."""
+    folder = tmp_path_factory.mktemp("served")
+    write_model(folder)
+    text = (folder / "loans.csv").read_text()
+    (folder / f"{HOSTILE}.csv").write_text(text.replace("income", f'"{HOSTILE}"'))
+    (folder / "link.csv").symlink_to("/etc/passwd")
+    (folder / "loop.csv").symlink_to(folder / "loop.csv")
+    (folder / "model.pkl").write_bytes(b"cos\nsystem\n(S'touch /tmp/pickled'\ntR.")
+    return folder
+
+
+@pytest.fixture
+def person(studio_server):
+    """Clients with cookies of their own: `person()`."""
+    clients = []
+
+    def make(**options):
+        clients.append(httpx.Client(base_url=studio_server.url, **options))
+        return clients[-1]
+
+    yield make
+    for client in clients:
+        client.close()
+
+
+@contextmanager
+def connect(server, query, **headers):
+    """Shake hands for a websocket by hand, and give the status and what follows."""
+    host = server.url.removeprefix("http://")
+    address, _, port = host.partition(":")
+    lines = {
+        "Host": host,
+        "Upgrade": "websocket",
+        "Connection": "Upgrade",
+        "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+        "Sec-WebSocket-Version": "13",
+        "Origin": server.url,
+    } | {name.replace("_", "-"): value for name, value in headers.items()}
+    with socket.create_connection((address, int(port)), timeout=10) as connection:
+        head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
+        connection.sendall(
+            f"GET /_nicegui_ws/socket.io/?EIO=4&transport=websocket{query} HTTP/1.1\r\n{head}\r\n".encode()
+        )
+        yield int(connection.recv(4_096).split()[1]), connection
+
+
+def read_client_id(page):
+    return re.search(r"client_id['\"]?: ?['\"]([0-9a-f-]+)", page.text)[1]
+
+
+def test_the_first_page_says_who_one_is_in_a_cookie_that_scripts_cannot_read(person):
+    response = person().get("/")
+    assert response.status_code == 200
+    (cookie,) = response.headers.get_list("set-cookie")
+    assert "httponly" in cookie.lower()
+    assert "samesite=strict" in cookie.lower()
+    assert "frame-ancestors 'self'" in response.headers["content-security-policy"]
+    assert "server" not in response.headers
+
+
+def test_a_new_page_is_no_person_of_others(person, studio_server):
+    for cookie in ("x", "eyJpZCI6ICJhIn0=.aa.bb", ""):
+        name = person().get("/").headers["set-cookie"].partition("=")[0]
+        response = person(cookies={name: cookie}).get("/")
+        assert response.status_code == 200
+        assert len(response.headers.get_list("set-cookie")) == 1  # a new session
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/jobs/1/report", "/jobs/1/files/job.json", "/jobs/1/files/..%2f..%2fworkspace.json", "/jobs/-1/report"),
+        *("/jobs/x/report", "/jobs/99999999999999999999/report", "/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd"),
+        *("/_nicegui/3.18.0/static/..%2f..%2f..%2fetc/passwd", f"/{HOSTILE}", "/static/", "/docs", "/openapi.json"),
+    ],
+)
+def test_paths_that_lead_nowhere(person, path):
+    response = person().get(path, follow_redirects=True)
+    assert response.status_code in (400, 403, 404)
+    assert "Traceback" not in response.text
+    assert "<img" not in response.text
+    assert "root:" not in response.text
+
+
+def test_a_job_of_another_person_is_not_found(person, studio_server):
+    ada, ben = person(), person()
+    ada.get("/")
+    ben.get("/")
+    (root,) = [path for path in (studio_server.home / "data" / "datamorphic" / "studio").iterdir() if path.is_dir()]
+    newest = sorted((path for path in root.iterdir() if len(path.name) == 32), key=lambda path: path.stat().st_mtime)
+    for folder in newest[-2:]:
+        (folder / "jobs" / "1").mkdir(parents=True, exist_ok=True)
+        document = {"number": 1, "title": "t", "arguments": ["test"], "state": "finished"}
+        (folder / "jobs" / "1" / "job.json").write_text(json.dumps(document))
+    (newest[-1] / "jobs" / "1" / "report.html").write_text("<script>secret of one person</script>")
+    studio_server.stop()
+    studio_server.start()
+    answers = [client.get("/jobs/1/report") for client in (ada, ben)]
+    assert sorted(answer.status_code for answer in answers) == [200, 404]
+    report = next(answer for answer in answers if answer.status_code == 200)
+    assert "sandbox" in report.headers["content-security-policy"]
+    owner = ada if answers[0] is report else ben
+    download = owner.get("/jobs/1/files/report.html")
+    assert download.headers["content-disposition"].startswith("attachment")
+    assert owner.get("/jobs/1/files/job.json").status_code == 404
+
+
+def test_a_foreign_origin_gets_no_websocket(person, studio_server):
+    page = person().get("/")
+    query = f"&client_id={read_client_id(page)}"
+    for headers in ({"Origin": "http://evil.example"}, {"Origin": "null"}, {"Host": "evil.example"}):
+        with connect(studio_server, query, **headers) as (status, _):
+            assert status == 403
+    with connect(studio_server, query) as (status, _):
+        assert status == 101
+
+
+def test_polling_is_no_way_around_the_websocket(person):
+    client = person()
+    address = "/_nicegui_ws/socket.io/?EIO=4&transport=polling"
+    assert client.post(address, content="40", headers={"origin": "http://evil.example"}).status_code == 403
+    assert client.get(address, headers={"origin": "http://evil.example"}).status_code == 403
+
+
+def test_a_page_of_an_earlier_studio_is_not_continued(person, studio_server):
+    """A tab that was open when the studio ended shakes hands again, and is told to load its page anew."""
+    client_id = "00000000-0000-4000-8000-000000000000"
+    query = f"&client_id={client_id}&tab_id=t&document_id=d&implicit_handshake=true&next_message_id=0"
+    with connect(studio_server, query) as (status, connection):
+        assert status == 101
+        frame = b"40"  # the message "connect" of Socket.IO, masked by zeros
+        connection.sendall(bytes([0x81, 0x80 | len(frame), 0, 0, 0, 0]) + frame)
+        connection.settimeout(5)
+        received, end = b"", time.monotonic() + 5
+        while b"44" not in received and time.monotonic() < end:
+            received += connection.recv(4_096)
+        assert b"44" in received  # the message "connection refused"
+
+
+def test_uploads_need_a_page_of_ones_own_and_a_limit(person, studio_server):
+    client = person()
+    own = {"origin": studio_server.url}
+    assert client.post("/_nicegui/client/x/upload/1", files={"f": b"x"}, headers=own).status_code in (404, 405)
+    assert client.post("/_nicegui/client/x/upload/1", files={"f": b"x"}).status_code == 403  # no origin
+
+    def send_much():
+        for _ in range(60):
+            yield b"x" * 1_000_000
+
+    with suppress(httpx.WriteError, httpx.ReadError, httpx.RemoteProtocolError):  # the server closes the connection
+        assert client.post("/upload", content=send_much(), headers=own).status_code in (404, 405, 413)
+    assert client.get("/").status_code == 200
+
+
+def test_hostile_names_are_texts_on_pages(open_page, take_screenshot):
+    page = open_page(f"/?x={HOSTILE}")
+    take_screenshot(page, "start")
+    assert page.evaluate("document.querySelectorAll('img[src=x]').length") == 0
+
+
+def test_a_link_of_another_site_keeps_the_session(open_page, studio_server):
+    page = open_page()
+    cookies = {cookie["name"]: cookie["value"].partition(".")[0] for cookie in page.context.cookies()}
+    page.goto("about:blank")
+    page.set_content(f'<a href="{studio_server.url}/runs?demo=1">a link</a>')
+    page.get_by_text("a link").click()
+    page.wait_for_url(f"{studio_server.url}/runs")
+    page.locator("h1").wait_for()
+    assert {cookie["name"]: cookie["value"].partition(".")[0] for cookie in page.context.cookies()} == cookies
+
+
+def test_a_token_and_ctrl_c(studio_files, tmp_path):
+    token = "correct horse battery"
+    server = StudioServer(studio_files, tmp_path, ["--host=0.0.0.0", f"--token={token}"]).start()
+    try:
+        url = f"http://127.0.0.1:{server.port}"
+        with httpx.Client(base_url=url, headers={"origin": url}) as client:
+            assert client.get("/").status_code == 401
+            assert client.get("/", headers={"accept": "text/html"}).headers["location"] == "/login"
+            assert client.post("/login", data={"token": "wrong"}).status_code == 403
+            assert client.post("/login", data={"token": token}).status_code == 303
+            assert client.get("/").status_code == 200
+    finally:
+        code = server.stop()
+    assert code in (0, 130)
+    assert token not in server.log + "".join(server.output)
+    assert "Traceback" not in server.log
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--host=0.0.0.0"], "Add a token"),
+        (["--token=short"], "can be guessed"),
+        (["missing-folder"], "does not exist"),
+        (["--port={busy}"], "cannot be used"),
+    ],
+)
+def test_the_studio_refuses_to_start_with_one_line(words, message, tmp_path):
+    with socket.socket() as busy:
+        port = find_free_port()
+        busy.bind(("127.0.0.1", port))
+        busy.listen()
+        words = [word.format(busy=port) for word in words]
+        server = StudioServer(tmp_path, tmp_path)
+        command = [sys.executable, "-m", "datamorphic", "web", "--no-browser", *words]
+        done = subprocess.run(command, capture_output=True, text=True, env=server.environment, cwd=tmp_path, timeout=60)
+    assert done.returncode == 2
+    assert message in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.strip().splitlines()) <= 2

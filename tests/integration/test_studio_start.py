@@ -1,0 +1,125 @@
+"""Start, Set-up and Patterns in Chromium: from nothing to a finding, the space changed, and a relation from the guide."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+pytest_plugins = ["support.studio"]
+pytestmark = pytest.mark.slow
+
+MAX_CLICKS = 9
+HOSTILE = "<img src=x onerror=document.title='owned'>"
+
+
+@pytest.fixture(scope="module")
+def studio_options() -> list[str]:
+    return ["--upload-limit=1"]
+
+
+def count_clicks(page) -> list[str]:
+    clicks: list[str] = []
+    page.expose_function("noteClick", lambda text: clicks.append(text))
+    script = "document.addEventListener('click', event => noteClick(event.target.textContent.slice(0, 40)), true)"
+    page.add_init_script(script)  # on the pages that follow
+    page.evaluate(script)
+    return clicks
+
+
+def test_from_files_to_the_first_finding(open_page, take_screenshot):
+    page = open_page()
+    page.get_by_text("160 rows and 4 columns").wait_for()  # the only model and the only table are chosen
+    clicks = count_clicks(page)
+    take_screenshot(page, "start")
+    page.get_by_role("button", name="Test this model").click()
+    page.wait_for_url("**/check-up")
+    page.get_by_role("button", name="Test", exact=True).click()
+    page.locator(".finding, .finding-card").first.wait_for(timeout=60_000)
+    assert 2 <= len(clicks) <= MAX_CLICKS
+    page.get_by_role("button", name="Stop").click()
+    page.get_by_text("stopped").or_(page.get_by_text("finished")).first.wait_for()
+
+
+def test_uploads_are_shown_and_large_ones_refused(studio_files, open_page, tmp_path):
+    page = open_page(allowed=("413",))
+    page.get_by_text("160 rows and 4 columns").wait_for()
+    lines = (studio_files / "loans.csv").read_text().splitlines()
+    own = tmp_path / "own <b>loans.csv"
+    own.write_text("\n".join([f'"{HOSTILE}",{lines[0]}', *(f"1,{line}" for line in lines[1:])]))
+    page.locator("input[type=file]").set_input_files(own)
+    page.get_by_text("160 rows and 5 columns").wait_for()
+    assert page.get_by_role("columnheader").first.inner_text() == HOSTILE
+    assert "owned" not in page.title()
+    large = tmp_path / "large.csv"
+    large.write_bytes(b"a,b\n" + b"1,2\n" * 300_000)
+    page.locator("input[type=file]").set_input_files(large)
+    page.get_by_text("the limit is 1 MB").wait_for()
+
+
+def test_the_demo_is_one_click_away(open_page, take_screenshot):
+    page = open_page("/?demo=1")
+    page.get_by_text("are ready").wait_for()
+    take_screenshot(page, "demo")
+    page.get_by_role("button", name="Test the demo model").click()
+    page.wait_for_url("**/check-up")
+    page.get_by_text("Testing demo-loans.skops").wait_for()
+    page.get_by_text("income=up").wait_for()  # what a lender expects is filled in
+
+
+def test_the_space_is_changed_and_its_laws_are_checked(studio_server, open_page, take_screenshot):
+    page = open_page()
+    page.get_by_text("160 rows and 4 columns").wait_for()
+    page.get_by_role("button", name="Look at its set-up first").click()
+    page.wait_for_url("**/set-up")
+    low = page.get_by_label("Lowest value of age")
+    low.fill("99")
+    page.get_by_role("button", name="Apply changes").click()
+    page.get_by_text("is above the highest").wait_for()
+    low.fill("10")
+    page.get_by_role("button", name="Apply changes").click()
+    page.get_by_text("changed", exact=True).wait_for()
+    page.reload()
+    page.get_by_text("changed", exact=True).wait_for()
+    assert page.get_by_label("Lowest value of age").input_value() == "10"
+    page.get_by_role("button", name="Check the laws").click()
+    page.get_by_text("No law is broken").wait_for()
+    take_screenshot(page, "laws")
+    page.get_by_role("button", name="The same in a terminal").click()
+    assert "--bounds=age=10:" in page.locator("pre.command").inner_text()
+    page.get_by_role("button", name="Reset to what the data suggest").click()
+    page.get_by_text("changed", exact=True).wait_for(state="detached")
+
+
+def test_the_guide_leads_to_a_module(studio_files, open_page, take_screenshot):
+    page = open_page("/patterns")
+    page.get_by_text("35 of 35 patterns").wait_for()
+    page.get_by_label("Search").fill("additive")
+    page.get_by_text(re.compile(r"^\d of 35 patterns")).wait_for()
+    page.get_by_role("tab", name="Trees").click()
+    page.locator("svg.shapes").first.wait_for()
+    page.get_by_role("tab", name="Guide").click()
+    page.get_by_label("What is it about?").click()
+    page.get_by_role("option", name="Example: Sin").click()
+    page.get_by_role("button", name="Start", exact=True).click()
+    heading = page.locator("#guide-question")
+    answers = {"input side follow": "Additive", "numeric columns": "x"}
+    for number in range(1, 20):
+        heading.get_by_text(f"{number}. ").or_(page.get_by_role("heading", name="The relation")).wait_for()
+        text = heading.inner_text()
+        if text == "The relation":
+            break
+        if number == 3:
+            page.reload()  # the answers are kept
+            heading.get_by_text("3. ").wait_for()
+        for part, answer in answers.items():
+            if part in text:
+                page.get_by_role("radio", name=answer).first.click()
+        page.get_by_role("button", name="Next").click()
+    take_screenshot(page, "module")
+    with page.expect_download() as download:
+        page.get_by_role("button", name=re.compile(r"Download test_.*\.py")).click()
+    module = Path(download.value.path()).read_text()
+    assert "def test_the_relation_holds" in module
+    assert not list(studio_files.glob("test_*.py"))
+    page.get_by_role("button", name="Back").click()
+    heading.get_by_text("Derive a new pattern").wait_for()

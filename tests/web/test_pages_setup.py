@@ -1,0 +1,14 @@
+"""What the page Set-up asks of the command ``laws``."""
+
+from datamorphic.web.subject import ChosenSubject
+
+
+def test_the_laws_of_a_model_are_those_of_its_data():
+    from datamorphic.web.pages.setup import list_law_arguments
+
+    subject = ChosenSubject(
+        kind="files", model="/m.skops", data="/d.csv", target="y", hints={"bounds": {"age": "1:2"}, "order": {}}
+    )
+    assert list_law_arguments(subject) == ["--data=/d.csv", "--target=y", "--bounds=age=1:2"]
+    module = ChosenSubject(kind="module", model="wine:RedWine")
+    assert list_law_arguments(module) == ["wine:RedWine"]
