@@ -159,6 +159,25 @@ def test_groups_without_verdict_are_not_violations(run, folder):
     assert ElementTree.parse(folder / "no.xml").getroot().attrib["skipped"] == "1"
 
 
+def test_promises_and_registered_relations_of_a_model(run):
+    found = run(
+        "hunt", "hunted_here:sign", "--data", "rows.csv", "--promise", "a: lowers 1", "--promise", "b: does not matter"
+    )
+    assert found.exit_code == 1, found.output
+    assert "monotone a" in found.stdout
+    assert "invariant b" in found.stdout
+    words = ("hunt", "hunted_here:sign", "--data", "rows.csv", "--generator", "rows", "--json")
+    found = run(*words, "--promise", "more: a + 0.2 lowers 1", "--stop-after", "all")
+    assert json.loads(found.stdout)["relations"] == ["more"]
+    refused = run("hunt", "hunted_here:sign", "image.noise", "--data", "rows.csv")
+    assert "the inputs hold no image" in refused.output
+    refused = run("hunt", "hunted_here:square", "hunted_here:mirrored", "--promise", "a: lowers 1")
+    assert "--promise is about the columns of a model" in refused.output
+    refused = run("hunt", "hunted_here:sign", "--data", "rows.csv", "--promise", "a: shrinks")
+    assert refused.exit_code == 2
+    assert "'shrinks' is not understood" in refused.output
+
+
 # -- generate --------------------------------------------------------------------------------------------------
 
 

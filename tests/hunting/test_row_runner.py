@@ -6,6 +6,7 @@ import pytest
 
 import datamorphic as dm
 from datamorphic.errors import ArgumentError
+from datamorphic.relations.change import Change, ChangeRelation
 
 TEXTS = [f"this is the text with number {number}" for number in range(40)]
 
@@ -111,3 +112,43 @@ def test_wrong_requests_say_what_to_do(texts):
     relation = dm.FunctionRelation(name="even", domain=(0, 1), follow_up=lambda x: -x)
     with pytest.raises(ArgumentError, match="'even' is not about rows of data"):
         hunt(texts, relation, generator="rows")
+
+
+def decide(frame):
+    """Answer yes for a high income, unless it is one of a few in the middle."""
+    income = frame["income"].to_numpy()
+    return np.where((income > 40) & ~((income > 60) & (income < 70)), "yes", "no")
+
+
+def test_relations_that_try_all_values_take_rows_and_are_drawn_with_their_follow_ups():
+    frame = pd.DataFrame({"income": np.arange(0.0, 100, 2), "a": 0.0, "b": 1.0, "c": np.tile(["x", "y"], 25)})
+    result = dm.hunt(
+        decide, [dm.monotone("income", towards="yes"), dm.invariant("c")], data=frame, stop_after=None, progress=False
+    )
+    assert result.generator == "rows"
+    assert result.table["violated"].tolist() == [50, 0]
+    executed = result.executed(0)
+    assert executed.inputs[0].shape == executed.follow_ups[0].shape == (50, 4)
+    assert executed.violated.all()
+    page = result.page()
+    (section,) = [section for section in page.sections if section.anchor == "sources"]
+    assert "Of 4 inputs, income, c, a are drawn." in section.text
+    assert [part.picture.x_axis.label for part in section.parts] == ["income", "income", "c"]
+    assert {"source of a violation", "follow-up of a violation"} == set(section.parts[0].picture.groups)
+
+
+def test_rows_that_a_relation_leaves_out_are_not_applicable():
+    frame = pd.DataFrame({"income": [10.0, np.nan, 50.0, 65.0] * 5})
+    result = dm.hunt(decide, dm.monotone("income", towards="yes"), data=frame, stop_after=None, progress=False)
+    assert result.table[["groups", "violated", "inapplicable"]].values.tolist() == [[20, 15, 5]]
+
+
+def test_changes_of_columns_and_other_relations_are_hunted_together_among_rows():
+    from sklearn.linear_model import LogisticRegression
+
+    frame = pd.DataFrame({"income": np.arange(30.0), "debt": np.tile([1.0, 2.0, 3.0], 10)})
+    model = LogisticRegression().fit(frame, np.where(frame["income"] - frame["debt"] > 14, "yes", "no"))
+    change = ChangeRelation("less", Change(column="income", amount=-5.0), outcome="yes", direction="up")
+    result = dm.hunt(model, [change, dm.invariant("debt")], data=frame, stop_after=None, progress=False)
+    assert result.table["relation"].tolist() == ["less", "invariant debt"]
+    assert result.table["violated"].tolist()[0] > 20  # it compares probabilities

@@ -7,7 +7,7 @@ from datamorphic.errors import ArgumentError
 from datamorphic.relations.credit import CREDIT_RELATIONS
 from datamorphic.relations.learner.sklearn import LEARNER_RELATIONS
 from datamorphic.relations.predictor import PREDICTOR_RELATIONS, RowOrder
-from datamorphic.relations.registry import RELATIONS, resolve_learner_relations, resolve_relations
+from datamorphic.relations.registry import RELATIONS, find_relation, resolve_learner_relations, resolve_relations
 
 
 def test_all_relations_are_registered_by_name():
@@ -45,3 +45,14 @@ def test_a_relation_of_models_is_no_relation_of_learners():
         resolve_learner_relations(RowOrder(), "relations", "mutate")
     with pytest.raises(ArgumentError, match="There is no relation 'row order'"):
         resolve_learner_relations("row order", "relations", "mutate")
+
+
+def test_relations_of_texts_and_images_are_found_by_name_and_column():
+    (relation,) = resolve_relations("text.typo of review", "relations", "check")
+    assert (relation.name, relation.input.column) == ("text.typo of review", "review")
+    assert find_relation("text.typo").input.column == "text"
+    assert find_relation("image.flip left-right").necessary  # whoever chooses it declares that it does not matter
+    assert find_relation("sequence.warp of pulse").column == "pulse"
+    assert find_relation("text.colour") is None
+    with pytest.raises(ArgumentError, match=r"Did you mean 'text\.typo'"):
+        resolve_relations("text.typos", "relations", "check")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -76,3 +77,13 @@ def test_a_saved_index_is_no_feature(tmp_path, index, times):
 def test_other_columns_without_a_name_stay(tmp_path, values):
     TABLE.set_axis(values).to_csv(tmp_path / "t.csv")
     assert read_table(tmp_path / "t.csv")["Unnamed: 0"].tolist() == values
+
+
+def test_images_in_a_parquet_file_are_arrays(tmp_path):
+    images = np.arange(24.0).reshape(2, 3, 4)
+    pd.DataFrame({"image": [image.tolist() for image in images], "wave": [[1.0, 2.0], [3.0]]}).to_parquet(
+        tmp_path / "images.parquet"
+    )
+    frame = read_table(tmp_path / "images.parquet")
+    assert np.array_equal(np.stack(frame["image"]), images)
+    assert frame["wave"][1].tolist() == [3.0]

@@ -29,7 +29,8 @@ def check(
         list[str] | None,
         opt.option(
             "RELATION",
-            "A relation: its name (MR-1.1), module:object, or 'necessary'. Repeatable. The default is all that apply.",
+            "A relation: its name (MR-1.1, 'text.typo of review', image.noise), module:object, or 'necessary'. Repeatable. The "
+            "default is all that apply.",
         ),
     ] = None,
     cases: opt.InputCount = 300,

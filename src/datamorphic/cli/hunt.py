@@ -31,7 +31,9 @@ def hunt(
     relations: Annotated[
         list[str] | None,
         opt.argument(
-            "RELATIONS", "What must hold: names of relations of the program (the default is all), or module:object."
+            "RELATIONS",
+            "What must hold: names of relations of the program (the default is all), of texts, images or credit models "
+            "(text.typo of review, image.noise, credit.HMR1), or module:object.",
         ),
     ] = None,
     generator: Annotated[
@@ -39,7 +41,7 @@ def hunt(
         opt.option(
             "NAME",
             "What chooses the groups: SFIDMT-ART, MT-RT (random), MT-BART ... The default is SFIDMT-ART, for models "
-            "MD-ART, for texts and relations made of patterns the rows of --data.",
+            "MD-ART, for texts, images, patterns and promises about columns the rows of --data.",
         ),
     ] = None,
     selector: Annotated[
@@ -56,6 +58,14 @@ def hunt(
         str | None, opt.option("DATA", "For a model, its real inputs: a CSV or Parquet file, or data:NAME (data:iris).")
     ] = None,
     target: opt.Target = None,
+    promise: Annotated[
+        list[str] | None,
+        opt.option(
+            "LINE",
+            "For a model, a line of a promises file: 'income: raises approved', 'age: does not matter', 'rise: income x 1.1 "
+            "raises approved'. Repeatable.",
+        ),
+    ] = None,
     trust: opt.Trust = False,
     timeout: opt.Timeout = None,
     html: opt.HtmlFile = None,
@@ -68,7 +78,8 @@ def hunt(
     Groups of inputs are generated, executed and judged. The exit code is 1 if a relation is violated.
 
     Examples: datamorphic hunt program:tanh/emu10; datamorphic hunt program:sin Sin1 Sin2 --selector MRGS-ART --budget
-    1000; datamorphic hunt program:tanh/branch3.1 tripling --generator MT-BART --trials 20 --html hunt.html
+    1000; datamorphic hunt program:tanh/branch3.1 tripling --generator MT-BART --trials 20 --html hunt.html; datamorphic hunt
+    model.skops --data loans.csv --target approved --promise "income: raises approved"
     """
     from ..hunting.api import hunt as run_hunt
 
@@ -79,7 +90,9 @@ def hunt(
         raise UsageError(f"--stop-after is a number of violations, or all. Got {stop_after!r}.") from None
     with redirect_user_output():
         system, display_name, own_relations = _load_system_to_hunt(program_or_model, data, trust)
-        chosen_relations = _load_relations(program_or_model, relations or [], own_relations)
+        chosen_relations = _load_relations(program_or_model, relations or [], own_relations, promise or [])
+        if promise and data is None:
+            raise UsageError("--promise is about the columns of a model. Add --data FILE.")
         if selector is not None and own_relations is not None:
             shared = system.shared()  # a selector gives the same sources to all relations
             chosen_relations = [shared.get(relation.name, relation) for relation in chosen_relations]
@@ -153,17 +166,24 @@ def _load_system_to_hunt(
 
 
 def _load_relations(
-    program_or_model: str, names: list[str], own_relations: Mapping[str, FunctionRelation] | None
+    program_or_model: str, names: list[str], own_relations: Mapping[str, FunctionRelation] | None, promises: list[str]
 ) -> list[Any]:
-    """Return relations by name: those of the program, or of the module of the function."""
-    if not names:
+    """Return relations by name, those of the program or of the module of the function, and those of promises."""
+    from ..relations.base import Relation
+    from ..relations.registry import find_relation
+
+    relations = _build_promised_relations(promises) if promises else []
+    if not names and not relations:
         if own_relations is None:
             raise UsageError(
-                "Say which relations must hold: datamorphic hunt SYSTEM module:relation. Make one with dm.FunctionRelation."
+                "Say which relations must hold: datamorphic hunt SYSTEM module:relation, or --promise 'income: raises "
+                "approved' for a model. Make a relation with dm.FunctionRelation."
             )
         return list(own_relations.values())
-    relations: list[Any] = []
     for name in names:
+        if own_relations is None and isinstance(registered := find_relation(name), Relation):
+            relations.append(registered)
+            continue
         if own_relations is not None and ":" not in name:
             relations.append(own_relations[name])
             continue
@@ -175,3 +195,11 @@ def _load_relations(
             relation = list(relation.values())
         relations += relation if isinstance(relation, list | tuple) else [relation]
     return relations
+
+
+def _build_promised_relations(lines: list[str]) -> list[Any]:
+    """Return the relations of lines of a promises file: named changes, directions, and columns that must not matter."""
+    from ..relations.promises import parse_promises
+
+    promises = parse_promises("\n".join(" ".join(line.split()) for line in lines), "--promise")
+    return [*promises.build_relations().values(), *promises.build_column_relations().values()]

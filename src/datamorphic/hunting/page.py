@@ -162,7 +162,7 @@ def _build_sources_sections(hunt: Hunt) -> list[Section]:
     if len(executed.number) < 2 or len({part.shape[1] for part in executed.inputs}) != 1:
         return []
     dimension = executed.inputs[0].shape[1]
-    if not 1 <= dimension <= MAX_PLANE_DIMENSIONS:
+    if not dimension:
         return []
     groups = pluralize(hunt.trials[0].groups, "group")
     if hunt.trials[0].groups > MAX_GROUPS_PLOTTED:
@@ -176,8 +176,12 @@ def _build_sources_sections(hunt: Hunt) -> list[Section]:
     names = [to_one_line(str(name)) for name in hunt.columns]
     if len(names) != dimension:
         names = list(COLUMN_LETTERS[:dimension])
-    space = hunt.space if hunt.space is not None and names == list(hunt.columns) else None
-    pictures = _build_scatters(executed, follow_ups, names, space)
+    space = executed.space if executed.space is not None and names == list(hunt.columns) else None
+    columns = list(range(dimension))
+    if dimension > MAX_PLANE_DIMENSIONS:
+        columns = _choose_columns(executed.inputs[0], follow_ups, space)
+        text += f" Of {dimension:,} inputs, {', '.join(names[column] for column in columns)} are drawn."
+    pictures = _build_scatters(executed, follow_ups, names, space, columns)
     heading = f"The {what} that were executed"
     if len(pictures) == 1:
         return [Section(heading=heading, text=text, picture=pictures[0], anchor="sources")]
@@ -185,8 +189,22 @@ def _build_sources_sections(hunt: Hunt) -> list[Section]:
     return [Section(heading=heading, text=text, parts=parts, anchor="sources")]
 
 
+def _choose_columns(sources: Floats, follow_ups: Sequence[Floats], space: Space | None) -> list[int]:
+    """Return the inputs to plot if there are many: those that most follow-ups change, then those that vary, numbers first."""
+    changed = np.zeros(sources.shape[1])
+    for part in follow_ups:
+        changed += ((part != sources) & ~(np.isnan(part) & np.isnan(sources))).sum(axis=0)
+    constant = (sources == sources[:1]).all(axis=0)
+    categorical = [False] * len(changed) if space is None else [not feature.numeric for feature in space.features]
+    return [int(column) for column in np.lexsort((np.array(categorical), constant, -changed))[:MAX_PLANE_DIMENSIONS]]
+
+
 def _build_scatters(
-    executed: ExecutedSources, follow_ups: Sequence[Floats], names: Sequence[str], space: Space | None
+    executed: ExecutedSources,
+    follow_ups: Sequence[Floats],
+    names: Sequence[str],
+    space: Space | None,
+    plotted_columns: Sequence[int],
 ) -> list[Scatter]:
     """Return a plot per pair of inputs; a single input is plotted over the groups. Sources come first, then follow-ups."""
     features = [None] * len(names) if space is None else space.features
@@ -228,8 +246,7 @@ def _build_scatters(
     if len(columns) == 1:
         return [build_scatter(f"{names[0]}, group after group", 0, Axis("number of the group"), numbers.tolist())]
     return [
-        build_scatter(f"{names[a]} and {names[b]}", a, axes[b], columns[b])
-        for a, b in combinations(range(len(columns)), 2)
+        build_scatter(f"{names[a]} and {names[b]}", a, axes[b], columns[b]) for a, b in combinations(plotted_columns, 2)
     ]
 
 

@@ -12,11 +12,12 @@ import numpy.typing as npt
 from .._text import format_short, pluralize, to_jsonable
 from .._validation import validate_integer
 from ..errors import ArgumentError
-from ..relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, Mask, Relation, Verdicts
+from ..relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, JudgedGroups, Mask, Relation, Verdicts
 from ..relations.box import Floats
 from ..relations.function import FunctionRelation
 from ..reporting.export import Exportable
 from ..reporting.junit import JUnitCase
+from ..space.points import Batch, Points
 from ..space.space import Space
 from .measures import FMeasures, IntervalEstimate, e_measure, p_measure
 from .selector_base import Picks
@@ -78,6 +79,8 @@ class HuntTrial:
     exhausted: bool = False  # whether the budget ended the trial
     #: the first groups of the first trial with their verdicts, for the plot of sources
     first_batches: list[tuple[Picks, Verdicts]] = field(default_factory=list, repr=False)
+    #: the same if sources are rows of data: the relation, the numbers of the groups, and the groups
+    first_rows: list[tuple[int, npt.NDArray[np.int64], JudgedGroups]] = field(default_factory=list, repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +97,14 @@ class ExecutedSources:
     group_count: int
     inputs: tuple[Floats, ...] = ()
     follow_ups: tuple[Floats, ...] = ()
+    space: Space | None = None  # of the inputs, for models and systems
+
+
+def _get_plottable(batch: Batch) -> Points | None:
+    """Return cases that are points with numbers and categories only; None for others."""
+    if not isinstance(batch, Points) or batch.space.blocks:
+        return None
+    return None if any(feature.kind == "text" for feature in batch.space.features) else batch
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -285,9 +296,11 @@ class Hunt(Exportable):
         return row
 
     def executed(self, relation: int) -> ExecutedSources:
-        """Return the sources of a relation among the first groups of the first trial; none if they are rows of data."""
+        """Return the sources of a relation among the first groups of the first trial; none if they are texts or images."""
         function = self.relations[relation]
         batches, group_count = self.trials[0].first_batches, self.trials[0].groups
+        if self.trials[0].first_rows:
+            return self._read_executed_rows(relation)
         if not isinstance(function, FunctionRelation) or not batches:
             return ExecutedSources(np.zeros((0, 0)), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=bool), 0)
         relation_numbers = np.concatenate([picks.relation for picks, _ in batches])[:group_count]
@@ -304,6 +317,34 @@ class Hunt(Exportable):
             follow_ups=tuple(function.follow_inputs(function.follow(draws)))
             if len(rows) and not function.uses_outputs
             else (),
+            space=self.space,
+        )
+
+    def _read_executed_rows(self, relation: int) -> ExecutedSources:
+        """Return the rows that were sources of a relation, with their follow-ups; none if they are texts or images."""
+        group_count = self.trials[0].groups
+        numbers, sources, follow_ups, violated = [], [], [], []
+        space = None
+        for position, group_numbers, judged in self.trials[0].first_rows:
+            source, follow_up = _get_plottable(judged.source), _get_plottable(judged.follow_up)
+            if position == relation and source is not None and follow_up is not None:
+                counted = group_numbers <= group_count
+                numbers.append(group_numbers[counted])
+                sources.append(source.codes[counted])
+                follow_ups.append(follow_up.codes[counted])
+                violated.append(judged.verdicts[counted] == VIOLATED)
+                space = source.space
+        if space is None:
+            return ExecutedSources(np.zeros((0, 0)), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=bool), 0)
+        source_codes = np.concatenate(sources)
+        return ExecutedSources(
+            source_codes,
+            np.concatenate(numbers),
+            np.concatenate(violated),
+            min(group_count, max(int(part[1][-1]) for part in self.trials[0].first_rows)),
+            inputs=(source_codes,),
+            follow_ups=(np.concatenate(follow_ups),),
+            space=space,
         )
 
     def __repr__(self) -> str:

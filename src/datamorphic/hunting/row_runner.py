@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError
-from ..relations.base import VIOLATED, JudgedGroups, Relation
+from ..relations.base import INAPPLICABLE, VIOLATED, JudgedGroups, Relation
+from ..relations.change import ChangeRelation
+from ..relations.image import BlockRelation
 from ..relations.patterns.relation import PatternRelation
 from ..runs.flow import Flow
 from ..space.points import Batch, Points
 from ..systems.base import Executor
-from .loop import MAX_VIOLATIONS_KEPT, choose_batch_size, keep_violations, record_batch
+from .loop import MAX_GROUPS_PLOTTED, MAX_VIOLATIONS_KEPT, choose_batch_size, keep_violations, record_batch
 from .options import HuntOptions
 from .result import HuntTrial, ViolatingGroup
 from .selector_base import Picks
@@ -24,7 +26,10 @@ ROWS = "rows"
 
 
 def uses_rows(relations: Sequence[object], options: HuntOptions, inputs: Points | None) -> bool:
-    """Return whether sources are rows of the data: on request, for relations made of patterns, and for texts."""
+    """Return whether sources are rows of the data: on request, for texts and images, and if a relation needs it.
+
+    Relations made of patterns, and those that try all values of a column, judge cases that cannot be drawn.
+    """
     if options.generator == ROWS:
         if inputs is None:
             raise ArgumentError("The generator 'rows' takes sources from data. Give them: hunt(..., data=...).")
@@ -32,7 +37,19 @@ def uses_rows(relations: Sequence[object], options: HuntOptions, inputs: Points 
     if inputs is None or options.generator is not None or options.selector is not None:
         return False
     has_text = any(feature.kind == "text" for feature in inputs.space.features)
-    return has_text or any(isinstance(relation, PatternRelation) for relation in relations)
+    return has_text or any(_needs_rows(relation) for relation in relations)
+
+
+def _needs_rows(relation: object) -> bool:
+    if isinstance(relation, PatternRelation | BlockRelation):
+        return True
+    return isinstance(relation, Relation) and not relation.whole and type(relation).follow_up is Relation.follow_up
+
+
+def prepare_executor(relations: Sequence[object], executor: Executor) -> Executor:
+    """Return the system as the relations query it: with probabilities, if one of them compares those."""
+    changes = [relation for relation in relations if isinstance(relation, ChangeRelation)]
+    return changes[0].system(executor) if changes else executor
 
 
 def fit_relations(relations: Sequence[Any], executor: Executor, inputs: Points) -> tuple[Relation, ...]:
@@ -70,13 +87,16 @@ def run_row_trial(
         count = choose_batch_size(record.groups, budget, options.batch)
         groups = record.groups + np.arange(count)
         relation_numbers, rows = groups % len(relations), order[groups // len(relations)]
-        verdicts = np.zeros(count, dtype=np.int8)
+        verdicts = np.full(count, INAPPLICABLE, dtype=np.int8)  # of the rows that a relation leaves out
         batch_violations: list[ViolatingGroup] = []
         for number in np.unique(relation_numbers):
             places = np.flatnonzero(relation_numbers == number)
             rng = np.random.default_rng([options.seed, trial, int(groups[0]), int(number)])
             judged = yield from relations[number].check(inputs.take(rows[places]), rng)
+            places = places[judged.rows]
             verdicts[places] = judged.verdicts
+            if trial == 0 and record.groups < MAX_GROUPS_PLOTTED:
+                record.first_rows.append((int(number), groups[places] + 1, judged))
             batch_violations += [
                 _to_violating_group(judged, i, trial, int(groups[places[i]]) + 1, int(number))
                 for i in np.flatnonzero(judged.verdicts == VIOLATED)[:MAX_VIOLATIONS_KEPT]

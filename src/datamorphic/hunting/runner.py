@@ -15,8 +15,8 @@ from .._validation import reject
 from ..errors import ArgumentError, Interrupted
 from ..morphisms.subject import build_subject
 from ..relations.base import Relation
-from ..relations.credit import CREDIT_RELATIONS
 from ..relations.function import FunctionRelation
+from ..relations.registry import find_relation
 from ..runs.driver import CallCounter, drive
 from ..runs.engines import needs_processes
 from ..runs.interrupts import Interrupts
@@ -31,7 +31,7 @@ from .loop import HuntSteps, Proposer, RoundRobin, run_trial
 from .options import GenerateOptions, HuntOptions
 from .plots import COLUMN_LETTERS
 from .result import Hunt, HuntTrial, ViolatingGroup
-from .row_runner import ROWS, fit_relations, run_row_trial, uses_rows
+from .row_runner import ROWS, fit_relations, prepare_executor, run_row_trial, uses_rows
 from .selectors import make_selector
 from .system_runner import (
     OutputReader,
@@ -155,6 +155,7 @@ def _hunt_system(
 
 def _hunt_rows(executor: Executor, inputs: Points, relations: Sequence[object], options: HuntOptions) -> Hunt:
     """Run the trials on rows of data."""
+    executor = prepare_executor(relations, executor)
     fitted_relations = fit_relations(relations, executor, inputs)
 
     def run_one(number: int, record: HuntTrial, violations: list[ViolatingGroup], display: Progress) -> None:
@@ -250,12 +251,16 @@ def _list_relations(sut: ModelLike, relations: RelationsLike, has_space: bool) -
         reject("relations", "hunt", "at least one relation", relations)
     if has_space:
         items = [
-            CREDIT_RELATIONS[item]
-            if isinstance(item, str) and item not in own_relations and item in CREDIT_RELATIONS
-            else item
+            _find_model_relation(item) if isinstance(item, str) and item not in own_relations else item
             for item in items
         ]
     return [item() if isinstance(item, type) and issubclass(item, Relation) else item for item in items]
+
+
+def _find_model_relation(name: str) -> RelationLike:
+    """Return the registered relation of models with a name; the name itself if there is none."""
+    relation = find_relation(name)
+    return relation if isinstance(relation, Relation) else name
 
 
 def _resolve_relations(

@@ -175,6 +175,14 @@ class Monotone(_FeatureRelation):
         labels = self._labels
         return labels[1] if self.towards is None and labels is not None and len(labels) == 2 else self.towards
 
+    def _match_target(self, values: npt.NDArray[Any]) -> Codes:
+        """Return 1 for answers that are the class the feature leads towards, else 0; a class may be given as text."""
+        towards = self._target_label
+        if self._labels is None:
+            key = to_label_key(towards)
+            return np.array([to_label_key(value) == key for value in values.tolist()], dtype=np.float64)
+        return np.array([value == towards for value in values.tolist()], dtype=np.float64)
+
     def compute_level(self, outputs: Outputs) -> Codes:
         """Return the level that must not fall, one number per answer.
 
@@ -195,7 +203,7 @@ class Monotone(_FeatureRelation):
                     f"The answers are numbers, but {self.feature} is to lead towards the class {towards!r}. "
                     "Leave out towards=."
                 )
-            level[ok] = [value == towards for value in values.tolist()]
+            level[ok] = self._match_target(values)
             if labels is None and not level[ok].any():
                 examples = ", ".join(repr(value) for value in list(dict.fromkeys(values.tolist()))[:6])
                 raise ArgumentError(
@@ -219,7 +227,7 @@ class Monotone(_FeatureRelation):
         levels = [self.compute_level(swept.outputs)]
         towards = self._target_label
         if towards is not None:
-            levels.append(np.array([value == towards for value in swept.outputs.values.tolist()], dtype=np.float64))
+            levels.append(self._match_target(swept.outputs.values))
         grids = [np.where(swept.answered, swept.grid(self.sign * level), np.nan) for level in levels]
         # the tolerance is about the level: an answer that leaves the class is no small fall
         tolerances = (self.tolerance, 0.0)

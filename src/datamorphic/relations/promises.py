@@ -32,7 +32,9 @@ from ..space.features import Categorical
 from ..space.labels import to_label_key
 from ..space.space import Space
 from ..space.text_feature import Text
+from .base import Relation
 from .change import Change, ChangeRelation, compose
+from .feature import Invariant, Monotone
 
 Direction: TypeAlias = Literal["up", "down", "same"]
 PromiseKind: TypeAlias = Literal["raises", "lowers", "does not matter", "protected"]
@@ -146,6 +148,17 @@ class Promises:
         """
         label = self.outcome if outcome is None else outcome
         return {name: _build_relation(change, label) for name, change in self.changes.items()}
+
+    def build_column_relations(self, outcome: object = None) -> dict[str, Relation]:
+        """Return the promises about columns as relations, by column: directions, and columns that must not matter."""
+        label = self.outcome if outcome is None else outcome
+        relations: dict[str, Relation] = {}
+        for name, promise in self.columns.items():
+            direction = self.monotone.get(name)
+            relation = Invariant(name) if direction is None else Monotone(name, direction, label)
+            relation.low, relation.high, relation.unavailable = promise.low, promise.high, promise.unavailable
+            relations[name] = relation
+        return relations
 
     def find_line(self, name: str) -> int | None:
         """Return the line that declares a column or a change; None if there is none."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import copy
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeAlias
 
 from .._text import suggest_name
@@ -10,9 +11,11 @@ from .._validation import reject
 from ..errors import ArgumentError
 from .base import Relation
 from .credit import CREDIT_RELATIONS
+from .image import FLIPS, image_relations, sequence_relations
 from .learner.base import LearnerRelation
 from .learner.sklearn import LEARNER_RELATIONS
 from .predictor import PREDICTOR_RELATIONS
+from .text import text_relations
 
 AnyRelation: TypeAlias = Relation | LearnerRelation
 RelationLike: TypeAlias = str | AnyRelation | type[Relation] | type[LearnerRelation]
@@ -22,6 +25,36 @@ LearnerRelationsLike: TypeAlias = LearnerRelationLike | Collection[LearnerRelati
 
 RELATIONS: dict[str, AnyRelation] = {**PREDICTOR_RELATIONS, **LEARNER_RELATIONS, **CREDIT_RELATIONS}
 
+#: what builds the relations of texts, images and sequences, by the beginning of their names; a flip is chosen by its name
+FAMILIES: dict[str, Callable[..., Mapping[str, Relation]]] = {
+    "text": text_relations,
+    "image": lambda **options: image_relations(flips=FLIPS, **options),
+    "sequence": sequence_relations,
+}
+COLUMN_MARK = " of "  # before the column in a name: "text.letter case of review"
+
+
+def find_relation(name: str) -> AnyRelation | None:
+    """Return the relation with a name; None if there is none.
+
+    Relations of texts, images and sequences may name their column. By default texts are in the column "text", and all images and
+    sequences are changed.
+
+    Examples
+    --------
+    >>> find_relation("text.letter case of review").name, find_relation("image.noise").says
+    ('text.letter case of review', 'noise is added: the answer stays the same')
+    """
+    if name in RELATIONS:
+        return RELATIONS[name]
+    short_name, _, column = name.partition(COLUMN_MARK)
+    build = FAMILIES.get(short_name.partition(".")[0])
+    relation = None if build is None else build(**({"column": column} if column else {})).get(short_name)
+    if relation is not None and column:
+        relation = copy.copy(relation)
+        relation.name = name
+    return relation
+
 
 def resolve_relations(request: RelationsLike | None, argument: str, owner: str, words: str = "") -> list[AnyRelation]:
     """Return the relations that a user named or passed.
@@ -29,17 +62,29 @@ def resolve_relations(request: RelationsLike | None, argument: str, owner: str, 
     `argument` and `owner` are the argument and the public function that messages name, `words` the other values that the
     argument accepts, such as ``"'auto', "``.
     """
-    return _resolve(request, RELATIONS, AnyRelation, argument, owner, f"{words}a relation")
+    family_names = [name for build in FAMILIES.values() for name in build()]
+    return _resolve(
+        request, find_relation, [*RELATIONS, *family_names], AnyRelation, argument, owner, f"{words}a relation"
+    )
 
 
 def resolve_learner_relations(
     request: LearnerRelationsLike, argument: str, owner: str, words: str = ""
 ) -> list[LearnerRelation]:
     """Return the relations of learners that a user named or passed."""
-    return _resolve(request, LEARNER_RELATIONS, LearnerRelation, argument, owner, f"{words}a relation of learners")
+    names, noun = list(LEARNER_RELATIONS), f"{words}a relation of learners"
+    return _resolve(request, LEARNER_RELATIONS.get, names, LearnerRelation, argument, owner, noun)
 
 
-def _resolve(request: object, known: Mapping[str, Any], kind: Any, argument: str, owner: str, noun: str) -> list[Any]:
+def _resolve(
+    request: object,
+    find: Callable[[str], Any],
+    known_names: Collection[str],
+    kind: Any,
+    argument: str,
+    owner: str,
+    noun: str,
+) -> list[Any]:
     """Return relations by their names, from their classes, or as they are."""
     groups = list(request) if isinstance(request, list | tuple | set | frozenset) else [request]
     items: list[Any] = []
@@ -49,9 +94,9 @@ def _resolve(request: object, known: Mapping[str, Any], kind: Any, argument: str
         reject(argument, owner, "at least one relation", request)
     relations = []
     for item in items:
-        if isinstance(item, str) and item not in known:
-            raise ArgumentError(f"There is no relation {item!r}. {suggest_name(item, known)}")
-        relation = known[item] if isinstance(item, str) else item
+        relation = find(item) if isinstance(item, str) else item
+        if relation is None and isinstance(item, str):
+            raise ArgumentError(f"There is no relation {item!r}. {suggest_name(item, known_names)}")
         if isinstance(item, type) and issubclass(item, AnyRelation):
             relation = item()
         if not isinstance(relation, kind):

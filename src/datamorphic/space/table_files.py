@@ -26,7 +26,7 @@ def read_table(path: str | Path) -> pd.DataFrame:
         raise DataError(f"{file.name} is not understood as a table. Known files: .csv, .tsv, .parquet.")
     try:
         if kind == ".parquet":
-            frame = pd.read_parquet(file)
+            frame = _stack_nested_arrays(pd.read_parquet(file))
         else:
             with warnings.catch_warnings():
                 warnings.simplefilter("error", pd.errors.ParserWarning)  # the parser would drop fields
@@ -43,6 +43,23 @@ def read_table(path: str | Path) -> pd.DataFrame:
     except Exception as error:  # pandas and pyarrow raise many types
         raise DataError(f"{file.name} cannot be read as a table: {error}") from error
     return _drop_saved_index(frame, file.name)
+
+
+def _stack_nested_arrays(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame whose images are arrays of numbers; pyarrow reads them as arrays of arrays."""
+    import numpy as np
+
+    def stack(value: Any) -> Any:
+        if isinstance(value, np.ndarray) and value.dtype == object and len(value):
+            parts = [stack(part) for part in value]
+            if all(isinstance(part, np.ndarray) and part.shape == parts[0].shape for part in parts):
+                return np.stack(parts)
+        return value
+
+    for position, dtype in enumerate(frame.dtypes):
+        if dtype.kind == "O" and len(frame) and isinstance(frame.iat[0, position], np.ndarray):
+            frame = frame.assign(**{frame.columns[position]: [stack(value) for value in frame.iloc[:, position]]})
+    return frame
 
 
 def find_csv_options(path: str | Path) -> dict[str, Any]:

@@ -94,7 +94,8 @@ def check(
         The random data of Xie et al. (2011): up to 50 rows of 4 numbers from 1 to 20, with random labels L0, L1, L2.
         Or rows of your own, or an array of images with the shape (n, height, width).
     relations : "auto", "necessary", str, relation, or a sequence of these
-        All that apply, those that must hold, or some by name ("MR-1.1") or as objects of your own.
+        All that apply, those that must hold, or some by name ("MR-1.1", "text.typo of review", "image.noise") or as
+        objects of your own.
     target : str or array, optional
         The column of `data` with the labels, or one label per case.
     inputs, seed : int
