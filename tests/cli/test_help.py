@@ -72,7 +72,6 @@ def parse(line):
 def test_every_command_has_help_with_examples_that_can_be_copied(path):
     command = COMMANDS[path]
     assert command.examples
-    assert run(*path.split()[1:], "--help", env={"COLUMNS": "60"}).stdout == render_help(path)
     lines = render_help(path).splitlines()
     for example in command.examples:
         assert f"   {example}" in lines  # whole, however narrow the terminal
@@ -125,6 +124,7 @@ def test_usage_has_no_brackets_in_brackets(path):
 
 def test_without_arguments_it_shows_the_help():
     assert "Try first:" in run().stdout
+    assert run("laws", "--help").stdout == run("laws", "-h").stdout
 
 
 # -- errors ----------------------------------------------------------------------------------------------------
@@ -202,15 +202,6 @@ def test_results_in_a_terminal_without_escape_codes():
     assert "\x1b" not in output
 
 
-@pytest.mark.slow
-def test_pipes_get_no_colour_unless_it_is_forced():
-    for forced in (False, True):
-        environment = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
-        environment |= {"TERM": "xterm-256color"} | ({"FORCE_COLOR": "1"} if forced else {})
-        done = subprocess.run([PROGRAM, "laws", "-h"], capture_output=True, text=True, env=environment, check=True)
-        assert ("\x1b[" in done.stdout) is forced
-
-
 @pytest.mark.parametrize(
     ("environment", "escapes"),
     [
@@ -247,14 +238,15 @@ def test_a_closed_pipe_is_not_an_error(words, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_first_line_alone_can_be_read():
-    line = f"{shlex.quote(PROGRAM)} --help | head -1"
-    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=True)
-    assert len(done.stdout.splitlines()) == 1
+@pytest.mark.parametrize("forced", [False, True])
+def test_the_first_lines_can_be_read_in_a_pipe_and_have_no_colour_unless_it_is_forced(forced):
+    environment = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
+    environment |= {"TERM": "xterm-256color"} | ({"FORCE_COLOR": "1"} if forced else {})
+    line = f"{shlex.quote(PROGRAM)} laws -h | head -2"
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, env=environment, check=True)
+    assert len(done.stdout.splitlines()) == 2
+    assert ("\x1b[" in done.stdout) is forced
     assert done.stderr == ""
-
-
-LAWS = ["laws", "--subject", "box_1", "--examples", "1", "--store", "none"]
 
 
 def with_streams(words, streams):
@@ -265,9 +257,9 @@ def with_streams(words, streams):
 
 @pytest.mark.slow
 def test_closed_streams_do_not_change_the_exit_code():
-    no_stderr = with_streams(LAWS, "2>&-")
+    no_stderr = with_streams(["runs", "list"], "2>&-")
     assert no_stderr.returncode == 0
-    assert no_stderr.stdout.count("HOLDS") == 10
+    assert "no runs" in no_stderr.stdout
     no_stdout = with_streams(["runs", "list"], ">&-")
     assert (no_stdout.returncode, no_stdout.stderr) == (0, "")
     assert with_streams(["laws"], ">&- 2>&-").returncode == 2

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from .._text import pluralize
 from ..errors import UsageError
-from ..systems.files import is_model_file
 from . import options as opt
 from .console import make_console, prepare_output_files, print_json, print_line, redirect_user_output
 from .load import load_data, load_object
@@ -45,6 +44,8 @@ def init(
     if out.exists() and not force:
         raise UsageError(f"{out} exists. Add --force to overwrite it, or choose another name with --out.")
     with redirect_user_output():
+        from ..systems.files import is_model_file
+
         if not is_model_file(model):
             load_object(model)  # from the current folder, and with errors that say what to do
         hints = opt.parse_hints(kind, feature_step, bounds, order)

@@ -8,10 +8,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from .._text import suggest_name
-from ..data.sets import load
 from ..errors import UsageError
 from ..space.table_files import read_table
-from ..systems.files import is_model_file, is_weka_name
 from ..systems.missing_packages import build_missing_package_error
 from . import options as opt
 
@@ -80,6 +78,8 @@ def load_system(model: str | None, subject: str | None, trust: bool) -> tuple[An
         from ..data.subjects import subjects
 
         return subjects[subject], {}
+    from ..systems.files import is_model_file, is_weka_name
+
     if is_weka_name(model) or is_model_file(str(model)):
         return str(model), {"trust": trust}
     return load_object(str(model)), {}
@@ -111,7 +111,11 @@ def load_learner(text: str | None, parameters: list[str] | None, trust: bool) ->
 def load_data(text: str) -> pd.DataFrame:
     """Return the data that ``data:name`` or the path of a CSV or Parquet file names."""
     kind, _, name = text.partition(":")
-    return load(name) if kind == "data" else read_table(text)
+    if kind != "data":
+        return read_table(text)
+    from ..data.sets import load
+
+    return load(name)
 
 
 def load_rows(inputs: str | None, data: str | None) -> pd.DataFrame:

@@ -19,7 +19,7 @@ from .. import __version__
 from .cases import app as cases
 from .check import check
 from .combine import combine
-from .completion import join_completion_words
+from .completion import COMPLETION_VARIABLE, join_completion_words
 from .cover import cover
 from .credit import credit
 from .demo.command import demo
@@ -104,6 +104,16 @@ for _panel, _commands in PANELS.items():
 add_examples(app)
 
 
+def _skip_other_commands() -> None:
+    """Build the parser of the command that is called, without the others: a third of the time to start."""
+    name = "".join(sys.argv[1:2])
+    if name in RootGroup.order and COMPLETION_VARIABLE not in os.environ:
+        app.registered_commands = [command for command in app.registered_commands if command.name == name]
+        app.registered_groups = [
+            group for group in app.registered_groups if get_command_name(group.typer_instance) == name
+        ]
+
+
 def main() -> None:
     """Run the command and exit."""
     open_missing_streams()
@@ -115,6 +125,7 @@ def main() -> None:
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")  # for terminals that only know ASCII
     join_completion_words()
+    _skip_other_commands()
     try:
         try:
             app()

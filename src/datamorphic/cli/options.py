@@ -6,12 +6,14 @@ import ast
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..errors import UsageError
-from ..space.options import SpaceOptions
+
+if TYPE_CHECKING:
+    from ..space.options import SpaceOptions
 
 
 def option(metavar: str, text: str, *names: str, min: float | None = None, max: float | None = None) -> Any:
@@ -108,6 +110,8 @@ def parse_hints(
     kind: list[str] | None, feature_step: list[str] | None, bounds: list[str] | None, order: list[str] | None
 ) -> SpaceOptions:
     """Return the values of ``--kind``, ``--feature-step``, ``--bounds`` and ``--order`` as options of a space."""
+    from ..space.options import SpaceOptions
+
     steps = dict(_split_last(text, "--feature-step", "age=3") for text in feature_step or ())
     return SpaceOptions(
         kinds=dict(_split_last(text, "--kind", "age=integer") for text in kind or ()),

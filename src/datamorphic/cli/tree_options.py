@@ -10,7 +10,6 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import UsageError
-from ..trees.read import is_tree_file, load_trees
 from . import options as opt
 from .console import prepare_output_files
 from .load import load_system
@@ -50,6 +49,8 @@ SurrogateData = Annotated[
 
 def load_tree_model(text: str | None, trust: bool) -> Any:
     """Return the model, or its trees, that a file or ``module:object`` stands for."""
+    from ..trees.read import is_tree_file, load_trees
+
     if text is not None and is_tree_file(text):
         return load_trees(text)
     system, options = load_system(text, None, trust)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import importlib.util
 
 from ..errors import ModelError
@@ -56,7 +55,9 @@ def _is_installed(module: str) -> bool:
 
 
 def _find_version(package: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
-        return f" {importlib.metadata.version(package)}"
-    except importlib.metadata.PackageNotFoundError:
+        return f" {version(package)}"
+    except PackageNotFoundError:
         return ""
