@@ -200,7 +200,7 @@ def test_ctrl_c_ends_the_command_with_130(tmp_path):
     Path(tmp_path, "sleepy.py").write_text(
         "import time\nimport numpy as np\n\ncalls = []\n\n"
         "def predict(frame):\n    time.sleep(0.02)\n    calls.append(len(frame))\n"
-        "    if len(calls) == 50:\n        open('started', 'w').close()\n"
+        "    if len(calls) == 20:\n        open('started', 'w').close()\n"
         "    return np.where(frame.income > 90, 'a', 'b')\n"
     )
     PEOPLE.to_csv(tmp_path / "people.csv", index=False)

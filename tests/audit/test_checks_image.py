@@ -85,8 +85,11 @@ def test_an_example_is_copied_as_an_array():
     "model",
     [
         CLEAN,
-        SVC(gamma=0.001).fit(FLAT[TRAIN], LABELS[TRAIN]),
-        RandomForestClassifier(30, random_state=0).fit(FLAT[TRAIN], LABELS[TRAIN]),
+        *(
+            other.fit(FLAT[TRAIN], LABELS[TRAIN])
+            for other in (SVC(gamma=0.001), RandomForestClassifier(30, random_state=0))
+            if LONG
+        ),
     ],
     ids=lambda model: type(model).__name__,
 )

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 
 import datamorphic as dm
 from datamorphic.audit.checks.text import TEXTS
-from support.cases import LONG
+from support.cases import LONG, WITHOUT_TRAINING
 from support.reviews import GOOD, fit_classifier, make_reviews
 
 
@@ -73,9 +73,9 @@ def test_a_whole_group_is_named(reviews):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1] if LONG else [0])
 def test_a_clean_twin_raises_no_alarm(seed):
-    texts, labels = make_reviews(500, seed)
+    texts, labels = make_reviews(300, seed)
     frame = pd.DataFrame({"review": texts, "label": labels})
-    result = run(fit_classifier(texts, labels), frame, target="label", seed=seed, only=(), budget="20s")
+    result = run(fit_classifier(texts, labels), frame, target="label", seed=seed, only=WITHOUT_TRAINING, budget="20s")
     assert result.findings == []
     assert not [outcome for outcome in result.outcomes if outcome.state == "broke"]
     assert next(outcome.state for outcome in result.outcomes if outcome.check == "texts") == "passed"
@@ -111,15 +111,15 @@ def test_numbers_as_answers(reviews):
 
 @pytest.mark.slow
 def test_mixed_frames(reviews):
-    texts, labels = (values[:200] for values in reviews)
-    stars = np.where(np.array(labels) == "good", 4, 2) + np.arange(200) % 2
+    texts, labels = (values[:100] for values in reviews)
+    stars = np.where(np.array(labels) == "good", 4, 2) + np.arange(100) % 2
     frame = pd.DataFrame({"review": texts, "stars": stars, "label": labels})
     encoder = make_column_transformer((TfidfVectorizer(), "review"), ("passthrough", ["stars"]))
     mixed = make_pipeline(encoder, LogisticRegression(max_iter=500)).fit(frame[["review", "stars"]], labels)
-    result = run(mixed, frame, target="label", only=(), kinds={"stars": "integer"}, budget="20s")
+    result = run(mixed, frame, target="label", only=WITHOUT_TRAINING, kinds={"stars": "integer"}, budget="20s")
     assert not [outcome for outcome in result.outcomes if outcome.state == "broke"]
     assert not result.at_least("fault")
-    front = dm.explore(mixed, frame, target="label", walks=60, kinds={"stars": "integer"})
+    front = dm.explore(mixed, frame, target="label", walks=20, kinds={"stars": "integer"})
     assert {feature.kind for feature in front.space} == {"text", "integer"}
     assert (front.distance == 1).all()
 

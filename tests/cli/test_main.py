@@ -25,7 +25,7 @@ def run(monkeypatch, tmp_path):
 
 
 def test_laws_of_a_subject(run):
-    result = run("laws", "--subject", "box 1", "--examples", "50")
+    result = run("laws", "--subject", "box 1", "--examples", "5")
     assert result.exit_code == 0
     assert result.stdout.count("HOLDS") == 10
     assert "BROKEN" not in result.stdout
@@ -34,7 +34,7 @@ def test_laws_of_a_subject(run):
 @pytest.mark.slow
 def test_broken_laws_exit_with_one(run, monkeypatch):
     monkeypatch.chdir(TESTS)
-    result = run("laws", "support.faulty_systems:WineMidpoint", "--examples", "100")
+    result = run("laws", "support.faulty_systems:WineMidpoint", "--examples", "30")
     assert result.exit_code == 1
     assert "BROKEN" in result.stdout
     line = next(line for line in result.stdout.splitlines() if "BROKEN" in line and "midpoint" in line)
@@ -44,7 +44,7 @@ def test_broken_laws_exit_with_one(run, monkeypatch):
 @pytest.mark.slow
 def test_json_is_one_document_and_nothing_else(run, monkeypatch):
     monkeypatch.chdir(TESTS)
-    result = run("laws", "support.faulty_systems:BankLastCategory", "--examples", "20", "--json")
+    result = run("laws", "support.faulty_systems:BankLastCategory", "--examples", "10", "--json")
     assert result.exit_code == 1
     document = json.loads(result.stdout)
     assert document["system"] == "BankLastCategory"

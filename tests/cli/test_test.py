@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 import datamorphic as dm
 from datamorphic.cli.main import app
+from support.cases import WITHOUT_TRAINING
 from support.lending import people
 
 EVIL = "<script>alert(1)</script>"
@@ -35,6 +36,9 @@ def folder(tmp_path, monkeypatch):
     people(120).to_csv(tmp_path / "loans.csv", index=False)
     yield tmp_path
     sys.modules.pop("lenders", None)
+
+
+ONLY = [f"--only={check}" for check in ("answers", "scores", "slices", "borders")]
 
 
 def run(*words):
@@ -79,6 +83,7 @@ def test_all_files_are_written_and_agree(folder):
         "--save-front",
         "out/front.parquet",
         *words,
+        *(f"--only={check}" for check in ("answers", "monotone", "protected", "borders")),
         "--json",
     )
     assert result.exit_code == 1, result.output
@@ -162,7 +167,13 @@ def test_hostile_names_are_harmless_everywhere(folder):
     frame = frame.drop(columns="gender")
     model = DecisionTreeClassifier(max_depth=4, random_state=0).fit(frame.drop(columns="label"), frame["label"])
     result = dm.test(
-        model, frame, "label", name=EVIL, protected=[EVIL], expect={"monotone": {EVIL: "down"}, "towards": EVIL}
+        model,
+        frame,
+        "label",
+        name=EVIL,
+        protected=[EVIL],
+        expect={"monotone": {EVIL: "down"}, "towards": EVIL},
+        only=WITHOUT_TRAINING,
     )
     assert any(EVIL in finding.title for finding in result.findings)
     page = result.to_html()
@@ -188,7 +199,9 @@ def test_the_terminal_shows_what_names_say_and_obeys_none(folder, monkeypatch):
     )
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
-    result = run("odd:model", "odd.csv", "--target", "decision", "--protected", "[red]money\x1b[31m")
+    result = run(
+        "odd:model", "odd.csv", "--target", "decision", "--protected", "[red]money\x1b[31m", "--only", "protected"
+    )
     assert result.exit_code == 1
     assert "\x1b[31mmoney" not in result.stdout
     assert "[red]money�[31m" in result.stdout
@@ -207,7 +220,7 @@ def test_a_new_user_with_a_model_of_their_own(folder):
     loans.to_csv("data.csv", index=False)
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(loans.drop(columns="decision"), loans["decision"])
     skops.io.dump(model, "model.skops")
-    done = run("model.skops", "data.csv", "--target", "decision", "--html", "out.html", "--store", "none")
+    done = run("model.skops", "data.csv", "--target", "decision", "--html", "out.html", "--store", "none", *ONLY)
     assert done.exit_code == 0, done.output
     assert "out.html" in done.stdout
     page = (folder / "out.html").read_text()

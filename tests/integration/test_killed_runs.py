@@ -44,7 +44,7 @@ def store(request, tmp_path):
 
 def test_killed_at_random_moments_it_ends_as_if_nothing_had_happened(store, tmp_path):
     program = Path(__file__).parents[1].joinpath("support/killing.py")
-    kills = 25 if LONG else 4
+    kills = 25 if LONG else 2
     done = subprocess.run(
         [sys.executable, program, store, tmp_path, str(kills), "1"],
         capture_output=True,

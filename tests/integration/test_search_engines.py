@@ -13,6 +13,7 @@ import pytest
 import datamorphic as dm
 from datamorphic.systems.search_engines import PRICE_UP
 from datamorphic.testing.conformance import check_executor
+from support.cases import LONG, rotate
 
 pytestmark = pytest.mark.integration
 GROUPS = 50
@@ -25,9 +26,14 @@ def make_engine(name, documents, **options):
     return ENGINES[name](documents, **options)
 
 
-@pytest.fixture(scope="module", params=["en", "zh"])
-def language(request):
+@pytest.fixture(scope="module", params=rotate(["en", "zh"], list(ENGINES)), ids="-".join)
+def pair(request):
     return request.param
+
+
+@pytest.fixture(scope="module")
+def language(pair):
+    return pair[0]
 
 
 @pytest.fixture(scope="module")
@@ -35,9 +41,9 @@ def documents(language):
     return dm.data.make_products(1500, language)
 
 
-@pytest.fixture(scope="module", params=list(ENGINES))
-def engine(request, documents, language):
-    with make_engine(request.param, documents, language=language) as engine:
+@pytest.fixture(scope="module")
+def engine(pair, documents, language):
+    with make_engine(pair[1], documents, language=language) as engine:
         yield engine
 
 
@@ -179,7 +185,7 @@ def test_threads_and_pickled_twins_give_the_same_answers(engine, language):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", list(ENGINES))
+@pytest.mark.parametrize("name", list(ENGINES) if LONG else ["sqlite"])
 def test_workers_build_their_own_index(name):
     cases, relations = dm.data.make_product_queries(10), dm.search_relations()
     with make_engine(name, dm.data.make_products(200)) as engine:

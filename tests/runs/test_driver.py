@@ -120,8 +120,8 @@ def test_budgets(text, budget):
 
 @pytest.mark.slow
 def test_a_run_survives_a_model_that_raises_hangs_and_answers_nan():
-    """Three rows of a hundred raise, one hangs, one is NaN: exactly these are reported, nothing else is lost."""
-    raising, hanging, nan = {17, 50, 99}, 23, 42
+    """Two rows of sixteen raise, one hangs, one is NaN: exactly these are reported, nothing else is lost."""
+    raising, hanging, nan = {3, 15}, 6, 10
 
     def model(frame):
         import time
@@ -136,18 +136,18 @@ def test_a_run_survives_a_model_that_raises_hangs_and_answers_nan():
         return answers
 
     tally = CallCounter()
-    points = numbers(*range(100))
+    points = numbers(*range(16))
     outputs = drive(ask(points), dm.wrap(model, space=SPACE), tally=tally, timeout=1.0)
     found = {int(i): Status(outputs.status[i]) for i in np.flatnonzero(outputs.status != Status.OK)}
     assert found == {**dict.fromkeys(raising, Status.ERROR), hanging: Status.TIMEOUT, nan: Status.MISSING}
     fine = outputs.status == Status.OK
-    np.testing.assert_array_equal(outputs.values[fine], (np.arange(100) % 7)[fine])
+    np.testing.assert_array_equal(outputs.values[fine], (np.arange(16) % 7)[fine])
     incidents = tally.incidents.set_index("n")
     assert set(incidents.index) == raising | {hanging, nan}
-    assert incidents.loc[17, "message"] == "ValueError: cannot divide the indivisible"
+    assert incidents.loc[3, "message"] == "ValueError: cannot divide the indivisible"
     assert "did not answer" in incidents.loc[hanging, "message"]
-    assert tally.health.status_counts == {Status.ERROR: 3, Status.TIMEOUT: 1, Status.MISSING: 1}
-    assert (tally.runs, tally.calls) == (100, 100)
+    assert tally.health.status_counts == {Status.ERROR: 2, Status.TIMEOUT: 1, Status.MISSING: 1}
+    assert (tally.runs, tally.calls) == (16, 16)
 
 
 def test_a_system_that_fails_altogether_ends_the_run():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess
@@ -111,11 +112,15 @@ def test_whatever_a_job_does_is_reported_and_does_no_harm(tmp_path, capfd):
 @pytest.mark.slow
 def test_children_go_from_job_to_job():
     def who(number):
+        import math
         import os
 
-        return os.getpid()
+        before, math.tau = math.tau, number
+        return os.getpid(), before
 
-    assert len({done.value for done in run_jobs(who, range(5), seconds=60)} - {os.getpid()}) == 1
+    pids, before = zip(*(done.value for done in run_jobs(who, range(5), seconds=60)), strict=True)
+    assert len({*pids} - {os.getpid()}) == 1
+    assert before == (math.tau, 0, 1, 2, 3)  # what a job leaves, the next one has
 
 
 @pytest.mark.slow
@@ -202,9 +207,5 @@ def _patch_and_tell(job):
 
 @pytest.mark.slow
 def test_a_fresh_child_knows_nothing_of_the_job_before():
-    import math
-
-    shared = run_jobs(_patch_and_tell, [1.0, 2.0])
     alone = run_jobs(_patch_and_tell, [1.0, 2.0], fresh=True)
-    assert [item.value for item in shared] == [math.tau, 1.0]
     assert [item.value for item in alone] == [math.tau, math.tau]

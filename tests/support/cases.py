@@ -7,10 +7,15 @@ from itertools import product
 
 from hypothesis import settings
 
+from datamorphic.audit.options import CHECK_NAMES
+
 LONG = "DATAMORPHIC_LONG" in os.environ
 
 #: for tests of Hypothesis whose examples are expensive
 FEW_EXAMPLES = settings(max_examples=500 if LONG else 15)
+
+#: checks of an audit without the one that trains the model again, which takes as long as all others together
+WITHOUT_TRAINING = [name for name in CHECK_NAMES if name != "learning"]
 
 
 def rotate(*parameters):

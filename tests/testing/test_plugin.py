@@ -540,7 +540,7 @@ def test_long_statistics_are_cut_without_verbosity(run):
         + """
     @pytest.mark.parametrize("number", range(42))
     def test_many(number):
-        dm.assert_holds(model, DATA[:20], "repeats", cases=2)
+        dm.assert_holds(model, DATA[:20], "repeats", cases=1)
     """
     )
     run(code).stdout.fnmatch_lines(["... and 2 more: -v shows all", "42 checks, *"])
@@ -936,13 +936,14 @@ def test_learners_without_a_stable_text_are_named_by_type(run):
     def test_them():
         pass
     """
-    found = run(LEARNERS, *QUICK, rest=code)
+    quick = [word.replace("cases=4", "cases=1") for word in QUICK]
+    found = run(LEARNERS, *quick, rest=code)
     found.assert_outcomes(failed=4)
     names = re.findall(r"To reproduce it: pytest '(\S+)'", found.stdout.str())
     for learner in ("Plain", "Wrapped", "Mute"):
         found.stdout.fnmatch_lines([f"*{learner} violates 'MR-1.2'*"])
         assert any(name.startswith(f"test_it.py::test_them[{learner}-MR-1.2") for name in names)
-    again = run(LEARNERS, names[0], *QUICK, rest=code)  # the test is found, and what it found before is tried again
+    again = run(LEARNERS, names[0], *quick, rest=code)  # the test is found, and what it found before is tried again
     again.assert_outcomes(failed=1)
     again.stdout.fnmatch_lines(["*1 of 1 replayed*"])
 
