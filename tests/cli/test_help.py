@@ -284,6 +284,7 @@ def test_a_bug_of_datamorphic_is_reported_as_such(monkeypatch, capsys):
 
     monkeypatch.setattr("datamorphic.cli.main.app", fail)
     monkeypatch.setattr("datamorphic.cli.main.join_completion_words", lambda: None)
+    monkeypatch.setattr(sys, "argv", ["datamorphic"])
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == ExitCode.INTERNAL_ERROR

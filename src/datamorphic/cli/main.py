@@ -107,11 +107,10 @@ add_examples(app)
 def _skip_other_commands() -> None:
     """Build the parser of the command that is called, without the others: a third of the time to start."""
     name = "".join(sys.argv[1:2])
-    if name in RootGroup.order and COMPLETION_VARIABLE not in os.environ:
+    members = {get_command_name(command): command for commands in PANELS.values() for command in commands}
+    if name in members and COMPLETION_VARIABLE not in os.environ:
         app.registered_commands = [command for command in app.registered_commands if command.name == name]
-        app.registered_groups = [
-            group for group in app.registered_groups if get_command_name(group.typer_instance) == name
-        ]
+        app.registered_groups = [group for group in app.registered_groups if group.typer_instance is members[name]]
 
 
 def main() -> None:
