@@ -33,3 +33,13 @@ def test_a_file_that_cannot_be_read_is_explained(tmp_path):
 def test_coded_classifiers_and_modules():
     assert read_columns(ChosenSubject.of_demo("Box 2")).features == ("x", "y")
     assert "data file" in read_columns(ChosenSubject(kind="module", model="m:C")).message
+
+
+def test_texts_and_images_are_told_apart_from_numbers(tmp_path):
+    path = tmp_path / "rows.parquet"
+    images = [[[float(i), 1.0], [2.0, 3.0]] for i in range(60)]
+    texts = [f"the text with number {i} is here" for i in range(60)]
+    pd.DataFrame({"picture": images, "review": texts, "age": range(60), "label": list("ab" * 30)}).to_parquet(path)
+    columns = read_columns(_choose(path))
+    assert (columns.images, columns.texts, columns.sequences) == (("picture",), ("review",), ())
+    assert columns.classes == ("a", "b")

@@ -155,3 +155,22 @@ def test_a_model_with_data_has_moves_and_a_seed_maker_of_its_rows(ask, tmp_path)
     _, state = ask("play", text="makeSeed([DataRows])\nmakeMutant([up_age])\nexecuteTestCases()")
     assert state["cases"] == state["executed"] == 48
     assert ask("replay", text=state["script"])[1]["comparison"]["same_cases"]
+
+
+def test_an_estimate_tries_a_command_on_a_copy_of_the_pool(box):
+    box("play", text="makeSeed([RandomValue50])")
+    combination = {"strategy": "kOrderComplete", "moves": ["upward", "downward"], "order": 3}
+    kind, reply = box(
+        "estimate",
+        text='kOrderComplete(3;[];[upward,downward];"";"";100)',
+        makers="[RandomValue10]",
+        combination=combination,
+    )
+    assert kind == "reply"
+    assert (reply["size"], reply["cases"]) == (60 * (2 + 4 + 8), 60)
+    assert 0 < reply["new_cases"] <= 100
+    _, reply = box("estimate", text="GAOptimizeFilter([upward];[AvgDistance];1)")
+    assert (reply["size"], reply["cases"]) == (None, 50)
+    _, state = box("state")
+    assert state["cases"] == 50
+    assert "Complete" not in state["script"]

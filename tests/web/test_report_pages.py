@@ -12,7 +12,17 @@ from datamorphic.web.jobs import RESULT_FILE, StudioJob
 
 pytest.importorskip("nicegui", reason="pip install 'datamorphic[web]'")
 
-from datamorphic.web.pages.hunts import build_system_words, explain, parse_hunt
+from datamorphic.relations.promises import parse_promises
+from datamorphic.web.pages.hunts import (
+    build_model_words,
+    build_promise,
+    build_system_words,
+    explain,
+    explain_missing_relations,
+    list_expected_promises,
+    list_model_relations,
+    parse_hunt,
+)
 from datamorphic.web.pages.relations import LEARNERS, build_relation_arguments, list_relations
 from datamorphic.web.pages.trees import summarize_coverage
 from datamorphic.web.subject import ChosenSubject
@@ -49,6 +59,48 @@ def test_generators_are_explained_by_their_documentation():
         """
 
     assert explain(Documented) == "Choose something."
+
+
+def test_a_model_is_hunted_by_promises_and_known_relations():
+    subject = _choose()
+    known = list_model_relations(SubjectColumns(features=("review",), texts=("review",)))
+    words = build_model_words(subject, ["text.typo of review"], known, ['"age": does not matter'])
+    assert words == [
+        *("m.skops", "text.typo of review", "--data=d.csv", "--target=y"),
+        '--promise="age": does not matter',
+    ]
+    with pytest.raises(UsageError, match="Add a promise first"):
+        build_model_words(subject, [], known, [])
+    with pytest.raises(UsageError, match="There is no relation 'os:system'"):
+        build_model_words(subject, ["os:system"], known, [])
+    assert "credit.HMR1" in list_model_relations(SubjectColumns(features=("credit_score", "dti", "ltv")))
+    assert not any("flip" in name for name in list_model_relations(SubjectColumns(images=("digit",))))
+
+
+@pytest.mark.parametrize("column", ["income", "a, b", 'q"x', "a: b", "a x 2", "outcome", "raises y", "<b>", "`k"])
+def test_a_promise_names_its_column_and_nothing_else(column):
+    for options in ({}, {"change": "x", "amount": 1.1}, {"change": "+", "amount": -3}):
+        promises = parse_promises(build_promise(column, "lowers", "yes, no", **options))
+        columns = [*promises.columns, *(change.changes[0].column for change in promises.changes.values())]
+        assert (columns, promises.outcome) == ([column], "yes, no")
+
+
+def test_promises_that_cannot_be_written_are_refused():
+    for arguments in (('a"`b', "raises"), ("a\nb", "raises"), ("a", "ruins"), ("a", "raises", "", "x", "much")):
+        with pytest.raises(UsageError):
+            build_promise(*arguments)
+
+
+def test_expectations_of_a_subject_are_its_first_promises():
+    columns = SubjectColumns(features=("income",), classes=("no", "yes"))
+    expectations = {"monotone": ["income=down", "age=up"], "protected": ["gender"], "towards": "yes"}
+    assert list_expected_promises(expectations, columns) == ['"income": lowers "yes"']
+
+
+def test_what_cannot_be_hunted_is_explained():
+    assert "No relation of Box 2 is known" in explain_missing_relations(ChosenSubject.of_demo("Box 2"))
+    assert "metamorphisms" in explain_missing_relations(ChosenSubject(kind="module", name="Wine"))
+    assert explain_missing_relations(_choose()) == ""
 
 
 # -- relations -------------------------------------------------------------------------------------------------------
@@ -130,3 +182,17 @@ def test_the_chart_of_a_study_has_a_point_per_figure():
     assert sum(shape.kind == "bar" for shape in chart.shapes if hasattr(shape, "note")) == 4
     assert "logarithmic" in chart.caption
     assert draw_comparison_chart(rows.head(3)) is None
+
+
+def test_models_of_texts_and_images_have_relations_of_their_own():
+    columns = SubjectColumns(features=("review", "title"), texts=("review", "title"))
+    names = list(list_relations(_choose(), columns))
+    assert {"text.typo of review", "text.typo of title", "row order"} <= set(names)
+    assert "MR-1.1" not in names  # texts are not trained on again
+    names = list(list_relations(_choose(), SubjectColumns(features=("digit",), images=("digit",))))
+    assert {"image.noise", "image.flip left-right"} <= set(names)
+
+
+def test_strictness_of_known_relations_only():
+    words = build_relation_arguments([], {}, ["MR-1.1"], {"MR-1.1": "class_stat", "MR-9": "class_stat"})
+    assert words == ["--strictness=MR-1.1=class_stat"]

@@ -249,3 +249,25 @@ def test_processes_know_the_store_but_not_the_token(options, monkeypatch, tmp_pa
         assert environment[STORE_VARIABLE] == expected
         (job,) = start(everyone.get(store))
         assert "hunter2" not in str(job)
+
+
+def test_an_upload_is_deleted_unless_running_work_uses_it(options):
+    workspace = Workspaces(options).get("s")
+    model, data = workspace.save_upload("m.skops", b"x"), workspace.save_upload("d.csv", b"a")
+    job = add_job(workspace, 1, state="running")
+    job.arguments = ["test", str(model), f"--data={data}"]
+    with pytest.raises(UsageError, match=r"'d\.csv' is used by a running job: t"):
+        workspace.remove_upload("d.csv")
+    job.state = "finished"
+    workspace.choose(ChosenSubject(kind="files", name="m", model=str(model), data=str(data)))
+    workspace.pool.running = object()
+    with pytest.raises(UsageError, match="page Activities"):
+        workspace.remove_upload("m.skops")
+    workspace.pool.running = None
+    assert workspace.remove_upload("m.skops")
+    assert workspace.subject.kind == "none"  # it was what is tested
+    assert not workspace.remove_upload("d.csv")
+    assert list(workspace.uploads.root.iterdir()) == []
+    for name in ("d.csv", "../jobs/1/job.json", "/etc/passwd"):
+        with pytest.raises(UsageError):
+            workspace.remove_upload(name)

@@ -40,6 +40,13 @@ def check(
     expect_failure: Annotated[
         list[str] | None, opt.option("RELATION=REASON", "A relation whose violation is not a fault. Repeatable.")
     ] = None,
+    strictness: Annotated[
+        list[str] | None,
+        opt.option(
+            "RELATION=HOW",
+            "How to judge a relation of learners: class_exact, score_exact, class_stat or score_stat. Repeatable.",
+        ),
+    ] = None,
     count_ties: Annotated[bool, opt.flag("--count-ties", "Also count violations that depend on a tie.")] = False,
     budget: opt.Budget = None,
     html: opt.HtmlFile = None,
@@ -78,6 +85,7 @@ def check(
     expected_failures = dict(
         opt.parse_pair(text, "--expect-failure", "RELATION=REASON") for text in expect_failure or ()
     )
+    strictness_by_relation = dict(opt.parse_pair(text, "--strictness", "RELATION=HOW") for text in strictness or ())
     request: dict[str, Any] = {
         "model": to_absolute_path(model),
         "data": to_absolute_path(data_name),
@@ -101,6 +109,7 @@ def check(
                 seed,
                 make_engine(engine, workers),
                 like=None if like is None else load_learner(like, None, False)[0],
+                strictness=strictness_by_relation,
                 expected_failures=expected_failures,
                 rows=rows,
                 ties="count" if count_ties else "aside",

@@ -42,8 +42,8 @@ def find_relation(name: str) -> AnyRelation | None:
 
     Examples
     --------
-    >>> find_relation("text.letter case of review").name, find_relation("image.noise").says
-    ('text.letter case of review', 'noise is added: the answer stays the same')
+    >>> find_relation("text.letter case of review").name, find_relation("image.noise").name
+    ('text.letter case of review', 'image.noise')
     """
     if name in RELATIONS:
         return RELATIONS[name]

@@ -289,6 +289,10 @@ class PoolState:
             system.name, [*morphisms, *datamorphisms], space=self.space, distance=system.distance, sut=sut
         )
 
+    def take_cases(self, tests: TestSet) -> None:
+        """Begin with the cases of another pool of the same test system."""
+        self._tests = self._recorded_tests = tests
+
     def _require_tests(self) -> TestSet:
         if self._tests is None or not len(self._tests):
             raise DataError(

@@ -143,6 +143,14 @@ class SynthesisCommands(CaseCommands):
             raise Interrupted("interrupted")
         return combination
 
+    def count_combinations(self, strategy: str, datamorphisms: Sequence[str], order: int | None = None) -> int:
+        """Return the largest number of new cases that a combination of the original cases can make, without making them."""
+        tests = self._require_tests()
+        chosen = [entry.name for entry in self.source.names.expand("datamorphism", to_list(datamorphisms))]
+        options = CombineOptions(strategy=strategy, datamorphisms=chosen, order=order)
+        originals = tests.filter(tests.kinds == CaseKind.ORIGINAL)
+        return plan_combination(self._bind_system(chosen), originals, None, options).size
+
     # -- optimising ----------------------------------------------------------------------------------------------------
 
     @command("GAOptimizeFilter")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ MAX_CLASSES = 30  # a column with more values holds no classes
 
 @dataclass(frozen=True, kw_only=True)
 class SubjectColumns:
-    """What the forms of a subject offer: its features, those that hold numbers, and the classes of its label.
+    """What the forms of a subject offer: its features, those of a kind, and the classes of its label.
 
     `message` says why they are not known, if so.
     """
@@ -29,6 +30,9 @@ class SubjectColumns:
     features: tuple[str, ...] = ()
     numeric: tuple[str, ...] = ()
     classes: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    images: tuple[str, ...] = ()
+    sequences: tuple[str, ...] = ()
     message: str = ""
 
 
@@ -60,7 +64,29 @@ def _read_columns(data: str, target: str, changed: int) -> SubjectColumns:
     if target in frame.columns:
         values = frame[target].dropna().unique().tolist()
         classes = [str(value) for value in sorted(values, key=str)] if len(values) <= MAX_CLASSES else []
-    return SubjectColumns(features=tuple(map(str, features)), numeric=tuple(map(str, numeric)), classes=tuple(classes))
+    columns = SubjectColumns(
+        features=tuple(map(str, features)), numeric=tuple(map(str, numeric)), classes=tuple(classes)
+    )
+    return _add_special_columns(columns, frame[features].head(MAX_ROWS_READ))
+
+
+def _add_special_columns(columns: SubjectColumns, frame: pd.DataFrame) -> SubjectColumns:
+    """Return the columns with those that hold texts, images and sequences; none if the rows make no space."""
+    from ..space.space import Space
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            space = Space.from_frame(frame)
+    except DatamorphicError:
+        return columns
+    blocks = [(placed_block.block.kind, placed_block.block.name) for placed_block in space.blocks]
+    return replace(
+        columns,
+        texts=tuple(str(feature.name) for feature in space.features if feature.kind == "text"),
+        images=tuple(name for kind, name in blocks if kind == "image"),
+        sequences=tuple(name for kind, name in blocks if kind == "sequence"),
+    )
 
 
 def _read_rows(data: str) -> pd.DataFrame:

@@ -74,6 +74,7 @@ class PoolSession:
             "cases": lambda request: self._get_table().list_rows(request),
             "case": lambda request: self._get_table().describe_case(int(request["id"])),
             "front": self._write_front,
+            "estimate": self._estimate,
         }
         try:
             with allow_interrupts():
@@ -161,6 +162,25 @@ class PoolSession:
         if [format_call(call) for call in history[: len(self._setup)]] == list(map(format_call, self._setup)):
             del history[: len(self._setup)]  # they are written before every recorded script
         return self._describe()
+
+    def _estimate(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Try a command on a copy of the pool: what it costs, and for a combination how many new cases there can be.
+
+        `text` is the command, small enough for a trial; `makers` are the seed makers that come before it.
+        """
+        pool = self._require_pool()
+        trial_pool = self._make_pool(pool.seed)
+        trial_pool.take_cases(pool.tests)
+        size = None
+        if combination := request.get("combination"):
+            if request["makers"]:
+                ScriptPlayer(self._plan({"text": f"makeSeed({request['makers']})"}, trial_pool), trial_pool).play()
+            size = trial_pool.count_combinations(combination["strategy"], combination["moves"], combination["order"])
+        case_count = len(trial_pool.tests)
+        begin_time = time.monotonic()
+        ScriptPlayer(self._plan(request, trial_pool), trial_pool).play()
+        seconds = time.monotonic() - begin_time
+        return {"size": size, "cases": case_count, "new_cases": len(trial_pool.tests) - case_count, "seconds": seconds}
 
     def _write_front(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Write the border pairs of the last exploration to a file, and return its path."""

@@ -121,6 +121,25 @@ class Workspace:
         temporary.replace(path)
         return path
 
+    def remove_upload(self, name: str) -> bool:
+        """Delete an uploaded file, unless running work uses it; return whether it was part of the chosen subject.
+
+        The subject is then no longer chosen.
+        """
+        path = self.uploads.find_file(name)
+        for job in self.jobs:
+            if not job.ended and any(str(path) in word for word in job.arguments):
+                raise UsageError(f"{path.name!r} is used by a running job: {job.title}. Wait for it, or stop it first.")
+        is_chosen = str(path) in (self.subject.model, self.subject.data)
+        if is_chosen and self._pool is not None and self._pool.running is not None:
+            raise UsageError(
+                f"{path.name!r} is used by a command on the page Activities. Wait for it, or stop it first."
+            )
+        path.unlink()
+        if is_chosen:
+            self.choose(ChosenSubject())
+        return is_chosen
+
     def choose(self, subject: ChosenSubject) -> None:
         """Test something else from now on; jobs of the earlier subject go on."""
         self.subject = subject

@@ -6,15 +6,19 @@ Every button runs a command of the script language on the pool of the person, so
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from nicegui import ui
 
+from ..._text import pluralize
 from ...errors import UsageError
+from ...runs.progress import format_duration
 from ...scripting.formatter import format_names, quote_text
 from ...scripting.grammar import replace_control_characters
+from ...synthesis.combination.chains import format_size
+from ...synthesis.optimisation.options import OptimiseOptions
 from ..components.case_table_view import CaseTableView
 from ..components.errors import show_errors
 from ..components.front_plot import FrontPlot
@@ -42,6 +46,7 @@ OPTIMISATIONS = {
     "GAOptimizeStrongestMutant": "the strongest mutants replace the weakest cases",
     "GAOptimizeRandomRemoval": "remove random cases",
 }
+TRIAL_CASES = 100  # new cases of the trial that an estimate is made from
 STOCK_FITNESS = ("AvgDistance", "border_coverage", "label_balance")
 
 
@@ -335,18 +340,35 @@ class ActivitiesPage:
             metamorphisms = _build_choices("Metamorphisms (none: all)", names["metamorphism"]["declared"])
             budget = _build_number("Largest number of new cases", 10_000)
 
-        def build() -> str:
+        def build(seed_makers: Sequence[str], limit: str) -> str:
             if not moves.value:
                 raise UsageError("Select at least one datamorphism.")
             arguments = [_read_count(order)] if strategy.value == "kOrderComplete" else []
-            arguments += [_format(makers.value or []), _format(moves.value)]
+            arguments += [_format(seed_makers), _format(moves.value)]
             arguments.append(_format(filters.value) if filters.value else '""')
             arguments.append(_format(metamorphisms.value) if metamorphisms.value else '""')
-            if budget.value:
-                arguments.append(_read_count(budget))
-            return f"{_choose(strategy, COMBINATIONS)}({';'.join(arguments)})"
+            return f"{_choose(strategy, COMBINATIONS)}({';'.join([*arguments, limit] if limit else arguments)})"
 
-        ui.button("Combine", on_click=lambda: self._run_built(build))
+        def read_limit() -> str:
+            return _read_count(budget) if budget.value else ""
+
+        async def estimate() -> None:
+            reply = await self._pool.ask(
+                "estimate",
+                text=build([], str(TRIAL_CASES)),
+                makers=_format(makers.value) if makers.value else "",
+                combination={
+                    "strategy": _choose(strategy, COMBINATIONS),
+                    "moves": list(moves.value),
+                    "order": int(_read_count(order)) if strategy.value == "kOrderComplete" else None,
+                },
+            )
+            estimate_text.set_text(describe_combination(reply, int(read_limit() or 0)))
+
+        with ui.element("div").classes("row"):
+            ui.button("Combine", on_click=lambda: self._run_built(lambda: build(makers.value or [], read_limit())))
+            self._build_estimate_button(estimate)
+        estimate_text = ui.label().classes("muted").props('role="status"')
 
     def _build_optimisation_form(self) -> None:
         ui.label("Improve the test set at equal size, so that its metrics grow.").classes("muted")
@@ -362,10 +384,10 @@ class ActivitiesPage:
             remove_ratio = _build_ratio("Remove ratio")
             change_rate = _build_ratio("Change rate")
 
-        def build() -> str:
+        def build(step_count: str) -> str:
             if not moves.value or not metrics.value:
                 raise UsageError("Select at least one datamorphism and one metric.")
-            arguments = [_format(moves.value), _format(metrics.value), _read_count(steps)]
+            arguments = [_format(moves.value), _format(metrics.value), step_count]
             arguments += [
                 '""' if item.value is None else repr(float(item.value))
                 for item in (mutant_ratio, remove_ratio, change_rate)
@@ -374,7 +396,28 @@ class ActivitiesPage:
                 arguments.pop()
             return f"{_choose(strategy, OPTIMISATIONS)}({';'.join(arguments)})"
 
-        ui.button("Optimise", on_click=lambda: self._run_built(build))
+        async def estimate() -> None:
+            reply = await self._pool.ask("estimate", text=build("1"))
+            ratio = OptimiseOptions().mutant_ratio if mutant_ratio.value is None else float(mutant_ratio.value)
+            estimate_text.set_text(describe_optimisation(reply, int(_read_count(steps)), ratio))
+
+        with ui.element("div").classes("row"):
+            ui.button("Optimise", on_click=lambda: self._run_built(lambda: build(_read_count(steps))))
+            self._build_estimate_button(estimate)
+        estimate_text = ui.label().classes("muted").props('role="status"')
+
+    def _build_estimate_button(self, estimate: Callable[[], Awaitable[None]]) -> None:
+        async def run() -> None:
+            with show_errors():
+                if self._pool.running is not None:
+                    raise UsageError("A command is running. Estimate when it has ended.")
+                button.props("loading")
+                try:
+                    await estimate()
+                finally:
+                    button.props(remove="loading")
+
+        button = ui.button("Estimate size and time", icon="timer", on_click=run).props("outline")
 
     def _get_midpoints(self) -> list[str]:
         return list(self._names["midpoint"]["declared"])
@@ -408,6 +451,39 @@ def show_front(workspace: Workspace, reply: dict[str, Any]) -> None:
     )
     if reply["pairs"]:
         FrontPlot(workspace, Path(reply["path"]))
+
+
+def describe_combination(estimate: Mapping[str, Any], limit: int) -> str:
+    """Return the size and the time of a combination in words; `limit` is the largest number of new cases, 0 for none.
+
+    Examples
+    --------
+    >>> describe_combination({"size": 800, "cases": 200, "new_cases": 100, "seconds": 0.5}, 10_000)
+    'At most 800 new cases from 200 cases, in about 4 s. A trial with 100 new cases took 0.5 s.'
+    """
+    size, new_cases = estimate["size"], estimate["new_cases"]
+    made = min(size, limit) if limit else size
+    seconds = estimate["seconds"] * max(1.0, made / max(1, new_cases))
+    what = f"At most {pluralize(made, 'new case')} from {pluralize(estimate['cases'], 'case')}"
+    if made < size:
+        what = f"There are {format_size(size)} combinations, of which {made:,} are drawn at random"
+    trial = f"A trial with {pluralize(new_cases, 'new case')} took {estimate['seconds']:.1f} s."
+    return f"{what}, in about {format_duration(seconds)}. {trial}"
+
+
+def describe_optimisation(estimate: Mapping[str, Any], steps: int, mutant_ratio: float) -> str:
+    """Return the size and the time of an optimisation in words, from a trial with one step.
+
+    Examples
+    --------
+    >>> describe_optimisation({"cases": 200, "seconds": 0.25}, 20, 0.5)
+    'At most 20 steps with 100 new cases each, 2,000 in all, in about 5 s. It ends sooner when the metrics stop growing.'
+    """
+    new_cases = max(1, round(mutant_ratio * estimate["cases"]))
+    return (
+        f"At most {pluralize(steps, 'step')} with {pluralize(new_cases, 'new case')} each, {steps * new_cases:,} in all, in about "
+        f"{format_duration(estimate['seconds'] * steps)}. It ends sooner when the metrics stop growing."
+    )
 
 
 def _build_card(title: str) -> Any:

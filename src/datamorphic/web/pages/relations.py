@@ -9,9 +9,12 @@ from typing import Any
 from nicegui import ui
 
 from ..._text import pluralize
+from ...errors import UsageError
 from ...relations.credit import CREDIT_RANGES, CREDIT_RELATIONS
+from ...relations.image import FLIPS
 from ...relations.learner.sklearn import LEARNER_RELATIONS
 from ...relations.predictor import PREDICTOR_RELATIONS
+from ...relations.registry import COLUMN_MARK, FAMILIES
 from ..columns import SubjectColumns, read_columns
 from ..commands import build_arguments
 from ..components.command_form import CommandForm
@@ -37,9 +40,17 @@ LEARNERS = {
     "sklearn.svm:SVC": "support vector machine",
     "sklearn.neighbors:NearestCentroid": "nearest centroid",
 }
+FLIP_NAMES = tuple(f"image.flip {way}" for way in FLIPS)  # a relation only for whoever declares that it does not matter
 CHOSEN = ""  # the model that is chosen on the page Start
 TRAINABLE_SUFFIXES = (".skops", ".joblib", ".pkl", ".pickle")
 DEFAULT_REASON = "declared in the studio"
+#: how relations of learners are judged
+STRICTNESS_NAMES = {
+    "class_exact": "the labels must be the same",
+    "score_exact": "the labels and the scores must be the same",
+    "class_stat": "the labels must have the same distribution",
+    "score_stat": "the scores must have the same distribution",
+}
 BUDGETS = ("10s", "30s", "1m", "5m", "30m", "10000 runs", "100000 runs")
 DEFAULT_VALUES = {"cases": 100, "budget": "1m"}
 LABELS = {
@@ -90,19 +101,36 @@ class RelationPage:
         )
         self.relations = (
             ui.select(
-                {}, label="Relations (all that apply, if none is chosen)", multiple=True, value=[], clearable=True
+                {},
+                label="Relations (all that apply, if none is chosen)",
+                multiple=True,
+                value=[],
+                clearable=True,
+                on_change=self._list_judged,
             )
             .props("outlined dense use-chips")
             .classes("w-full")
         )
+        self.note = ui.label().classes("muted")
         self.only_necessary = ui.checkbox(
             "Only relations that every correct implementation satisfies"
         ).bind_enabled_from(self.relations, "value", lambda value: not value)
-        with ui.element("div").classes("form-grid"):
-            self.expected = ui.select(
-                {}, label="Relations whose violations are expected", multiple=True, value=[], clearable=True
-            ).props("outlined dense use-chips")
-            self.reason = ui.input("Why they are expected", value=DEFAULT_REASON).props("outlined dense")
+        with ui.expansion("Judge some relations differently").classes("w-full") as self.judgements:
+            ui.label(
+                "A table says which relations an algorithm must satisfy, and how strictly: exactly, or, for algorithms that draw "
+                "random numbers, in distribution over many trainings."
+            ).classes("muted")
+            with ui.element("div").classes("form-grid"):
+                self.judged = ui.select(
+                    [], label="Relations with another strictness", multiple=True, value=[], clearable=True
+                ).props("outlined dense use-chips")
+                self.strictness = ui.select(
+                    STRICTNESS_NAMES, label="How strictly", value=next(iter(STRICTNESS_NAMES))
+                ).props("outlined dense")
+                self.expected = ui.select(
+                    [], label="Relations whose violations are expected", multiple=True, value=[], clearable=True
+                ).props("outlined dense use-chips")
+                self.reason = ui.input("Why they are expected", value=DEFAULT_REASON).props("outlined dense")
         self.form = CommandForm(
             "check",
             ["cases", "budget", "seed", "count_ties"],
@@ -117,13 +145,33 @@ class RelationPage:
 
     def _list_relations(self) -> None:
         """Offer the relations that apply to what is checked."""
+        own_names: tuple[str, ...] = ()
         if self.subject.value == CHOSEN:
             statements = list_relations(self.workspace.subject, self._columns)
+            own_names = tuple(list_input_relations(self._columns))
         else:
             statements = {name: relation.says for name, relation in LEARNER_RELATIONS.items()}
         self._known = tuple(statements)
-        self.relations.set_options({name: f"{name}: {says}" for name, says in statements.items()}, value=[])
-        self.expected.set_options(list(statements), value=[])
+        self.relations.set_options(
+            {name: f"{name}: {says}" for name, says in statements.items()},
+            value=[name for name in own_names if name not in FLIP_NAMES],
+        )
+        kinds = [noun for noun in ("texts", "images", "sequences") if getattr(self._columns, noun)]
+        self.note.set_text(
+            f"The inputs are {' and '.join(kinds)}. Changes that should not matter are chosen; remove those that may."
+            if own_names
+            else ""
+        )
+        self.note.set_visibility(bool(own_names))
+        self._list_judged()
+
+    def _list_judged(self) -> None:
+        """Offer the checked relations of learners, which are the ones with a strictness."""
+        chosen = list(self.relations.value or self._known)
+        names = [name for name in chosen if name in LEARNER_RELATIONS and name in self._known]
+        for select in (self.judged, self.expected):
+            select.set_options(names, value=[name for name in select.value or [] if name in names])
+        self.judgements.set_visibility(bool(names))
 
     def _start(self) -> None:
         with show_errors():
@@ -131,10 +179,13 @@ class RelationPage:
             words = self.workspace.subject.arguments if learner == CHOSEN else [learner]
             name = self.workspace.subject.name if learner == CHOSEN else LEARNERS[learner]
             chosen = list(self.relations.value or [])
+            if self.strictness.value not in STRICTNESS_NAMES:
+                raise UsageError("Choose how strictly the relations are judged.")
             options = build_relation_arguments(
                 chosen or ([NECESSARY] if self.only_necessary.value else []),
                 dict.fromkeys(self.expected.value or [], str(self.reason.value or DEFAULT_REASON)),
                 self._known,
+                dict.fromkeys(self.judged.value or [], str(self.strictness.value)),
             )
             what = pluralize(len(chosen), "relation") if chosen else "relations"
             job = self.workspace.start_job(
@@ -149,22 +200,45 @@ class RelationPage:
 def list_relations(subject: ChosenSubject, columns: SubjectColumns) -> dict[str, str]:
     """Return the statements of the relations that apply to a model, by name.
 
-    Relations of learners train the model again, which needs the column with the label. Relations of credit models need their
+    Relations of texts, images and sequences come first, if the model has such inputs. Relations of learners train the model again,
+    which needs the column with the label, and inputs that are numbers or categories. Relations of credit models need their
     columns.
     """
+    own_relations = list_input_relations(columns)
     relations: dict[str, Any] = dict(PREDICTOR_RELATIONS)
     is_trainable = subject.kind == "module" or subject.model.lower().endswith(TRAINABLE_SUFFIXES)
-    if subject.target and is_trainable:
+    if subject.target and is_trainable and not own_relations:
         relations |= LEARNER_RELATIONS
     if set(CREDIT_RANGES) <= set(columns.features):
         relations |= CREDIT_RELATIONS
-    return {name: relation.says for name, relation in relations.items()}
+    return own_relations | {name: relation.says for name, relation in relations.items()}
+
+
+def list_input_relations(columns: SubjectColumns) -> dict[str, str]:
+    """Return the statements of the relations of texts, images and sequences that the columns hold, by name.
+
+    Examples
+    --------
+    >>> list(list_input_relations(SubjectColumns(texts=("review",))))[:2]
+    ['text.letter case of review', 'text.punctuation of review']
+    """
+    relations: dict[str, str] = {}
+    for column in columns.texts:
+        for name, relation in FAMILIES["text"](column=column).items():
+            relations[f"{name}{COLUMN_MARK}{column}"] = relation.says
+    for kind, names in (("image", columns.images), ("sequence", columns.sequences)):
+        if names:
+            relations |= {name: relation.says for name, relation in FAMILIES[kind]().items()}
+    return relations
 
 
 def build_relation_arguments(
-    relations: Sequence[str], expected_failures: Mapping[str, str], known: Sequence[str]
+    relations: Sequence[str],
+    expected_failures: Mapping[str, str],
+    known: Sequence[str],
+    strictness: Mapping[str, str] | None = None,
 ) -> list[str]:
-    """Return the arguments for relations and expected failures; only known ones can be named.
+    """Return the arguments for relations, expected failures and strictness; only known ones can be named.
 
     Examples
     --------
@@ -172,6 +246,9 @@ def build_relation_arguments(
     ['--relation=row order', '--expect-failure=batches=known']
     """
     failures = [f"{name}={' '.join(reason.split())}" for name, reason in expected_failures.items() if name in known]
+    judged = [f"{name}={how}" for name, how in (strictness or {}).items() if name in known]
     return build_arguments(
-        "check", {"relation": list(relations), "expect_failure": failures}, choices={"relation": [*known, NECESSARY]}
+        "check",
+        {"relation": list(relations), "expect_failure": failures, "strictness": judged},
+        choices={"relation": [*known, NECESSARY]},
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from nicegui import ui
@@ -276,10 +277,8 @@ class LawsPanel:
         self._workspace = workspace
         with ui.element("section").classes("card w-full").props('aria-label="Laws"'):
             build_heading("Laws")
-            ui.label(
-                "Exploration relies on moves, midpoints and distances. The check tries them on many points: a distance is never "
-                "negative, a midpoint lies between, a move goes no further than its step."
-            ).classes("muted")
+            for text in describe_laws(workspace.subject):
+                ui.label(text).classes("muted")
             with ui.element("div").classes("row"):
                 self._examples = ui.select(list(LAW_EXAMPLES), value=LAW_EXAMPLES[1], label="Triples of points to try")
                 self._examples.props("outlined dense").classes("start-target")
@@ -308,6 +307,23 @@ class LawsPanel:
                 JobPanel(job, show_laws, show_report=False)
 
 
+def describe_laws(subject: ChosenSubject) -> list[str]:
+    """Return what the check of the laws tries on a subject, and for a model file also what it does not try."""
+    laws = (
+        "Exploration relies on moves, midpoints and distances. The check tries them on many points: a distance is never negative, "
+        "a midpoint lies between, a move goes no further than its step."
+    )
+    if subject.kind != "files":
+        return [laws]
+    return [
+        laws,
+        f"For a model file it tries the space that is read from {Path(subject.data).name}, with your changes above: its distance, its "
+        "midpoint, and the moves up and down of each column.",
+        f"It does not query {subject.name}: a model has no laws of its own. What its answers must satisfy is tried on the pages "
+        "Check-up, Relations and Hunts.",
+    ]
+
+
 def list_law_arguments(subject: ChosenSubject) -> list[str]:
     """Return what the command ``laws`` needs to find a subject: of a model file, its data.
 
@@ -332,6 +348,8 @@ def show_laws(job: StudioJob) -> None:
     ui.label(f"{pluralize(len(broken), 'law')} of {len(laws)} broken." if broken else "No law is broken.").classes(
         "law-verdict " + ("state-failed" if broken else "state-finished")
     )
+    if skipped := [law["law"] for law in laws if law["state"] == "NOT CHECKED"]:
+        ui.label(f"Not checked: {', '.join(skipped)}. The reasons are below.")
     order = {"BROKEN": 0, "HOLDS": 1, "NOT CHECKED": 2}
     for law in sorted(laws, key=lambda law: order.get(law["state"], 3)):
         with ui.element("div").classes("finding" + (" fault" if law["state"] == "BROKEN" else "")):

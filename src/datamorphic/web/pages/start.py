@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -92,6 +93,7 @@ class FileChooser:
             )
             upload.classes("w-full start-upload").props(f'flat bordered accept="{",".join(workspace.upload_suffixes)}"')
             upload.add_slot("header", UPLOAD_HEADER.format(limit=limit))
+            self._uploads = ui.element("div").classes("w-full")
             self._preview = ui.column().classes("w-full")
             with ui.element("div").classes("row"):
                 self._button = ui.button(
@@ -118,10 +120,41 @@ class FileChooser:
             if len(names) > MAX_FILES_WITHOUT_SEARCH:
                 select.props("use-input input-debounce=0")
             select.set_options(names, value=value)
+        self._show_uploads()
         missing = [noun for noun, names in (("model files", models), ("tables", tables)) if not names]
         text = f"There are no {' and no '.join(missing)} in the served folder. Upload them here."
         self._missing.set_text(text if missing else "")
         self._missing.set_visibility(bool(missing))
+
+    def _show_uploads(self) -> None:
+        """List the files that this person has uploaded, each with a button that deletes it."""
+        folder = self._workspace.uploads
+        names = sorted({*folder.list_models(), *folder.list_data()})
+        self._uploads.clear()
+        if not names:
+            return
+        with self._uploads, ui.expansion(f"Your uploads ({len(names)})").classes("w-full"):
+            for name in names:
+                with ui.element("div").classes("row upload-line"):
+                    ui.label(f"{name} ({_format_size(folder.find_file(name).stat().st_size)})")
+                    ui.button(icon="delete_outline", on_click=functools.partial(self._ask_to_delete, name)).props(
+                        f'flat dense aria-label="Delete {clean_attribute(name)}"'
+                    )
+
+    async def _ask_to_delete(self, name: str) -> None:
+        with ui.dialog().props('aria-label="Delete an upload"') as dialog, ui.card().classes("confirmation"):
+            ui.label(f"Delete the uploaded file {name}? Results of jobs that used it stay.")
+            with ui.element("div").classes("row"):
+                ui.button("Delete", on_click=lambda: dialog.submit(True)).props("color=negative")
+                ui.button("Keep it", on_click=lambda: dialog.submit(False)).props("outline autofocus")
+        confirmed = await dialog
+        dialog.delete()
+        if not confirmed:
+            return
+        with show_errors():
+            was_chosen = self._workspace.remove_upload(name)
+            ui.notify(f"{name} is deleted." + (" Choose what to test again." if was_chosen else ""), type="positive")
+            await self._list_files()
 
     async def _take_upload(self, event: events.UploadEventArguments) -> None:
         name = event.file.name
@@ -199,6 +232,10 @@ class FileChooser:
                 ChosenSubject.of_files(workspace.folders, str(self._model.value), str(self._data.value), target)
             )
             ui.navigate.to(f"/{page}")
+
+
+def _format_size(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{max(1, round(size / 1e3))} kB"
 
 
 def _list_choices(workspace: Workspace) -> tuple[dict[str, str], dict[str, str]]:
