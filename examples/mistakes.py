@@ -92,7 +92,8 @@ def row_order():
 def batches():
     """Compare the income with the mean of the batch instead of that of the training data."""
     mean = LOANS["income"].mean()
-    return {"model": before(lambda frame: frame.assign(income=frame["income"] - frame["income"].mean() + mean))}
+    model = before(lambda frame: frame.assign(income=frame["income"] - frame["income"].mean() + mean))
+    return {"model": model, "data": LOANS[:80]}
 
 
 def column_order():
@@ -301,7 +302,7 @@ def classes():
 
 def baseline():
     """Count debts twice in the new version."""
-    old = dm.explore(GOOD, LOANS, target="decision", walks=300, name="version 1")
+    old = dm.explore(GOOD, LOANS, target="decision", walks=100, name="version 1")
     return {"model": before(lambda frame: frame.assign(debts=2 * frame["debts"])), "baseline": old, "name": "version 2"}
 
 
@@ -324,7 +325,7 @@ class Forgetful(KNeighborsClassifier):
 
 def learning():
     """Lose rows in training."""
-    return {"model": Forgetful(1), "data": LOANS[[*NUMBERS, "decision"]]}
+    return {"model": Forgetful(1), "data": LOANS.loc[:199, [*NUMBERS, "decision"]]}
 
 
 MISTAKES = {

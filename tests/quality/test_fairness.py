@@ -9,8 +9,9 @@ from sklearn.ensemble import RandomForestClassifier
 from datamorphic.risk.fairness.api import fairness
 from datamorphic.risk.fairness.intervals import measure_auc, measure_gap, measure_mean, measure_share
 from support import fairness as planted
+from support.cases import LONG
 
-SEEDS = range(3)
+SEEDS = range(3 if LONG else 1)
 TWINS = {  # the model, and what it is blamed for
     "gender": {("attribute", ("gender",), ())},
     "area": {("stand-in", ("origin",), ("area",))},
@@ -33,7 +34,7 @@ def test_planted_dependences_are_found_with_every_seed(name):
 @pytest.mark.slow
 def test_fair_twins_raise_no_alarm():
     """The twin of each model decides about the same people by the same threshold, without looking at who they are."""
-    for seed in range(2):
+    for seed in SEEDS:
         people = planted.draw_people(400, seed)
         report = fairness(planted.judge_fairly, people, ["gender", "origin", "age"], outcome="approved", seed=seed)
         assert report.passed, (seed, report.headline)

@@ -7,6 +7,7 @@ import pytest
 
 import datamorphic as dm
 from datamorphic.hunting.measures import f_ratio
+from support.cases import LONG, rotate
 
 
 def ratio_and_error(measured, rate):
@@ -19,15 +20,18 @@ def ratio_and_error(measured, rate):
 )
 def test_blocks_are_found_as_soon_as_published(generator, published):
     """Table 9: a square block of .01 of a plane."""
-    found = dm.simulate(generator, "block", rate=0.01, trials=600, seed=1).found
+    found = dm.simulate(generator, "block", rate=0.01, trials=600 if LONG else 250, seed=1).found
     ratio, error = ratio_and_error(found, 0.01)
     assert abs(ratio - published) < 0.03 + 4 * error
-    assert error < 0.03
+    assert error < (0.03 if LONG else 0.05)
 
 
-@pytest.mark.parametrize("generator", ["RPART", "BART", "IPART", "MT-BART", "MT-IPART"])
-@pytest.mark.parametrize(("region", "rate"), [("point", 0.01), ("strip", 0.005)])
-def test_points_and_strips_are_found_as_soon_as_by_chance(generator, region, rate):
+@pytest.mark.parametrize(
+    ("generator", "place"),
+    rotate(["RPART", "BART", "IPART", "MT-BART", "MT-IPART"], [("point", 0.01), ("strip", 0.005)]),
+)
+def test_points_and_strips_are_found_as_soon_as_by_chance(generator, place):
+    region, rate = place
     ratio, error = ratio_and_error(dm.simulate(generator, region, rate=rate, trials=150, seed=2).found, rate)
     assert abs(ratio - 1) < 0.1 + 3 * error
     assert error < 0.1
@@ -45,10 +49,10 @@ def rate_of(mutant, relation):
 @pytest.mark.parametrize(
     ("mutant", "generator", "trials", "between"),
     [
-        ("emu10", "SFIDMT-ART", 200, (0.55, 0.61)),
-        ("emu10", "MT-ART-Min", 150, (0.35, 0.5)),
-        ("branch3.1", "SFIDMT-ART", 75, (0.55, 0.61)),
-        ("branch3.1", "MT-ART-Min", 60, (0.8, 1.0)),
+        ("emu10", "SFIDMT-ART", 75, (0.55, 0.61)),
+        ("emu10", "MT-ART-Min", 75, (0.35, 0.5)),
+        ("branch3.1", "SFIDMT-ART", 25, (0.55, 0.61)),
+        ("branch3.1", "MT-ART-Min", 25, (0.8, 1.0)),
     ],
 )
 def test_one_pool_for_two_domains_helps_one_mutant_and_not_the_other(mutant, generator, trials, between):
@@ -56,10 +60,10 @@ def test_one_pool_for_two_domains_helps_one_mutant_and_not_the_other(mutant, gen
     tanh = dm.programs["tanh"]
     relation = tanh.relations["tripling"].over((0, 333.33))
     wrong = tanh.mutants[mutant]
-    found = dm.hunt(wrong, relation, generator, trials=trials, seed=3)
+    found = dm.hunt(wrong, relation, generator, trials=3 * trials if LONG else trials, seed=3)
     ratio, error = ratio_and_error(found.measured, rate_of(wrong, relation))
     assert between[0] - 2 * error < ratio < between[1] + 2 * error
-    assert error < 0.14
+    assert error < 0.22
 
 
 def relations(dimension, kinds):
@@ -76,8 +80,7 @@ def relations(dimension, kinds):
     ]
 
 
-@pytest.mark.parametrize("violating", [0, 1, 2])
-@pytest.mark.parametrize("dimension", [1, 2, 3])
+@pytest.mark.parametrize(("dimension", "violating"), rotate([1, 2, 3], [0, 1, 2]))
 def test_mrgs_art_is_never_worse_than_random_selection(dimension, violating):
     found = dm.simulate(
         relation=relations(dimension, (1, 2, 3)),
@@ -97,7 +100,7 @@ def test_counting_open_cells_starves_relations_with_few_follow_ups():
     """As published, one 1-1 relation beside two 1-3 ones comes too seldom; by shares it does not."""
     counted, shared = (
         dm.simulate(
-            relation=relations(2, (1, 3, 3)), selector="MRGS-ART", rate=0.03, trials=200, seed=1, published=published
+            relation=relations(2, (1, 3, 3)), selector="MRGS-ART", rate=0.03, trials=100, seed=1, published=published
         ).found
         for published in (True, False)
     )

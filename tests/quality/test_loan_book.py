@@ -20,6 +20,7 @@ import datamorphic as dm
 from datamorphic.relations.base import HOLDS, VIOLATED
 from datamorphic.relations.change import is_strong
 from datamorphic.relations.credit import credit_relations
+from support.cases import LONG
 
 pytestmark = pytest.mark.slow
 
@@ -30,7 +31,7 @@ KINDS = dict.fromkeys(("loan_term", "borrowers", "mortgage_insurance", "units"),
 @pytest.fixture(scope="module")
 def book() -> pd.DataFrame:
     """Loans without unavailable values."""
-    loans = dm.data.make_loan_book(16_000, seed=0)
+    loans = dm.data.make_loan_book(16_000 if LONG else 8_000, seed=0)
     return loans[dm.data.replace_sentinels(loans).notna().all(axis=1)].reset_index(drop=True)
 
 
@@ -64,7 +65,7 @@ def count_violations(model: Any, test: pd.DataFrame) -> list[tuple[int, int]]:
     return counts
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(3 if LONG else 1))
 def test_logistic_regression_with_the_right_signs_violates_nothing(book: pd.DataFrame, seed: int) -> None:
     training, test = split(book, seed)
     model = make_pipeline(encode(book), LogisticRegression(max_iter=1000)).fit(
@@ -81,11 +82,11 @@ def test_logistic_regression_with_the_right_signs_violates_nothing(book: pd.Data
 
 
 def test_violations_of_boosting_grow_with_its_trees(book: pd.DataFrame) -> None:
-    sizes = [10, 20, 40, 80]
+    sizes = [10, 20, 40, 80] if LONG else [5, 10, 20, 40]
     columns = find_numbers(book)
     relations = credit_relations().values()
     shares = []
-    for seed in range(2):
+    for seed in range(2 if LONG else 1):
         training, test = split(book.iloc[:10_000], seed)
         model = GradientBoostingClassifier(n_estimators=sizes[-1], random_state=seed)
         model.fit(training[columns], training["default"] == "default")

@@ -19,12 +19,12 @@ import datamorphic as dm
 
 @pytest.fixture(scope="module")
 def pima(real_data):
-    return real_data("pima")
+    return real_data("pima").sample(400, random_state=0).reset_index(drop=True)
 
 
 @pytest.fixture(scope="module")
 def churners(real_data):
-    return real_data("bank_churners").sample(800, random_state=0).reset_index(drop=True)
+    return real_data("bank_churners").sample(400, random_state=0).reset_index(drop=True)
 
 
 def fit(data, model=None, unknown="ignore"):

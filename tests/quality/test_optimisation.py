@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 from scipy.stats import wilcoxon
@@ -12,12 +10,13 @@ import datamorphic as dm
 from datamorphic.morphisms.cases import TestSet
 from datamorphic.morphisms.stock import derive
 from datamorphic.synthesis.optimisation.strategies import STRATEGIES
+from support.cases import LONG
 
 pytestmark = [pytest.mark.quality, pytest.mark.slow]
 
-LONG = "DATAMORPHIC_LONG" in os.environ
 SEEDS = range(20)
-FEWER_SEEDS = SEEDS if LONG else range(8)  # where every seed gains: p = 1 / 256
+FEWER_SEEDS = SEEDS if LONG else range(7)  # where every seed gains: p = 1 / 128
+POINTS = 200 if LONG else 60
 SIGNIFICANT = 0.01
 SQUARE = dm.Space([dm.Continuous("x", 0, 1, step=0.1), dm.Continuous("y", 0, 1, step=0.1)])
 STEPS = 10  # of 50, the default: the fitness never falls, so more steps gain no less
@@ -25,14 +24,14 @@ LEAST_GAIN = {"GAOptimizeFilter": 0.25, "GAOptimizeWeakestRemoval": 0.25, "GAOpt
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_every_strategy_makes_200_points_more_diverse(strategy):
-    """Medians of 20 seeds with 50 steps: Filter 75 %, WeakestRemoval 80 %, StrongestMutant 63 %, RandomRemoval 4 %."""
+def test_every_strategy_makes_points_more_diverse(strategy):
+    """Medians of 20 seeds with 200 points and 50 steps: Filter 75 %, WeakestRemoval 80 %, StrongestMutant 63 %, RandomRemoval 4 %."""
     system, gains = derive(SQUARE), []
     for seed in FEWER_SEEDS if strategy in LEAST_GAIN else SEEDS:
         result = dm.optimise(
-            system, strategy, tests=SQUARE.sample(200, seed=seed), steps=STEPS, mutant_ratio=0.25, seed=seed
+            system, strategy, tests=SQUARE.sample(POINTS, seed=seed), steps=STEPS, mutant_ratio=0.25, seed=seed
         )
-        assert len(result.tests) == 200
+        assert len(result.tests) == POINTS
         gains.append(result.gain["mean_nearest_distance"])
     assert wilcoxon(gains, alternative="greater").pvalue < SIGNIFICANT
     assert min(gains) >= LEAST_GAIN.get(strategy, 0.0)

@@ -7,7 +7,7 @@ from math import factorial
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from plain_combination import combine_plainly, list_chains
 
@@ -17,6 +17,7 @@ from datamorphic.morphisms.morphism import Morphism
 from datamorphic.morphisms.system import TestSystem
 from datamorphic.synthesis.combination.chains import STRATEGIES, parse_strategy
 from datamorphic.synthesis.combination.options import CombineOptions
+from support.cases import FEW_EXAMPLES
 
 SPACE = dm.Space([dm.Integer("x", 0, 10**12)])
 BASE = 16
@@ -61,7 +62,7 @@ def list_new_values(combination):
 
 
 @pytest.mark.slow
-@settings(max_examples=25)
+@FEW_EXAMPLES
 @given(n=st.integers(1, 4), s=st.integers(1, 4), k=st.integers(1, 3))
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_distinct_results_are_as_many_as_the_formula_says(strategy, n, s, k):
@@ -99,7 +100,7 @@ def tables(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=25)
+@FEW_EXAMPLES
 @given(tables(), st.integers(1, 3))
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_cases_equal_those_of_plain_recursive_code(strategy, table, order):
@@ -122,7 +123,7 @@ def test_a_duplicate_leads_on():
 
 
 @pytest.mark.slow
-@settings(max_examples=25)
+@FEW_EXAMPLES
 @given(tables(), st.integers(1, 30))
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_drawn_cases_are_among_all_cases(strategy, table, budget):

@@ -200,11 +200,11 @@ def examined(learner, names, draw, count, cases, ties="aside", **driving):
 @pytest.mark.parametrize(
     ("learner", "names", "draw", "count", "cases", "ties"),
     [
-        (KNN(1), EVERY, arrays, 12, 1, "aside"),
-        (KNN(3), EVERY, whole_numbers, 22, 4, "aside"),
-        (KNN(3), EVERY, whole_numbers, 10, 1, "count"),
-        (NaiveBayes(), EVERY, arrays, 10, 4, "aside"),
-        (NaiveBayes(), EVERY, framed, 5, 1, "aside"),
+        (KNN(1), EVERY, arrays, 5, 1, "aside"),
+        (KNN(3), EVERY, whole_numbers, 14, 4, "aside"),
+        (KNN(3), EVERY, whole_numbers, 6, 1, "count"),
+        (NaiveBayes(), EVERY, arrays, 5, 4, "aside"),
+        (NaiveBayes(), EVERY, framed, 3, 1, "aside"),
         (NaiveBayes(), ("MR-0 subset",), tiny, 40, 1, "aside"),
         (Moody(1), ("MR-1.2", "MR-2.2", "MR-3.1", "MR-5.1", "refit"), framed, 20, 3, "aside"),
         (GaussianNB(), ("weights", "MR-3.2 odds"), arrays, 8, 4, "aside"),
@@ -243,7 +243,7 @@ def test_all_verdicts_were_among_them():
 
 @pytest.mark.slow
 def test_whoever_computes_and_in_whatever_portions(monkeypatch):
-    how = (NaiveBayes(), ("MR-1.1", "MR-3.2 odds", "MR-4.2", "MR-NBC", "label renaming"), arrays, 31, 3)
+    how = (NaiveBayes(), ("MR-1.1", "MR-3.2 odds", "MR-4.2", "MR-NBC", "label renaming"), arrays, 13, 3)
     plain, tested, runs = examined(*how)
     assert sum(item.changed_count for item in tested)
     for driving in ({"batch": 1}, {"batch": 50}, {"engine": "processes:2", "batch": 4}):

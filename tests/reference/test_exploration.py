@@ -15,7 +15,7 @@ from datamorphic.systems.base import Executor
 from support.cases import FEW_EXAMPLES
 from support.space_strategies import spaces
 
-WALKS, DISTANCE, STEPS = 40, 6, 9
+WALKS, DISTANCE, STEPS = 20, 6, 9
 
 
 class Stripes(Executor):

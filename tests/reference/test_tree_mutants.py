@@ -90,7 +90,7 @@ def with_other_comparisons(tree, seed):
 def trees():
     for holes in (0.0, 0.2):
         X = rows(150, 1, holes)
-        [tree] = read_trees(DecisionTreeClassifier(random_state=0).fit(X, answers(X)))
+        [tree] = read_trees(DecisionTreeClassifier(max_leaf_nodes=20, random_state=0).fit(X, answers(X)))
         yield pytest.param(tree, holes, 0.0, id=f"tree, holes {holes}")
         yield pytest.param(with_other_comparisons(tree, 3), holes, 0.0, id=f"all comparisons, holes {holes}")
         yield pytest.param(
@@ -118,15 +118,15 @@ def test_kills_equal_those_of_evaluating_each_mutant(tree, holes, tolerance, com
         pytest.importorskip("numba", reason='needs the extra "fast"')
         if not (tree.single or LONG):  # compiling for a second type of numbers takes five seconds
             interpret_kernels(monkeypatch)
-    X = np.vstack([rows(80, 5, holes), rows(20, 6)])
-    X[-20:, 1] = np.resize(tree.threshold[(tree.feature == 1) & (tree.operator < 5)], 20)
+    X = np.vstack([rows(40, 5, holes), rows(10, 6)])
+    X[-10:, 1] = np.resize(tree.threshold[(tree.feature == 1) & (tree.operator < 5)], 10)
     mutants = generate_mutants(tree)
     expected = asked_one_by_one(tree, X, mutants, tolerance)
     found = find_kills(tree, X, mutants, tolerance=tolerance, compiled=compiled)
     assert [found.get_rows(number).tolist() for number in range(len(mutants))] == expected
     assert found.counts.tolist() == [len(item) for item in expected]
     dense = found.to_matrix().toarray()
-    assert dense.shape == (len(mutants), 100)
+    assert dense.shape == (len(mutants), 50)
     assert [np.flatnonzero(line).tolist() for line in dense] == expected
     assert 0.3 < found.killed.mean() < 1
     leaves = [plain_leaf(tree, row) for row in X]
