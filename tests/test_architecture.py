@@ -7,6 +7,8 @@ from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 import datamorphic
 
 PACKAGE = "datamorphic"
@@ -258,6 +260,7 @@ def test_few_parameters_are_untyped():
     assert 0 < untyped < 0.04 * len(parameters), f"{untyped} of {len(parameters)} parameters are Any"
 
 
+@pytest.mark.slow
 def test_every_module_is_reached_by_a_test_of_its_room():
     """A module counts as reached if a test of its room imports it, or a module that imports it, directly or not."""
     public = {name: f"{PACKAGE}.{home}" if home else f"{PACKAGE}.{name}" for name, home in datamorphic._MODULES.items()}
