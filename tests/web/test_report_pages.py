@@ -94,7 +94,7 @@ def test_promises_that_cannot_be_written_are_refused():
 def test_expectations_of_a_subject_are_its_first_promises():
     columns = SubjectColumns(features=("income",), classes=("no", "yes"))
     expectations = {"monotone": ["income=down", "age=up"], "protected": ["gender"], "towards": "yes"}
-    assert list_expected_promises(expectations, columns) == ['"income": lowers "yes"']
+    assert list_expected_promises(expectations, columns) == ["income: lowers yes"]
 
 
 def test_what_cannot_be_hunted_is_explained():

@@ -185,7 +185,7 @@ def _build_sources_sections(hunt: Hunt) -> list[Section]:
     heading = f"The {what} that were executed"
     if len(pictures) == 1:
         return [Section(heading=heading, text=text, picture=pictures[0], anchor="sources")]
-    parts = [Section(heading=picture.title, text="", picture=picture) for picture in pictures]
+    parts = [Section(heading="", text="", picture=picture) for picture in pictures]
     return [Section(heading=heading, text=text, parts=parts, anchor="sources")]
 
 

@@ -39,10 +39,14 @@ def picture_to_svg(picture: Picture, width: int = PICTURE_WIDTH) -> str:
 
 # -- drawings ------------------------------------------------------------------------------------------------------
 
+MIN_DRAWING_SCALE = 0.8  # of drawings on narrow pages; letters stay readable
+
 
 def drawing_to_svg(drawing: Drawing, style: str = "") -> str:
     """Return a drawing as SVG; with `style`, it has its own style sheet and background."""
     size = f'width="{drawing.width:g}" height="{drawing.height:g}"'
+    if not style:  # on a page: it shrinks a little before it scrolls
+        size += f' style="max-width:100%;height:auto;min-width:{MIN_DRAWING_SCALE * drawing.width:.0f}px"'
     background = f'<style>{style}</style><path class="ground" d="M0 0h{drawing.width:g}v{drawing.height:g}H0z"/>'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="shapes" viewBox="0 0 {drawing.width:g} {drawing.height:g}" '

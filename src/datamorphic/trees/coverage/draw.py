@@ -17,6 +17,7 @@ from ..._text import format_short, pluralize
 from ..._validation import is_number, validate_integer
 from ...reporting.document import Drawing, Shape, TextLabel
 from ...reporting.html import render_drawing
+from ...reporting.svg import MIN_DRAWING_SCALE
 from ...reporting.text import cut, to_one_line
 from ...reporting.thinning import wrap_text
 from ..rules import format_rule
@@ -85,7 +86,9 @@ def draw_tree(
         height=math.ceil(height + top + 2 * MARGIN + 5),
         shapes=marks,
         alt=_describe_drawing(facts, boxes),
-        caption="The tree is wider than the page: scroll sideways to see all of it." if width > MAX_PAGE_WIDTH else "",
+        caption="The tree is wider than the page: scroll sideways to see all of it."
+        if MIN_DRAWING_SCALE * width > MAX_PAGE_WIDTH
+        else "",
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -49,14 +50,12 @@ LABELS = {
 }
 ROWS_EXPLANATION = "Take the rows of the data in a random order. Promises about a column, texts and images need it."
 #: what a promise says about a column, as lines of a promises file have it
-EFFECTS = {
-    "raises": "more of it never lowers the chance of",
-    "lowers": "more of it never raises the chance of",
-    "does not matter": "it does not change the answer",
-}
+EFFECTS = {"raises": "does not fall", "lowers": "does not rise", "does not matter": "stays the same"}
 #: how a column is changed; without a change, all its values are tried
-CHANGES = {"": "any", "x": "multiplied by", "+": "plus"}
+CHANGES = {"": "more of it, or another", "x": "multiplied by", "+": "plus"}
 PROMISE_OPTION = "--promise="
+RESERVED_WORDS = ("outcome", "raises", "lowers", "x", "probability", "chance", "risk", "score", "protected", "change")
+_PLAIN_NAME = re.compile(r"[^\W\d]\w*")  # needs no quotation marks
 
 
 def register(studio: Studio) -> None:
@@ -176,8 +175,8 @@ class HuntPage:
         with ui.element("section").classes("card w-full").props('aria-label="Promises"'):
             ui.html("<h2>What you promise about the model</h2>", sanitize=False)
             ui.label(
-                "A hunt searches for cases that break a promise. Hunts with a change compare chances, and draw new cases if the "
-                "generator is not rows."
+                "A hunt searches for cases that break a promise: “income: raises yes” is broken where more income, all else equal, "
+                "lowers the chance of yes."
             ).classes("muted")
             self._list = ui.element("ul").classes("plain-list promise-list")
             self._show_promises()
@@ -186,9 +185,8 @@ class HuntPage:
                 self._change = _select("Change", CHANGES, "")
                 self._amount = ui.number("By how much", value=1.1).props("outlined dense")
                 self._amount.bind_visibility_from(self._change, "value", bool)
-                self._effect = _select("Effect", EFFECTS, "raises")
                 self._class = _select("Answer", list(columns.classes), columns.classes[-1] if columns.classes else None)
-                self._class.bind_visibility_from(self._effect, "value", lambda value: value != "does not matter")
+                self._effect = _select("Then its chance", EFFECTS, "raises")
             ui.button("Add this promise", icon="add", on_click=self._add_promise).props("outline")
         if subject.hints:
             ui.label(
@@ -284,7 +282,7 @@ def list_expected_promises(expectations: Mapping[str, Any], columns: SubjectColu
     --------
     >>> columns = SubjectColumns(features=("income", "gender"), classes=("no", "yes"))
     >>> list_expected_promises({"monotone": ["income=up"], "protected": ["gender"], "towards": "yes"}, columns)
-    ['"income": raises "yes"', '"gender": does not matter']
+    ['income: raises yes', 'gender: does not matter']
     """
     effects = {"up": "raises", "down": "lowers"}
     pairs = [item.rpartition("=") for item in expectations.get("monotone", ())]
@@ -302,7 +300,7 @@ def build_promise(
     Examples
     --------
     >>> build_promise("income", "raises", "yes"), build_promise("income", "raises", "yes", "x", 1.1)
-    ('"income": raises "yes"', 'change 1: "income" x 1.1 raises "yes"')
+    ('income: raises yes', 'change 1: income x 1.1 raises yes')
     """
     if effect not in EFFECTS or change not in CHANGES:
         raise UsageError("Choose the change and its effect from the lists.")
@@ -320,6 +318,8 @@ def build_promise(
 
 
 def _quote(text: str) -> str:
+    if _PLAIN_NAME.fullmatch(text) and text.casefold() not in RESERVED_WORDS:
+        return text
     mark = '"' if '"' not in text else "`"
     if mark in text or "\n" in text:
         raise UsageError(f"{text!r} cannot be part of a promise: it has both kinds of quotation marks, or two lines.")

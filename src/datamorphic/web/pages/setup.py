@@ -319,8 +319,9 @@ def describe_laws(subject: ChosenSubject) -> list[str]:
         laws,
         f"For a model file it tries the space that is read from {Path(subject.data).name}, with your changes above: its distance, its "
         "midpoint, and the moves up and down of each column.",
-        f"It does not query {subject.name}: a model has no laws of its own. What its answers must satisfy is tried on the pages "
-        "Check-up, Relations and Hunts.",
+        f"It does not query {subject.name}. So the two laws about answers, determinism and batches, are not checked here: the page "
+        "Check-up and the relations “repeats” and “batches” try them. What the answers must satisfy is tried on Relations and "
+        "Hunts.",
     ]
 
 
