@@ -7,6 +7,7 @@ import functools
 import gc
 import os
 import pickle
+import re
 import subprocess
 import sys
 import tempfile
@@ -17,9 +18,12 @@ import typer.testing
 from _pytest.doctest import DoctestModule
 from _pytest.pathlib import import_path
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 import datamorphic as dm
 from datamorphic.data import sets
+
+gc.disable()  # until the tests are collected: nothing made before goes away
 
 # Whatever a test leaves in the temporary directory goes away with the session. Workers share the folder of the process
 # that started them, and other users may enter it: a PostgreSQL server does not run as root.
@@ -42,6 +46,8 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("datamorphic")
+if "DATAMORPHIC_LONG" not in os.environ:  # reads the source of all modules for constants to draw: seconds in every process
+    providers.is_local_module_file = lambda path: False
 COMPILER = pytest.StashKey[subprocess.Popen]()
 THREAD_LIMITS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -112,7 +118,11 @@ def pytest_collection(session):
     """Begin to import at another file in each process, or all would rewrite the asserts of the same files at once."""
     if not hasattr(session.config, "workerinput"):
         return
-    files = sorted(Path(__file__).parent.rglob("test_*.py"))
+    files = [
+        path
+        for path in sorted(Path(__file__).parent.rglob("test_*.py"))
+        if not any(pytest_ignore_collect(part, session.config) for part in (path, path.parent))
+    ]
     given = session.config.workerinput
     first = int(given["workerid"].removeprefix("gw")) * len(files) // given["workercount"]
     for path in files[first:] if first else ():
@@ -120,11 +130,33 @@ def pytest_collection(session):
             import_path(path, mode="importlib", root=session.config.rootpath, consider_namespace_packages=False)
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_collect_file():
-    """Leave out the docstrings of tests, which have no examples."""
-    collectors = yield
-    return [collector for collector in collectors if not isinstance(collector, DoctestModule)]
+FOLDER_MARKS = {"integration": ["integration"], "quality": ["quality", "slow"], "behaviour": ["slow"]}
+
+
+SLOW_FILE = re.compile(r"^pytestmark = (\[\s*)?(pytest\.mark\.\w+, )*pytest\.mark\.slow", re.MULTILINE)
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Spare the import of files whose tests are all deselected."""
+    selection = config.getoption("markexpr")
+    if selection == "not studio":
+        return collection_path.name.startswith("test_studio") or None
+    if selection != "not slow":
+        return None
+    if collection_path.name.startswith("test_") and collection_path.suffix == ".py":
+        return bool(SLOW_FILE.search(collection_path.read_text(encoding="utf-8"))) or None
+    return "slow" in FOLDER_MARKS.get(collection_path.name, ()) or None
+
+
+class Docstrings:
+    """Search docstrings only in modules with examples, and in no tests. (Hooks of this file do not see the package.)"""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collect_file(self, file_path):
+        collectors = yield
+        if file_path.suffix == ".py" and "tests" not in file_path.parts and b">>>" in file_path.read_bytes():
+            return collectors
+        return [collector for collector in collectors if not isinstance(collector, DoctestModule)]
 
 
 def pytest_collection_modifyitems(config, items):
@@ -132,9 +164,8 @@ def pytest_collection_modifyitems(config, items):
     if hasattr(config, "workerinput"):  # last, when the kernels are compiled: or every process would compile them
         items.sort(key=lambda item: item.nodeid.startswith(COMPILED_TESTS))
     tests = Path(__file__).parent
-    marks = {"integration": ["integration"], "quality": ["quality", "slow"], "behaviour": ["slow"]}
     for item in items:
-        for mark in marks.get(item.path.relative_to(tests).parts[0] if item.path.is_relative_to(tests) else "", ()):
+        for mark in FOLDER_MARKS.get(item.path.relative_to(tests).parts[0] if item.path.is_relative_to(tests) else "", ()):
             item.add_marker(mark)
         if item.name in SLOW_EXAMPLES:
             item.add_marker("slow")
@@ -145,13 +176,14 @@ def pytest_collection_modifyitems(config, items):
 def pytest_collection_finish():
     """Spare the garbage collector the objects of imports and of thousands of tests: a tenth of the time of all tests."""
     sys.dont_write_bytecode = _WITHOUT_BYTECODE
-    gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
+    gc.enable()
 
 
 def pytest_configure(config):
     """Where several processes share the work: one thread each, and the kernels compiled while the first tests run."""
+    config.pluginmanager.register(Docstrings())
     if not hasattr(config, "workerinput") and config.getoption("numprocesses", None):
         for variable in THREAD_LIMITS:  # threads of two workers would wait for each other, at ten times the cost
             os.environ.setdefault(variable, "1")
