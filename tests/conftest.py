@@ -46,7 +46,9 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("datamorphic")
-if "DATAMORPHIC_LONG" not in os.environ:  # reads the source of all modules for constants to draw: seconds in every process
+if (
+    "DATAMORPHIC_LONG" not in os.environ
+):  # reads the source of all modules for constants to draw: seconds in every process
     providers.is_local_module_file = lambda path: False
 COMPILER = pytest.StashKey[subprocess.Popen]()
 THREAD_LIMITS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -165,7 +167,9 @@ def pytest_collection_modifyitems(config, items):
         items.sort(key=lambda item: item.nodeid.startswith(COMPILED_TESTS))
     tests = Path(__file__).parent
     for item in items:
-        for mark in FOLDER_MARKS.get(item.path.relative_to(tests).parts[0] if item.path.is_relative_to(tests) else "", ()):
+        for mark in FOLDER_MARKS.get(
+            item.path.relative_to(tests).parts[0] if item.path.is_relative_to(tests) else "", ()
+        ):
             item.add_marker(mark)
         if item.name in SLOW_EXAMPLES:
             item.add_marker("slow")

@@ -17,7 +17,7 @@ from datamorphic.hunting.measures import dispersion
 from datamorphic.relations.box import Affine
 from datamorphic.relations.function import FunctionRelation
 from datamorphic.testing.conformance import check_generator
-from support.cases import thin
+from support.cases import LONG, in_one_test, thin
 
 NAMES = [name for name in (*GENERATORS, *VARIANTS) if name not in ("RT", "FSCS")]  # other names for the same
 CUTTING = ["MT-BART", "MT-IPART", "SFIDMT-BART", "BART", "IPART", "MT-RPART", "RPART"]
@@ -40,11 +40,11 @@ KINDS = dm.Space([*WHOLE.features, dm.Categorical("c", ["a", "b", "c"])])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "case"), thin(NAMES, ["one number", "two sources by hand", "a space"], keep=2))
+@pytest.mark.parametrize(("name", "case"), thin(NAMES, ["one number", "two sources by hand", "a space"]))
 def test_conformance(name, case):
     space = WHOLE if name in CUTTING else KINDS
     asked = {"one number": TRIPLED, "two sources by hand": MEETING, "a space": space}[case]
-    check_generator(lambda seed: make_generator(name, asked, seed=seed), asked, groups=50)
+    check_generator(lambda seed: make_generator(name, asked, seed=seed), asked, groups=50 if LONG else 20)
 
 
 def test_conformance_suite_detects_wrong_generators():
@@ -81,7 +81,7 @@ def test_conformance_suite_detects_wrong_generators():
 MANY = {"IPART": 8, "MT-IPART": 8, "SFIDMT-BART": 8, "RPART": 8, "MT-RPART": 8}  # beyond that they refuse
 
 
-@pytest.mark.parametrize("name", NAMES)
+@in_one_test("name", NAMES)
 def test_many_columns(name):
     d = MANY.get(name, 30)
     groups = make_generator(name, follows(Affine.scaled(3.0, d), [(0, 1)] * d), seed=0).propose(20)
@@ -99,17 +99,17 @@ CONSTANT = {
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "case"), thin(NAMES, [*CONSTANT]))
 def test_constant_follow_ups(name, case):
-    groups = make_generator(name, CONSTANT[case], seed=0).propose(150)
+    groups = make_generator(name, CONSTANT[case], seed=0).propose(40)
     assert (groups.follow_ups == 0.5).all()
-    assert np.unique(groups.sources[:, 0]).size == 150
+    assert np.unique(groups.sources[:, 0]).size == 40
 
 
-@pytest.mark.parametrize("name", NAMES)
+@in_one_test("name", NAMES)
 def test_follow_ups_that_are_not_numbers(name):
     nowhere = follows(lambda x: x * np.nan, follow_domain=[(0, 1)] * 2)
-    groups = make_generator(name, nowhere, seed=0).propose(80)
+    groups = make_generator(name, nowhere, seed=0).propose(30)
     assert np.isnan(groups.follow_ups).all()
-    assert np.unique(groups.sources[:, 0]).size == 80
+    assert np.unique(groups.sources[:, 0]).size == 30
 
 
 @pytest.mark.parametrize("name", ["SFIDMT-ART", "MT-ART-Min", "MT-BART", "MT-RPART"])
@@ -177,8 +177,7 @@ def test_invalid_domains_are_refused(name, domain, complaint):
         make_generator(name, domain)
 
 
-@pytest.mark.parametrize("k", [0, -3, 1.5, "3", math.nan])
-@pytest.mark.parametrize("name", NAMES)
+@in_one_test("name, k", thin(NAMES, [0, -3, 1.5, "3", math.nan], keep=2))
 def test_numbers_of_candidates(name, k):
     with pytest.raises(ArgumentError, match="'k'"):
         make_generator(name, (0, 1), k=k)

@@ -18,6 +18,7 @@ from datamorphic.errors import ArgumentError, TestSystemError
 from datamorphic.morphisms.strategies import build_pool
 from datamorphic.runs import failures
 from datamorphic.runs.store import Store
+from support.cases import LONG
 
 pytest_plugins = ["support.postgres"]
 
@@ -127,13 +128,13 @@ def test_counterexamples_are_tried_first_until_they_are_fixed(store, faulty, sou
     words = {result.law: result.words for result in found.broken}
     assert case.message == words[law]
 
-    for seed in (1, 2):
+    for seed in (1,):
         again = dm.laws(broken, examples=1, seed=seed, store=store)
         (told,) = (result for result in again.broken if result.law == law)
         assert told.words == words[law]
         pd.testing.assert_frame_equal(told.cases, next(result.cases for result in found.broken if result.law == law))
         assert told.first == (True,)
-    assert kept_cases(store, law)[0].times == 3
+    assert kept_cases(store, law)[0].times == 2
 
     after = dm.laws(mended, examples=1, seed=5, store=store)
     assert outcome(after)[law] == "HOLDS"
@@ -167,7 +168,7 @@ def test_missing_values_categories_and_integers_survive_the_store(store, wrong):
             picked = np.array([bool(wrong(p.iloc[[i]]).iloc[0]) for i in range(len(p))])
             return moved.assign(y=np.where(picked, 10 - moved["y"], moved["y"]))
 
-    assert outcome(dm.laws(Odd, examples=150, store=store))["locality"] == "BROKEN"
+    assert outcome(dm.laws(Odd, examples=150 if LONG else 60, store=store))["locality"] == "BROKEN"
     assert outcome(dm.laws(Odd, examples=1, seed=1))["locality"] == "HOLDS"
     assert outcome(dm.laws(Odd, examples=1, seed=1, store=store))["locality"] == "BROKEN"
 
@@ -211,7 +212,7 @@ def test_a_new_counterexample_is_reported_before_a_remembered_one(store, monkeyp
 
 @pytest.mark.slow
 def test_the_first_check_in_a_store_equals_one_without_a_store(store):
-    for faulty in (WrongMidpoint, WrongMove, Mended):
+    for faulty in (WrongMidpoint, Mended):
         system = called("S" + faulty.__name__, faulty)
         assert dm.laws(system, examples=40, store=store) == dm.laws(system, examples=40)
 
@@ -291,7 +292,7 @@ class Moody(Mended):
 @pytest.mark.parametrize(("system", "law"), [(Crowded, "batches"), (Moody, "determinism")])
 def test_laws_about_batches_are_tried_again_with_the_pool(store, system, law):
     assert outcome(dm.laws(system, examples=MANY, store=store))[law] == "BROKEN"
-    for seed in (1, 2):
+    for seed in (1,):
         assert outcome(dm.laws(system, examples=1, seed=seed, store=store))[law] == "BROKEN"
 
     class Steady(system):
@@ -329,7 +330,7 @@ def test_counterexamples_of_another_space_are_neither_tried_nor_removed(found, f
         def mid(self, a, b):
             return self.space.midpoint(a, b)
 
-    other = dm.laws(type("S", (Other,), {}), examples=30, store=found)
+    other = dm.laws(type("S", (Other,), {}), examples=5, store=found)
     assert other.tried_first == NOTHING
     assert "tried first" not in str(other)
     assert kept_cases(found) == before
@@ -536,7 +537,7 @@ def test_the_command_keeps_counterexamples_and_tries_them_first(run):
 @pytest.mark.slow
 def test_the_command_works_without_a_store(run, store, tmp_path):
     for _ in range(2):  # the second one knows nothing of the first
-        result = run("laws", "cornered_system:Corner", "--examples", "60", "--store", "none", "--json")
+        result = run("laws", "cornered_system:Corner", "--examples", "40", "--store", "none", "--json")
         document = json.loads(result.stdout)
         assert result.exit_code == 1
         assert document["run"] is None

@@ -18,7 +18,7 @@ def outcome(report):
 
 @pytest.mark.slow
 def test_the_wine_midpoint_is_found():
-    report = dm.laws(faulty.WineMidpoint, examples=200)
+    report = dm.laws(faulty.WineMidpoint, examples=200 if LONG else 40)
     assert not report.holds
     broken = {result.law: result for result in report.broken}
     assert set(broken) == {"midpoint", "completeness"}
@@ -29,7 +29,7 @@ def test_the_wine_midpoint_is_found():
 
 @pytest.mark.slow
 def test_the_bank_moves_that_reset_other_kinds_are_found():
-    broken = {result.law: result for result in dm.laws(faulty.BankReset, examples=200).broken}
+    broken = {result.law: result for result in dm.laws(faulty.BankReset, examples=200 if LONG else 20).broken}
     assert "locality" in broken
     words = broken["locality"].words
     assert "up_Gender is a move of 'Gender' and changes others too: 'Customer_Age' from 20 to 0" in words
@@ -38,7 +38,7 @@ def test_the_bank_moves_that_reset_other_kinds_are_found():
 
 @pytest.mark.slow
 def test_the_bank_moves_that_never_reach_the_last_category_are_found():
-    report = dm.laws(faulty.BankLastCategory, examples=60)
+    report = dm.laws(faulty.BankLastCategory, examples=60 if LONG else 10)
     assert [result.law for result in report.broken] == ["completeness"]
     assert report.broken[0].words == (
         "no sequence of up_Gender and down_Gender leads from Gender = F to M, which is never reached "
@@ -48,13 +48,13 @@ def test_the_bank_moves_that_never_reach_the_last_category_are_found():
 
 @pytest.mark.slow
 def test_the_sound_bank_system_breaks_no_law():
-    assert dm.laws(faulty.BankSound, examples=40).holds
+    assert dm.laws(faulty.BankSound, examples=40 if LONG else 10).holds
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(dm.subjects))
 def test_all_laws_hold_for_the_ten_subjects(name):
-    assert set(outcome(dm.laws(dm.subjects[name], examples=60 if LONG else 30)).values()) == {"HOLDS"}
+    assert set(outcome(dm.laws(dm.subjects[name], examples=60 if LONG else 10)).values()) == {"HOLDS"}
 
 
 @pytest.mark.slow
@@ -62,7 +62,7 @@ def test_all_laws_hold_for_the_ten_subjects(name):
 @pytest.mark.filterwarnings("ignore::datamorphic.errors.AmbiguousData")
 def test_all_laws_hold_for_the_moves_derived_from_real_data(real_data, name):
     hints = faulty.BANK_HINTS if name == "bank_churners" else {}
-    report = dm.laws(dm.Space.from_frame(real_data(name), target="target", **hints), examples=60)
+    report = dm.laws(dm.Space.from_frame(real_data(name), target="target", **hints), examples=60 if LONG else 10)
     assert report.holds, str(report)
     assert sum(state == "HOLDS" for state in outcome(report).values()) == 8
 
@@ -150,11 +150,11 @@ class Moody:
         ({"up": dm.datamorphism(feature="y")(lambda self, p: p / 0 if len(p) else p)}, "closure", "up set 'x' to"),
         ({"up": dm.datamorphism(feature="y")(lambda self, p: p["z"])}, "closure", "raised KeyError"),
         ({"classify": dm.executor(Moody().weather)}, "determinism", "queried twice, it answers"),
-        ({"classify": dm.executor(lambda self, p: Moody.company(p))}, "batches", "in a batch of 60 and"),
+        ({"classify": dm.executor(lambda self, p: Moody.company(p))}, "batches", "in a batch of 40 and"),
     ],
 )  # fmt: skip
 def test_every_law_can_be_broken_and_is_reported(members, law, words):
-    broken = {result.law: result for result in dm.laws(variant(**members), examples=60).broken}
+    broken = {result.law: result for result in dm.laws(variant(**members), examples=40).broken}
     assert law in broken, broken
     assert words in broken[law].words
     assert len(broken[law].words) < 600
@@ -162,9 +162,9 @@ def test_every_law_can_be_broken_and_is_reported(members, law, words):
 
 @pytest.mark.slow
 def test_a_sound_system_satisfies_all_laws_and_a_seed_is_reproducible():
-    assert dm.laws(Sound, examples=80).holds
+    assert dm.laws(Sound, examples=30).holds
     bad = variant(mid=dm.datamorphism(lambda self, a, b: a.assign(y=b["y"] + 3)))
-    first, second = (dm.laws(bad, examples=50, seed=5) for _ in range(2))
+    first, second = (dm.laws(bad, examples=20, seed=5) for _ in range(2))
     assert str(first) == str(second)
     # shrunk: nothing but the fault is left
     midpoint = next(result for result in first.broken if result.law == "midpoint")

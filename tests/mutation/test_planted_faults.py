@@ -13,6 +13,7 @@ from datamorphic.data import knn, naive_bayes
 from datamorphic.data.knn import KNN
 from datamorphic.data.naive_bayes import NaiveBayes
 from datamorphic.mutation.forge import load_module
+from support.cases import LONG
 
 DISTANCE = "total += difference * difference"
 FAULTS = {  # the module, a place in its text, what is planted there, and the learner it is planted in
@@ -67,17 +68,23 @@ def planted(request):
     ("planted", "relation", "inputs"),
     [
         ("+= turned = in the distance", "MR-1.2", 20),
-        ("+= turned = in the distance", "MR-2.1", 20),
         ("k = 1 turned 2", "MR-1.1", 20),
-        ("k = 1 turned 2", "MR-4.1", 20),
         ("ties of the vote broken by sample order", "sample order", 60),
-        ("attribute off by one in the distance", "MR-1.2", 20),
         ("attribute off by one in the distance", "constant column", 20),
-        ("variance of all rows", "MR-5.1", 300),
         ("variance of all rows", "MR-3.2 odds", 20),
-        ("attribute off by one in the means", "MR-1.2", 60),
         ("attribute off by one in the means", "MR-2.2 shared", 20),
         ("prior dropped", "MR-3.2 odds", 20),
+        *(
+            [
+                ("+= turned = in the distance", "MR-2.1", 20),
+                ("k = 1 turned 2", "MR-4.1", 20),
+                ("attribute off by one in the distance", "MR-1.2", 20),
+                ("variance of all rows", "MR-5.1", 300),
+                ("attribute off by one in the means", "MR-1.2", 60),
+            ]
+            if LONG
+            else []
+        ),
     ],
     indirect=["planted"],
 )
@@ -126,10 +133,10 @@ def test_a_dropped_prior_changes_no_label(planted):
 @pytest.mark.slow
 @pytest.mark.parametrize("learner", [KNN(1), KNN(3), NaiveBayes()], ids=["KNN(1)", "KNN(3)", "NaiveBayes"])
 def test_a_correct_learner_has_no_violations(learner):
-    report = dm.check(learner, relations="necessary", inputs=60)
+    report = dm.check(learner, relations="necessary", inputs=60 if LONG else 20)
     assert report.passed
     assert report.table["necessary"].all()
     assert (report.table["violated"] == 0).all()
     assert (report.table["undefined"] == 0).all()
-    judged = report.table["holds"] > 50
+    judged = report.table["holds"] > (50 if LONG else 15)
     assert judged[~report.table["relation"].isin(["weights", "sparse"])].all()

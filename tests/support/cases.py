@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import os
 from itertools import product
 
+import pytest
 from hypothesis import settings
 
 from datamorphic.audit.options import CHECK_NAMES
@@ -41,3 +44,31 @@ def thin(first, second, keep=1):
         for number, one in enumerate(first)
         for turn in range(keep)
     ]
+
+
+def in_one_test(names, values):
+    """Like pytest.mark.parametrize, for hundreds of cheap cases: they are one test, which lists all that fail."""
+    names = names.split(", ") if isinstance(names, str) else list(names)
+
+    def decorate(test):
+        parameters = inspect.signature(test).parameters
+
+        def run_all(**fixtures):
+            failures = []
+            for value in values:
+                case = dict(zip(names, value, strict=True)) if len(names) > 1 else {names[0]: value}
+                try:
+                    test(**fixtures, **case)
+                except (Exception, pytest.fail.Exception) as error:
+                    failures.append((case, error))
+            if failures:
+                lines = (f"{case}: {type(error).__name__}: {error}" for case, error in failures)
+                raise AssertionError("\n".join(lines)) from failures[0][1]
+
+        functools.update_wrapper(run_all, test)
+        del run_all.__wrapped__
+        others = [parameter for name, parameter in parameters.items() if name not in names]
+        run_all.__signature__ = inspect.Signature(others)
+        return run_all
+
+    return decorate

@@ -199,7 +199,7 @@ JUNK = st.one_of(
 
 @pytest.mark.slow
 @settings(
-    max_examples=500 if LONG else 8,
+    max_examples=500 if LONG else 3,
     deadline=None,
     phases=(Phase.explicit, Phase.generate),  # to shrink a walk takes minutes
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

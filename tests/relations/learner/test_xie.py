@@ -14,6 +14,7 @@ from datamorphic.errors import UsageError
 from datamorphic.mutation.cross_validation import is_passing
 from datamorphic.relations.learner.necessity import find_stance
 from datamorphic.studies.published import errata, erratum, misprints, published, tables
+from support.cases import LONG, in_one_test
 
 #: a row of figures is spread over these tables
 STUDIES = [
@@ -55,7 +56,7 @@ def contradicts(row):
     return (mutants > 0 and abs(runs / mutants - cost) > 0.0051) or abs(mutants / walks * 50 - capability) > 0.0051
 
 
-@pytest.mark.parametrize("names", STUDIES, ids=lambda names: names[0])
+@in_one_test("names", STUDIES)
 def test_cost_and_capability_follow_from_runs_and_mutants(names):
     known = listed(names)
     found = set()
@@ -71,7 +72,7 @@ def test_cost_and_capability_follow_from_runs_and_mutants(names):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", range(14, 26))
+@in_one_test("number", range(14, 26) if LONG else range(14, 26, 4))
 def test_totals_and_means_follow_from_the_rows(number):
     frame = published(f"000-{number}")
     wrong = misprints()
@@ -87,7 +88,7 @@ def test_totals_and_means_follow_from_the_rows(number):
             assert ours == pytest.approx(row["published"], abs=0.051 if kind == "total" else 0.016), (place, row)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("table", "where", "value"),
     [
         ("001-1", {"subject": "Triangle 2", "walks": 200, "measure": "runs"}, 4221.6),
@@ -289,7 +290,7 @@ def test_both_tables_of_effects_agree_about_the_mutants_they_share():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("table", tables())
+@in_one_test("table", tables())
 def test_tables_are_tidy(table):
     frame = published(table)
     assert list(frame.columns) == [*PLACE, "measure", "published"]
