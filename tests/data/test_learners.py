@@ -12,6 +12,7 @@ from datamorphic.data import learners
 from datamorphic.data.learners import reference_model, reference_space
 from datamorphic.errors import UsageError
 from datamorphic.studies.published import published
+from support.cases import rotate
 
 
 def score(model, rows):
@@ -19,8 +20,7 @@ def score(model, rows):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", learners.REFERENCE_SETS)
-@pytest.mark.parametrize("model", ["DT", "NB", "NB2"])
+@pytest.mark.parametrize(("name", "model"), rotate(list(learners.REFERENCE_SETS), ["DT", "NB", "NB2"]))
 def test_models_are_as_accurate_as_published(real_data, name, model):
     frame = real_data(name)
     whole, part = learners.training_rows(name, frame)

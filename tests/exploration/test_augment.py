@@ -10,6 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import datamorphic as dm
 from datamorphic.errors import ArgumentError, DataError
+from support.cases import LONG
 from support.fronts import PLANE, credit, explore, without
 
 
@@ -134,7 +135,7 @@ def poor_front(labelled):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dtype", ["Int64", "boolean", "float", "category"])
+@pytest.mark.parametrize("dtype", ["Int64", "category", *(["boolean", "float"] if LONG else [])])
 def test_nullable_and_other_labels_get_points(dtype, labelled, poor_front):
     data = labelled.assign(
         rating=(labelled["rating"] == "poor").astype(int).astype(dtype if dtype != "category" else int)

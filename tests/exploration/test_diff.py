@@ -275,7 +275,7 @@ def raising(f):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("falls", [silent, raising])
+@pytest.mark.parametrize("falls", [silent, raising] if LONG else [raising])
 def test_a_model_that_stopped_answering_has_changed(falls, tmp_path):
     old = explore(lambda f: (f["x"] > 5).astype(float), walks=60)
     new = explore(falls, seed=1, walks=60)
@@ -330,7 +330,7 @@ def test_the_same_model_with_another_seed_is_unchanged(many, tmp_path):
         fronts.append(dm.Front.load(tmp_path / f"{number}.parquet"))
     alarms = [
         not old.diff(new).unchanged
-        for olds, news in ((fronts, many), (many, fronts), (fronts, fronts))
+        for olds, news in (((fronts, many), (many, fronts), (fronts, fronts)) if LONG else ((fronts, fronts),))
         for old, new in zip(olds[:-1], news[1:], strict=True)
     ]
     assert sum(alarms) == 0
@@ -371,7 +371,7 @@ def test_the_text_has_no_python_syntax(mixed_front, people):
         seed=1,
         strategy="random_walk",
     )
-    for change in (mixed_front.diff(new), without(mixed_front).diff(new), mixed_front.diff(without(new))):
+    for change in (mixed_front.diff(new), without(mixed_front).diff(new)):
         text = change.describe()
         assert "front." not in text
         assert "()" not in text

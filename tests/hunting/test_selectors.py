@@ -32,7 +32,7 @@ CASES = {"affine": AFFINE, "by a function": BY_FUNCTION, "whole numbers": MIXED}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "case"), thin([*SELECTORS], [*CASES], keep=2))
+@pytest.mark.parametrize(("name", "case"), thin([*SELECTORS], [*CASES]))
 def test_every_selector_keeps_the_contract(name, case):
     check_selector(SELECTORS[name], CASES[case], opens=name != "random")
 

@@ -6,6 +6,7 @@ import pytest
 
 from datamorphic.space import token_edits
 from datamorphic.space.token_edits import count_edits, halve, mark_edits, split_tokens
+from support.cases import LONG
 
 
 @pytest.mark.parametrize(
@@ -48,7 +49,8 @@ def test_long_texts_are_compared_position_by_position(monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_million_characters_do_not_hang():
-    a, b = "word and more " * 70_000, "other and less " * 70_000
-    assert count_edits([a], [b])[0] == 140_000
-    assert len(halve([a], [b], to_first=[True])[0]) > 900_000
+def test_very_long_texts_do_not_hang():
+    words = 70_000 if LONG else 20_000
+    a, b = "word and more " * words, "other and less " * words
+    assert count_edits([a], [b])[0] == 2 * words
+    assert len(halve([a], [b], to_first=[True])[0]) > 12 * words

@@ -43,6 +43,7 @@ from datamorphic.trees.descent import find_leaves
 from datamorphic.trees.read import read_trees
 from datamorphic.trees.rules import Range, find_box, format_rule
 from datamorphic.trees.tree import Tree
+from support.cases import LONG, thin
 from support.versions import splits_missing_values_well
 
 RNG = np.random.default_rng(7)
@@ -193,12 +194,12 @@ def test_examples_land_where_intended_and_keep_dtypes():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(2 if LONG else 1))
 def test_examples_of_forests_and_from_any_row(seed):
     rng = np.random.default_rng(seed)
     forest = ExtraTreesClassifier(5, random_state=seed).fit(LOANS, GIVEN)
     found = cover(forest, FEW)
-    for leaf in rng.permutation(found.uncovered(None).index)[:8]:
+    for leaf in rng.permutation(found.uncovered(None).index)[: 8 if LONG else 3]:
         check_example(found, leaf)
         near = LOANS.iloc[[rng.integers(400)]]
         made, _ = check_example(found, leaf, near)
@@ -337,8 +338,7 @@ SCALED = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SCALED)
-@pytest.mark.parametrize("form", ["frame", "array"])
+@pytest.mark.parametrize(("name", "form"), thin(list(SCALED), ["frame", "array"]))
 def test_trees_behind_steps_that_keep_the_columns(name, form):
     numbers = LOANS.astype(float)
     model = SCALED[name].fit(numbers if form == "frame" else numbers.to_numpy(), GIVEN)
@@ -354,7 +354,7 @@ def test_trees_behind_steps_that_keep_the_columns(name, form):
     assert len(told) > 3
     for item in told:  # owner is 0 or 1, and age is whole
         assert re.fullmatch(r"owner (<=|<|>|>=) 0.5|([\d.]+ <=? )?age (<=|<|>|>=) \d+(.5)?", item), item
-    for leaf in found.uncovered(None).index[::6]:
+    for leaf in found.uncovered(None).index[:: 6 if LONG else 12]:
         check_example(found, leaf)
 
 

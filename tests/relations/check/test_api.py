@@ -33,6 +33,7 @@ from datamorphic.runs import failures
 from datamorphic.runs.engine_base import Engine
 from datamorphic.runs.store import Store
 from datamorphic.systems.learner import Learner
+from support.cases import LONG
 
 COLUMNS = [
     "relation", "purpose", "necessary", "strictness", "inputs", "violated", "inapplicable", "undefined", "rate", "low", "high",
@@ -579,7 +580,7 @@ def test_an_unrepeatable_learner_is_judged_by_distribution():
 
 @pytest.mark.slow
 def test_the_same_seed_gives_the_same_report():
-    reports = [check(KNN(3), relations=["MR-1.1", "MR-0 subset"], seed=seed, shrink=True) for seed in (5, 5, 6)]
+    reports = [check(KNN(3), relations=["MR-1.1"], seed=seed, shrink=True, inputs=40) for seed in (5, 5, 6)]
     one, two, other = ({**json.loads(report.to_json()), "seconds": 0} for report in reports)
     assert one == two
     assert one["violations"] != other["violations"]
@@ -690,7 +691,7 @@ def known(url):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("data", ["random", "frame"])
+@pytest.mark.parametrize("data", ["random", "frame"] if LONG else ["frame"])
 def test_violations_are_stored_replayed_and_forgotten_when_fixed(url, data, monkeypatch):
     given = () if data == "random" else (table(),)
     learner = Mendable(1) if data == "random" else Worded(1)
@@ -754,7 +755,7 @@ def test_hostile_names_are_escaped():
     evil = type(
         "Evil", (Backwards,), {"name": EVIL, "says": f"{EVIL} \x1b[31m\x00: {EVIL}", "change": lambda self, *given: EVIL}
     )  # fmt: skip
-    report = check(First(1), data, [evil, "sample order"], "y", rows=20, inputs=60, name=EVIL, shrink=True)
+    report = check(First(1), data, [evil, "sample order"], "y", rows=12, inputs=40, name=EVIL, shrink=True)
     assert {EVIL, "sample order"} == set(report.examples)
     page = report.to_html()
     body = page[page.index("<body") :]
