@@ -22,6 +22,7 @@ from datamorphic.errors import (
     UntrustedError,
 )
 from datamorphic.space.serialize import space_from_dict
+from support.cases import in_one_test
 
 FRAME = pd.DataFrame({"x": [0.0, 1.0, 2.0], "n": [10, 20, 30], "c": ["a", "b", "a"]})
 SPACE = dm.Space([dm.Continuous("x", 0, 2), dm.Integer("n", 10, 30), dm.Categorical("c", ["a", "b"])])
@@ -170,7 +171,7 @@ CASES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", CASES)
+@in_one_test("name", CASES)
 def test_bad_input(name):
     call, kind, words = CASES[name]
     with pytest.raises(DatamorphicError) as caught:

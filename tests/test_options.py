@@ -5,8 +5,6 @@ from __future__ import annotations
 import inspect
 from dataclasses import MISSING, fields
 
-import pytest
-
 import datamorphic as dm
 from datamorphic.audit.options import AuditOptions
 from datamorphic.exploration.options import ExploreOptions, PlanOptions
@@ -20,6 +18,7 @@ from datamorphic.scripting.options import PlayOptions
 from datamorphic.synthesis.combination.options import CombineOptions
 from datamorphic.synthesis.optimisation.options import OptimiseOptions
 from datamorphic.trees.coverage.options import CoverOptions, SelectOptions
+from support.cases import in_one_test
 
 #: What is tested, and with what.
 SUBJECTS = {
@@ -65,14 +64,14 @@ OPTION_SETS = {
 }
 
 
-@pytest.mark.parametrize("name", OPTION_SETS)
+@in_one_test("name", OPTION_SETS)
 def test_parameters_are_options(name):
     parameters = set(inspect.signature(getattr(dm, name)).parameters)
     options = {field.name for field in fields(OPTION_SETS[name])}
     assert parameters - options <= SUBJECTS | RUN_SETTINGS | HINTS | GENERATOR_PARAMETERS
 
 
-@pytest.mark.parametrize("name", OPTION_SETS)
+@in_one_test("name", OPTION_SETS)
 def test_defaults_are_equal(name):
     parameters = inspect.signature(getattr(dm, name)).parameters
     for field in fields(OPTION_SETS[name]):

@@ -10,11 +10,12 @@ import datamorphic as dm
 from datamorphic.data.example_systems import PRODUCTS, example_systems
 from datamorphic.relations.patterns.examples import EXAMPLES
 from datamorphic.space.answers import to_hashable
+from support.cases import in_one_test
 
 HAND_WRITTEN = ["product search", "translator", "route finder", "temperature converter"]
 
 
-@pytest.mark.parametrize("name", example_systems)
+@in_one_test("name", example_systems)
 def test_a_system_answers_all_its_cases(name):
     system = pickle.loads(pickle.dumps(example_systems[name]))
     outputs = system.sut.execute(system.cases)
@@ -23,9 +24,7 @@ def test_a_system_answers_all_its_cases(name):
     assert dm.wrap(system).execute(system.cases.iloc[:1]).values[0] == to_hashable(system(**first))
 
 
-@pytest.mark.parametrize(
-    ("system", "fault"), [(name, fault) for name in HAND_WRITTEN for fault in example_systems[name].faults]
-)
+@in_one_test(("system", "fault"), [(name, fault) for name in HAND_WRITTEN for fault in example_systems[name].faults])
 def test_a_fault_changes_an_answer(system, fault):
     correct, faulty = example_systems[system], example_systems[system].with_fault(fault)
     cases = correct.cases.to_dict("records")

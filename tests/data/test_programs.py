@@ -17,6 +17,7 @@ from datamorphic.errors import DataError
 from datamorphic.mutation.operators import find_changes
 from datamorphic.studies.program_mutants import OPERATORS
 from datamorphic.studies.program_regions import measure_regions
+from support.cases import in_one_test
 
 LONG = "DATAMORPHIC_LONG" in os.environ
 KNOWN = {"emu10", "branch3.1"}
@@ -46,7 +47,7 @@ def test_unknown_names_are_refused_with_a_hint(ask, message):
         ask()
 
 
-@pytest.mark.parametrize("name", programs)
+@in_one_test("name", programs)
 def test_a_program_answers_arrays_and_single_numbers(name):
     program = programs[name]
     middle = (program.domain.low + program.domain.high) / 2 + 0.25 * np.arange(program.dimension)
@@ -57,7 +58,7 @@ def test_a_program_answers_arrays_and_single_numbers(name):
     assert (many == one).all()
 
 
-@pytest.mark.parametrize("name", programs)
+@in_one_test("name", programs)
 def test_each_mutant_violates_some_relation_on_some_inputs(name):
     program = programs[name]
     assert len(program.mutants) >= 10
@@ -80,7 +81,7 @@ def test_each_mutant_violates_some_relation_on_some_inputs(name):
     assert dict(zip(regions["mutant"], regions["operator"], strict=True)) == operators
 
 
-@pytest.mark.parametrize("name", programs)
+@in_one_test("name", programs)
 def test_stored_rates_agree_with_other_inputs(name):
     program = programs[name]
     stored = program.regions

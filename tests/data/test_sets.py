@@ -10,6 +10,7 @@ import pytest
 
 import datamorphic as dm
 from datamorphic.data import sets
+from support.cases import in_one_test
 
 
 def test_a_data_home_comes_first(tmp_path, monkeypatch):
@@ -80,7 +81,7 @@ PLAIN = {
 }
 
 
-@pytest.mark.parametrize("name", PLAIN)
+@in_one_test("name", PLAIN)
 def test_subjects_equal_the_plain_ones(name):
     subject = dm.subjects[name]
     rng = np.random.default_rng(1)

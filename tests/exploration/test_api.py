@@ -364,7 +364,7 @@ def test_clusterers_with_and_without_predict(blobs):
 # -- errors and limits ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("arguments", "error", "says"),
     [
         ({"strategy": "random"}, ArgumentError, "'random_walk'"),

@@ -8,6 +8,7 @@ import pytest
 import datamorphic as dm
 from datamorphic.errors import DataError
 from datamorphic.exploration import io as files
+from support.cases import in_one_test
 from support.fronts import explore
 
 
@@ -80,7 +81,7 @@ def saved_with(about, table, path):
     return path
 
 
-@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+@in_one_test("damage", DAMAGE.values())
 def test_damaged_files_are_rejected_by_name(damage, written, tmp_path):
     import pyarrow as pa
 

@@ -12,9 +12,10 @@ from datamorphic.exploration.borders import Jump, MultiLabel, Threshold
 from datamorphic.exploration.options import STRATEGIES, ExploreOptions, PlanOptions
 from datamorphic.runs.flow import Budget
 from datamorphic.space.options import SpaceOptions
+from support.cases import in_one_test
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("arguments", "name"),
     [
         ({"strategy": "nowhere"}, "strategy"),

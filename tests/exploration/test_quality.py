@@ -9,6 +9,7 @@ import datamorphic as dm
 from datamorphic.errors import ArgumentError
 from datamorphic.exploration.page import build_front_page
 from datamorphic.reporting.html import render_page
+from support.cases import in_one_test
 from support.fronts import explore, step, without
 
 
@@ -94,7 +95,7 @@ def test_quality_is_computed_once_and_counts_invalid_values(mixed_front, monkeyp
     assert len(some.quality()) == 5
 
 
-@pytest.mark.parametrize("confidence", [0, 1, 1.5, -1, "a", True, np.nan])
+@in_one_test("confidence", [0, 1, 1.5, -1, "a", True, np.nan])
 def test_intervals_need_a_valid_confidence(mixed_front, confidence):
     for interval in (mixed_front.capability_interval, mixed_front.cost_interval):
         with pytest.raises(ArgumentError, match="'confidence' parameter of Front"):

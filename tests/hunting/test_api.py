@@ -19,7 +19,7 @@ from datamorphic.hunting.loop import RoundRobin
 from datamorphic.hunting.selectors import SELECTORS
 from datamorphic.relations.base import VIOLATED
 from datamorphic.relations.predictor import PREDICTOR_RELATIONS
-from support.cases import LONG, rotate
+from support.cases import LONG, in_one_test, rotate
 
 
 def mirrored(**more):
@@ -67,7 +67,7 @@ def test_measures_against_a_plain_loop(generator):
     assert found.violated == sum(map(sum, rows)) == len(found.violations) == found.table["violated"].sum()
 
 
-@pytest.mark.parametrize("generator", ["MT-RT", "SFIDMT-ART", "MT-ART-Min", "MT-IPART", "MT-RPART", "Halton"])
+@in_one_test("generator", ["MT-RT", "SFIDMT-ART", "MT-ART-Min", "MT-IPART", "MT-RPART", "Halton"])
 def test_f_measures_equal_those_of_a_plain_loop(generator):
     found = dm.hunt(wrong_between_2_and_3, mirrored(), generator, trials=4, seed=9)
     for trial, groups in enumerate(found.f_measures):
@@ -175,7 +175,7 @@ def test_relations_take_turns_without_a_selector():
     assert found.calls == 34 * 2 + 33 * 2 + 33 * 3
 
 
-@pytest.mark.parametrize("selector", SELECTORS)
+@in_one_test("selector", SELECTORS)
 def test_selectors(selector):
     good = mirrored(name="fine", equal=lambda x, y: (x[0], -x[1]))
     found = dm.hunt(wrong_between_2_and_3, [good, mirrored()], selector=selector, seed=5, trials=3)
@@ -485,7 +485,7 @@ def test_timeout_of_a_function_is_refused():
 # -- wrong use ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("given", "why"),
     [
         ({"relations": None}, "got no relations"),

@@ -12,7 +12,7 @@ from datamorphic.errors import ArgumentError
 from datamorphic.hunting.system_runner import find_source_box, fit_changes, to_change_function
 from datamorphic.relations.change import Change, ChangeRelation
 from datamorphic.relations.credit import CREDIT_RANGES, credit_relations
-from support.cases import LONG
+from support.cases import LONG, in_one_test
 
 COLUMNS = ["credit_score", "dti", "ltv", "upb"]
 
@@ -111,7 +111,7 @@ class SameLoan(dm.Relation):
         return frame
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("relations", "message"),
     [
         (["credit.HMR1", SameLoan], "'credit.HMR1' compares probabilities, 'same loan' compares answers"),

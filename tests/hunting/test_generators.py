@@ -154,8 +154,8 @@ def test_follow_ups_that_depend_on_outputs(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["MT-RT", "SFIDMT-ART", "BART", "RPART", "Sobol"])
-@pytest.mark.parametrize(
+@in_one_test("name", ["MT-RT", "SFIDMT-ART", "BART", "RPART", "Sobol"])
+@in_one_test(
     ("domain", "complaint"),
     [
         ((1, 0), "is empty: a lower limit is above the upper one"),
@@ -200,7 +200,7 @@ def test_cells_can_become_too_many(name, relation, monkeypatch):
         make_generator(name, relation).propose(500)
 
 
-@pytest.mark.parametrize("name", POOLED)
+@in_one_test("name", POOLED)
 def test_a_pool_holds_inputs_of_one_width(name):
     with pytest.raises(ArgumentError, match=r"one pool.*\[2, 1\]\. Use SFIDMT-ART"):
         make_generator(name, follows(lambda x: x[:, 0]))
@@ -230,7 +230,7 @@ def test_names_ignore_case_and_hyphens():
     assert repr(make_generator("sobol", (0, 1))).startswith("Sobol((0, 1)")
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("name", "options", "complaint"),
     [
         ("RRT", {"ratio": 0}, "'ratio'"),
@@ -248,8 +248,8 @@ def test_options(name, options, complaint):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["MT-RT", "SFIDMT-ART", "MT-BART", "BART"])
-@pytest.mark.parametrize(
+@in_one_test("name", ["MT-RT", "SFIDMT-ART", "MT-BART", "BART"])
+@in_one_test(
     "wrong", [lambda x: x[:-1], lambda x: np.concatenate([x, x]), lambda x: x[None], lambda x: np.zeros(len(x) + 1)]
 )
 def test_follow_ups_of_too_few_or_too_many_rows(name, wrong):
@@ -257,8 +257,8 @@ def test_follow_ups_of_too_few_or_too_many_rows(name, wrong):
         make_generator(name, follows(wrong, follow_domain=[(0, 1)] * 2)).propose()
 
 
-@pytest.mark.parametrize("wrong", [lambda x: x[:, 0], lambda x: np.hstack([x, x])])
-@pytest.mark.parametrize("name", ["SFIDMT-ART", "MT-BART", "MT-RPART"])
+@in_one_test("wrong", [lambda x: x[:, 0], lambda x: np.hstack([x, x])])
+@in_one_test("name", ["SFIDMT-ART", "MT-BART", "MT-RPART"])
 def test_follow_ups_of_too_few_or_too_many_columns(name, wrong):
     with pytest.raises(TestSystemError, match=r"columns, but its declared domain has 2"):
         make_generator(name, follows(wrong, follow_domain=[(0, 1)] * 2)).propose()
@@ -318,7 +318,7 @@ def nearest_distances(name):
     return np.array(found)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "name", ["FSCS-ART", "FSCS-EC", "RRT", "BART", "IPART", "RPART", "SFIDMT-ART", "MT-ART-Min", "SFIDMT-BART", "Sobol"]
 )
 def test_groups_are_farther_apart_than_random_ones(name, nearest_of_random_ones):

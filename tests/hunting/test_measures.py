@@ -22,6 +22,7 @@ from datamorphic.hunting.measures import (
     welch_p,
 )
 from datamorphic.hunting.regions import draw_region
+from support.cases import in_one_test
 
 RATE = 0.02
 
@@ -100,7 +101,7 @@ def test_comparison_of_constant_figures():
     assert math.isnan(estimate([1.0]).low)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("call", "said"),
     [
         (lambda: FMeasures([]), "at least one integer"),

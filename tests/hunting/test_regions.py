@@ -9,6 +9,7 @@ from datamorphic.errors import ArgumentError, DataError
 from datamorphic.hunting.classify_region import classify
 from datamorphic.hunting.regions import BoxRegion, draw_region, from_sample, make_box_region
 from datamorphic.hunting.scenarios import SCENARIOS, draw_scenario
+from support.cases import LONG, in_one_test, rotate
 
 KINDS = ("block", "strip", "point")
 
@@ -23,9 +24,8 @@ def grid(side, d):
     return np.stack(np.meshgrid(*[axis] * d, indexing="ij"), axis=-1).reshape(-1, d)
 
 
-@pytest.mark.parametrize("rate", [0.001, 0.01, 0.15])
-@pytest.mark.parametrize("d", [1, 2, 3, 6])
-@pytest.mark.parametrize("kind", KINDS)
+@in_one_test("kind", KINDS)
+@in_one_test("d, rate", rotate([1, 2, 3, 6], [0.001, 0.01, 0.15]))
 def test_regions_have_the_given_volume(kind, d, rate):
     rng = np.random.default_rng(1)
     low, high = domain(d)
@@ -135,7 +135,7 @@ def test_impossible_rates_are_refused():
     assert draw_region("strip", 0.3, 0, 1, 1).volume == pytest.approx(0.3)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("call", "error", "said"),
     [
         (lambda: draw_region("blob", 0.1, 0, 1), ArgumentError, "'block', 'strip', 'point'"),
@@ -167,7 +167,7 @@ WIDE, NARROW = ([0.0, 0.0], [300.0, 300.0]), ([0.0, 0.0], [100.0, 100.0])
 DOMAINS = {"A": (NARROW, WIDE), "B": (WIDE, ([0.0, 0.0], [290.0, 300.0])), "C": (WIDE, NARROW)}
 
 
-@pytest.mark.parametrize("name", SCENARIOS)
+@in_one_test("name", SCENARIOS)
 def test_a_scenario_places_its_region(name):
     rng = np.random.default_rng(9)
     source, follow_up = DOMAINS[name[0]]
@@ -229,7 +229,11 @@ def test_scenarios_that_the_domains_do_not_allow_are_refused():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("d", "rate", "side", "how"),
-    [(1, 0.02, 5000, "grid"), (1, 0.02, 5000, "random"), (3, 0.05, 30, "grid"), (3, 0.05, 30, "random")],
+    [
+        (1, 0.02, 5000, "grid"),
+        (3, 0.05, 30, "random"),
+        *([(1, 0.02, 5000, "random"), (3, 0.05, 30, "grid")] if LONG else []),
+    ],
 )
 def test_classification_in_one_and_three_dimensions(d, rate, side, how):
     _named_rightly(d, rate, side, how, regions=15, least=0.93)
@@ -238,7 +242,7 @@ def test_classification_in_one_and_three_dimensions(d, rate, side, how):
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["grid", "random"])
 def test_classification_in_two_dimensions(how):
-    _named_rightly(2, 0.01, 100, how, regions=40, least=0.95)
+    _named_rightly(2, 0.01, 100, how, regions=40 if LONG else 20, least=0.95 if LONG else 0.9)
 
 
 def _named_rightly(d, rate, side, how, regions, least):

@@ -10,7 +10,7 @@ from datamorphic.errors import ArgumentError
 from datamorphic.hunting.selectors import SELECTORS, find_selector
 from datamorphic.relations.base import HOLDS, VIOLATED
 from datamorphic.testing.conformance import check_selector
-from support.cases import thin
+from support.cases import in_one_test, thin
 
 
 def relation(name, domain, *factors, **more):
@@ -69,7 +69,7 @@ def test_relations_with_different_source_domains_are_refused_by_name():
         SELECTORS["MRGS-ART"]([relation("a", (0, 10), 2), relation("b", (2, 12), 2)])
 
 
-@pytest.mark.parametrize("name", SELECTORS)
+@in_one_test("name", SELECTORS)
 def test_different_source_domains_can_meet(name):
     selector = SELECTORS[name]([relation("a", (0, 10), 2), relation("b", (2, 12), 2)], domains="meet")
     drawn = selector.propose(200).sources
@@ -124,7 +124,7 @@ def test_several_sources_are_drawn_from_the_source_domain_whichever_relation_com
 # -- arguments --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("given", "options", "why"),
     [
         ([], {}, "one or more FunctionRelation"),
@@ -140,7 +140,7 @@ def test_several_sources_are_drawn_from_the_source_domain_whichever_relation_com
         (AFFINE, {"seed": "one"}, "'seed'"),
     ],
 )
-@pytest.mark.parametrize("name", ["random", "MRGS-ART", "near-miss"])
+@in_one_test("name", ["random", "MRGS-ART", "near-miss"])
 def test_bad_arguments(name, given, options, why):
     with pytest.raises(ArgumentError, match=why):
         SELECTORS[name](given, **options)

@@ -12,6 +12,7 @@ from datamorphic.hunting.regions import draw_region, make_box_region
 from datamorphic.hunting.scenarios import SCENARIOS, draw_scenario
 from datamorphic.hunting.selectors import SELECTORS
 from datamorphic.hunting.simulation import make_default_relation
+from support.cases import LONG, in_one_test, thin
 
 
 def relation(name, *factors, dimension=2, **more):
@@ -37,8 +38,10 @@ def plain(proposing, region, seed, trial, budget=10_000, **drawing):
     return budget
 
 
-@pytest.mark.parametrize("region", ["block", "strip", "point"])
-@pytest.mark.parametrize("generator", ["MT-RT", "FSCS-ART", "SFIDMT-ART", "MT-IPART", "RPART", "Sobol"])
+@in_one_test(
+    "generator, region",
+    thin(["MT-RT", "FSCS-ART", "SFIDMT-ART", "MT-IPART", "RPART", "Sobol"], ["block", "strip", "point"]),
+)
 def test_trials_are_those_of_a_plain_loop(generator, region):
     found = dm.simulate(generator, region, rate=0.05, trials=8, seed=3, boxes=7)
     kind = type(made := make_generator(generator, make_default_relation(2)))
@@ -50,8 +53,8 @@ def test_trials_are_those_of_a_plain_loop(generator, region):
     assert found.censored == 0
 
 
-@pytest.mark.parametrize("violating", [0, 2])
-@pytest.mark.parametrize("selector", ["random", "MRGS-ART", "MRGS-distance"])
+@in_one_test("violating", [0, 2])
+@in_one_test("selector", ["random", "MRGS-ART", "MRGS-distance"])
 def test_trials_of_selectors_are_those_of_a_plain_loop(selector, violating):
     found = dm.simulate(relation=THREE, selector=selector, violating=violating, rate=0.1, trials=6, seed=2)
     expected = []
@@ -72,11 +75,10 @@ def test_trials_of_selectors_are_those_of_a_plain_loop(selector, violating):
 @pytest.mark.parametrize(
     "options",
     [
-        {"generator": "SFIDMT-ART", "rate": 0.03, "trials": 120},
-        {"generator": "IPART", "rate": 0.03, "trials": 120},
-        {"relation": THREE, "selector": "MRGS-ART", "rate": 0.1, "trials": 80},
+        {"generator": "SFIDMT-ART", "rate": 0.03, "trials": 40},
+        {"relation": THREE, "selector": "MRGS-ART", "rate": 0.1, "trials": 40},
     ],
-    ids=["SFIDMT-ART", "IPART", "MRGS-ART"],
+    ids=["SFIDMT-ART", "MRGS-ART"],
 )
 def test_the_number_of_workers_changes_nothing(options):
     one, two = (dm.simulate(**options, seed=5, workers=workers).f_measures for workers in (1, 2))
@@ -90,7 +92,7 @@ def test_trials_do_not_depend_on_how_many_there_are():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("region", ["block", "strip", "point"])
+@pytest.mark.parametrize("region", ["block", "strip", "point"] if LONG else ["block"])
 def test_random_testing_is_geometric(region):
     found = dm.simulate("MT-RT", region, rate=0.02, trials=400, seed=1)
     assert found.f_ratio == pytest.approx(1, abs=4 / np.sqrt(400))
@@ -119,7 +121,7 @@ def test_region_of_the_user_decides_the_rate():
     ]
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS)
+@in_one_test("scenario", SCENARIOS if LONG else list(SCENARIOS)[::3])
 def test_scenarios(scenario):
     found = dm.simulate("MT-BART", rate=0.01, scenario=scenario.lower(), trials=3, seed=1)
     given = make_default_relation(2, scenario)
@@ -181,7 +183,7 @@ def test_options_go_to_the_generator_or_the_selector():
     assert raw.tolist() != share.tolist()
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("given", "why"),
     [
         ({"rate": 0}, "'rate'"),

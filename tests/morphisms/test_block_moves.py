@@ -18,6 +18,7 @@ from datamorphic.morphisms.image_moves import (
 )
 from datamorphic.morphisms.sequence_moves import SequenceScale, SequenceShift, SequenceWarp
 from datamorphic.morphisms.stock import BLOCK_MOVES, build_terrain, derive
+from support.cases import in_one_test
 
 IMAGES = {
     "grey": dm.Image("digit", (5, 4)),
@@ -48,8 +49,8 @@ def run(move, block, codes, seed=0):
     return move.apply(block, codes, np.random.default_rng(seed))
 
 
-@pytest.mark.parametrize("name", IMAGES)
-@pytest.mark.parametrize("move", IMAGE_MOVES, ids=str)
+@in_one_test("name", IMAGES)
+@in_one_test("move", IMAGE_MOVES)
 def test_image_moves_stay_in_the_range_and_depend_on_the_seed_alone(move, name):
     block = IMAGES[name]
     codes = draw(block)
@@ -138,7 +139,7 @@ def test_a_move_is_a_datamorphism_of_a_test_system():
     assert len(front)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("build", "message"),
     [
         (lambda: ImageBrightness(amount=2), "amount must be a number from -1 to 1"),

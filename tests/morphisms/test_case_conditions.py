@@ -10,6 +10,7 @@ import datamorphic as dm
 from datamorphic.morphisms.case_conditions import select_cases
 from datamorphic.morphisms.cases import TestSet
 from datamorphic.space.outputs import Outputs
+from support.cases import in_one_test
 
 SPACE = dm.Space(
     [
@@ -33,7 +34,7 @@ def tests():
     return both.with_outputs(Outputs(np.array(["red", "blue", "red", "x"]), status)).with_correctness([1, 2, 0, 0])
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("conditions", "ids"),
     [
         ([], [0, 1, 2, 3]),
@@ -59,7 +60,6 @@ def tests():
         (["origin="], [0, 1, 2]),
         (["status=error"], [3]),
     ],
-    ids=str,
 )
 def test_conditions_select_cases(tests, conditions, ids):
     assert tests.ids[select_cases(tests, conditions)].tolist() == ids
@@ -72,7 +72,7 @@ def test_outputs_may_be_numbers(tests):
         select_cases(numbered, ["output=red"])
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("condition", "message"),
     [
         ("x", "is not a name, one of"),

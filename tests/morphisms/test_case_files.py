@@ -9,6 +9,7 @@ import pytest
 import datamorphic as dm
 from datamorphic.morphisms.cases import TestSet
 from datamorphic.morphisms.text_values import parse_labels, to_text
+from support.cases import in_one_test
 
 LINE = dm.Space([dm.Continuous("x", 0, 10)])
 
@@ -35,7 +36,7 @@ def test_a_stored_set_can_be_moved_to_another_space(tmp_path):
         TestSet.load(tmp_path / "tests.parquet", dm.Space([dm.Continuous("z", 0, 1)]))
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("old", "new", "message"),
     [
         ("0,1.5", "0,lots", "tests.csv, line 2: 'lots', the value of 'x', is not a number"),
@@ -95,9 +96,7 @@ def test_unknown_extensions_are_refused(tmp_path):
         tests.save(tmp_path / "nowhere" / "a.parquet")
 
 
-@pytest.mark.parametrize(
-    "labels", [["red", "blue"], [1, -2], [0.5, 1e-7], [True, False], ["true", "red"], ["1", "1.0.0"]], ids=str
-)
+@in_one_test("labels", [["red", "blue"], [1, -2], [0.5, 1e-7], [True, False], ["true", "red"], ["1", "1.0.0"]])
 def test_labels_are_read_as_they_were_written(labels):
     values, present = parse_labels([*map(to_text, labels), ""])
     assert values[:-1].tolist() == labels

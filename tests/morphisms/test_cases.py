@@ -11,6 +11,7 @@ import pytest
 import datamorphic as dm
 from datamorphic.morphisms.cases import CaseKind, Correctness, TestSet
 from datamorphic.space.outputs import Outputs, Status
+from support.cases import in_one_test
 
 
 @pytest.fixture
@@ -58,7 +59,7 @@ def test_cases_without_outputs_are_missing_in_a_partly_executed_set(family):
         family.with_outputs(Outputs.of(np.array(["yes"])))
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "values",
     [
         None,
@@ -69,7 +70,6 @@ def test_cases_without_outputs_are_missing_in_a_partly_executed_set(family):
         np.array(["a", 1, 2.5, True] * 3, dtype=object),
         "tuples",
     ],
-    ids=["not run", "ints", "floats", "text", "bools", "mixed", "tuples"],
 )
 def test_parquet_preserves_a_test_set(tmp_path, family, values):
     if isinstance(values, str):
@@ -264,7 +264,7 @@ def _hostile(table, about, **changes):
     return table.replace_schema_metadata({"datamorphic": json.dumps({**about, **changes})})
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "damage",
     [
         lambda t, a: _hostile(t, {}),

@@ -10,6 +10,7 @@ import datamorphic as dm
 from datamorphic.morphisms.cases import Correctness, TestSet, Verdict
 from datamorphic.morphisms.morphy_files import write_morphy
 from datamorphic.space.outputs import Outputs, Status
+from support.cases import in_one_test
 
 HEADER = """{ToolName:Morphy Test Runner, Version:1.3: March 4th, 2021,
 Date:Sat Apr 10 14:22:58 BST 2021,
@@ -156,7 +157,7 @@ def test_the_header_names_the_specification_and_no_date(tmp_path):
     assert lines[-1] == "]}"
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("old", "new", "message"),
     [
         ("<7.5|0.2>", "<7.5|abc>", "tests.tcs, line 16, field 'input': 'abc', the value of 'y', is not a number"),

@@ -16,6 +16,7 @@ from datamorphic.morphisms.cases import Correctness, TestSet, Verdict
 from datamorphic.runs.driver import CallCounter
 from datamorphic.space import neighbours
 from datamorphic.space.outputs import Outputs, Status
+from support.cases import in_one_test
 
 LINE = dm.Space([dm.Continuous("x", 0, 10, step=1.0)], moves="open")
 
@@ -201,7 +202,7 @@ def faulty_system(**members):
     return type("Faulty", (), {"space": LINE, **members})
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("members", "message"),
     [
         ({}, "Faulty has no marked functions"),

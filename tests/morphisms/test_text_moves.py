@@ -18,6 +18,7 @@ from datamorphic.morphisms.text_moves import (
     use_synonym,
 )
 from datamorphic.space.token_edits import count_edits
+from support.cases import in_one_test
 
 TEXT = "The quick film, by Anna, works well."
 MOVES = {
@@ -29,8 +30,8 @@ MOVES = {
 }
 
 
-@pytest.mark.parametrize("name", MOVES)
-@pytest.mark.parametrize("choice", [0.0, 0.3, 0.6, 0.999])
+@in_one_test("name", MOVES)
+@in_one_test("choice", [0.0, 0.3, 0.6, 0.999])
 def test_a_move_is_one_edit(name, choice):
     moved = MOVES[name](TEXT, choice)
     assert count_edits([TEXT], [moved])[0] == (2 if name == "drop" and choice == 0.0 else 1)  # "quick" loses its space

@@ -21,13 +21,14 @@ from datamorphic.mutation.forge import load_module, make_mutants, read_program
 from datamorphic.mutation.kill_matrix import KillMatrix
 from datamorphic.mutation.operators import OPERATORS, find_changes
 from datamorphic.mutation.runner import count_lines
+from support.cases import in_one_test
 
 
 def afters(text, operator):
     return [mutant.after for mutant in make_mutants(text, [operator])]
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("operator", "text", "expected"),
     [
         ("AOR", "x = a + b", ["a - b", "a * b", "a / b", "a % b"]),
@@ -320,7 +321,7 @@ BAD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("call", "kind", "message"), BAD.values(), ids=BAD)
+@in_one_test(("call", "kind", "message"), BAD.values())
 def test_bad_input(call, kind, message, tmp_path):
     (tmp_path / "folder.py").mkdir()
     (tmp_path / "binary.py").write_bytes(b"x = '\xff\xfe'")

@@ -14,6 +14,7 @@ from datamorphic.relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED
 from datamorphic.relations.change import Change, ChangeRelation, check_changes, compose
 from datamorphic.runs.driver import drive
 from datamorphic.space.space import Space
+from support.cases import in_one_test
 
 SCORE = Change(column="score", factor=1.1, low=300, high=850, sentinels=(9999,))
 LTV = Change(column="ltv", factor=0.9, low=1, high=98, sentinels=(999,))
@@ -117,7 +118,7 @@ def test_a_category_can_be_set() -> None:
         ChangeRelation("green", Change(column="colour", value="green")).change_points(points)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("arguments", "message"),
     [
         ({"column": "x"}, "exactly one of factor=, amount= and value=. Got none of them"),

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 
-import pytest
-
 from datamorphic.relations.decades import count_by_decade, find_decade, format_decade
+from support.cases import in_one_test
 
 
-@pytest.mark.parametrize("exponent", range(-6, 16))
+@in_one_test("exponent", range(-6, 16))
 def test_a_power_of_ten_begins_its_range(exponent):
     power = float(f"1e{exponent}")
     assert find_decade(power) == exponent

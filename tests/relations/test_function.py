@@ -11,6 +11,7 @@ import datamorphic as dm
 from datamorphic import Affine, Box, FunctionRelation
 from datamorphic.errors import ArgumentError, TestSystemError
 from datamorphic.relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED
+from support.cases import in_one_test
 
 H, V, N, U = HOLDS, VIOLATED, INAPPLICABLE, UNDEFINED
 RNG = np.random.default_rng(7)
@@ -254,7 +255,7 @@ def test_boxes():
     assert Box.of(box) is box
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("given", "why"),
     [
         ((1, 0), "is empty"),
@@ -296,9 +297,9 @@ def plainly(kind, tolerance, relative):
         yield H if kept else V
 
 
-@pytest.mark.parametrize("relative", [False, True])
-@pytest.mark.parametrize("tolerance", [0.0, 1e-6, 0.3])
-@pytest.mark.parametrize("kind", ["equal", "at_most", "less"])
+@in_one_test("relative", [False, True])
+@in_one_test("tolerance", [0.0, 1e-6, 0.3])
+@in_one_test("kind", ["equal", "at_most", "less"])
 def test_comparisons_against_a_loop(kind, tolerance, relative):
     promise = {kind: both, "tolerance": tolerance, "relative": relative}
     assert judged(FIRST, SECOND, **promise) == list(plainly(kind, tolerance, relative))
@@ -375,7 +376,7 @@ def test_groups_without_all_answers_are_undefined():
 # -- wrong use ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("given", "why"),
     [
         ({"sources": 0}, "'sources'"),
@@ -404,7 +405,7 @@ def test_invalid_relations_are_rejected(given, why):
         FunctionRelation(**{"name": "r", "domain": (0, 1), "follow_up": lambda x: x, **given})
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("given", "why"),
     [
         ({"follow_up": lambda x: x[:2]}, "follow_up of the relation 'r' must return one row for each of 3 groups"),

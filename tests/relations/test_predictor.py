@@ -12,6 +12,7 @@ from datamorphic.relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED,
 from datamorphic.relations.check.runner import run_relation_check
 from datamorphic.relations.predictor import PREDICTOR_RELATIONS
 from datamorphic.relations.shrink import find_usual_values
+from support.cases import in_one_test
 
 SPACE = dm.Space([dm.Continuous("x", 0, 10), dm.Integer("n", 0, 9), dm.Categorical("c", ["a", "b"])])
 POINTS = SPACE.sample(60, seed=1, points=True)
@@ -57,7 +58,7 @@ def put(name, system):
     return run_relation_check(PREDICTOR_RELATIONS[name], sut, POINTS)
 
 
-@pytest.mark.parametrize("name", PREDICTOR_RELATIONS)
+@in_one_test("name", PREDICTOR_RELATIONS)
 def test_a_sound_function_keeps_all_relations(name):
     groups = put(name, plain).groups
     assert groups.judged_count == len(groups) > 0

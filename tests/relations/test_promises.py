@@ -9,6 +9,7 @@ import pytest
 import datamorphic as dm
 from datamorphic.errors import DataError, PromiseError
 from datamorphic.relations.promises import describe_promises, parse_promises, read_promises
+from support.cases import in_one_test
 
 BANK = """\
 # what the bank expects
@@ -82,7 +83,7 @@ def test_changes_become_relations_that_run():
     assert table[1].violated.iloc[0] > 0
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("text", "line", "words"),
     [
         ("", 1, "no promises"),
@@ -162,7 +163,7 @@ def test_a_file_with_a_mark_and_windows_lines_is_read(tmp_path):
     assert read_promises(path).monotone == {"a": "up", "b": "down"}
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("text", "line", "words"),
     [
         ("credit_scor: lowers default", 1, "Did you mean 'credit_score'?"),

@@ -13,6 +13,7 @@ import datamorphic as dm
 from datamorphic.errors import ArgumentError
 from datamorphic.relations.routes import NameToCoordinates, SimilarRoute, SplitRoute, ViaPlace
 from datamorphic.systems.router import parse_coordinates
+from support.cases import in_one_test
 
 PLACES = {f"Place {i}": (60 + 0.013 * (i % 5), 24 + 0.007 * (i * 7 % 11)) for i in range(20)}
 KM_PER_DEGREE = 100.0
@@ -127,7 +128,7 @@ def test_names_become_coordinates_as_precise_as_a_click(routes):
     assert not NameToCoordinates(places=PLACES).applies(unknown).any()
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("make", "message"),
     [
         (lambda: dm.route_relations({}), "need a router, or a mapping"),

@@ -17,6 +17,7 @@ from datamorphic.relations.search import (
     compute_rank_overlap,
     search_relations,
 )
+from support.cases import in_one_test
 
 
 def make_case(query, department="All Departments", sort="Featured"):
@@ -30,7 +31,7 @@ def list_follow_ups(name, case, language="en"):
     return [frame.iloc[0].tolist() for frame in relation.input.follow_ups(case)]
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("language", "name", "case", "follow_ups"),
     [
         ("en", "search.MR1", ["hats"], [["hats", "All Departments", "Price: Low to High"]]),
@@ -125,7 +126,7 @@ def test_rankings_by_items_and_by_order():
     assert SimilarRanking(measured_by="rank overlap").expects(before, [after]).tolist() == [False]
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "call",
     [
         lambda: search_relations("de"),

@@ -19,6 +19,7 @@ from datamorphic.relations.translation import (
     list_words,
     mark_difference,
 )
+from support.cases import in_one_test
 
 TEXTS = [
     "Mary likes apples. John sees dogs.",
@@ -100,7 +101,7 @@ def test_a_translator_without_faults_violates_nothing() -> None:
         assert entry.violated == 0, name
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("name", "fault", "kind"),
     [
         (
@@ -191,7 +192,7 @@ def test_similarity_has_a_threshold() -> None:
     assert not DifferentWords().holds("a b", ("A, b.",))
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("arguments", "message"),
     [
         ({"at_least": 0}, "at_least"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 import datamorphic as dm
 from datamorphic.reporting.block_pictures import (
@@ -15,6 +14,7 @@ from datamorphic.reporting.block_pictures import (
     describe_briefly,
 )
 from datamorphic.reporting.svg import drawing_to_svg
+from support.cases import in_one_test
 
 RNG = np.random.default_rng(0)
 
@@ -33,7 +33,7 @@ def make_pairs(block, count=1):
     ]
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "block",
     [
         dm.Image("digit", (8, 8)),
@@ -43,7 +43,6 @@ def make_pairs(block, count=1):
         dm.Sequence("wave", 30, -1, 1),
         dm.Sequence("point", 4, 0, 1),
     ],
-    ids=lambda block: f"{block.kind} {block.shape}",
 )
 def test_a_pair_is_drawn_side_by_side_with_its_difference(block):
     drawing = build_pair_drawing(place(block), make_pairs(block))

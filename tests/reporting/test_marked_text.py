@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import pickle
 
-import pytest
-
 from datamorphic.reporting.document import Page, Section, Table
 from datamorphic.reporting.html import render_page
 from datamorphic.reporting.markdown import format_page
 from datamorphic.reporting.marked_text import MarkedText, has_several_words
+from support.cases import in_one_test
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("before", "after", "marked"),
     [
         ("A good film.", "A bad film.", "A [-good-]{+bad+} film."),

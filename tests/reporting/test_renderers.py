@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import importlib
 
-import pytest
-
 from datamorphic.reporting.export import Exportable, load_renderer
+from support.cases import in_one_test
 
 RESULTS = [
     ("audit.result", "AuditResult"),
@@ -24,7 +23,7 @@ RESULTS = [
 ]
 
 
-@pytest.mark.parametrize(("module", "name"), RESULTS)
+@in_one_test(("module", "name"), RESULTS)
 def test_renderers_exist(module, name):
     result = getattr(importlib.import_module(f"datamorphic.{module}"), name)
     assert issubclass(result, Exportable)

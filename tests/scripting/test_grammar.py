@@ -21,6 +21,7 @@ from datamorphic.scripting.grammar import (
     TextArgument,
     parse_script,
 )
+from support.cases import in_one_test
 
 PUBLISHED_STYLE = """\
 //Random target, a thousand pairs
@@ -114,7 +115,7 @@ def test_any_text_is_parsed_or_refused_with_a_position(source):
         assert 1 <= problem.column <= len(lines[problem.line - 1]) + 1
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("line", "column", "message"),
     [
         ("makeSeed([a)", 12, "')' cannot stand here"),
@@ -148,7 +149,7 @@ def test_all_problems_are_collected():
     assert [problem.line for problem in caught.value.problems] == [1, 3]
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("source", "message"),
     [
         ("x" * 10_000_000, f"at most {MAX_SCRIPT_BYTES:,} are read"),

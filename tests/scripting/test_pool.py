@@ -10,7 +10,7 @@ import datamorphic as dm
 from datamorphic.errors import DataError, TestSystemError, UsageError
 from datamorphic.morphisms.cases import Correctness
 from datamorphic.scripting.statistics_file import COLUMNS, format_figures
-from support.cases import LONG
+from support.cases import LONG, in_one_test
 
 STRATEGIES = {
     "randomTargetExplore(20,mid)": {"strategy": "random_target", "walks": 20},
@@ -292,7 +292,7 @@ def test_optimisations_replace_the_pool(pool):
     assert "GAOptimizeRandomRemoval: label_balance" in pool.messages[-1]
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("work", "error", "message"),
     [
         (lambda pool: pool.random_target_explore(5), DataError, "The pool has no test cases"),

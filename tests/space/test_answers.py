@@ -13,11 +13,12 @@ from datamorphic.space.answers import Record, is_collection, to_hashable
 from datamorphic.space.outputs import Outputs
 from datamorphic.space.serialize import value_from_json, value_to_json
 from datamorphic.systems.coerce import to_outputs
+from support.cases import in_one_test
 
 ANSWERS = [["a", "b"], {"a", "b"}, {"items": ["a"], "total": 1}, [], np.array([1, 2]), ("a", ["b"])]
 
 
-@pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: type(answer).__name__)
+@in_one_test("answer", ANSWERS)
 def test_collections_are_hashable_and_survive_a_file(answer):
     hashable = to_hashable(answer)
     assert hash(hashable) == hash(to_hashable(answer))

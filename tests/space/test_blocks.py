@@ -11,6 +11,7 @@ import pytest
 import datamorphic as dm
 from datamorphic.space.blocks import infer_block, restore_frame
 from datamorphic.space.serialize import space_from_dict, space_to_dict
+from support.cases import in_one_test
 
 RNG = np.random.default_rng(0)
 IMAGES = RNG.integers(0, 17, (6, 4, 3)).astype(np.float64)
@@ -100,7 +101,7 @@ BAD_DATA = {
 }
 
 
-@pytest.mark.parametrize("name", BAD_DATA)
+@in_one_test("name", BAD_DATA)
 def test_bad_images_give_one_line_that_says_which(name):
     data, message = BAD_DATA[name]
     with pytest.raises(dm.errors.DataError, match=message) as caught:
@@ -108,7 +109,7 @@ def test_bad_images_give_one_line_that_says_which(name):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("build", "message"),
     [
         (lambda: dm.Image("a", (8,)), "shape must be"),

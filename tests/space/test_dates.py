@@ -9,11 +9,12 @@ import pytest
 import datamorphic as dm
 from datamorphic.errors import DataError
 from datamorphic.space.dates import read_dates, restore_dates
+from support.cases import in_one_test
 
 DAYS = pd.Series(pd.date_range("2020-01-05", periods=40, freq="9D"))
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "dates",
     [
         DAYS,

@@ -11,11 +11,10 @@ import pytest
 import datamorphic as dm
 from datamorphic.morphisms.cases import TestSet
 from datamorphic.space.points import Points
+from support.cases import in_one_test
 
 
-@pytest.mark.parametrize(
-    "dtype", ["int64", "int8", "Int64", "int64[pyarrow]", "object", "category", "float32", "Float64"]
-)
+@in_one_test("dtype", ["int64", "int8", "Int64", "int64[pyarrow]", "object", "category", "float32", "Float64"])
 def test_a_real_number_is_never_cast_to_an_integer_dtype(dtype):
     frame = pd.DataFrame({"x": pd.Series([1, 2, 30]).astype(dtype)})
     space = dm.Space([dm.Continuous("x", 0, 40, step=0.25)])
@@ -23,10 +22,8 @@ def test_a_real_number_is_never_cast_to_an_integer_dtype(dtype):
     assert space.up(space.up(frame, "x"), "x")["x"].astype(float).tolist() == [1.5, 2.5, 30.5]
 
 
-@pytest.mark.parametrize(
-    "dtype", ["int8", "Int8", "UInt8", "int8[pyarrow]", "float16", "float64", "object", "category"]
-)
-@pytest.mark.parametrize("missing", [True, False])
+@in_one_test("dtype", ["int8", "Int8", "UInt8", "int8[pyarrow]", "float16", "float64", "object", "category"])
+@in_one_test("missing", [True, False])
 def test_whole_numbers_never_wrap_around(dtype, missing):
     missing = missing and dtype != "int8"  # which has no missing values
     values = [1, 5, None] if missing else [1, 5, 9]

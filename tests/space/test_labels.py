@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from datamorphic.space.labels import find_agreement, to_label_keys
 from datamorphic.space.outputs import Outputs, find_rounding, to_real_rows
+from support.cases import in_one_test
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("answers", "labels", "expected"),
     [
         (np.array([True, False]), np.array([1, 0]), [True, True]),

@@ -15,6 +15,7 @@ import datamorphic as dm
 from datamorphic.space.points import Points
 from datamorphic.space.serialize import space_from_dict, space_to_dict
 from support import faulty_systems as faulty
+from support.cases import in_one_test
 from support.space_strategies import spaces
 
 
@@ -94,9 +95,7 @@ def test_missing_values_make_a_feature_nullable():
     assert math.isnan(space.up(frame, "a")["a"][1])
 
 
-@pytest.mark.parametrize(
-    "dtype", ["int8", "int64", "float32", "float64", "Int64", "Float64", "category", "object", "str", "bool"]
-)
+@in_one_test("dtype", ["int8", "int64", "float32", "float64", "Int64", "Float64", "category", "object", "str", "bool"])
 def test_frames_keep_their_dtypes_and_order(dtype):
     values = [True, False, True] if dtype == "bool" else [1, 2, 3]
     column = pd.Series(values).astype("str" if dtype == "str" else dtype)

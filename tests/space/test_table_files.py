@@ -8,6 +8,7 @@ import pytest
 
 import datamorphic as dm
 from datamorphic.space.table_files import find_csv_options, read_table
+from support.cases import in_one_test
 
 TABLE = pd.DataFrame({"a": [1.5, 2.5, 3.25], "größe": ["x", "y", "x"], "n": [7, 8, 9]})
 
@@ -20,7 +21,7 @@ def test_files_that_are_no_tables(tmp_path):
             read_table(tmp_path / name)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("name", "how"),
     [
         ("plain.csv", {}),
@@ -62,8 +63,8 @@ def test_other_encodings_are_refused_with_the_remedy(tmp_path, encoding):
         read_table(tmp_path / "t.csv")
 
 
-@pytest.mark.parametrize("index", [[0, 1, 2], [17, 4, 9], ["Mazda", "Fiat", "Volvo"]])
-@pytest.mark.parametrize("times", [1, 2])
+@in_one_test("index", [[0, 1, 2], [17, 4, 9], ["Mazda", "Fiat", "Volvo"]])
+@in_one_test("times", [1, 2])
 def test_a_saved_index_is_no_feature(tmp_path, index, times):
     file = tmp_path / "t.csv"
     TABLE.set_axis(index).to_csv(file)

@@ -6,10 +6,10 @@ import pytest
 
 from datamorphic.space import token_edits
 from datamorphic.space.token_edits import count_edits, halve, mark_edits, split_tokens
-from support.cases import LONG
+from support.cases import LONG, in_one_test
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("text", "tokens"),
     [
         ("", []),

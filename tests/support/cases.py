@@ -55,10 +55,15 @@ def in_one_test(names, values):
 
         def run_all(**fixtures):
             failures = []
-            for value in values:
+            for number, value in enumerate(values):
+                if isinstance(value, type(pytest.param())):
+                    value = value.values if len(names) > 1 else value.values[0]
                 case = dict(zip(names, value, strict=True)) if len(names) > 1 else {names[0]: value}
+                if "tmp_path" in fixtures:
+                    case["tmp_path"] = fixtures["tmp_path"] / f"case{number}"
+                    case["tmp_path"].mkdir()
                 try:
-                    test(**fixtures, **case)
+                    test(**{**fixtures, **case})
                 except (Exception, pytest.fail.Exception) as error:
                     failures.append((case, error))
             if failures:

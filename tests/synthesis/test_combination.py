@@ -17,6 +17,7 @@ from datamorphic.runs.store import Store
 from datamorphic.synthesis.combination import runner
 from datamorphic.synthesis.combination.api import estimate_size
 from datamorphic.synthesis.stored_tests import load_stored_tests
+from support.cases import in_one_test
 
 SEEDS = pd.DataFrame([[1, 1], [2, 5], [4, 4]], columns=["x", "y"])
 
@@ -366,7 +367,7 @@ def test_a_violation_by_a_seed_case_is_tried_again(tmp_path):
     assert any("seed case 1 (x 2, y 5): the answer is 2" in words for words in combine(**options).recurring)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("options", "message"),
     [
         ({"strategy": "permutatonComplete"}, "no strategy 'permutatonComplete'.*permutationComplete"),

@@ -12,6 +12,7 @@ from sklearn.preprocessing import FunctionTransformer
 import datamorphic as dm
 from datamorphic.morphisms.subject import build_subject
 from datamorphic.systems.recognition import recognise as recognise
+from support.cases import in_one_test
 
 RNG = np.random.default_rng(1)
 IMAGES = RNG.random((40, 5, 4))
@@ -54,11 +55,7 @@ class PredictOnly:
 PIPELINE = make_pipeline(FunctionTransformer(flatten), LogisticRegression()).fit(IMAGES, LABELS)
 
 
-@pytest.mark.parametrize(
-    "model",
-    [MODEL, PIPELINE, predict_stack, predict_torch, predict_flat, predict_one, PredictOnly()],
-    ids=lambda model: getattr(model, "__name__", type(model).__name__),
-)
+@in_one_test("model", [MODEL, PIPELINE, predict_stack, predict_torch, predict_flat, predict_one, PredictOnly()])
 def test_a_model_of_images_gets_them_as_it_takes_them(model):
     subject = build_subject(model, IMAGES, rng=np.random.default_rng(0))
     assert subject.sut.execute(subject.seeds).values.tolist() == EXPECTED

@@ -29,7 +29,7 @@ from datamorphic.systems.http import (
     load_service,
 )
 from datamorphic.testing.conformance import check_executor
-from support.cases import LONG
+from support.cases import LONG, in_one_test
 from support.http_server import make_certificate, run_server
 
 pytest.importorskip("httpx", reason="needs httpx: pip install 'datamorphic[systems]'")
@@ -446,7 +446,7 @@ def test_a_server_that_is_down_is_exit_code_3(tmp_path, monkeypatch):
     assert "Check that the service at 127.0.0.1" in " ".join(result.output.split())
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("text", "message"),
     [
         ("url = ", r"service.toml is not a valid TOML file"),
@@ -465,7 +465,7 @@ def test_wrong_descriptions_are_one_line(tmp_path, text, message):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("options", "message"),
     [
         ({"timeout": 0}, "above 0"),

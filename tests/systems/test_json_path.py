@@ -4,11 +4,12 @@ import pytest
 
 from datamorphic.errors import ArgumentError, BadAnswer
 from datamorphic.systems.json_path import JsonPath
+from support.cases import in_one_test
 
 DOCUMENT = {"data": [{"label": "yes", "p": 0.9}, {"label": "no"}], "a.b": {"c d": [1, 2, 3]}, "none": None}
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("path", "value"),
     [
         ("$", DOCUMENT),
@@ -25,7 +26,7 @@ def test_a_path_finds_its_value(path, value):
     assert JsonPath(path).find(DOCUMENT) == value
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("path", "message"),
     [
         ("$.date", r"\$ is an object without 'date'. Did you mean 'data'\?"),
@@ -41,9 +42,7 @@ def test_a_missing_path_is_a_bad_answer(path, message):
         JsonPath(path).find(DOCUMENT)
 
 
-@pytest.mark.parametrize(
-    "path", ["data", "", "$.a..b", "$[?(@.x)]", "$[0:2]", "$.a b", "$..a", "$[", "$.__class__()", 3]
-)
+@in_one_test("path", ["data", "", "$.a..b", "$[?(@.x)]", "$[0:2]", "$.a b", "$..a", "$[", "$.__class__()", 3])
 def test_anything_else_in_a_path_is_refused(path):
     with pytest.raises(ArgumentError, match="path"):
         JsonPath(path)

@@ -19,6 +19,7 @@ from datamorphic.systems.estimator import Estimator
 from datamorphic.systems.recognition import recognise
 from datamorphic.systems.score_rows import find_reading, find_score_kind
 from datamorphic.systems.torch_module import TorchFunction, is_torch_module
+from support.cases import in_one_test
 
 WEIGHTS = np.array([[1.0, -1.0, 0.2], [0.5, 0.1, -1.0]], dtype=np.float32)
 
@@ -166,7 +167,7 @@ def test_no_reading_of_text_and_nothing():
 # -- ways to call ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("function", "style"),
     [
         (lambda frame: (frame["x"] > 0).to_numpy(), "frame"),

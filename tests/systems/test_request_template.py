@@ -8,6 +8,7 @@ import pytest
 
 from datamorphic.errors import ArgumentError, ModelError
 from datamorphic.systems.request_template import RequestTemplate, Secrets
+from support.cases import in_one_test
 
 NASTY = 'a&b=c/../#?"}{x}${HOME} \n é'
 
@@ -81,7 +82,7 @@ def test_secrets_are_removed_in_every_form():
     assert Secrets({"LANGUAGE": "en"}).remove("an end") == "an end"
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("options", "message"),
     [
         ({"url": "ftp://h"}, "must be an address"),

@@ -15,9 +15,10 @@ from datamorphic.systems.router import (
     format_coordinates,
     parse_coordinates,
 )
+from support.cases import in_one_test
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("place", "point"),
     [
         ("60.17, 24.94", (60.17, 24.94)),

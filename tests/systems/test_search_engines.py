@@ -19,6 +19,7 @@ from datamorphic.systems.search_engines import (
     round_hits,
     split_words,
 )
+from support.cases import in_one_test
 
 DOCUMENTS = pd.DataFrame(
     {
@@ -44,7 +45,7 @@ def test_rounding_never_raises_a_number_and_keeps_the_order():
     assert rounded == sorted(rounded)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("text", "words"),
     [
         ("", []),
@@ -122,7 +123,7 @@ def test_a_wrong_case_spoils_no_other(engine):
     assert "must be a text" in outputs.messages[1]
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("documents", "message"),
     [
         (pd.DataFrame({"name": ["x"]}), "need a column 'title'"),
@@ -141,7 +142,7 @@ def test_wrong_documents_are_rejected_in_one_line(documents, message):
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "options",
     [{"language": "de"}, {"match": "some"}, {"tokens": "words"}, {"page_size": 0}, {"rounded": 1}, {"stop_words": "x"}],
 )

@@ -27,6 +27,7 @@ from datamorphic.systems.cache import CachingSystem, CountingSystem
 from datamorphic.systems.guard import GuardedSystem
 from datamorphic.systems.isolation import IsolatedSystem
 from datamorphic.testing.conformance import check_executor
+from support.cases import in_one_test
 
 
 @pytest.fixture
@@ -125,7 +126,7 @@ def test_pickles_only_with_trust(tmp_path, training):
 # -- odd answers ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("answers", "status"),
     [
         ([1.0, np.nan, 2.0], [0, Status.MISSING, 0]),
@@ -479,7 +480,7 @@ def test_what_is_no_score_a_class_is_left_out():
     assert sut.score_kind is None
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "function",
     [
         lambda x, thr=0.5: x > thr,

@@ -25,6 +25,7 @@ from datamorphic.space.outputs import Status
 from datamorphic.systems import learner as learner_module
 from datamorphic.systems.learner import Learner, format_learner
 from datamorphic.systems.training import Training, TrainingBatch
+from support.cases import in_one_test
 
 X, T = np.array([[1.0, 5.0], [2.0, 6.0], [9.0, 7.0]]), np.array([[1.5, 5.5], [8.0, 7.5]])
 Y = np.array(["a", "b", "a"])
@@ -46,8 +47,8 @@ MIXED = Training(
 # -- one training set ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("data", [ARRAYS, FRAMES], ids=["arrays", "frames"])
-@pytest.mark.parametrize(
+@in_one_test("data", [ARRAYS, FRAMES])
+@in_one_test(
     ("change", "x", "y", "t"),
     [
         (lambda d: d.rows([2, 0, 0]), X[[2, 0, 0]], "aaa", T),
@@ -103,7 +104,7 @@ def test_weights_go_with_their_rows():
     assert data.cases([0]).weights.tolist() == [1.0, 2.0, 3.0]
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("labels", "classes"),
     [
         (["b", "a", "b"], ["a", "b"]),
@@ -142,7 +143,7 @@ def test_as_a_table():
     assert clash.frame.columns.tolist() == ["label", "label_"]
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("given", "says"),
     [
         ((frame(X), Y, T), "both be frames or both be arrays"),
@@ -354,7 +355,7 @@ def test_names_are_the_same_in_every_process():
 # -- kept in files ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "data",
     [
         ARRAYS,
@@ -364,7 +365,6 @@ def test_names_are_the_same_in_every_process():
         Training(X, np.array(["1", 1, None], dtype=object), T),
         Training(np.array([[np.nan], [np.inf]]), np.array([True, False]), np.array([[-0.0]])),
     ],
-    ids=["arrays", "frames", "mixed", "declared", "odd labels", "odd numbers"],
 )
 def test_there_and_back(data):
     again = training_from_json(json.loads(json.dumps(training_to_json(data))))
@@ -378,7 +378,7 @@ def test_there_and_back(data):
     assert (again.weights is None) == (data.weights is None)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "case",
     [None, 3, {}, [], {"x": 1, "t": 2, "y": 3}, {"x": [[1]], "t": [[1, 2]], "y": ["a"]}, {"x": [["u"]], "t": [[1]], "y": ["a"]},
      {"x": [[1]], "t": [[1]], "y": ["a"], "columns": 7}],

@@ -25,6 +25,7 @@ from datamorphic.systems.translator import (
     read_pipe_commands,
     to_block,
 )
+from support.cases import in_one_test
 
 #: answers each block in upper case; some words make it end, hang, or complain
 STAND_IN = f"""#!{sys.executable} -S
@@ -167,7 +168,7 @@ def test_texts_that_cannot_be_sent_have_an_error_each(folder: Path) -> None:
     assert directions.messages[0] == "the direction must be a text like 'aaa-bbb', not nan"
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("arguments", "message"),
     [
         ({"pair": "../../etc"}, "pair"),

@@ -16,6 +16,7 @@ import datamorphic as dm
 from datamorphic.trees.boundaries import Boundaries, measure_spacing
 from datamorphic.trees.descent import find_leaves
 from datamorphic.trees.rules import find_box
+from support.cases import LONG, in_one_test
 
 RNG = np.random.default_rng(3)
 LOANS = pd.DataFrame(
@@ -44,8 +45,8 @@ def made_with(offset, **options):
     return dm.select(TREE, DATA, "BVA", target="given", offset=offset, **options)
 
 
-@pytest.mark.parametrize("offset", ["step", "unit", 0.5, 3.0])
-@pytest.mark.parametrize("space", [None, SPACE], ids=["no space", "space"])
+@in_one_test("offset", ["step", "unit", 0.5, 3.0])
+@in_one_test("space", [None, SPACE])
 def test_every_row_lands_in_its_leaf_within_its_columns(offset, space):
     chosen = made_with(offset, space=space)
     tree = chosen.leaves.trees[0]
@@ -136,7 +137,9 @@ def test_forests_scaled_trees_and_numbers_have_limits_too():
     forest = RandomForestClassifier(3, max_depth=4, random_state=0).fit(LOANS, GIVEN)
     chosen = dm.select(forest, DATA, "BVA", target="given")
     assert len(chosen.rows) == dm.cover(forest, LOANS).covered.sum()
-    for steps in ([StandardScaler()], [MinMaxScaler(), RobustScaler()]):
+    for steps in (
+        ([StandardScaler()], [MinMaxScaler(), RobustScaler()]) if LONG else ([MinMaxScaler(), RobustScaler()],)
+    ):
         scaled = make_pipeline(*steps, DecisionTreeClassifier(max_leaf_nodes=12, random_state=0)).fit(LOANS, GIVEN)
         made = dm.select(scaled, DATA, "BVA", target="given")
         assert len(made.rows) == scaled[-1].get_n_leaves()
@@ -178,7 +181,7 @@ def test_leaves_without_numbers_have_no_limits():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dtype", ["uint8", "category", "Int64", "int32"])
+@pytest.mark.parametrize("dtype", ["uint8", "category", *(["Int64", "int32"] if LONG else [])])
 def test_boundary_rows_of_columns_with_other_dtypes(dtype):
     numbers = pd.DataFrame({"n": RNG.integers(0, 250, 200), "m": RNG.normal(size=200)})
     tree = DecisionTreeClassifier(random_state=0, max_leaf_nodes=20).fit(

@@ -28,6 +28,7 @@ from datamorphic.trees.coverage.api import cover
 from datamorphic.trees.pmml.files import read_pmml, write_pmml
 from datamorphic.trees.read import forest_of
 from datamorphic.trees.rules import format_rule
+from support.cases import in_one_test
 from support.tree_rows import asked, seen
 
 FIELDS = """
@@ -80,7 +81,7 @@ BY_X = leaf("b", simple("x", "lessOrEqual", 1.5)) + leaf("c", simple("x", "great
 ON_X = [(1.0, "Oslo", 1), (1.5, "Oslo", 1), (2.0, "Oslo", 1)]
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("nodes", "attributes", "rows", "expected"),
     [
         (BY_X, "", ON_X, "bbc"),
@@ -281,7 +282,7 @@ INTERVAL = '<Interval closure="{}" leftMargin="0" rightMargin="5"/>'
 ON_K = leaf("c", simple("k", "lessOrEqual", 3)) + leaf("b", simple("k", "greaterThan", 3))
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("text", "rows", "expected"),
     [
         # no values are listed: all are valid, and those that no tree asks for are in no set
@@ -320,7 +321,7 @@ def test_values_are_valid_invalid_or_missing_as_the_document_says(tmp_path, text
         assert again.categories == forest.categories
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("text", "rows", "message"),
     [
         (asking("string", BY_SET.replace("{arr}", "p"), values=listed("p", "q")), ["p", "r"], "row 1: 'r' is a value for which"),
@@ -427,7 +428,7 @@ def segment_with(told):
     return document(f'{first}<MiningField name="x" {told}{rest}')
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("text", "message"),
     [
         (document(tree(BY_X, function="clustering")), "functionName='clustering'.*'classification' or 'regression'"),
@@ -478,7 +479,7 @@ UNSURE = tree("").replace(
 PLUS = '<Targets><Target field="y" rescaleConstant="10"/></Targets>'
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("model", "expected"),
     [
         (segments("majorityVote", constant("b"), constant("c"), constant("c")), "c"),
@@ -517,7 +518,7 @@ def test_a_regression_at_the_end_decides_by_its_own_order(tmp_path, model, expec
     assert "".join(answers(forest, [(-5, "Oslo", 0), (0.5, "Oslo", 0)])) == expected
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "model",
     [
         chain("probit", table("b", "s0"), table("c")),
@@ -527,7 +528,6 @@ def test_a_regression_at_the_end_decides_by_its_own_order(tmp_path, model, expec
         chain("softmax", table("b", "s0"), table("c", "s0"), scores=2),
         chain("softmax", table("b", "s0", "s1"), table("c", "s1"), scores=2),
     ],
-    ids=range(6),
 )
 def test_unsupported_regressions_are_refused(tmp_path, model):
     with pytest.raises(ModelError, match=r"A RegressionModel in the PMML file .* not supported"):
@@ -565,7 +565,7 @@ FORESTS = [
 ]
 
 
-@pytest.mark.parametrize(("model", "X", "y"), FORESTS, ids=[type(model).__name__ for model, _, _ in FORESTS])
+@in_one_test(("model", "X", "y"), FORESTS)
 def test_writing_and_reading_keeps_the_answers(model, X, y, tmp_path):
     forest = forest_of(model.fit(X, y))
     rows = asked(forest, pd.DataFrame(X))

@@ -43,7 +43,7 @@ from datamorphic.trees.descent import find_leaves
 from datamorphic.trees.read import read_trees
 from datamorphic.trees.rules import Range, find_box, format_rule
 from datamorphic.trees.tree import Tree
-from support.cases import LONG, thin
+from support.cases import LONG, in_one_test, thin
 from support.versions import splits_missing_values_well
 
 RNG = np.random.default_rng(7)
@@ -639,7 +639,7 @@ BAD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", BAD)
+@in_one_test("name", BAD)
 def test_bad_input_is_refused(name):
     call, kind, words = BAD[name]
     with pytest.raises(DatamorphicError) as caught:

@@ -7,6 +7,7 @@ import pytest
 import datamorphic as dm
 from datamorphic.errors import DataError
 from datamorphic.web.case_table import MAX_CELL_CHARACTERS, CaseTable
+from support.cases import in_one_test
 
 
 class Line:
@@ -69,7 +70,7 @@ def test_verdicts_follow_an_edit_and_its_execution(pool):
     assert make_table(pool).list_rows({})["rows"][4]["v0"] == "inapplicable"  # its origin is another case now
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("request_", "ids"),
     [
         ({"sort": "f0"}, [0, 3, 1, 4, 2, 5]),

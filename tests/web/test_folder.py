@@ -4,6 +4,7 @@ import pytest
 
 from datamorphic.errors import UsageError
 from datamorphic.web.folder import MAX_FILES_LISTED, ServedFolder
+from support.cases import in_one_test
 
 
 @pytest.fixture
@@ -39,7 +40,7 @@ def test_a_file_is_found(served):
     assert served.find_file("sub/../a.csv") == served.root / "a.csv"
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "name",
     [
         *("../outside.csv", "sub/../../outside.csv", "/etc/passwd", "..", ".", "", "sub", "missing.csv", "a.csv/x"),

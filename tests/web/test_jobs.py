@@ -8,6 +8,7 @@ import pytest
 
 from datamorphic.web import jobs
 from datamorphic.web.jobs import StudioJob, Worker, WorkerPool
+from support.cases import in_one_test
 
 
 class FakeWorker:
@@ -82,7 +83,7 @@ def test_a_job_follows_its_process(tmp_path):
     assert (again.state, again.run, again.title) == ("finished", 12, "<b>Test</b>")
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("events", "state"),
     [
         ([{"event": "end", "code": 2}], "failed"),

@@ -5,6 +5,7 @@ import pytest
 from datamorphic.errors import UsageError
 from datamorphic.web.folder import ServedFolder
 from datamorphic.web.script_files import ScriptFiles, clean_name
+from support.cases import in_one_test
 
 
 @pytest.fixture
@@ -29,14 +30,14 @@ def test_scripts_are_saved_listed_and_read(files):
     assert key not in files.list_choices()
 
 
-@pytest.mark.parametrize("name", ["", "../up", "a/b", ".hidden", "a\0b", "<b>x</b>", "recorded.scr", "x" * 100])
+@in_one_test("name", ["", "../up", "a/b", ".hidden", "a\0b", "<b>x</b>", "recorded.scr", "x" * 100])
 def test_names_that_are_refused(files, name):
     with pytest.raises(UsageError):
         files.save(name, "clean()")
     assert files.saved.list_scripts() == []
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "key", ["served:../secret.scr", "served:link.scr", "saved:", "other:walk.scr", "served:walk.py", "recorded:"]
 )
 def test_files_that_are_not_read(files, key):

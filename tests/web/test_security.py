@@ -10,6 +10,7 @@ import pytest
 from datamorphic.web import security
 from datamorphic.web.options import WebOptions
 from datamorphic.web.security import MAX_FAILURES, Gatekeeper, build_policy
+from support.cases import in_one_test
 
 TOKEN, SECRET = "correct horse battery", "0" * 64
 OWN = {"origin": "http://127.0.0.1:8080"}
@@ -89,7 +90,7 @@ def test_a_name_that_was_pointed_at_this_computer_is_refused(studio, host):
     assert not box.application.scopes
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "origin", ["http://evil.example", "null", "http://127.0.0.1:9000", "http://127.0.0.1:8080.evil.example", "", "x"]
 )
 def test_a_foreign_origin_is_refused_on_forms_and_on_the_websocket(studio, origin):
@@ -107,8 +108,8 @@ def test_a_websocket_without_an_origin_is_no_browser_of_ours(studio):
     assert box.ask("POST", "/", headers=OWN).status_code == 200
 
 
-@pytest.mark.parametrize("site", ["cross-site", "same-site"])
-@pytest.mark.parametrize("destination", ["image", "script", "iframe", "empty"])
+@in_one_test("site", ["cross-site", "same-site"])
+@in_one_test("destination", ["image", "script", "iframe", "empty"])
 def test_other_sites_load_nothing(studio, site, destination):
     mode = "navigate" if destination == "iframe" else "no-cors"
     headers = {"sec-fetch-site": site, "sec-fetch-mode": mode, "sec-fetch-dest": destination}

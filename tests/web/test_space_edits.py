@@ -6,6 +6,7 @@ from datamorphic.cli.options import parse_hints
 from datamorphic.errors import UsageError
 from datamorphic.web.space_edits import FeatureEdit, build_hints, has_editable_order
 from datamorphic.web.subject import ChosenSubject
+from support.cases import in_one_test
 
 AGE = {"name": "age", "kind": "integer", "low": 18.0, "high": 80.0, "step": 3.0, "values": [], "value_count": 0}
 CARD = {
@@ -52,7 +53,7 @@ def test_an_order():
     assert not has_editable_order(CARD | {"value_count": 1_000})
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("feature", "edit", "message"),
     [
         (AGE, FeatureEdit(kind="integer", low=90, high=80, step=3), "above the highest"),

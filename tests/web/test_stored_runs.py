@@ -19,6 +19,7 @@ from datamorphic.web.stored_runs import (
     read_run,
     read_runs,
 )
+from support.cases import in_one_test
 
 
 @pytest.fixture
@@ -75,7 +76,7 @@ def test_a_killed_exploration_is_resumable_and_a_test_is_repeatable(store_path):
     ]
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("request_", "foreign"),
     [
         ({"subject": "Box 1", "model": None}, False),

@@ -14,6 +14,7 @@ from datamorphic.web.jobs import StudioJob
 from datamorphic.web.options import TOKEN_VARIABLE, WebOptions
 from datamorphic.web.subject import ChosenSubject
 from datamorphic.web.workspaces import MAX_AGE_DAYS, MAX_JOBS_KEPT, MAX_JOBS_RUNNING, Workspaces
+from support.cases import in_one_test
 
 
 @pytest.fixture
@@ -118,7 +119,7 @@ def test_old_workspaces_are_removed(options):
 # -- uploads -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("name", "expected"),
     [
         ("a.csv", "a.csv"),
@@ -137,7 +138,7 @@ def test_uploads_stay_in_their_folder(options, name, expected):
     assert path.read_bytes() == b"content"
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("name", "content", "message"),
     [
         ("", b"x", "not a name"),

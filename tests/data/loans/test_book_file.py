@@ -11,6 +11,7 @@ import datamorphic as dm
 from datamorphic.data.loans.book_file import read_loan_book
 from datamorphic.data.loans.fields import convert_attributes
 from datamorphic.errors import DataError, IncompleteData
+from support.cases import in_one_test
 
 GOOD = ["credit_score,dti,ltv,state,branch,default", "700,30,80,CA,7,paid", "650,40,95,TX,8,default"]
 
@@ -36,7 +37,7 @@ def test_other_columns_are_read_as_they_are(tmp_path: Path) -> None:
     assert convert_attributes.__doc__
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("line", "message"),
     [
         (",40,95,TX,8,default", r"loans.csv:3: credit_score is missing; a value that is unavailable is written 9999\."),

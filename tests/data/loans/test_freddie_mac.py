@@ -9,6 +9,7 @@ import pytest
 import datamorphic as dm
 from datamorphic.data.loans.freddie_mac import ORIGINATION_FIELDS, read_freddie_mac
 from datamorphic.errors import DataError, IncompleteData
+from support.cases import in_one_test
 
 FILES = Path(__file__).parent / "files"
 ORIGINATION, PERFORMANCE = FILES / "sample_orig_2018.txt", FILES / "sample_svcg_2018.txt"
@@ -91,7 +92,7 @@ def test_a_header_is_read_by_name(tmp_path: Path, lines: list[str]) -> None:
         read_freddie_mac(write(tmp_path, ["|".join([*ORIGINATION_FIELDS, "ltv"]), *lines]))
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("field", "text", "problem"),
     [
         ("credit_score", "", "credit_score is missing; a value that is unavailable is written 9999."),

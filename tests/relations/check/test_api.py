@@ -33,7 +33,7 @@ from datamorphic.runs import failures
 from datamorphic.runs.engine_base import Engine
 from datamorphic.runs.store import Store
 from datamorphic.systems.learner import Learner
-from support.cases import LONG
+from support.cases import LONG, in_one_test
 
 COLUMNS = [
     "relation", "purpose", "necessary", "strictness", "inputs", "violated", "inapplicable", "undefined", "rate", "low", "high",
@@ -177,7 +177,7 @@ def test_violations_are_shrunk_on_demand():
 
 @pytest.mark.slow
 def test_one_test_case_of_many_is_enough_for_an_example():
-    report = check(First(1), NUMBERS, ["sample order"], "y", inputs=60, rows=20)
+    report = check(First(1), NUMBERS, ["sample order"], "y", inputs=30, rows=12)
     row = int(np.flatnonzero(report.violations["case"])[0])
     smallest = report.shrunk(row)
     assert len(smallest.source) == len(smallest.follow_up) == 1
@@ -255,7 +255,7 @@ def test_strictness_and_expected_failures_can_be_overridden():
     assert "we know" in report.to_html()
     as_strictness = check(First(1), relations="sample order", strictness={"sample order": "expected_failure"})
     assert as_strictness.passed
-    by_counts = check(First(1), relations="sample order", inputs=60, strictness={"sample order": "class_stat"})
+    by_counts = check(First(1), relations="sample order", inputs=40, strictness={"sample order": "class_stat"})
     assert entry(by_counts, "sample order").changed > 10
     assert entry(by_counts, "sample order").violated == 0  # each label is the first as often as before
     scores = check(KNN(3), relations="MR-1.2", strictness={"MR-1.2": "score_exact"})
@@ -297,7 +297,7 @@ def relation(name, **methods):
     return type("Own", (dm.LearnerRelation,), {"name": name, "says": "a: b", **methods})()
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("methods", "says"),
     [
         ({"follow_up": lambda self, data, labels, rng: 1 / 0}, r"follow_up\(\) of the relation 'own' failed: ZeroDivision"),
@@ -321,7 +321,7 @@ def test_an_invalid_relation_is_named(methods, says):
 def test_a_fitted_model_is_also_queried():
     x, y = NUMBERS[["x", "z"]], NUMBERS["y"]
     model = KNeighborsClassifier(1).fit(x, y)
-    asked = check(model, x)
+    asked = check(model, x[:12])
     assert asked.table["relation"].tolist() == list(PREDICTOR_RELATIONS)
     assert (asked.table["about"] == "model").all()
     assert asked.passed
@@ -613,7 +613,7 @@ def test_a_budget_of_runs_is_never_exceeded_by_models_either():
 
 @pytest.mark.slow
 def test_results_before_the_end_of_a_time_budget_are_kept():
-    report = check(KNN(3), inputs=10_000_000, budget="0.5s")
+    report = check(KNN(3), inputs=10_000_000, budget="0.3s")
     assert not report.complete
     assert 0 < report.table["holds"].sum() < 10_000_000
     assert report.passed
@@ -796,7 +796,7 @@ def test_json_and_junit_agree_with_the_report(whole, tmp_path):
 # -- wrong use -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("given", "options", "error", "says"),
     [
         ((KNN,), {}, ModelError, "KNN is a class, not a learner"),

@@ -8,9 +8,10 @@ import datamorphic as dm
 from datamorphic.errors import ArgumentError
 from datamorphic.relations.check.options import CheckOptions
 from datamorphic.space.options import SpaceOptions
+from support.cases import in_one_test
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "options",
     [
         {"inputs": 0},

@@ -20,6 +20,7 @@ from datamorphic.relations.guide.proposals import IMPLIED, STRENGTH
 from datamorphic.relations.guide.session import list_tree
 from datamorphic.relations.guide.systems import open_system, read_space
 from datamorphic.relations.patterns import inputs, outputs
+from support.cases import in_one_test
 
 MAKERS = {
     maker.__name__: maker
@@ -43,7 +44,7 @@ def test_tables_name_classes_and_parameters_that_exist():
     assert {*STRENGTH, *IMPLIED, *set().union(*IMPLIED.values())} <= known
 
 
-@pytest.mark.parametrize(("maker", "parameter"), WORDS)
+@in_one_test(("maker", "parameter"), WORDS)
 def test_the_words_of_a_parameter_are_all_that_it_accepts(maker, parameter):
     required = {"SameMeaning": {"column": "a"}, "AddElement": {"column": "a", "element": "x"}}
     required["ChangeSet"] = {"column": "a", "elements": ("x",)}

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 import datamorphic as dm
 from datamorphic.relations.guide.proposals import count_effects, propose_inputs, propose_outputs
 from datamorphic.relations.guide.systems import describe_answers, open_system, read_space
 from datamorphic.relations.patterns import inputs, outputs
+from support.cases import in_one_test
 
 
 def open_function(function, ranges="x = -4 to 4; y = 1 to 9"):
@@ -23,7 +22,7 @@ def open_example(name, *faults):
     )
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("function", "change", "says"),
     [
         (lambda frame: frame.x**2, inputs.Negate(columns=("x",)), "the answer stays the same"),

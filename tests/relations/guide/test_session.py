@@ -12,7 +12,7 @@ from datamorphic.errors import DataError, WrongAnswer
 from datamorphic.relations.base import VIOLATED
 from datamorphic.relations.guide.answers import QUESTION_IDS
 from datamorphic.relations.guide.session import GuideSession
-from support.cases import LONG
+from support.cases import LONG, in_one_test
 
 FRAME = pd.DataFrame(
     {"x": [-3.0, -1.0, 0.5, 2.0, 4.0], "n": [1, 2, 3, 4, 5], "sort": ["up", "down", "up", "up", "down"]}
@@ -98,7 +98,7 @@ def test_back_takes_the_last_answer_back():
     assert len(session.answers) == 2
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("answers", "wrong", "message"),
     [
         ((), "nothing", "There is no model 'nothing'."),

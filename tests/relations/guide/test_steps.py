@@ -24,6 +24,7 @@ from datamorphic.relations.guide.steps import (
     read_yes_no,
     split_settings,
 )
+from support.cases import in_one_test
 
 COLOURS = Question(id="side", text="Which?", choices=(Choice("red"), Choice("green"), Choice("grey")))
 
@@ -33,7 +34,7 @@ def test_a_choice_is_named_by_number_value_or_beginning(text, value):
     assert COLOURS.accept(text) == value
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("text", "message"),
     [
         ("", "The answer is empty. Expected one of: red, green, grey."),
@@ -59,7 +60,7 @@ def test_an_empty_answer_is_the_default_and_numbers_may_be_answers():
     assert question.document()["choices"][1] == {"value": "20", "text": "", "depth": 0}
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("read", "text", "message"),
     [
         (read_number, "ten", "'ten' is not a number"),

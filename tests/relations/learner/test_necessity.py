@@ -389,7 +389,7 @@ X = np.arange(12.0).reshape(6, 2)
 Y = np.array([0, 1] * 3)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("name", "learner", "x", "why"),
     [
         ("MR-0", KNeighborsClassifier(3), pd.DataFrame({"a": X[:, 0], "b": [True, False] * 3}), "booleans"),

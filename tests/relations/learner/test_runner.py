@@ -27,6 +27,7 @@ from datamorphic.relations.learner.sampling import draw_random_training
 from datamorphic.relations.learner.sklearn import LEARNER_RELATIONS
 from datamorphic.systems.learner import Learner as LearnerSystem
 from datamorphic.systems.training import Training, TrainingBatch
+from support.cases import LONG, in_one_test
 
 # -- data ------------------------------------------------------------------------------------------------------
 
@@ -166,8 +167,8 @@ def test_numbers_are_mirrored_and_some_attributes_mapped(data, seed):
     np.testing.assert_allclose(after[:, changed], k * before[:, changed] + b)
 
 
-@pytest.mark.parametrize("name", ["MR-2.2", "MR-2.2 shared"])
-@pytest.mark.parametrize("seed", range(3))
+@in_one_test("name", ["MR-2.2", "MR-2.2 shared"])
+@in_one_test("seed", range(3))
 def test_an_informative_attribute_is_added(data, name, seed):
     follow = made(name, data, np.repeat("L1", len(data.t)), seed=seed)
     pd.testing.assert_frame_equal(follow.x.iloc[:, :4], data.x)
@@ -192,8 +193,8 @@ def test_odds_are_doubled():
     np.testing.assert_allclose(scores, [[1 / 1.5, 0.3 / 1.5, 0.2 / 1.5], [1, 0, np.nan]])
 
 
-@pytest.mark.parametrize("name", ["MR-4.1", "MR-4.1 subset"])
-@pytest.mark.parametrize("seed", range(4))
+@in_one_test("name", ["MR-4.1", "MR-4.1 subset"])
+@in_one_test("seed", range(4))
 def test_other_classes_are_copied_with_new_labels(data, name, seed):
     follow = made(name, data, np.repeat("L1", len(data.t)), seed=seed)
     n = len(data.y)
@@ -234,8 +235,8 @@ def test_some_rows_of_others_are_relabelled_or_removed(data, seed):
     assert {row[-1] for row in before - after} <= {"L0", "L2"}
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("framed", [True, False])
+@in_one_test("seed", range(4))
+@in_one_test("framed", [True, False])
 def test_values_are_exchanged_within_a_class(data, seed, framed):
     given = data if framed else Training(data.x.to_numpy(), data.y, data.t.to_numpy())
     follow = made("MR-NBC", given, seed=seed)
@@ -308,7 +309,7 @@ class Seeded(Learner):
 def test_verdicts_equal_those_of_two_plain_fits(data):
     """With ties counted, a verdict is nothing but a comparison."""
     learner = KNeighborsClassifier(3)
-    for seed in range(10):
+    for seed in range(10 if LONG else 3):
         found = check(learner, "MR-1.1", data, seed, ties="count")
         follow = found.follow_ups[0]
         renamed = dict(zip(data.y, follow.y, strict=True))
@@ -368,7 +369,7 @@ def test_same_seed_same_result(data):
 def test_ties_are_set_aside_and_reported(name):
     """Of neighbours at equal distance one is taken by chance: that is no fault of kNN."""
     tied = counted = 0
-    for seed in range(4):
+    for seed in range(4 if LONG else 2):
         data = whole_numbers(np.random.default_rng(seed))
         found = check(KNeighborsClassifier(3), name, data, seed)
         strict = check(KNeighborsClassifier(3), name, data, seed, ties="count")
@@ -477,8 +478,8 @@ class Broken(Learner):
         raise ValueError("no scores today")
 
 
-@pytest.mark.parametrize("where", ["fit", "predict"])
-@pytest.mark.parametrize("error", [ValueError("too\nbad"), SystemExit(3), MemoryError()])
+@in_one_test("where", ["fit", "predict"])
+@in_one_test("error", [ValueError("too\nbad"), SystemExit(3), MemoryError()])
 def test_learners_that_fail_are_undefined(data, where, error):
     found = check(Broken(where, error), "MR-0", data)
     assert found.count(UNDEFINED) == len(data.t)
@@ -516,7 +517,7 @@ def test_any_object_with_fit_and_predict_works(data):
     pd.testing.assert_frame_equal(data.x, before)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("name", "learner", "change", "why"),
     [
         ("refit", GaussianNB(), {"y": np.repeat("L0", 6)}, "have the same class"),
@@ -695,7 +696,7 @@ def violated(learner, reference, names=LEARNER_RELATIONS, sets=8):
 
 @pytest.mark.parametrize("kind", RIGHT)
 def test_reference_learners_keep_necessary_relations(kind):
-    assert violated(*RIGHT[kind], sets=3) == {}
+    assert violated(*RIGHT[kind], sets=3 if LONG else 1) == {}
 
 
 @pytest.mark.parametrize(("learner", "kind", "name"), FAULTY, ids=[type(item[0]).__name__ for item in FAULTY])

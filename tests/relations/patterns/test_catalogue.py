@@ -10,6 +10,7 @@ import datamorphic as dm
 from datamorphic.relations.patterns.catalogue import PATTERNS, SCOPES
 from datamorphic.relations.patterns.examples import DOMAINS, EXAMPLES
 from datamorphic.relations.patterns.pattern import KINDS
+from support.cases import in_one_test
 
 CASES = [
     pytest.param(name, example, id=f"{name}: {example.relation.name}")
@@ -18,7 +19,13 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "example"), CASES)
+@pytest.mark.parametrize(
+    ("name", "example"),
+    [
+        pytest.param(*case.values, marks=() if n % 6 == 0 else pytest.mark.slow, id=case.id)
+        for n, case in enumerate(CASES)
+    ],
+)
 def test_a_relation_of_the_pattern_holds_on_a_system_and_finds_its_fault(name, example):
     system = dm.data.example_systems[example.system]
     correct = dm.check(system, system.cases, relations=[example.relation], shrink=False).table.iloc[0]
@@ -29,7 +36,7 @@ def test_a_relation_of_the_pattern_holds_on_a_system_and_finds_its_fault(name, e
     assert faulty.violated > 0
 
 
-@pytest.mark.parametrize("pattern", dm.patterns.values(), ids=lambda pattern: pattern.name)
+@in_one_test("pattern", dm.patterns.values())
 def test_every_pattern_is_complete(pattern):
     assert pattern.examples
     assert pattern.scope in SCOPES
@@ -47,7 +54,7 @@ def test_every_pattern_is_complete(pattern):
     assert pattern.name in str(pattern)
 
 
-@pytest.mark.parametrize(("name", "example"), CASES)
+@in_one_test(("name", "example"), CASES)
 def test_an_example_uses_the_pattern_it_illustrates(name, example):
     """One side of the example is that of the pattern, or of one of its sub-patterns or of its root."""
     pattern = dm.patterns[name]

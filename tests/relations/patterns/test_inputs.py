@@ -8,6 +8,7 @@ import pytest
 
 import datamorphic as dm
 from datamorphic.relations.patterns import inputs
+from support.cases import in_one_test
 
 CASE = {"text": "shoes for men", "brand": "any", "sort": "price up", "tags": "a,b", "x": 2.0, "y": 5.0}
 
@@ -69,7 +70,7 @@ CHANGES = [
 ]
 
 
-@pytest.mark.parametrize(("pattern", "changes", "expected"), CHANGES, ids=lambda value: str(value)[:60])
+@in_one_test(("pattern", "changes", "expected"), CHANGES)
 def test_an_input_pattern_makes_follow_ups(pattern, changes, expected):
     case = CASE | changes
     frame = pd.DataFrame([case, case])
@@ -107,7 +108,7 @@ def test_texts_with_fewer_parts_get_empty_ones():
     assert [follow_up["text"].tolist() for follow_up in follow_ups] == [["A.", "D."], ["B.", "E."], ["C.", ""]]
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("mistake", "message"),
     [
         (lambda: inputs.Swap(columns=("a", "b", "c")), "two columns"),

@@ -8,6 +8,7 @@ import pytest
 
 import datamorphic as dm
 from datamorphic.relations.patterns import outputs
+from support.cases import in_one_test
 
 #: output pattern, source answer, follow-up answers, whether it holds
 GROUPS = [
@@ -77,7 +78,7 @@ def to_array(answer):
     return np.array([answer]) if isinstance(answer, float | int | str) else array
 
 
-@pytest.mark.parametrize(("output", "before", "afters", "holds"), GROUPS, ids=map(str, range(len(GROUPS))))
+@in_one_test(("output", "before", "afters", "holds"), GROUPS)
 def test_an_output_pattern_judges_a_group(output, before, afters, holds):
     afters = [afters] if isinstance(afters, str) else afters
     assert output.expects(to_array(before), [to_array(after) for after in afters]).tolist() == [holds]
@@ -92,7 +93,7 @@ def test_what_returns_is_compared_with_the_input(holds):
     assert outputs.Returned(column="text", at_least=0.3).judge(frame, np.array(["x"]), [last]).tolist() == [True]
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("mistake", "message"),
     [
         (lambda: outputs.Ordered().expects(np.array(["a"]), [np.array(["b"])]), "neither a number nor a collection"),

@@ -17,6 +17,7 @@ from datamorphic.relations.patterns.page import build_page
 from datamorphic.relations.patterns.text import format_pattern, format_trees
 from datamorphic.reporting.document import TextLabel
 from datamorphic.reporting.html import render_drawing
+from support.cases import in_one_test
 
 IMAGES = Path(__file__).parents[3] / "docs" / "images"
 EXAMPLES = [example for pattern in dm.patterns.values() for example in pattern.examples]
@@ -59,7 +60,7 @@ def test_the_text_of_a_tree_shows_where_a_pattern_with_two_parents_is():
     assert all(root in format_trees(dm.patterns) for root in dm.patterns.roots)
 
 
-@pytest.mark.parametrize("name", dm.patterns)
+@in_one_test("name", dm.patterns)
 def test_every_pattern_is_explained(name):
     text = format_pattern(dm.patterns, dm.patterns[name])
     assert dm.patterns[name].definition.split()[-1] in text
@@ -93,7 +94,7 @@ def test_the_catalogue_as_json():
     assert dm.patterns.describe().count("\n") > len(dm.patterns)
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.relation.name)
+@in_one_test("example", EXAMPLES)
 def test_code_builds_the_same_relation(example):
     code = format_code(example.relation)
     ast.parse(code)

@@ -6,11 +6,12 @@ import pytest
 
 import datamorphic as dm
 from datamorphic.relations.patterns.published import published_relations
+from support.cases import LONG, in_one_test
 
 RUNNABLE = [relation for relation in published_relations.values() if relation.relation is not None]
 
 
-@pytest.mark.parametrize("published", RUNNABLE, ids=lambda published: published.name)
+@pytest.mark.parametrize("published", RUNNABLE if LONG else RUNNABLE[::2], ids=lambda published: published.name)
 def test_a_published_relation_holds_on_the_example_system(published):
     system = dm.data.example_systems[published.system]
     outcome = dm.check(system, system.cases, relations=[published.relation]).table.iloc[0]
@@ -20,7 +21,7 @@ def test_a_published_relation_holds_on_the_example_system(published):
     assert published.relation.name == published.name
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("name", "fault"),
     [
         ("search.SwapJD", "first word decides"),

@@ -9,6 +9,7 @@ import pytest
 import datamorphic as dm
 from datamorphic.relations.patterns.inputs import Transform
 from datamorphic.relations.patterns.relation import validate_frames
+from support.cases import in_one_test
 
 PATTERNS = dm.patterns
 STOCK = {"red shoes": "Acme", "blue shoes": "Bolt", "red hat": "Acme", "green hat": "Bolt"}
@@ -188,7 +189,7 @@ def test_sets_are_shown_in_the_same_order_in_every_process(queries):
     assert answers == [sorted(answer) for answer in answers]
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("mistake", "message"),
     [
         (lambda: PATTERNS["Subset"].input(), "says nothing about inputs"),

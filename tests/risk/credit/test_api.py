@@ -18,6 +18,7 @@ from datamorphic.relations.change import Change, ChangeRelation
 from datamorphic.relations.credit import credit_relations
 from datamorphic.risk.credit.ladder import LogisticFamily, TreeFamily
 from datamorphic.risk.credit.options import CreditOptions
+from support.cases import in_one_test
 
 ONE = {"ladder": [LogisticFamily()], "repetitions": 1}
 
@@ -238,7 +239,7 @@ def test_promises_without_a_direction_are_refused(loans, tmp_path):
 # -- wrong use ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("change", "message"),
     [
         ({"target": "lost"}, "The data have no column 'lost'"),

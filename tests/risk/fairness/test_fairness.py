@@ -21,11 +21,12 @@ from datamorphic.errors import ArgumentError, DataError, PromiseError
 from datamorphic.risk.fairness.api import fairness
 from support import fairness as planted
 from support.browser import CHROMIUM, WHY_NOT, Browser
+from support.cases import in_one_test
 
 
 @pytest.fixture(scope="module")
 def people():
-    return planted.draw_people(500)
+    return planted.draw_people(250)
 
 
 @pytest.fixture(scope="module")
@@ -191,7 +192,7 @@ def test_promises_name_protected_columns_and_the_outcome(people, tmp_path):
         fairness(planted.judge_gender, people, promises=path)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("options", "words"),
     [
         ({}, "No protected column is named"),

@@ -13,6 +13,7 @@ import datamorphic as dm
 from datamorphic.errors import ArgumentError, DataError, StoreError, SystemFailed, TestSystemError
 from datamorphic.morphisms.cases import TestSet
 from datamorphic.synthesis.stored_tests import load_stored_tests
+from support.cases import in_one_test
 
 BOX = dm.subjects["Box 2"]
 IRIS = dm.data.load("iris")
@@ -91,7 +92,7 @@ def test_a_test_system_without_a_system_under_test():
     assert result.gain["mean_nearest_distance"] > 0
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("options", "error", "message"),
     [
         ({"strategy": "GAOptimizeAll"}, ArgumentError, "no strategy 'GAOptimizeAll'"),

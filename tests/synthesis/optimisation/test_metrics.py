@@ -14,6 +14,7 @@ from datamorphic.space.outputs import Outputs
 from datamorphic.synthesis.optimisation.metrics import FunctionMetric, LabelBalance, remove_in_rounds
 from datamorphic.synthesis.optimisation.options import OptimiseOptions
 from datamorphic.synthesis.optimisation.registry import build_metrics
+from support.cases import in_one_test
 
 LINE = dm.Space([dm.Continuous("x", 0, 1, step=0.1)])
 
@@ -105,7 +106,7 @@ def test_metrics_are_found_in_any_style_and_own_ones_come_first():
     assert find(len) == ["len"]
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("metric", "message"),
     [
         ("mean_y", "There is no metric 'mean_y'. Did you mean 'mean_x'"),

@@ -49,7 +49,7 @@ class FilteredSquare(Square):
 @pytest.mark.slow
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_fitness_never_falls_and_the_size_stays(strategy):
-    result = dm.optimise(Square, strategy, metric="mean_x", steps=8, change_rate=0)
+    result = dm.optimise(Square, strategy, metric="mean_x", steps=4, change_rate=0)
     values = result.history["mean_x"].to_numpy()
     assert (np.diff(values) >= 0).all()
     assert values[-1] > values[0]

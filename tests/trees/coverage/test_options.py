@@ -10,6 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 import datamorphic as dm
 from datamorphic.errors import ArgumentError
 from datamorphic.trees.coverage.options import CoverOptions, SelectOptions
+from support.cases import in_one_test
 
 ROWS = pd.DataFrame({"age": [20.0, 30.0, 40.0, 50.0], "income": [1.0, 2.0, 1.0, 2.0]})
 MODEL = DecisionTreeClassifier(random_state=0).fit(ROWS, [0, 0, 1, 1])
@@ -37,7 +38,7 @@ def test_hints_need_a_frame():
         dm.cover(MODEL, ROWS.to_numpy(), kinds={"age": "integer"})
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("options", "name"),
     [
         ({"criterion": "XYZ"}, "criterion"),
