@@ -128,7 +128,7 @@ def test_a_growing_pool_finds_more():
     fixed, growing = (
         dm.explore(dm.subjects["Box 1"], strategy="random_walk", walks=150, pool=pool) for pool in ("fixed", "growing")
     )
-    assert len(growing) > 1.5 * len(fixed)
+    assert len(growing) > 1.2 * len(fixed)
 
 
 def test_refinement_stops_at_delta():
@@ -230,7 +230,7 @@ def test_scores_narrow_with_few_cases_on_smooth_models(name, blobs):
     )
     assert (model.predict(guided.a.frame) == guided.a_output).all()
     assert (model.predict(guided.b.frame) == guided.b_output).all()
-    assert dm.explore(model, inputs, "random_target", walks=60).notes[-1].endswith(": used.")
+    assert dm.explore(model, inputs, "random_target", walks=150).notes[-1].endswith(": used.")
 
 
 @pytest.mark.parametrize("model", [DecisionTreeClassifier(random_state=0), KNeighborsClassifier(5)])
@@ -695,8 +695,7 @@ def test_narrowing_by_scores_is_as_precise_as_bisection(blobs, learner, options)
     inputs = blobs[list("abcd")]
     model = learner.fit(inputs, blobs["target"] == "one")
     plain, guided = (
-        dm.explore(model, inputs, "random_target", walks=50 if LONG else 20, refine=refine, **options)
-        for refine in ("bisect", "score")
+        dm.explore(model, inputs, "random_target", walks=50, refine=refine, **options) for refine in ("bisect", "score")
     )
     assert guided.distance.max() <= max(4 * plain.distance.max(), options.get("delta", 0))
     # so close to the border the label of a row may depend on the other rows of its batch, on some processors

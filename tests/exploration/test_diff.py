@@ -346,7 +346,8 @@ CHANGED_RULES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("change", "walks"), rotate(list(CHANGED_RULES), [100, 300]) if LONG else [(change, 60) for change in CHANGED_RULES]
+    ("change", "walks"),
+    rotate(list(CHANGED_RULES), [100, 300]) if LONG else [(change, 100) for change in CHANGED_RULES],
 )
 def test_files_show_changes(change, walks, tmp_path):
     rule = CHANGED_RULES[change]

@@ -14,7 +14,7 @@ from support.reviews import fit_classifier, make_reviews
 
 @pytest.fixture(scope="module")
 def reviews():
-    return make_reviews(400)
+    return make_reviews(400 if LONG else 150)
 
 
 @pytest.fixture(scope="module")

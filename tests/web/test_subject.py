@@ -7,7 +7,6 @@ import pytest
 from datamorphic.errors import UsageError
 from datamorphic.web.folder import ServedFolder
 from datamorphic.web.subject import ChosenSubject
-from support.cases import in_one_test
 
 
 @pytest.fixture
@@ -65,7 +64,7 @@ def test_a_class_of_a_module(folders):
     assert ChosenSubject.of_module(folders[1], "sub/tests.py", "Loans").model == "sub.tests:Loans"
 
 
-@in_one_test(
+@pytest.mark.parametrize(
     ("file", "name"),
     [
         *(("d.csv", "Loans"), ("../x.py", "Loans"), ("my_tests.py", "os:system"), ("my_tests.py", "Loans()")),
