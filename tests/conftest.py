@@ -189,6 +189,7 @@ def pytest_configure(config):
     """Where several processes share the work: one thread each, and the kernels compiled while the first tests run."""
     config.pluginmanager.register(Docstrings())
     if not hasattr(config, "workerinput") and config.getoption("numprocesses", None):
+        gc.enable()  # this process collects no tests
         for variable in THREAD_LIMITS:  # threads of two workers would wait for each other, at ten times the cost
             os.environ.setdefault(variable, "1")
         script = Path(__file__).parent.joinpath("support/compile_kernels.py")
