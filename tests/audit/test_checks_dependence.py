@@ -65,6 +65,7 @@ def test_an_encoder_that_knows_no_category_is_a_concern_if_the_labels_depend_on_
     assert (finding.level, finding.title) == ("advice", "All categories of home are treated alike")
 
 
+@pytest.mark.slow
 def test_a_category_that_says_nothing_new_is_advice():
     data = DATA.assign(copy=np.where(DATA["home"] == "own", "a", "b"))
     model = fit()
@@ -100,6 +101,7 @@ def test_numbers_are_handled_like_labels():
     assert all(finding.level == "advice" for finding in findings)
 
 
+@pytest.mark.slow
 def test_categories_with_equal_scores_are_advice():
     data = DATA.assign(home=DATA["home"].replace("free", "rent"))
     model = fit(data)

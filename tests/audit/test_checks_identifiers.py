@@ -117,6 +117,7 @@ def test_a_strong_feature_among_other_strong_ones_is_left_alone():
     assert outcome.state == "passed", outcome.findings
 
 
+@pytest.mark.slow
 def test_leaks_of_numbers():
     rng = np.random.default_rng(0)
     data = pd.DataFrame({"a": rng.normal(size=ROWS), "b": rng.normal(size=ROWS)})

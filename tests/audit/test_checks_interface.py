@@ -96,6 +96,7 @@ def test_a_single_row_with_another_answer_is_a_fault():
     assert run(predict).findings[0].level == "fault"
 
 
+@pytest.mark.slow
 def test_numbers_as_text_that_become_zero_are_a_concern():
     def predict(frame):
         numbers = frame[["income", "age"]].map(lambda value: 0.0 if isinstance(value, str) else value)
@@ -172,6 +173,7 @@ def test_few_rows(rows):
     assert run(MODEL, DATA.head(rows)).state == "passed"
 
 
+@pytest.mark.slow
 def test_regressors_arrays_and_scalar_functions():
     data = DATA.drop(columns="colour").assign(label=DATA["income"] * 2)
     model = LinearRegression().fit(data[["income", "age"]], data["label"])

@@ -130,6 +130,7 @@ def test_answers_that_change_with_every_value_have_no_single_values():
     assert not [title for title in titles if "unlike the values around it" in title]
 
 
+@pytest.mark.slow
 def test_a_finding_gives_one_count_in_all_places():
     model = Changed(LOGISTIC, after=lambda f, answers: np.where(f["weight"] > 80, "well", answers))
     (finding,) = run(model)[1].findings
@@ -139,6 +140,7 @@ def test_a_finding_gives_one_count_in_all_places():
     assert finding.counted_in_detail
 
 
+@pytest.mark.slow
 def test_an_imputed_value_is_left_alone_if_the_labels_agree():
     data = DATA.copy()
     data.loc[::5, "sugar"] = 0.0

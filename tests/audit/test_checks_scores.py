@@ -176,6 +176,7 @@ def test_rounded_and_float32_probabilities_are_valid():
 # -- calibration ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_far_too_sure():
     data = make_data(rows=1_500)  # with fewer, the probabilities of the reference model are not calibrated either
     result = audit(Scored(scores=lambda p: np.where(p > 0.5, 0.99, 0.01)), data)
@@ -216,6 +217,7 @@ def test_only_zero_and_one_is_no_concern():
 # -- no judgement ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_reasons_why_they_do_not_apply():
     inputs = DATA.drop(columns="target")
     result = audit(MODEL, inputs, target=None)

@@ -81,6 +81,7 @@ def test_a_clean_twin_raises_no_alarm(seed):
     assert next(outcome.state for outcome in result.outcomes if outcome.check == "texts") == "passed"
 
 
+@pytest.mark.slow
 def test_the_way_of_writing(reviews, model):
     def shouts(texts):
         answers = model.predict(texts)

@@ -69,6 +69,7 @@ def test_a_credit_limit_is_the_balance_plus_what_is_available(real_data):
         np.testing.assert_allclose(pairs[f"{end}.Credit_Limit"], parts, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_there_may_be_no_time_for_relations(accounts, model, monkeypatch):
     def look_forever(points):
         while True:
@@ -93,6 +94,7 @@ def test_small_changes_of_real_rows_keep_the_relations(accounts, model):
     assert (changes.after.frame["balance"] % 1 == 0).all()
 
 
+@pytest.mark.slow
 def test_a_declared_space_is_taken_as_it_is(accounts, model):
     inputs = accounts.drop(columns="target")
     result = dm.test(model, inputs, space=dm.Space.from_frame(inputs), budget="10s", only=["borders"])

@@ -265,6 +265,7 @@ def test_kept_by_the_words_and_parameters_it_was_asked_with(folder):
     assert "necessary relation violated" in shown.stdout
 
 
+@pytest.mark.slow
 def test_a_terminal_shows_what_names_say_and_obeys_none(folder, monkeypatch):
     data = pd.read_csv("data.csv").rename(columns={"x": "[red]x\x1b[31m"})
     data.to_csv("odd.csv", index=False)

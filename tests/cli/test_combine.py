@@ -144,6 +144,7 @@ def test_wrong_use_is_one_line(run, arguments, message):
     assert message in str(result.exception) or message in result.stderr
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_can_be_resumed(run, tmp_path, monkeypatch):
     import importlib
     import sys

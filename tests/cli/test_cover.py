@@ -62,6 +62,7 @@ def run(folder, monkeypatch, *words):
     return CliRunner().invoke(app, list(words), env={"COLUMNS": "400"})
 
 
+@pytest.mark.slow
 def test_too_little_coverage_is_reported_and_fixed_by_rows(folder, monkeypatch):
     words = ["tree.skops", "tests.csv", "--criterion", "DTMT", "--at-least", "0.8"]
     found = run(folder, monkeypatch, "cover", *words, "--fix", "extra.csv")

@@ -38,6 +38,7 @@ def run(*words):
     return CliRunner().invoke(app, ["credit", *map(str, words)], prog_name="datamorphic")
 
 
+@pytest.mark.slow
 def test_a_ladder_on_a_file_with_all_outputs(folder):
     result = run("loans.csv", *QUICK, "--verdict", "v.html", "--html", "a/b.html", "--junit", "c.xml")
     assert result.exit_code == 0, result.stderr
@@ -58,6 +59,7 @@ def test_json_is_all_that_is_printed():
     assert result.exit_code == 1
 
 
+@pytest.mark.slow
 def test_a_good_model_passes_and_a_bad_one_fails():
     assert run("loan_models:law", "loans.csv").exit_code == 0
     rejected = run("loan_models:upside_down", "--data", "loans.csv")
@@ -65,6 +67,7 @@ def test_a_good_model_passes_and_a_bad_one_fails():
     assert rejected.stdout.startswith("Reject loan_models:upside_down")
 
 
+@pytest.mark.slow
 def test_promises_other_columns_and_later_loans(folder):
     (folder / "bank.promises").write_text("outcome: default\nltv: raises default, 999 means unavailable\n")
     document = json.loads(run("loans.csv", *QUICK, "--promises", "bank.promises", "--json").stdout)

@@ -244,6 +244,7 @@ def test_a_regressor_is_compared_by_the_border_it_had(run):
     assert again.exit_code == 0, again.output
 
 
+@pytest.mark.slow
 def test_a_file_that_cannot_be_written_is_reported_before_the_search(run, tmp_path):
     (tmp_path / "folder").mkdir()
     result = run("talking_rules:broken", "data.csv", "--save", "folder")
@@ -253,6 +254,7 @@ def test_a_file_that_cannot_be_written_is_reported_before_the_search(run, tmp_pa
     assert (tmp_path / "new" / "front.parquet").exists()
 
 
+@pytest.mark.slow
 def test_errors_are_one_line_without_control_characters(run):
     error = run("talking_rules:broken", "data.csv").stderr
     assert error.rstrip().splitlines()[-1].startswith("datamorphic: ")

@@ -134,6 +134,7 @@ def test_relations_are_found_beside_the_function(run):
     assert "No violation of 'mirrored' by square in 50 groups." in found.stdout
 
 
+@pytest.mark.slow
 def test_models_are_hunted_with_data(run, folder):
     words = ["hunt", "hunted_here:sign", "hunted_here:Mirrored", "--data", "rows.csv", "--generator", "MT-BART"]
     found = run(*words, "--html", "model.html", "--stop-after", "all", "--budget", "50")
@@ -220,6 +221,7 @@ def test_one_generator_is_described(run):
     assert "IPART on block regions with rate 0.05 in 2 dimensions: F-measure" in found.stdout
 
 
+@pytest.mark.slow
 def test_several_generators_are_compared(run, folder):
     words = ["simulate", "--generator", "MT-RT", "--generator", "mt-bart", "--rate", "0.05", "--trials", "60"]
     found = run(*words, "--scenario", "a1", "--html", "simulated.html")

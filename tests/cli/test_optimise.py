@@ -96,6 +96,7 @@ def test_a_saved_test_set_is_improved_with_its_origins(name):
     assert (saved.origins >= 0).any()
 
 
+@pytest.mark.slow
 def test_plain_rows_and_a_tree(folder):
     rows = pd.DataFrame({"x": [0.1, 0.2, 0.3, 0.15], "label": [0, 1, 2, 0]})
     rows.to_csv("rows.csv", index=False)

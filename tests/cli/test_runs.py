@@ -291,6 +291,7 @@ def test_runs_side_by_side(run, document):
     assert found["changed"]["model"] == ["kept_rules:rule", "kept_rules:shifted"]
 
 
+@pytest.mark.slow
 def test_a_run_without_a_front_cannot_be_compared(run):
     run(*BOX)
     run("explore", "kept_rules:broken", "data.csv")
@@ -522,12 +523,14 @@ def test_ctrl_c_when_all_is_found_promises_nothing(run):
     assert "can be resumed" not in result.stderr
 
 
+@pytest.mark.slow
 def test_a_run_with_named_classes_is_resumed(run):
     number = interrupted(run, "--classes", "low,high", "--strategy", "random_target")
     assert run("runs", "resume", number).exit_code == 0
     assert state(number) == "finished"
 
 
+@pytest.mark.slow
 def test_whoever_stops_a_run_does_not_hear_that_the_system_failed(run):
     how = ["explore", "kept_rules:stops", "data.csv", "--walks", 40, "--strategy", "random_target"]
     assert run(*how, "--store", "none").exit_code == 0

@@ -53,6 +53,7 @@ def report(engine, language):
     return dm.check(engine, queries, dm.search_relations(language, rankings=True))
 
 
+@pytest.mark.slow
 def test_the_relations_on_fifty_groups_each(report):
     table = report.table.set_index("relation")
     assert (table["holds"] + table["violated"] == GROUPS).all()
@@ -149,6 +150,7 @@ def test_chinese_word_order_matters_for_bigrams_only(name):
         assert dm.check(engine, queries, relation, shrink=False).table["violated"].item() > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(ENGINES))
 def test_rounded_counts_of_large_answers(name):
     cases = dm.data.make_product_queries(10)
@@ -159,6 +161,7 @@ def test_rounded_counts_of_large_answers(name):
     assert report.table.set_index("relation")["violated"][["search.MR1", "search.HMR1"]].tolist() == [0, 0]
 
 
+@pytest.mark.slow
 def test_assertions_stores_and_pages(engine, language, tmp_path):
     cases, relations = dm.data.make_product_queries(10, language), dm.search_relations(language)
     dm.assert_holds(engine, cases, [relations["search.MR1"], relations["search.HMR1"]])

@@ -63,6 +63,7 @@ def test_unknown_types_are_refused_by_name_unless_trusted(io, tmp_path):
     assert isinstance(load_model(tmp_path / "mine.skops", trust=True), Mine)
 
 
+@pytest.mark.slow
 def test_a_forest_is_looked_over_and_needs_no_trust(io, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     frame = SPACE.sample(100, seed=0)

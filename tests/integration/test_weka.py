@@ -506,6 +506,7 @@ def test_saved_models_are_data():
             learner.predict(X)
 
 
+@pytest.mark.slow
 @runs_weka
 def test_threads_do_not_disturb_each_other():
     def train(k):

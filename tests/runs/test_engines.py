@@ -173,19 +173,19 @@ def test_a_worker_that_is_lost_once_is_replaced(tmp_path):
 @pytest.mark.parametrize("engine", [None, "threads:3"])
 def test_rows_that_fail_are_the_same_whoever_answers(engine):
     def model(frame):
-        if (frame["n"] < 130).any():  # sorted data: the first batches fail as a whole
+        if (frame["n"] < 60).any():  # sorted data: the first batches fail as a whole
             raise ValueError("too small")
         return frame["n"] % 2
 
-    cases = NUMBERS.points(pd.DataFrame({"n": np.arange(1000)}))
-    outputs = drive(ask(cases), dm.wrap(model, space=NUMBERS), engine=engine, batch=50)
-    assert np.flatnonzero(~outputs.ok).tolist() == list(range(130))
+    cases = NUMBERS.points(pd.DataFrame({"n": np.arange(200)}))
+    outputs = drive(ask(cases), dm.wrap(model, space=NUMBERS), engine=engine, batch=25)
+    assert np.flatnonzero(~outputs.ok).tolist() == list(range(60))
 
     def dead(frame):
         raise KeyError("nothing")
 
-    with pytest.raises(dm.errors.SystemFailed, match="all 50 rows"):
-        drive(ask(cases), dm.wrap(dead, space=NUMBERS), engine=engine, batch=50)
+    with pytest.raises(dm.errors.SystemFailed, match="all 25 rows"):
+        drive(ask(cases), dm.wrap(dead, space=NUMBERS), engine=engine, batch=25)
 
 
 @pytest.mark.slow

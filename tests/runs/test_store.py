@@ -914,6 +914,7 @@ def test_a_missing_extra_is_named(monkeypatch):
         Store.open("postgresql://u:hunter2@h/db")
 
 
+@pytest.mark.slow
 def test_drive_does_not_wait_for_the_database():
     code = "import sys, datamorphic.runs.driver; print([m for m in ('sqlalchemy', 'psycopg', 'fsspec') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"

@@ -103,6 +103,7 @@ def test_a_violation_shows_the_case_and_how_to_reproduce_it(run):
     assert "assert_relation.py" not in result.stdout.str()  # our own depths are hidden
 
 
+@pytest.mark.slow
 def test_the_rerun_command_reproduces_the_violation(run, pytester):
     code = """
     def test_noise():
@@ -708,6 +709,7 @@ class _Nowhere(Memory):
         self._location = None
 
 
+@pytest.mark.slow
 def test_a_violation_of_a_learner_is_shrunk_and_shown():
     found = held("MR-1.2", FirstColumn())
     assert found.is_failing()

@@ -338,6 +338,7 @@ def test_replayed_failures_do_not_change_the_result(url, tmp_path, strategy, men
     assert after.tally.health.status_counts == alone.tally.health.status_counts
 
 
+@pytest.mark.slow
 def test_a_resumed_run_replays_nothing(url):
     explore(Faulty(raising=[X[10]]), url)
 
