@@ -13,6 +13,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 import datamorphic as dm
+from support.cases import LONG
 
 
 def loans(rows: int = 500, seed: int = 0) -> pd.DataFrame:
@@ -180,11 +181,17 @@ def test_values_that_cannot_be_told_apart_are_advice_if_the_labels_differ_there(
 @pytest.mark.parametrize(
     "model",
     [
-        LogisticRegression(),
         DecisionTreeClassifier(max_depth=1),
         DecisionTreeClassifier(max_depth=5),
-        RandomForestClassifier(30, random_state=0),
-        HistGradientBoostingClassifier(max_iter=20),
+        *(
+            [
+                LogisticRegression(),
+                RandomForestClassifier(30, random_state=0),
+                HistGradientBoostingClassifier(max_iter=20),
+            ]
+            if LONG
+            else []
+        ),
     ],
     ids=str,
 )

@@ -11,6 +11,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import datamorphic as dm
 from datamorphic.errors import DataError
+from support.cases import LONG
 
 ROWS = 400
 
@@ -81,7 +82,7 @@ def test_good_models_have_no_identifiers():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("codes", [{"no": 0, "yes": 10}, {"no": "open", "yes": "closed"}])
+@pytest.mark.parametrize("codes", [{"no": "open", "yes": "closed"}, *([{"no": 0, "yes": 10}] if LONG else [])])
 def test_a_feature_that_is_the_label_in_disguise_is_a_concern(codes):
     data = make_data()
     data["status"] = data["label"].map(codes)

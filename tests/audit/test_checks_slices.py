@@ -123,7 +123,7 @@ def test_numbers():
     (finding,) = outcome(audit(predict, data)).findings
     assert finding.level == "concern"
     assert finding.title == "Its errors are far larger where region is 'south'"
-    forest = RandomForestRegressor(20, random_state=0).fit(data[NUMBERS], data["target"])
+    forest = RandomForestRegressor(5, random_state=0).fit(data[NUMBERS], data["target"])
     good = outcome(audit(forest, data))
     assert not [item for item in good.findings if item.level != "advice"]
 

@@ -225,7 +225,7 @@ def test_the_code_of_a_draft_does_what_was_tried(folder, drafts, name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", NAMES if LONG else ["test_ridge", "test_nasty", "test_fussy"])
 def test_drafts_keep_the_laws_and_can_be_explored(folder, drafts, name):
     module = loaded(drafts[name].text, folder / f"{name}.py")
     system = getattr(module, drafts[name].name)
@@ -407,7 +407,7 @@ def test_frames_of_many_kinds(tmp_path, monkeypatch):
         module = loaded(one.text, tmp_path / f"test_{name}.py")
         assert module.SYSTEM.space == one.space
         assert len(module.SYSTEM.make_seeds()) == len(frame)
-        assert dm.laws(one.space, examples=10).holds
+        assert dm.laws(one.space, examples=3).holds
     assert "sorted(ROWS" in draft_system("always_yes:ask", "many.csv").text
     assert 'dm.Integer("n", 1, 3, step=1, nullable=True)' in draft_system("always_yes:ask", "holes.csv").text
 

@@ -38,7 +38,7 @@ def folder(tmp_path, monkeypatch):
     sys.modules.pop("lenders", None)
 
 
-ONLY = [f"--only={check}" for check in ("answers", "scores", "slices", "borders")]
+ONLY = [f"--only={check}" for check in ("answers", "scores", "borders")]
 
 
 def run(*words):

@@ -19,6 +19,7 @@ from datamorphic.cli.main import app
 from datamorphic.runs.driver import drive
 from datamorphic.runs.flow import ask
 from datamorphic.space.outputs import Status
+from support.cases import LONG
 
 distributed = pytest.importorskip("distributed", reason="Dask is not installed: pip install 'datamorphic[dask]'")
 pytestmark = [
@@ -164,7 +165,7 @@ def test_a_system_that_hangs_or_dies_is_told_row_by_row(
         return frame["n"] % 2
 
     for system, row, status, options in (
-        (hanging, 13, Status.TIMEOUT, {"timeout": 1.0}),
+        *([(hanging, 13, Status.TIMEOUT, {"timeout": 1.0})] if LONG else []),
         (lethal, 31, Status.DIED, {}),
     ):
         cases = NUMBERS.points(pd.DataFrame({"n": [row - 1, row]}))
