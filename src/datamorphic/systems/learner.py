@@ -115,8 +115,12 @@ def _to_outputs(answer: object, rows: int) -> Outputs:
 
 
 def fit_copy(learner: SupportsFit, data: Training, as_array: bool = False) -> Any:
-    """Return a fitted copy of a learner; its errors are not caught."""
-    model = _copy_unfitted(learner)
+    """Return a fitted copy of a learner; its errors are not caught.
+
+    Data are given `as_array` if they are frames of numbers and the learner `takes_arrays`.
+    """
+    # one that takes arrays has plain parameters, which need no copies of their own
+    model: Any = copy.copy(learner) if as_array else _copy_unfitted(learner)
     fit_arguments: dict[str, Any] = {}
     if data.weights is not None:
         fit_arguments["sample_weight"] = data.weights.copy()
@@ -148,10 +152,8 @@ def align_scores(scores: Floats, classes: Iterable[Any], labels: Iterable[Any]) 
 
 
 def copy_table(table: Table, as_array: bool = False) -> Any:
-    """Return a copy of a table: some learners write to their input. A frame of numbers may be an array."""
-    if as_array and _has_only_numbers(table):
-        return table.to_numpy(copy=True)  # type: ignore[union-attr]
-    return table.copy()
+    """Return a copy of a table: some learners write to their input. A frame of numbers may be given as an array."""
+    return table.to_numpy(copy=True) if as_array else table.copy()  # type: ignore[union-attr]
 
 
 def _has_only_numbers(table: Table) -> bool:
