@@ -29,7 +29,7 @@ FEW = PEOPLE.head(80)
 def audit(model):
     """Return the audit of a model of `PEOPLE`, which tests only read."""
     return dm.test(
-        model(PEOPLE), FEW, "decision", protected="gender", expect=PROMISES, budget="15s", seed=0, progress=False
+        model(PEOPLE), FEW, "decision", protected="gender", expect=PROMISES, budget="60s", seed=0, progress=False
     )
 
 
