@@ -251,6 +251,7 @@ def test_every_page_is_in_the_navigation():
         assert f" {page.relative_to(DOCS).as_posix()}\n" in text, page
 
 
+@pytest.mark.slow
 def test_every_command_and_option_is_in_the_reference(monkeypatch):
     monkeypatch.syspath_prepend(DOCS)
     import hooks

@@ -37,6 +37,7 @@ def test_ks_is_the_largest_difference(scored):
     assert compute_ks(scores[0], defaulted) == pytest.approx(plain_credit.compute_ks(scores[0], defaulted))
 
 
+@pytest.mark.slow
 def test_violations_are_counted_as_one_by_one():
     loans = dm.data.make_loan_book(40, seed=5).drop(columns="default")
     loans.loc[3, "credit_score"] = 9999

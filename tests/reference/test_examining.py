@@ -227,6 +227,7 @@ def test_verdict_by_verdict(learner, names, draw, count, cases, ties):
             number, left = number + 1, left - len(data)
 
 
+@pytest.mark.slow
 def test_all_verdicts_were_among_them():
     """Or the comparison above would prove little."""
     seen, tested, _ = examined(KNN(3), EVERY, whole_numbers, 30, 4)

@@ -79,9 +79,9 @@ def test_the_comparison_sees_borders():
 def test_directed_walks_in_waves_are_the_same_walks(monkeypatch):
     """They draw nothing but an order of starts, once: waves bound the memory and change nothing."""
     box = dm.subjects["Box 2"]
-    whole = dm.explore(box, strategy="directed_walk", walks=300, seeds=50)
-    monkeypatch.setattr(exploration, "MAX_WALKS_PER_WAVE", 70)
-    parts = dm.explore(box, strategy="directed_walk", walks=300, seeds=50)
+    whole = dm.explore(box, strategy="directed_walk", walks=100, seeds=50)
+    monkeypatch.setattr(exploration, "MAX_WALKS_PER_WAVE", 30)
+    parts = dm.explore(box, strategy="directed_walk", walks=100, seeds=50)
     assert parts.pairs.equals(whole.pairs)
 
 

@@ -13,7 +13,7 @@ from datamorphic.space.points import Points
 from support.cases import FEW_EXAMPLES
 from support.space_strategies import spaces
 
-ROWS = 40
+ROWS = 15
 
 
 def drawn(space, seed):

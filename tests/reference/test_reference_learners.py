@@ -18,7 +18,7 @@ LABELS = [["L0", "L1", "L2"], [7, -1, 3], [True, False], [2.0, 5.0]]
 @pytest.mark.parametrize("name", LEARNERS)
 def test_labels_and_probabilities_are_those_of_scikit_learn(name):
     rng, model = np.random.default_rng(0), LEARNERS[name]
-    for turn in range(60):
+    for turn in range(20):
         n = int(rng.integers(8, 51))
         x, t = rng.uniform(1, 20, (n, 4)), rng.uniform(1, 20, (5, 4))
         y = rng.choice(LABELS[turn % len(LABELS)], n)

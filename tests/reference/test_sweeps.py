@@ -51,7 +51,7 @@ def away(feature, a, b):
 @pytest.mark.parametrize("feature", ["x", "n", "c"])
 @pytest.mark.parametrize("function", [wavy, label])
 def test_invariance_is_a_loop_over_cases_and_values(feature, function):
-    points = SPACE.sample(60, seed=3, points=True)
+    points = SPACE.sample(20, seed=3, points=True)
     groups, swept = asked(function, Invariant(feature), points)
     own = swept.inputs.frame.to_dict("records")
     assert len(groups) == len(own)
@@ -69,7 +69,7 @@ def test_invariance_is_a_loop_over_cases_and_values(feature, function):
 @pytest.mark.parametrize("direction", ["up", "down"])
 @pytest.mark.parametrize("feature", ["x", "n", "c"])
 def test_monotony_is_a_loop_over_cases_and_values(feature, direction):
-    points = SPACE.sample(60, seed=4, points=True)
+    points = SPACE.sample(20, seed=4, points=True)
     groups, swept = asked(wavy, Monotone(feature, direction), points)
     sign = 1 if direction == "up" else -1
     for row in range(len(groups)):

@@ -231,6 +231,7 @@ def holds(text, frame):
         ("small tree", 0.3),
     ],
 )
+@pytest.mark.slow
 def test_a_rule_is_true_of_the_rows_that_reach_its_leaf_and_of_no_others(name, holes):
     model = fitted(name, holes)
     data = rows(400, 6, holes)

@@ -272,6 +272,7 @@ def test_joint_kills_equal_those_of_evaluating_mutated_forests(name):
     assert 0 < sum(map(bool, found)) < len(found)
 
 
+@pytest.mark.slow
 def test_a_forest_by_tree_and_as_a_whole():
     X = rows(150, 1)
     model = RandomForestClassifier(5, random_state=0).fit(X, answers(X))
@@ -300,7 +301,7 @@ def critical(tree, column):
     return np.unique(np.concatenate([*near, [np.float32(0)]])).astype(float)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(4 if LONG else 1))
 def test_no_input_kills_mutants_that_are_proved_equivalent(seed):
     X = rows(80, seed)
     X[:, 1] = np.round(X[:, 1] * 4) / 4  # many of the midpoints are numbers of single precision
@@ -321,7 +322,7 @@ def test_no_input_kills_mutants_that_are_proved_equivalent(seed):
             assert find_kills(tree, made.to_numpy(), generate_mutants(tree)).killed[number]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(3 if LONG else 1))
 def test_proofs_use_integers_bounds_and_categories(seed):
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(
@@ -464,7 +465,7 @@ def test_changes_name_categories():
 @pytest.mark.slow
 def test_integer_rows_prove_nothing_about_fractions():
     rng = np.random.default_rng(0)
-    data = pd.DataFrame(rng.uniform(0, 4, (150, 2)).round(1), columns=["x", "y"])
+    data = pd.DataFrame(rng.uniform(0, 4, (60, 2)).round(1), columns=["x", "y"])
     model = DecisionTreeClassifier(random_state=0).fit(data, (data.x * 2 + data.y) % 3 > 1.3)
     [tree] = read_trees(model)
     inputs = every_input(tree, [critical(tree, column) for column in range(2)])
@@ -512,6 +513,7 @@ def test_several_numbers_at_once_are_compared_as_a_whole():
     assert dm.cover(model, X, criterion="DTMT", tolerance=0).score > 0.5
 
 
+@pytest.mark.slow
 def test_the_rows_that_kill_most_come_first():
     data = dm.data.load("breast_cancer")
     inputs = data.drop(columns="target")
