@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from datamorphic.cli.main import app
 from datamorphic.web import worker
 from datamorphic.web.interruption import allow_interrupts, ignore_interrupts
 from datamorphic.web.worker import EventWriter, run_command
@@ -43,6 +44,8 @@ def unchanged_process(monkeypatch):
     """`run_command` changes the process, which is its own: the one of the tests gets all of it back."""
     monkeypatch.setattr(sys, "argv", list(sys.argv))
     monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(app, "registered_commands", app.registered_commands)
+    monkeypatch.setattr(app, "registered_groups", app.registered_groups)
     return monkeypatch
 
 
