@@ -103,6 +103,20 @@ def test_a_hunt_draws_sources_and_follow_ups(open_page, take_screenshot):
     take_screenshot(page, "result")
 
 
+def test_a_promise_about_the_chosen_model_is_hunted(open_with_model, take_screenshot):
+    page = open_with_model("/hunts")
+    page.get_by_label("Column", exact=True).click()
+    page.get_by_role("option", name="income").click()
+    page.get_by_role("button", name="Add this promise").click()
+    page.get_by_text("income: raises yes", exact=True).wait_for()
+    start_and_wait(page, "Hunt")
+    legend = page.locator("section#sources .legend").first
+    legend.wait_for()
+    assert "follow-up of a violation" in legend.inner_text()
+    assert find_violations(page) == []
+    take_screenshot(page, "result")
+
+
 def test_relations_of_a_learner(open_page, take_screenshot):
     page = open_page("/relations", width=400)
     page.get_by_label("Relations (all that apply").click()

@@ -54,6 +54,11 @@ def test_uploads_are_shown_and_large_ones_refused(studio_files, open_page, tmp_p
     large.write_bytes(b"a,b\n" + b"1,2\n" * 300_000)
     page.locator("input[type=file]").set_input_files(large)
     page.get_by_text("the limit is 1 MB").wait_for()
+    page.get_by_text("Your uploads (1)").click()
+    page.get_by_role("button", name="Delete own").click()
+    page.get_by_role("button", name="Delete", exact=True).click()
+    page.get_by_text("is deleted").wait_for()
+    page.get_by_text("160 rows and 4 columns").wait_for()  # the only table that is left
 
 
 def test_the_demo_is_one_click_away(open_page, take_screenshot):

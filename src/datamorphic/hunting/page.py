@@ -24,6 +24,7 @@ from .simulation import Simulation
 from .text import format_headline, format_setting
 
 MAX_GROUPS_LISTED = 100
+MAX_COLUMNS_LISTED = 60
 MAX_REGIONS_DRAWN = 5
 REGIONS_BUDGET_SECONDS = 20.0  # for all regions, at the pace of the hunt
 MIN_SOURCES_PER_REGION = 1_000  # a region with fewer is not drawn
@@ -138,12 +139,16 @@ def _build_violations_sections(hunt: Hunt) -> list[Section]:
     if not hunt.found:
         return []
     frame = hunt.violations if len(hunt.trials) > 1 else hunt.violations.drop(columns="trial")
+    text = "x1 is the first input of a group, y1 its output, and so on."
+    if len(frame.columns) > MAX_COLUMNS_LISTED:  # such as the pixels of images
+        frame = frame[[name for name in frame.columns if not str(name).startswith("x")]]
+        text = f"y1 is the output for the first input of a group, and so on. Inputs of {len(hunt.columns):,} values are not listed."
     rows = [list(map(format_short, row)) for row in frame.head(MAX_GROUPS_LISTED).itertuples(index=False, name=None)]
     more = f" The first {len(rows):,} of {hunt.violated:,} are listed." if len(rows) < hunt.violated else ""
     return [
         Section(
             heading=pluralize(hunt.violated, "violating group"),
-            text=f"x1 is the first input of a group, y1 its output, and so on.{more}",
+            text=f"{text}{more}",
             state="bad",
             table=Table(columns=[to_one_line(str(name)) for name in frame.columns], rows=rows),
             anchor="violations",
@@ -245,9 +250,11 @@ def _build_scatters(
 
     if len(columns) == 1:
         return [build_scatter(f"{names[0]}, group after group", 0, Axis("number of the group"), numbers.tolist())]
-    return [
-        build_scatter(f"{names[a]} and {names[b]}", a, axes[b], columns[b]) for a, b in combinations(plotted_columns, 2)
-    ]
+    pairs = list(combinations(plotted_columns, 2))
+    changed = {int(j) for part in follow_ups for j in np.flatnonzero((part != executed.inputs[0]).any(axis=0))}
+    # where neither input changes, follow-ups lie on their sources
+    pairs = [pair for pair in pairs if changed.intersection(pair)] or pairs
+    return [build_scatter(f"{names[a]} and {names[b]}", a, axes[b], columns[b]) for a, b in pairs]
 
 
 def _build_regions_sections(hunt: Hunt, system: Callable[..., Any]) -> list[Section]:

@@ -19,6 +19,7 @@ from .._text import pluralize, to_jsonable
 from ..errors import DatamorphicError, Interrupted, ScriptError, format_error_line
 from ..exploration.front import Front
 from ..exploration.io import write_front
+from ..morphisms.case_columns import CaseKind
 from ..morphisms.decorators import MorphismMark
 from ..morphisms.morphism import Morphism
 from ..morphisms.system import TestSystem
@@ -176,11 +177,12 @@ class PoolSession:
             if request["makers"]:
                 ScriptPlayer(self._plan({"text": f"makeSeed({request['makers']})"}, trial_pool), trial_pool).play()
             size = trial_pool.count_combinations(combination["strategy"], combination["moves"], combination["order"])
-        case_count = len(trial_pool.tests)
+        case_count, mutant_count = len(trial_pool.tests), _count_mutants(trial_pool)
         begin_time = time.monotonic()
         ScriptPlayer(self._plan(request, trial_pool), trial_pool).play()
         seconds = time.monotonic() - begin_time
-        return {"size": size, "cases": case_count, "new_cases": len(trial_pool.tests) - case_count, "seconds": seconds}
+        new_cases = _count_mutants(trial_pool) - mutant_count
+        return {"size": size, "cases": case_count, "new_cases": new_cases, "seconds": seconds}
 
     def _write_front(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Write the border pairs of the last exploration to a file, and return its path."""
@@ -329,6 +331,10 @@ def _have_equal_outputs(pool: TestPool, other: TestPool) -> bool:
     if ours is None or theirs is None:
         return ours is theirs
     return _are_equal((ours.ok, ours.to_objects().astype(str)), (theirs.ok, theirs.to_objects().astype(str)))
+
+
+def _count_mutants(pool: TestPool) -> int:
+    return int((pool.tests.kinds == CaseKind.MUTANT).sum())
 
 
 def _summarize(front: Front) -> dict[str, Any]:

@@ -52,7 +52,7 @@ class ChosenSubject:
         expectations: Mapping[str, Any] | None = None,
     ) -> ChosenSubject:
         """Return a model file with a data file, each in one of the folders."""
-        model_path, data_path = _find_file(folders, model), _find_file(folders, data)
+        model_path, data_path = find_file(folders, model), find_file(folders, data)
         for path, suffixes, noun in ((model_path, MODEL_SUFFIXES, "model"), (data_path, DATA_SUFFIXES, "data")):
             if not path.name.lower().endswith(tuple(suffixes)):
                 raise UsageError(f"{path.name!r} is not a file with {noun}. Choose one of the list.")
@@ -99,7 +99,8 @@ class ChosenSubject:
         return asdict(self)
 
 
-def _find_file(folders: list[ServedFolder], name: str) -> Path:
+def find_file(folders: list[ServedFolder], name: str) -> Path:
+    """Return the file with a name in the first of the folders that has it."""
     for folder in folders[:-1]:
         try:
             return folder.find_file(name)

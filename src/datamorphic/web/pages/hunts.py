@@ -100,7 +100,8 @@ class HuntPage:
         ).props("outlined dense")
         self.system.classes("w-full")
         self._place = ui.column().classes("w-full hunt-form")
-        self._build_form(words if (not words) or (first == CHOSEN) == (words[:1] == [subject.model]) else [])
+        earlier_system = subject.model if first == CHOSEN else PROGRAM_PREFIX
+        self._build_form(words if words and words[0].startswith(earlier_system) else [])
         with ui.expansion("What the generators and selectors do").classes("w-full"):
             rows = [(ROWS, ROWS_EXPLANATION), *((item, explain(kind)) for item, kind in GENERATORS.items())]
             build_table("Generators", [], rows)
@@ -172,7 +173,9 @@ class HuntPage:
         if statements:
             chosen = [name for name in words if name in statements] if words else list(statements)
             self._build_relations(statements, "Relations that must hold", chosen)
-        with ui.element("section").classes("card w-full").props('aria-label="Promises"'):
+        special_columns = {*columns.texts, *columns.images, *columns.sequences}
+        names = [name for name in columns.features if name not in special_columns]
+        with ui.element("section").classes("card w-full").props('aria-label="Promises"') as card:
             ui.html("<h2>What you promise about the model</h2>", sanitize=False)
             ui.label(
                 "A hunt searches for cases that break a promise: “income: raises yes” is broken where more income, all else equal, "
@@ -181,13 +184,14 @@ class HuntPage:
             self._list = ui.element("ul").classes("plain-list promise-list")
             self._show_promises()
             with ui.element("div").classes("form-grid"):
-                self._column = _select("Column", list(columns.features))
+                self._column = _select("Column", names)
                 self._change = _select("Change", CHANGES, "")
                 self._amount = ui.number("By how much", value=1.1).props("outlined dense")
                 self._amount.bind_visibility_from(self._change, "value", bool)
                 self._class = _select("Answer", list(columns.classes), columns.classes[-1] if columns.classes else None)
                 self._effect = _select("Then its chance", EFFECTS, "raises")
             ui.button("Add this promise", icon="add", on_click=self._add_promise).props("outline")
+        card.set_visibility(bool(names))
         if subject.hints:
             ui.label(
                 "Hunts use the space as the data suggest it: changes on the page Set-up do not apply here."

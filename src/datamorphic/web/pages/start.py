@@ -18,7 +18,7 @@ from ..layout import build_frame
 from ..module_classes import list_test_systems
 from ..newest_runs import list_newest_runs
 from ..studio import Studio
-from ..subject import ChosenSubject
+from ..subject import ChosenSubject, find_file
 from ..thumbnails import DESCRIPTIONS, HEIGHT, WIDTH, draw_classifier
 from ..workspaces import Workspace
 
@@ -180,13 +180,13 @@ class FileChooser:
             ui.label("Reading the data")
         reply: dict[str, Any] | None = None
         with show_errors():
-            subject = ChosenSubject.of_files(
-                workspace.folders, str(self._model.value or self._data.value), str(self._data.value)
-            )
+            data, model = str(self._data.value), str(self._model.value or "")
+            if not data.lower().endswith(DATA_SUFFIXES):
+                raise UsageError(f"{data!r} is not a file with data. Choose one of the list.")
             reply = await workspace.queries.ask(
                 "preview",
-                data=subject.data,
-                model=subject.model if self._model.value else None,
+                data=str(find_file(workspace.folders, data)),
+                model=ChosenSubject.of_files(workspace.folders, model, data).model if model else None,
                 trust=workspace.options.trust,
             )
         if number != self._preview_number:
