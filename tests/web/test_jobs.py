@@ -44,8 +44,8 @@ class FakeWorker:
 
 
 class FakePool:
-    def __init__(self, worker, places=1):
-        self.worker, self.slots = worker, asyncio.Semaphore(places)
+    def __init__(self, worker):
+        self.worker, self.queue = worker, []
 
     async def take(self):
         return self.worker
@@ -139,23 +139,26 @@ def test_stop_interrupts_then_kills(tmp_path, monkeypatch):
     assert job.state == "interrupted"
 
 
-def test_a_job_waits_for_a_place_and_can_be_stopped_meanwhile(tmp_path):
-    first, second = make_job(tmp_path / "a"), make_job(tmp_path / "b")
+def test_a_job_waits_for_a_place_and_can_be_stopped_meanwhile(tmp_path, monkeypatch):
+    monkeypatch.setattr(jobs, "MAX_JOBS_AT_ONCE", 1)
+    first, second, third = (make_job(tmp_path / name) for name in "abc")
 
     async def stop_the_second():
         worker = FakeWorker([], wait_for_stop=True)
         pool = FakePool(worker)
-        tasks = [asyncio.create_task(job.execute(pool, tmp_path)) for job in (first, second)]
+        tasks = [asyncio.create_task(job.execute(pool, tmp_path)) for job in (first, second, third)]
         while first.state != "running":
             await asyncio.sleep(0.01)
-        assert second.state == "waiting"
+        assert (second.state, second.jobs_before) == ("waiting", 0)
+        assert (third.state, third.jobs_before) == ("waiting", 1)
         await second.stop()
         await asyncio.wait_for(tasks[1], 5)
         worker.kill()
-        await asyncio.wait_for(tasks[0], 5)
+        await asyncio.wait_for(asyncio.gather(*tasks), 5)
+        assert pool.queue == []
 
     asyncio.run(stop_the_second())
-    assert (first.state, second.state) == ("killed", "interrupted")
+    assert (first.state, second.state, third.state) == ("killed", "interrupted", "killed")
 
 
 def test_a_job_that_a_studio_left_running_was_killed(tmp_path):

@@ -78,7 +78,7 @@ def run_jobs(
 
     A child runs one job after another. It is replaced if a job hung, died, ran out of memory, left threads behind or left
     much memory allocated. When this function ends, for whatever reason, all children and their descendants have ended,
-    except those that left their session (setsid). The function, the jobs and the values must be picklable by cloudpickle.
+    except those that left their process group. The function, the jobs and the values must be picklable by cloudpickle.
     Memory is limited only on platforms that support it (Linux).
 
     Examples
@@ -239,8 +239,8 @@ def _receive_function(function: bytes, memory: int | None, output: str) -> str:
     """Load the function in the child; return an error message or an empty text."""
     global _function, _memory
     _memory = memory
-    if hasattr(os, "setsid"):
-        os.setsid()  # a new process group, so that descendants can be found
+    if hasattr(os, "setpgrp"):
+        os.setpgrp()  # so that descendants can be found
     null_device = os.open(os.devnull, os.O_RDWR)
     os.dup2(null_device, 0)
     if output == "nothing":

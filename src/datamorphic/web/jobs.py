@@ -22,7 +22,7 @@ from ..errors import format_error_line
 
 JobState = Literal["waiting", "running", "finished", "interrupted", "failed", "killed"]
 STOP_GRACE_SECONDS = 1.2  # after which a job that was stopped is killed: the page promises two seconds
-MAX_JOBS_AT_ONCE = max(8, 4 * (os.cpu_count() or 1))  # of all people; the next ones wait
+MAX_JOBS_AT_ONCE = os.cpu_count() or 1  # of all people; the next ones wait
 MAX_MESSAGE_CHARACTERS = 2_000
 WAIT_INTERVAL_SECONDS = 0.1  # between looks for a free place
 MAX_LINE_BYTES = 64_000_000
@@ -77,11 +77,14 @@ class Worker:
 
 
 class WorkerPool:
-    """Keeps one process ready, because starting it takes longer than most of the work."""
+    """Keeps one process ready, because starting it takes longer than most of the work.
+
+    `queue` has the jobs that run and those that wait, in the order of their start.
+    """
 
     def __init__(self, environment: Mapping[str, str] | None = None) -> None:
         self._environment = environment
-        self.slots = asyncio.Semaphore(MAX_JOBS_AT_ONCE)
+        self.queue: list[StudioJob] = []
         self._spare: asyncio.Task[Worker] | None = None
         self._workers: list[Worker] = []
 
@@ -135,6 +138,7 @@ class StudioJob:
     left: str = ""  # an estimate of the time left, in words
     outcomes: list[dict[str, Any]] = field(default_factory=list)  # of the checks of an audit
     stopped: bool = False  # whether the person pressed Stop
+    jobs_before: int = 0  # that wait, too, and start earlier
     messages: deque[str] = field(default_factory=lambda: deque(maxlen=200))
     _worker: Worker | None = field(default=None, repr=False)
 
@@ -200,18 +204,21 @@ class StudioJob:
         """Run the command in a process, and follow its events until it ends."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self.save()
-        while pool.slots.locked() and not self.stopped:
-            await asyncio.sleep(WAIT_INTERVAL_SECONDS)
+        pool.queue.append(self)
         begin_time = time.monotonic()
         try:
+            while (place := pool.queue.index(self)) >= MAX_JOBS_AT_ONCE and not self.stopped:
+                self.jobs_before = place - MAX_JOBS_AT_ONCE
+                await asyncio.sleep(WAIT_INTERVAL_SECONDS)
+            begin_time = time.monotonic()
             if not self.stopped:
-                async with pool.slots:
-                    begin_time = time.monotonic()
-                    await self._follow(pool, served_folder)
+                await self._follow(pool, served_folder)
         except (OSError, ValueError) as error:  # no process, no memory, or an event that is none
             logging.getLogger(__name__).error("Job %s failed: %s", self.number, format_error_line(error))
             if self._worker is not None:
                 self._worker.kill()
+        finally:
+            pool.queue.remove(self)
         self.seconds = time.monotonic() - begin_time
         if self.code is None:
             self.state = "interrupted" if self.stopped else "killed"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import importlib
 import logging
 import os
@@ -37,7 +38,7 @@ def build_application(options: WebOptions) -> tuple[Gatekeeper, Studio]:
         importlib.import_module(f"datamorphic.web.{module}").register(studio)
     files.register(studio)
     error_pages.register(app)
-    app.on_startup(studio.workspaces.workers.prepare)
+    app.on_connect(studio.workspaces.workers.prepare)  # not before: its imports would delay the first page
     app.on_shutdown(studio.workspaces.close)
     secret = studio.workspaces.read_secret()
     application = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
@@ -62,9 +63,12 @@ def build_application(options: WebOptions) -> tuple[Gatekeeper, Studio]:
 def run_server(options: WebOptions, *, open_browser: bool = True, path: str = "/") -> None:
     """Serve the studio until Ctrl-C."""
     listening_socket = _bind(options)  # before NiceGUI is loaded: a port in use is reported at once
+    gc.disable()  # what is imported stays
     gatekeeper, _ = build_application(options)
     import uvicorn
 
+    gc.freeze()  # later collections need not look at it again, and NiceGUI finds the server among fewer objects
+    gc.enable()
     logging.getLogger("nicegui").setLevel(logging.ERROR)
     config = uvicorn.Config(
         gatekeeper,

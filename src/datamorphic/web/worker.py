@@ -61,8 +61,7 @@ def main() -> None:
     events = EventWriter(os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8"))
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever a system prints is not an event
     ignore_interrupts()
-    if hasattr(os, "nice"):
-        os.nice(NICENESS)
+    _let_others_go_first()
     requests: queue.Queue[dict[str, Any] | None] = queue.Queue()
     threading.Thread(target=_read_requests, args=(requests,), daemon=True).start()
     _import_ahead()
@@ -77,6 +76,14 @@ def main() -> None:
             if session is None:
                 session = _make_session(request)
             session.serve(request, events.write)
+
+
+def _let_others_go_first() -> None:
+    """Leave the processor to the studio and to the browser as long as they need it."""
+    if hasattr(os, "nice"):
+        os.nice(NICENESS)
+    with suppress(OSError):  # Linux shares the processor among sessions, and this process has its own
+        Path("/proc/self/autogroup").write_text(str(NICENESS), encoding="ascii")
 
 
 def _build_listener(events: EventWriter, request: Mapping[str, Any]) -> EventListener:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import stats
 
 from ..._stats import compute_wilson_interval
 from ..._text import format_percent, format_short, pluralize
@@ -110,6 +109,8 @@ def _find_inert_features(
 
 def measure_association(context: CheckContext, response: Response, truth: Numbers, numeric: bool) -> float:
     """Return how strongly a column goes with the labels, between 0 and 1; 0 if that may be chance."""
+    from scipy import stats  # takes a second
+
     values = context.inputs.codes[:, response.column]
     known = ~np.isnan(values) & ~np.isnan(truth)
     values, labels = values[known], truth[known]
@@ -153,6 +154,8 @@ def _find_errors_by_category(
     A column that goes with the labels may be left out if others say the same, but then its categories do not show in the
     errors of the model.
     """
+    from scipy import stats
+
     row_numbers, answers = get_real_answers(context, budget, responses, MAX_REAL_ROWS)
     categories = context.inputs.codes[row_numbers, response.column]
     labels = truth[row_numbers]

@@ -12,7 +12,7 @@ from ..jobs import FRONT_FILE, REPORT_FILE, StudioJob
 
 REFRESH_SECONDS = 0.3
 STATE_TEXTS = {
-    "waiting": "waiting for a process",
+    "waiting": "waiting for other jobs to end",
     "running": "running",
     "finished": "finished",
     "interrupted": "stopped",
@@ -65,7 +65,8 @@ class JobPanel:
     def _refresh(self) -> None:
         job = self.job
         duration = f" after {format_duration(job.seconds)}" if job.ended and job.seconds else ""
-        self._state.set_text(STATE_TEXTS[job.state] + duration)
+        before = f", {job.jobs_before} before this one" if job.state == "waiting" and job.jobs_before else ""
+        self._state.set_text(STATE_TEXTS[job.state] + before + duration)
         self._state.classes(replace=f"state-{job.state}")
         self._stop.set_visibility(not job.ended)
         self._bar.set_visibility(not job.ended)

@@ -14,9 +14,6 @@ from nicegui import ui
 from ..._text import pluralize
 from ...data.programs import programs
 from ...errors import UsageError
-from ...hunting.generators import GENERATORS
-from ...hunting.row_runner import ROWS
-from ...hunting.selectors import SELECTORS
 from ...relations.credit import CREDIT_RANGES, CREDIT_RELATIONS
 from ..columns import SubjectColumns, read_columns
 from ..commands import read_values
@@ -39,7 +36,7 @@ PROGRAM_PREFIX = "program:"
 ORIGINAL = ""  # the program itself, not a mutant
 DEFAULT_PROGRAM = "tanh"
 DEFAULT_VALUES = {"budget": 1_000, "stop_after": "1", "trials": 10}
-MODEL_VALUES = {"budget": 10_000, "stop_after": "10", "trials": 1, "generator": ROWS}
+MODEL_VALUES = {"budget": 10_000, "stop_after": "10", "trials": 1}
 STOP_CHOICES = ("1", "2", "10", "100", "all")
 LABELS = {
     "generator": "Generator of groups",
@@ -73,15 +70,27 @@ def register(studio: Studio) -> None:
         ):
             build_later(
                 "Reading the columns of the data",
-                functools.partial(read_columns, workspace.subject),
+                functools.partial(_prepare_form, workspace.subject),
                 functools.partial(HuntPage, workspace),
             )
+
+
+def _prepare_form(subject: ChosenSubject) -> SubjectColumns:
+    """Read the columns, and import the generators: the first time that takes a second, so that it happens in a thread."""
+    from ...hunting import generators, selectors
+
+    del generators, selectors
+    return read_columns(subject)
 
 
 class HuntPage:
     """The form, and the hunts of this person."""
 
     def __init__(self, workspace: Workspace, columns: SubjectColumns) -> None:
+        from ...hunting.generators import GENERATORS
+        from ...hunting.row_runner import ROWS
+        from ...hunting.selectors import SELECTORS
+
         self.workspace, self._columns = workspace, columns
         self._promises: list[str] = []
         subject = workspace.subject
@@ -111,12 +120,16 @@ class HuntPage:
 
     def _build_form(self, words: Sequence[str]) -> None:
         """Build the inputs for the chosen system; `words` are the arguments of an earlier hunt of it."""
+        from ...hunting.generators import GENERATORS
+        from ...hunting.row_runner import ROWS
+        from ...hunting.selectors import SELECTORS
+
         self._place.clear()
         values = read_values("hunt", words) if words else None
         with self._place:
             if self.system.value == CHOSEN:
                 self._build_model_inputs(words)
-                generators, default_values = [ROWS, *GENERATORS], MODEL_VALUES
+                generators, default_values = [ROWS, *GENERATORS], {**MODEL_VALUES, "generator": ROWS}
             else:
                 self._build_program_inputs(words)
                 generators, default_values = list(GENERATORS), DEFAULT_VALUES

@@ -121,12 +121,15 @@ def _build_card(pattern: Pattern) -> ui.element:
         for example in pattern.examples[:1]:
             ui.label(f"For example ({example.system}): {example.relation.says}.").classes("muted")
         with ui.expansion("More").classes("w-full").props("dense"):
-            _build_details(pattern)
+            ui.html(_format_details(pattern.name), sanitize=False)  # one element instead of ten: there are many cards
     return card
 
 
-def _build_details(pattern: Pattern) -> None:
-    children = catalogue.find_children(pattern.name)
+@functools.cache
+def _format_details(name: str) -> str:
+    """Return what else is known about a pattern, as HTML."""
+    pattern = catalogue[name]
+    children = catalogue.find_children(name)
     facts = [
         ("More abstract", ", ".join(pattern.parents) or "none: it is the root of a tree"),
         ("More specific", ", ".join(children) or "none"),
@@ -134,12 +137,11 @@ def _build_details(pattern: Pattern) -> None:
         ("Proposed by", pattern.reference),
         ("To know", pattern.note),
     ]
-    for title, text in facts:
-        if text:
-            ui.label(f"{title}: {text}")
+    parts = [f"<div>{escape(f'{title}: {text}')}</div>" for title, text in facts if text]
     for example in pattern.examples:
-        ui.label(f"{example.relation.name}: {example.relation.says}. The fault {example.fault!r} violates it.")
-        ui.html(f'<pre class="command">{escape(format_code(example.relation))}</pre>', sanitize=False)
+        words = f"{example.relation.name}: {example.relation.says}. The fault {example.fault!r} violates it."
+        parts.append(f'<div>{escape(words)}</div><pre class="command">{escape(format_code(example.relation))}</pre>')
+    return "".join(parts)
 
 
 # -- the trees ---------------------------------------------------------------------------------------------------------

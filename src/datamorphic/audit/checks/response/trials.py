@@ -8,7 +8,6 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from ....space.features import Mask
 from ....space.points import Points
@@ -68,6 +67,8 @@ def compare_answers(
     Return how much better the second answers are, for how many rows they are better and worse, and the one-sided p-values
     that they are better and that they are worse (sign test for labels, signed ranks for numbers).
     """
+    from scipy import stats  # takes a second
+
     if not len(truth):
         return 0.0, 0, 0, 1.0, 1.0
     if not numeric:
