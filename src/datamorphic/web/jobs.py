@@ -141,6 +141,7 @@ class StudioJob:
     jobs_before: int = 0  # that wait, too, and start earlier
     messages: deque[str] = field(default_factory=lambda: deque(maxlen=200))
     _worker: Worker | None = field(default=None, repr=False)
+    _following: asyncio.Task[None] | None = field(default=None, repr=False)
 
     @property
     def command(self) -> str:
@@ -212,7 +213,9 @@ class StudioJob:
                 await asyncio.sleep(WAIT_INTERVAL_SECONDS)
             begin_time = time.monotonic()
             if not self.stopped:
-                await self._follow(pool, served_folder)
+                self._following = asyncio.create_task(self._follow(pool, served_folder))
+                with contextlib.suppress(asyncio.CancelledError):  # Stop does not wait for a process that was killed
+                    await self._following
         except (OSError, ValueError) as error:  # no process, no memory, or an event that is none
             logging.getLogger(__name__).error("Job %s failed: %s", self.number, format_error_line(error))
             if self._worker is not None:
@@ -268,8 +271,9 @@ class StudioJob:
         deadline = time.monotonic() + STOP_GRACE_SECONDS
         while not self.ended and time.monotonic() < deadline:
             await asyncio.sleep(0.05)
-        if not self.ended:
+        if not self.ended and self._following is not None:
             worker.kill()
+            self._following.cancel()
 
     def save(self) -> None:
         """Write the state to the folder of the job."""
