@@ -30,7 +30,7 @@ MIXED = dm.Space(
         dm.Continuous("y", 0, 10, step=1),
     ]
 )
-MANY = 80  # enough to find the faults here
+MANY = 150  # enough to find the faults here
 NOTHING = {"tried": 0, "breaking": 0, "mended": 0}
 
 
