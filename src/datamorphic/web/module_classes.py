@@ -22,6 +22,7 @@ MORPHISM_DECORATORS = {
     "set_metric": "metric",
     "analyser": "analyser",
 }
+MAX_PARSE_ATTEMPTS = 5
 MAX_MODULES_READ = 200
 MAX_MODULE_BYTES = 500_000
 
@@ -58,9 +59,8 @@ def find_classes(file: str, source: str) -> list[TestSystemClass]:
     >>> find_classes("wine.py", "class RedWine:\\n    @dm.executor\\n    def classify(self, wine): ...")
     [TestSystemClass(file='wine.py', name='RedWine', summary='1 executor')]
     """
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = _parse(source)
+    if tree is None:
         return []
     marks_by_class: dict[str, dict[str, list[str]]] = {}  # then by method
     classes = []
@@ -79,6 +79,18 @@ def find_classes(file: str, source: str) -> list[TestSystemClass]:
             summary = ", ".join(pluralize(count, kind) for kind, count in counts.items())
             classes.append(TestSystemClass(file=file, name=node.name, summary=summary))
     return classes
+
+
+def _parse(source: str) -> ast.Module | None:
+    """Return the tree of a source text, or None if it is not Python."""
+    for _ in range(MAX_PARSE_ATTEMPTS):
+        try:
+            return ast.parse(source)
+        except SystemError:  # before Python 3.11.9, if another thread parses something at the same time (gh-106905)
+            continue
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            break
+    return None
 
 
 def _list_marks(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
