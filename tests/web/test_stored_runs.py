@@ -76,6 +76,37 @@ def test_a_killed_exploration_is_resumable_and_a_test_is_repeatable(store_path):
     ]
 
 
+def test_a_script_and_a_combination_are_repeated_with_their_options(store_path):
+    number, _ = add_run(
+        store_path,
+        "script",
+        "killed",
+        script="/a/b.scr",
+        subject=None,
+        system="m:C",
+        maps=["S=m:D"],
+        seed=4,
+        timeout=None,
+    )
+    run = read_run(str(store_path), number)
+    assert is_repeatable(run)
+    assert is_resumable(run)
+    assert list_repeat_arguments(run) == ["/a/b.scr", "--system", "m:C", "--map", "S=m:D", "--seed", "4"]
+    number, _ = add_run(
+        store_path,
+        "combine",
+        "killed",
+        model="m:C",
+        subject=None,
+        datamorphisms=["f", "g"],
+        filters=None,
+        order=2,
+        seed=0,
+    )
+    run = read_run(str(store_path), number)
+    assert list_repeat_arguments(run) == ["m:C", "--order", "2", "--datamorphisms", "f,g", "--seed", "0"]
+
+
 @in_one_test(
     ("request_", "foreign"),
     [

@@ -54,6 +54,7 @@ REPEATED_OPTIONS = [
 ]
 #: stored parameters that mean nothing to a reader: the request itself, and the name of the folder with copies of files
 HIDDEN_PARAMETERS = ("words", "backup")
+REPEATED_SCRIPT_OPTIONS = ("subject", "system", "map", "seed", "timeout")
 RESUMABLE_STATES = ("killed", "interrupted", "failed")
 MAX_CASE_FEATURES = 6  # in a row of a table
 
@@ -422,6 +423,12 @@ def build_repeat_arguments(run: Run) -> list[str]:
     from ..audit.result import format_hint_options, format_options
 
     request = run.parameters["words"]
+    if run.verb == "script":
+        return [str(request["script"]), *format_options(request | {"map": request["maps"]}, *REPEATED_SCRIPT_OPTIONS)]
+    if run.verb == "combine":
+        lists = {name: ",".join(request[name]) for name in ("datamorphisms", "filters") if request.get(name)}
+        model = [str(request["model"])] if request.get("model") else []
+        return [*model, *format_options(request | lists, *COMBINE_REQUEST_KEYS[1:])]
     argument_names = ["model"] if run.verb == "laws" else ["model", "data"]
     option_names = ["subject", "data"] if run.verb == "laws" else ["subject"]
     arguments = [str(request[name]) for name in argument_names if request.get(name)]
