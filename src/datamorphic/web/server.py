@@ -62,25 +62,26 @@ def build_application(options: WebOptions) -> tuple[Gatekeeper, Studio]:
 
 def run_server(options: WebOptions, *, open_browser: bool = True, path: str = "/") -> None:
     """Serve the studio until Ctrl-C."""
-    listening_socket = _bind(options)  # before NiceGUI is loaded: a port in use is reported at once
-    gc.disable()  # what is imported stays
-    gatekeeper, _ = build_application(options)
-    import uvicorn
+    with _bind(options) as listening_socket:  # before NiceGUI is loaded: a port in use is reported at once
+        gc.disable()  # what is imported stays
+        try:
+            gatekeeper, _ = build_application(options)
+            import uvicorn
 
-    gc.freeze()  # later collections need not look at it again, and NiceGUI finds the server among fewer objects
-    gc.enable()
-    logging.getLogger("nicegui").setLevel(logging.ERROR)
-    config = uvicorn.Config(
-        gatekeeper,
-        host=options.host,
-        port=options.port,
-        log_level="warning",
-        ws_max_size=MAX_MESSAGE_BYTES,
-        server_header=False,
-        proxy_headers=False,  # anybody could claim another address, and try tokens without end
-    )
-    server = _build_server(config, options, path if open_browser else None)
-    with listening_socket:
+            gc.freeze()  # later collections need not look at it again, and NiceGUI finds the server among fewer objects
+        finally:
+            gc.enable()
+        logging.getLogger("nicegui").setLevel(logging.ERROR)
+        config = uvicorn.Config(
+            gatekeeper,
+            host=options.host,
+            port=options.port,
+            log_level="warning",
+            ws_max_size=MAX_MESSAGE_BYTES,
+            server_header=False,
+            proxy_headers=False,  # anybody could claim another address, and try tokens without end
+        )
+        server = _build_server(config, options, path if open_browser else None)
         server.run(sockets=[listening_socket])
 
 

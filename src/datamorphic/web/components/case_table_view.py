@@ -51,7 +51,7 @@ class CaseTableView:
         self._table = (
             ui.table(rows=[], columns=[], row_key="id", pagination={"rowsPerPage": self._page_size, "rowsNumber": 0})
             .classes("case-table w-full")
-            .props('dense flat bordered hide-bottom binary-state-sort aria-label="Test set"')
+            .props('dense flat bordered hide-bottom binary-state-sort role=region aria-label="Test set"')
         )
         self._table.add_slot("body-cell", CELL)
         self._table.add_slot("body-cell-id", ID_CELL)
