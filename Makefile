@@ -16,7 +16,7 @@ demo: $(VENV)/installed
 test: $(VENV)/developing
 	$(BIN)/python -m pytest -n auto --dist worksteal -m "not studio"
 
-# Clicks in the studio, in a real browser: seven minutes on two cores.
+# Further pages of the studio in a real browser; the paths that matter most are part of make test.
 test-studio: $(VENV)/developing
 	$(BIN)/python -m pytest -n auto --dist loadfile -m studio tests/integration
 

@@ -173,8 +173,6 @@ def pytest_collection_modifyitems(config, items):
             item.add_marker(mark)
         if item.name in SLOW_EXAMPLES:
             item.add_marker("slow")
-        if item.path.name.startswith("test_studio"):
-            item.add_marker("studio")
 
 
 def pytest_collection_finish():

@@ -4,54 +4,10 @@ import time
 
 import pytest
 
-from support.studio import write_model
+from support.studio import HOSTILE
 
 pytest_plugins = ["support.studio"]
 pytestmark = pytest.mark.slow
-
-SLOW_SYSTEM = '''
-import time
-
-import numpy as np
-import pandas as pd
-
-import datamorphic as dm
-
-
-class Slow:
-    """Two halves; every answer takes a while."""
-
-    space = dm.Space([dm.Continuous("x", 0, 1, step=0.1), dm.Continuous("<b>y</b>", 0, 1, step=0.1)])
-
-    @dm.seed_maker
-    def grid(self):
-        axis = np.linspace(0.05, 0.95, 4)
-        return pd.DataFrame({"x": np.repeat(axis, 4), "<b>y</b>": np.tile(axis, 4)})
-
-    @dm.datamorphism(feature="x")
-    def right(self, p):
-        return p.assign(x=(p.x + 0.2).clip(upper=1))
-
-    @dm.metamorphism(of="right", applies_to="mutant")
-    def same_side(self, cases, origins):
-        return cases.output == origins.output
-
-    @dm.executor
-    def classify(self, p):
-        time.sleep(0.004 * len(p))
-        return np.where(p.x > 0.5, "right", "left")
-'''
-HOSTILE_SCRIPT = 'makeSeed([RandomValue5])\nmakeSeed(["<img src=x onerror=alert(1)>"])\n'
-
-
-@pytest.fixture(scope="module")
-def studio_files(tmp_path_factory):
-    """A slow test system, and a script with markup in its names."""
-    folder = tmp_path_factory.mktemp("served")
-    write_model(folder)
-    (folder / "slow_system.py").write_text(SLOW_SYSTEM)
-    (folder / "<i>hostile.scr").write_text(HOSTILE_SCRIPT)
-    return folder
 
 
 def make_seeds(page):
@@ -116,17 +72,15 @@ def test_walk_record_and_replay(open_page, take_screenshot):
     take_screenshot(page, "replay")
 
 
-def test_mistakes_are_marked_and_markup_is_text(open_page, take_screenshot):
-    page = open_page("/")
-    page.get_by_role("button", name="Box 2").click()
-    page.get_by_role("button", name="Make seed cases").wait_for()
-    page.get_by_role("link", name="Scripts", exact=True).click()
+@pytest.mark.studio
+def test_mistakes_are_marked_and_markup_is_text(open_with, take_screenshot):
+    page = open_with("Box 2", "/scripts")
     page.get_by_label("Script", exact=True).first.click()
     page.get_by_role("option", name="<i>hostile.scr (served folder)").click()
     page.get_by_text("1 mistake found").wait_for()
     page.get_by_role("button", name="Line 2, column 11").wait_for()
     page.locator(".cm-line.script-error-line").get_by_text("onerror").wait_for()
-    page.get_by_text("Box 2 has no seed maker named '<img src=x").wait_for()
+    page.get_by_text(f'Box 2 has no seed maker named "{HOSTILE}"').wait_for()
     page.get_by_role("button", name="Run on the pool").click()
     page.locator(".entry-failed").wait_for()
     assert page.locator("img[src=x]").count() == 0
@@ -136,16 +90,15 @@ def test_mistakes_are_marked_and_markup_is_text(open_page, take_screenshot):
     page.get_by_text("is not a name for a script").wait_for()
 
 
-def test_a_long_command_survives_a_reload_and_is_stopped(open_page, take_screenshot):
+@pytest.mark.studio
+def test_a_long_command_survives_a_reload_and_is_stopped(open_page, take_screenshot, slow_answers):
     page = open_page("/")
     page.get_by_role("button", name="Test with it").click()
-    page.get_by_role("link", name="Activities", exact=True).click()
-    page.get_by_label("random value", exact=False).or_(page.get_by_label("RandomValue")).first.wait_for()
     page.get_by_role("checkbox", name="grid").click()
     page.get_by_role("checkbox", name="RandomValue").click()
     page.get_by_role("button", name="Make seed cases").click()
     page.get_by_text("16 cases added").wait_for()
-    page.get_by_role("checkbox", name="right").click()
+    page.get_by_role("checkbox", name="east").click()
     page.get_by_role("button", name="Make mutants").click()
     page.get_by_role("button", name="Execute", exact=True).click()
     page.get_by_text("32 runs").first.wait_for()
@@ -158,7 +111,7 @@ def test_a_long_command_survives_a_reload_and_is_stopped(open_page, take_screens
     page.get_by_role("button", name="Walk at random").click()
     page.get_by_role("button", name="Stop").wait_for()
     page.reload()
-    page.get_by_text("randomWalkExplore([right").first.wait_for()
+    page.get_by_text("randomWalkExplore([east").first.wait_for()
     page.get_by_role("button", name="Stop").wait_for()
     take_screenshot(page, "running")
     begin_time = time.monotonic()
@@ -166,6 +119,20 @@ def test_a_long_command_survives_a_reload_and_is_stopped(open_page, take_screens
     page.get_by_text("Stopped. So far").wait_for()
     assert time.monotonic() - begin_time < 10  # about one on a quiet machine, where the page promises two
     page.get_by_role("button", name="Stop").wait_for(state="hidden")
+    slow_answers.unlink()
     page.get_by_role("link", name="Open the script").click()
     page.get_by_role("button", name="Replay and compare").click()
     page.get_by_text("Same cases: ").wait_for()
+
+
+def test_two_people_do_not_see_each_others_work(open_with):
+    ada = open_with("Box 2", "/activities")
+    make_seeds(ada)
+    ben = open_with("Box 1", "/activities")
+    ben.get_by_text("Testing Box 1").wait_for()
+    ben.get_by_role("button", name="Make seed cases").wait_for()
+    assert ben.get_by_text("200 cases").count() == 0
+    make_seeds(ben)
+    ada.reload()
+    ada.get_by_text("Testing Box 2").wait_for()
+    ada.get_by_text("Box 2: 200 cases").wait_for()

@@ -1,9 +1,8 @@
 """Explorations in the studio, in Chromium: estimate, plot, pairs, comparisons, large fronts, and a server that is killed."""
 
+import importlib
 import json
 import os
-import subprocess
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import datamorphic as dm
 from datamorphic.exploration.front import Front
 
 pytest_plugins = ["support.studio"]
@@ -19,59 +19,6 @@ pytestmark = pytest.mark.slow
 WALKS = 200
 MANY_PAIRS = 100_000
 MAX_PAGE_MEGABYTES = 300
-#: a test system that takes its time as long as there is a file "slow" beside it
-SLOW_SYSTEM = '''
-import time
-from pathlib import Path
-
-import numpy as np
-import pandas as pd
-
-import datamorphic as dm
-
-SLOW = Path(__file__).with_name("slow")
-
-
-class Shore:
-    """Land and sea."""
-
-    space = dm.Space([dm.Continuous("x", 0, 300), dm.Continuous("y", 0, 300)])
-
-    @dm.seed_maker
-    def places(self):
-        """Make places all over the map."""
-        numbers = np.random.default_rng(0).uniform(0, 100, (60, 2))
-        return pd.DataFrame(numbers, columns=["x", "y"])
-
-    @dm.datamorphism
-    def east(self, place):
-        """Go east."""
-        return place.assign(x=place.x + 3)
-
-    @dm.datamorphism
-    def north(self, place):
-        """Go north."""
-        return place.assign(y=place.y + 3)
-
-    @dm.executor
-    def classify(self, place):
-        """Tell land from sea."""
-        if SLOW.exists():
-            time.sleep(0.15)
-        return np.where(place.x + place.y > 100, "land", "sea")
-'''
-
-
-@pytest.fixture(scope="module")
-def studio_files(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("served")
-    (folder / "shore.py").write_text(SLOW_SYSTEM, encoding="utf-8")
-    return folder
-
-
-def choose_classifier(page, name):
-    page.get_by_role("button", name=name).first.click()
-    page.wait_for_url("**/activities")
 
 
 def set_option(page, name, value):
@@ -82,26 +29,32 @@ def wait_for_plot(page):
     page.locator(".front-plot[data-ready=true]").first.wait_for()
 
 
-def find_job_folder(server, number):
-    [folder] = [path for path in (server.home / "data").rglob(f"jobs/{number}") if (path / "front.parquet").exists()]
-    return folder
+def explore(page, server):
+    """Start an exploration, wait for its end, and return the folder of the job."""
+    numbers = page.locator("[data-job]").evaluate_all("panels => panels.map(panel => panel.dataset.job)")
+    page.get_by_role("button", name="Explore", exact=True).click()
+    page.wait_for_function(
+        """numbers => [...document.querySelectorAll("[data-job]")].some(
+            panel => !numbers.includes(panel.dataset.job) && panel.querySelector(".state-finished"))""",
+        arg=numbers,
+    )
+    wait_for_plot(page)
+    fronts = (server.home / "data").rglob("jobs/*/front.parquet")
+    return max(fronts, key=lambda path: path.stat().st_mtime).parent
 
 
-def test_explore_look_at_pairs_and_compare(studio_server, open_page, take_screenshot):
-    page = open_page("/")
-    choose_classifier(page, "Box 2")
-    page.goto(studio_server.url + "/exploration")
+@pytest.mark.studio
+def test_explore_look_at_pairs_and_compare(studio_server, open_with, take_screenshot):
+    page = open_with("Box 2", "/exploration")
     set_option(page, "walks", WALKS)
     page.get_by_role("button", name="Moves").click()
     page.get_by_text("The subject has 4 moves.").wait_for()
     page.get_by_role("button", name="Estimate size and time").click()
     estimate = page.get_by_role("region", name="Estimate")
     estimate.get_by_text("random target").wait_for()
-    for number in (2, 3):  # two runs to compare
-        page.get_by_role("button", name="Explore", exact=True).click()
-        page.locator(f'[data-job="{number}"] .state-finished').wait_for()
-    wait_for_plot(page)
-    document = json.loads((find_job_folder(studio_server, 3) / "output.txt").read_text())
+    folders = [explore(page, studio_server) for _ in range(2)]
+    runs = [json.loads((folder / "job.json").read_text())["run"] for folder in folders]
+    document = json.loads((folders[1] / "output.txt").read_text())
     assert document["walks"] == WALKS
     assert page.get_by_text(f"from {WALKS} walks").first.is_visible()
 
@@ -127,9 +80,9 @@ def test_explore_look_at_pairs_and_compare(studio_server, open_page, take_screen
     page.reload()
     assert page.locator('input[data-option="walks"], [data-option="walks"] input').first.input_value() == str(WALKS)
     page.get_by_label("Earlier run").click()
-    page.get_by_role("option", name="1: Box 2").click()
+    page.get_by_role("option", name=f"{runs[0]}: Box 2").click()
     page.get_by_label("Later run").click()
-    page.get_by_role("option", name="2: Box 2").click()
+    page.get_by_role("option", name=f"{runs[1]}: Box 2").click()
     page.get_by_role("button", name="Compare the runs").click()
     page.get_by_text("No change of the border was found.").wait_for()
 
@@ -141,19 +94,11 @@ def test_explore_look_at_pairs_and_compare(studio_server, open_page, take_screen
     assert page.frame_locator("iframe.report-frame").first.locator("h1").is_visible()
 
 
-def test_a_large_front_stays_small_and_fluid(studio_server, open_page, take_screenshot):
-    page = open_page("/")
-    choose_classifier(page, "Box 1")
-    page.goto(studio_server.url + "/exploration")
-    set_option(page, "walks", 300)
-    page.get_by_role("button", name="Explore", exact=True).click()
-    wait_for_plot(page)
-    path = next(
-        file
-        for file in sorted((studio_server.home / "data").rglob("jobs/1/front.parquet"))
-        if Front.load(file).subject == "Box 1"
-    )
-    write_many_pairs(path)
+@pytest.mark.studio
+def test_a_large_front_stays_small_and_fluid(studio_server, open_with, take_screenshot):
+    page = open_with("Box 1", "/exploration")
+    set_option(page, "walks", 50)
+    write_many_pairs(explore(page, studio_server) / "front.parquet")
     page.reload()
     page.get_by_text(f"Table of the {MANY_PAIRS:,} pairs").wait_for()
     wait_for_plot(page)
@@ -193,29 +138,29 @@ def read_megabytes(process):
     return int(next(line for line in lines if line.startswith("VmRSS")).split()[1]) / 1_000
 
 
-def test_a_killed_server_resumes_the_run_to_the_same_front(studio_server, open_page, take_screenshot):
-    slow_file = studio_server.folder / "slow"
+def test_a_killed_server_resumes_the_run_to_the_same_front(own_server, open_page, take_screenshot, monkeypatch):
+    slow_file = own_server.folder / "slow"
     slow_file.touch()
-    page = open_page("/", allowed=("WebSocket", "ERR_CONNECTION", "Failed to load", "socket"))
+    page = open_page("/", server=own_server, allowed=("WebSocket", "ERR_CONNECTION", "Failed to load", "socket"))
     page.get_by_role("button", name="Test with it").click()
     page.wait_for_url("**/activities")
-    page.goto(studio_server.url + "/exploration")
+    page.goto(own_server.url + "/exploration")
     set_option(page, "walks", 150)
     page.get_by_role("button", name="Explore", exact=True).click()
     page.get_by_text("running").wait_for()
     page.wait_for_function(
         """() => Number(document.querySelector('[role=progressbar]')?.getAttribute('aria-valuenow')) > 0.05"""
     )
-    workers = list_children(studio_server.process.pid)
+    workers = list_children(own_server.process.pid)
     assert workers
-    studio_server.kill()
+    own_server.kill()
     deadline = time.monotonic() + 15
     while (alive := [worker for worker in workers if is_alive(worker)]) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not alive  # no process outlives the server
 
-    studio_server.start()
-    page.goto(studio_server.url + "/runs")
+    own_server.start()
+    page.goto(own_server.url + "/runs")
     page.get_by_role("link", name="Open run").first.click()
     state = page.locator("[data-state]")
     state.wait_for()
@@ -225,38 +170,23 @@ def test_a_killed_server_resumes_the_run_to_the_same_front(studio_server, open_p
     page.get_by_role("button", name="Resume").click()
     wait_for_plot(page)
     page.locator("[data-state]", has_text="finished").wait_for()
-    page.goto(studio_server.url + "/exploration")
+    page.goto(own_server.url + "/exploration")
     page.get_by_text("ended with the studio, or was killed").wait_for()
     page.get_by_role("link", name="It was resumed later").wait_for()
 
     [resumed_path] = [
         path
-        for path in (studio_server.home / "data").rglob("front.parquet")
+        for path in (own_server.home / "data").rglob("front.parquet")
         if "resumed" in (path.parent / "job.json").read_text()
     ]
     resumed = Front.load(resumed_path)
-    expected = explore_in_terminal(studio_server)
+    monkeypatch.syspath_prepend(own_server.folder)
+    expected = dm.explore(importlib.import_module("shore").Shore, walks=150)
     assert len(resumed) == len(expected) > 10
     assert np.array_equal(resumed.a.codes, expected.a.codes)
     assert np.array_equal(resumed.b.codes, expected.b.codes)
     assert list(resumed.a_output) == list(expected.a_output)
     assert np.array_equal(resumed.walk, expected.walk)
-
-
-def explore_in_terminal(server):
-    path = server.home / "expected.parquet"
-    command = [
-        sys.executable,
-        "-m",
-        "datamorphic",
-        "explore",
-        "shore:Shore",
-        "--walks=150",
-        f"--save={path}",
-        "--store=none",
-    ]
-    subprocess.run(command, cwd=server.folder, env=server.environment, check=True, capture_output=True)
-    return Front.load(path)
 
 
 def list_children(process):

@@ -2,29 +2,17 @@
 
 import ast
 import json
+import re
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from typer.testing import CliRunner
+
+from datamorphic.cli.main import app
+from datamorphic.web.stored_runs import read_runs
+from support.studio import MODEL, find_violations
 
 pytest_plugins = ["support.studio"]
-pytestmark = pytest.mark.slow
-
-SERIOUS = ("serious", "critical")
-
-
-@pytest.fixture
-def open_with_model(open_page):
-    """Open a page of the studio for somebody who has chosen the model of the served folder."""
-
-    def open_one(address, **options):
-        page = open_page("/", **options)
-        page.get_by_role("button", name="Test this model").click()
-        page.wait_for_url("**/check-up")
-        if address != "/check-up":
-            page.goto(page.url.replace("/check-up", address))
-        return page
-
-    return open_one
+pytestmark = [pytest.mark.slow, pytest.mark.studio]
 
 
 def start_and_wait(page, button):
@@ -32,22 +20,10 @@ def start_and_wait(page, button):
     page.get_by_text("finished after").wait_for(timeout=90_000)
 
 
-def find_violations(page):
-    page.mouse.move(2, 2)
-    page.wait_for_timeout(400)  # until colours have faded in
-    response = Axe().run(page).response["violations"]
-    return [
-        f"{rule['id']}: {node['target']} {node['failureSummary'][:200]}"
-        for rule in response
-        if rule["impact"] in SERIOUS
-        for node in rule["nodes"][:3]
-    ]
-
-
-def test_check_up_from_the_form_to_a_pinned_finding(open_with_model, take_screenshot):
-    page = open_with_model("/check-up")
+def test_check_up_from_the_form_to_a_pinned_finding(open_with, take_screenshot):
+    page = open_with(MODEL, "/check-up")
     page.get_by_label("Budget", exact=True).click()
-    page.get_by_role("option", name="10s").click()
+    page.get_by_role("option", name="10000 runs", exact=True).click()
     page.get_by_text("More options").click()
     page.get_by_label("Run only these checks").click()
     for name in ("answers", "adequacy", "dependence", "suggestions"):
@@ -65,7 +41,7 @@ def test_check_up_from_the_form_to_a_pinned_finding(open_with_model, take_screen
     boxes = page.get_by_role("search").get_by_role("checkbox").all()
     for box in boxes:
         box.click()
-    page.get_by_text("0 of").wait_for()
+    page.get_by_text(f"0 of {cards.count()} findings shown").wait_for()
     assert not any(card.is_visible() for card in cards.all())
     for box in boxes:
         box.click()
@@ -77,6 +53,10 @@ def test_check_up_from_the_form_to_a_pinned_finding(open_with_model, take_screen
     with page.expect_download() as download:
         page.get_by_role("button", name="pytest file").click()
     ast.parse(download.value.path().read_text(encoding="utf-8"))
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Pin as a pytest file").first.click()
+    module = ast.parse(download.value.path().read_text(encoding="utf-8"))
+    assert sum(isinstance(node, ast.FunctionDef) and node.name.startswith("test_") for node in module.body) == 1
     page.get_by_role("button", name="Declare: ").first.click()
     page.get_by_text("Added to the promises above").wait_for()
 
@@ -90,7 +70,7 @@ def test_check_up_from_the_form_to_a_pinned_finding(open_with_model, take_screen
     page.get_by_role("heading", name="Check-up of loans.skops").wait_for()
 
 
-def test_a_hunt_draws_sources_and_follow_ups(open_page, take_screenshot):
+def test_a_hunt_draws_sources_and_follow_ups_for_one_person(open_page, studio_server, take_screenshot):
     page = open_page("/hunts", dark=True)
     page.get_by_label("Generator of groups").click()
     page.get_by_role("option", name="MT-RT").click()
@@ -101,6 +81,15 @@ def test_a_hunt_draws_sources_and_follow_ups(open_page, take_screenshot):
     assert "follow-up of a violation" in legend.inner_text()
     assert find_violations(page) == []
     take_screenshot(page, "result")
+
+    url = f"{studio_server.url}/jobs/1"
+    report, download = [page.context.request.get(f"{url}/{name}") for name in ("report", "files/report.html")]
+    assert report.status == 200
+    assert "sandbox" in report.headers["content-security-policy"]
+    assert download.headers["content-disposition"].startswith("attachment")
+    assert page.context.request.get(f"{url}/files/job.json").status == 404
+    page.context.clear_cookies()  # somebody else
+    assert page.context.request.get(f"{url}/report").status == 404
 
 
 def test_a_promise_about_the_chosen_model_is_hunted(open_with_model, take_screenshot):
@@ -130,8 +119,8 @@ def test_relations_of_a_learner(open_page, take_screenshot):
     take_screenshot(page, "result")
 
 
-def test_the_tree_is_drawn_and_rows_that_are_missing_are_downloaded(open_with_model, take_screenshot):
-    page = open_with_model("/trees")
+def test_the_tree_is_drawn_and_rows_that_are_missing_are_downloaded(open_with, take_screenshot):
+    page = open_with(MODEL, "/trees")
     start_and_wait(page, "Start")
     page.locator("section#tree svg").wait_for()
     page.get_by_text("Measured so far").wait_for()
@@ -151,3 +140,36 @@ def test_a_study_is_chosen_from_the_list(open_page, take_screenshot):
     page.locator(".report table").first.wait_for()
     assert find_violations(page) == []
     take_screenshot(page, "result")
+
+
+@pytest.mark.parametrize("command", ["combine", "script"])
+def test_a_run_of_the_terminal_is_repeated_stopped_and_resumed(
+    open_page, studio_server, slow_answers, monkeypatch, command
+):
+    words = {
+        "combine": ["slow_system:Shore", "--strategy=combinatorialComplete"],
+        "script": ["places.scr", "--system=slow_system:Shore"],
+    }
+    (studio_server.folder / "places.scr").write_text("makeSeed([grid])\nmakeMutant([east])\nexecuteTestCases()\n" * 3)
+    monkeypatch.chdir(studio_server.folder)
+    monkeypatch.syspath_prepend(studio_server.folder)
+    slow_answers.unlink()
+    store = str(studio_server.home / "runs.sqlite")
+    result = CliRunner().invoke(app, [command, *words[command], f"--store={store}", "--json"])
+    number = json.loads(result.stdout)["run"]
+    slow_answers.write_text("20")
+
+    page = open_page(f"/runs?run={number}")
+    page.locator("[data-state]", has_text="finished").wait_for()
+    page.get_by_role("button", name="Run it again").click()
+    page.locator(".state-running").wait_for()
+    while read_runs(store).rows[0].number == number:
+        page.wait_for_timeout(50)
+    page.get_by_role("button", name="Stop").click()
+    page.locator(".state-interrupted").wait_for()
+    page.goto(f"{studio_server.url}/runs?run={number + 1}")
+    page.locator("[data-state]", has_text=re.compile("interrupted|killed")).wait_for()
+    slow_answers.unlink()
+    page.get_by_role("button", name="Resume").click()
+    page.get_by_text("finished after").wait_for()
+    page.locator("[data-state]", has_text="finished").wait_for()

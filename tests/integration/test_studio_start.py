@@ -5,16 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from support.studio import HOSTILE
+
 pytest_plugins = ["support.studio"]
 pytestmark = pytest.mark.slow
 
 MAX_CLICKS = 9
-HOSTILE = "<img src=x onerror=document.title='owned'>"
-
-
-@pytest.fixture(scope="module")
-def studio_options() -> list[str]:
-    return ["--upload-limit=1"]
 
 
 def count_clicks(page) -> list[str]:
@@ -40,10 +36,11 @@ def test_from_files_to_the_first_finding(open_page, take_screenshot):
     page.get_by_text("stopped").or_(page.get_by_text("finished")).first.wait_for()
 
 
-def test_uploads_are_shown_and_large_ones_refused(studio_files, open_page, tmp_path):
+@pytest.mark.studio
+def test_uploads_are_shown_and_large_ones_refused(studio_server, open_page, tmp_path):
     page = open_page(allowed=("413",))
     page.get_by_text("160 rows and 4 columns").wait_for()
-    lines = (studio_files / "loans.csv").read_text().splitlines()
+    lines = (studio_server.folder / "loans.csv").read_text().splitlines()
     own = tmp_path / "own <b>loans.csv"
     own.write_text("\n".join([f'"{HOSTILE}",{lines[0]}', *(f"1,{line}" for line in lines[1:])]))
     page.locator("input[type=file]").set_input_files(own)
@@ -61,6 +58,7 @@ def test_uploads_are_shown_and_large_ones_refused(studio_files, open_page, tmp_p
     page.get_by_text("160 rows and 4 columns").wait_for()  # the only table that is left
 
 
+@pytest.mark.studio
 def test_the_demo_is_one_click_away(open_page, take_screenshot):
     page = open_page("/?demo=1")
     page.get_by_text("are ready").wait_for()
@@ -71,6 +69,7 @@ def test_the_demo_is_one_click_away(open_page, take_screenshot):
     page.get_by_text("income=up").wait_for()  # what a lender expects is filled in
 
 
+@pytest.mark.studio
 def test_the_space_is_changed_and_its_laws_are_checked(studio_server, open_page, take_screenshot):
     page = open_page()
     page.get_by_text("160 rows and 4 columns").wait_for()
@@ -95,7 +94,8 @@ def test_the_space_is_changed_and_its_laws_are_checked(studio_server, open_page,
     page.get_by_text("changed", exact=True).wait_for(state="detached")
 
 
-def test_the_guide_leads_to_a_module(studio_files, open_page, take_screenshot):
+@pytest.mark.studio
+def test_the_guide_leads_to_a_module(studio_server, open_page, take_screenshot):
     page = open_page("/patterns")
     page.get_by_text("35 of 35 patterns").wait_for()
     page.get_by_label("Search").fill("additive")
@@ -125,6 +125,6 @@ def test_the_guide_leads_to_a_module(studio_files, open_page, take_screenshot):
         page.get_by_role("button", name=re.compile(r"Download test_.*\.py")).click()
     module = Path(download.value.path()).read_text()
     assert "def test_the_relation_holds" in module
-    assert not list(studio_files.glob("test_*.py"))
+    assert not list(studio_server.folder.glob("test_*.py"))
     page.get_by_role("button", name="Back").click()
     heading.get_by_text("Derive a new pattern").wait_for()

@@ -1,16 +1,18 @@
 """The studio in a process of its own, and Chromium to click in it: `pytest_plugins = ["support.studio"]`.
 
-`studio_server` is one server per module, with its own port and folders; `open_page` opens pages of it, each by another person
-(`same_person=page` for a second tab). A test fails on errors in the console, on exceptions in a page or in the server, and
-on requests to other hosts. What every page looked like at the end is kept as a picture in $DATAMORPHIC_SCREENSHOTS, or in
-the temporary folder of the test; `take_screenshot(page, "name")` keeps more of them.
+`studio_server` and `chromium` are shared by all tests of the process. Every test is another person: `open_page` opens a page
+for somebody who has done nothing yet, `open_with` for somebody who has chosen what to test. A test fails on errors in the
+console, on exceptions in a page or in the server, and on requests to other hosts. `own_server` is for tests that kill it.
 
-A module can override `studio_files` (what is in the served folder) and `studio_options` (more words for the command line).
+`take_screenshot(page, "name")` keeps a picture in $DATAMORPHIC_SCREENSHOTS, if that is set. If a test fails, what its pages
+looked like is kept there, or in ``.pytest_cache/studio``.
+
 Tests may also import names from here, so pytest leaves the module as it is (PYTEST_DONT_REWRITE).
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import shutil
@@ -19,10 +21,11 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,7 +37,63 @@ FLAGS = [
 READY = re.compile(r"The studio is at (http\S+)")
 START_SECONDS = 180  # of a busy machine
 TIMEOUT_MILLISECONDS = 30_000  # of a click or of a text that must appear: the machine may be busy
+VIEWPORT = {"width": 1280, "height": 900}
+UPLOAD_MEGABYTES = 1  # the limit of the shared server
 MODEL, DATA, TARGET = "loans.skops", "loans.csv", "approved"
+HOSTILE = "<img src=x onerror=document.title='owned'>"
+HOSTILE_SCRIPT = f'makeSeed([RandomValue5])\nmakeSeed(["{HOSTILE}"])\n'
+#: what moves or fades in costs frames, and has other colours meanwhile
+WITHOUT_MOTION = """
+const sheet = new CSSStyleSheet();
+sheet.replaceSync("*, *::before, *::after { transition: none !important; animation: none !important }");
+document.adoptedStyleSheets = [sheet];
+"""
+#: a test system that takes its time as long as there is a file "slow" beside it, which may hold the seconds per query
+SLOW_SYSTEM = '''
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import datamorphic as dm
+
+SLOW = Path(__file__).with_name("slow")
+
+
+class Shore:
+    """Land and sea."""
+
+    space = dm.Space([dm.Continuous("x", 0, 300), dm.Continuous("<b>y</b>", 0, 300)])
+
+    @dm.seed_maker
+    def grid(self):
+        """Make places all over the map."""
+        axis = np.linspace(3, 95, 4)
+        return pd.DataFrame({"x": np.repeat(axis, 4), "<b>y</b>": np.tile(axis, 4)})
+
+    @dm.datamorphism
+    def east(self, place):
+        """Go east."""
+        return place.assign(x=place.x + 3)
+
+    @dm.datamorphism
+    def north(self, place):
+        """Go north."""
+        return place.assign(**{"<b>y</b>": place["<b>y</b>"] + 3})
+
+    @dm.metamorphism(of="east", applies_to="mutant")
+    def same_side(self, cases, origins):
+        """Going east changes nothing."""
+        return cases.output == origins.output
+
+    @dm.executor
+    def classify(self, place):
+        """Tell land from sea."""
+        if SLOW.exists():
+            time.sleep(float(SLOW.read_text() or 0.15) + 0.004 * len(place))
+        return np.where(place.x + place["<b>y</b>"] > 100, "land", "sea")
+'''
 
 
 @dataclass
@@ -136,134 +195,260 @@ def write_model(folder: Path) -> None:
     frame.assign(**{TARGET: labels}).to_csv(folder / DATA, index=False)
 
 
-@pytest.fixture(scope="module")
-def studio_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The served folder: a small model and its data."""
-    folder = tmp_path_factory.mktemp("served")
+def write_files(folder: Path) -> Path:
+    """Write what the studio of the tests serves: a model and its data, test systems, a script, and links out of the folder."""
     write_model(folder)
+    (folder / "slow_system.py").write_text(SLOW_SYSTEM, encoding="utf-8")
+    (folder / "<i>hostile.scr").write_text(HOSTILE_SCRIPT, encoding="utf-8")
+    (folder / "link.csv").symlink_to("/etc/passwd")
+    (folder / "loop.csv").symlink_to(folder / "loop.csv")
     return folder
 
 
-@pytest.fixture(scope="module")
-def studio_options() -> list[str]:
-    """More words for the command line."""
-    return []
-
-
-@pytest.fixture(scope="module")
-def studio_server(
-    studio_files: Path, studio_options: list[str], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[StudioServer]:
-    """A server of the module's own."""
+@contextmanager
+def run_server(folder: Path, home: Path, *options: str) -> Iterator[StudioServer]:
+    """Start a server, and press Ctrl-C at the end unless it has ended."""
     pytest.importorskip("nicegui", reason="pip install 'datamorphic[web]'")
-    server = StudioServer(studio_files, tmp_path_factory.mktemp("studio"), list(studio_options)).start()
-    yield server
-    if server.process is not None and server.process.poll() is None:
-        try:
-            server.stop()
-        except subprocess.TimeoutExpired:
-            server.kill()
-            raise
+    server = StudioServer(folder, home, list(options)).start()
+    try:
+        yield server
+    finally:
+        if server.process is not None and server.process.poll() is None:
+            try:
+                server.stop()
+            except subprocess.TimeoutExpired:
+                server.kill()
+                raise
 
 
-@pytest.fixture(scope="module")
-def chromium():
-    """Chromium without a window. It ends with the module: no other event loop can run meanwhile."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="pip install playwright")
-    if not Path(CHROMIUM).exists():
-        pytest.skip("no browser: apt-get install chromium")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
+@pytest.fixture(scope="session")
+def studio_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StudioServer]:
+    """The server of all tests of the process."""
+    folder = write_files(tmp_path_factory.mktemp("served"))
+    with run_server(folder, tmp_path_factory.mktemp("studio"), f"--upload-limit={UPLOAD_MEGABYTES}") as server:
+        yield server
 
 
 @pytest.fixture
-def take_screenshot(request: pytest.FixtureRequest, tmp_path: Path):
-    """Keep what a page looks like as a picture with the name of the test: `take_screenshot(page, "name")`."""
-    folder = Path(os.environ.get("DATAMORPHIC_SCREENSHOTS") or tmp_path)
-    folder.mkdir(parents=True, exist_ok=True)
+def slow_answers(studio_server: StudioServer) -> Iterator[Path]:
+    """Let the test system of the served folder take its time, until the file is removed."""
+    file = studio_server.folder / "slow"
+    file.touch()
+    yield file
+    file.unlink(missing_ok=True)
 
-    def take(page, name: str = "end") -> Path:
-        stem = re.sub(r"[^\w-]+", "_", f"{request.path.stem}-{request.node.name}-{name}").strip("_")
-        file = folder / f"{stem}.png"
-        page.screenshot(path=file, full_page=True)
-        return file
+
+@pytest.fixture
+def own_server(tmp_path: Path) -> Iterator[StudioServer]:
+    """A server that the test may kill; it serves the test system only, as a module of another name."""
+    folder, home = tmp_path / "served", tmp_path / "home"
+    folder.mkdir()
+    home.mkdir()
+    (folder / "shore.py").write_text(SLOW_SYSTEM, encoding="utf-8")
+    with run_server(folder, home) as server:
+        yield server
+
+
+@dataclass
+class SharedBrowser:
+    """Chromium without a window, and the context that tests take turns in: its cache has the files of the studio.
+
+    The event loop of Playwright counts as running until it ends. Tests with loops of their own need it out of the way.
+    """
+
+    browser: Any
+    loop: asyncio.AbstractEventLoop | None
+    context: Any = None
+    cookies: dict[str, list[Any]] = field(default_factory=dict)  # of people who have chosen what to test, by its name
+
+    @contextmanager
+    def use(self) -> Iterator[None]:
+        """Let Playwright run its event loop in the block."""
+        asyncio._set_running_loop(self.loop)
+        try:
+            yield
+        finally:
+            asyncio._set_running_loop(None)
+
+    def make_context(self) -> Any:
+        """Return the storage of a new person."""
+        context = self.browser.new_context(viewport=VIEWPORT, accept_downloads=True, reduced_motion="reduce")
+        context.set_default_timeout(TIMEOUT_MILLISECONDS)
+        context.add_init_script(WITHOUT_MOTION)
+        return context
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[SharedBrowser]:
+    """The browser of all tests of the process."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="pip install playwright")
+    if not Path(CHROMIUM).exists():
+        pytest.skip("no browser: apt-get install chromium")
+    driver = playwright.sync_playwright().start()
+    browser = SharedBrowser(driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS), asyncio._get_running_loop())
+    browser.context = browser.make_context()
+    asyncio._set_running_loop(None)
+    yield browser
+    with browser.use():
+        browser.browser.close()
+        driver.stop()
+
+
+def save_picture(page: Any, request: pytest.FixtureRequest, folder: Path, name: str) -> None:
+    """Write a picture of a page, with the name of the test."""
+    folder.mkdir(parents=True, exist_ok=True)
+    stem = re.sub(r"[^\w-]+", "_", f"{request.path.stem}-{request.node.name}-{name}").strip("_")
+    page.screenshot(path=folder / f"{stem}.png", full_page=True)
+
+
+@pytest.fixture
+def take_screenshot(request: pytest.FixtureRequest):
+    """Keep what a page looks like, if somebody wants to look: `take_screenshot(page, "name")`."""
+
+    def take(page: Any, name: str = "end") -> None:
+        if folder := os.environ.get("DATAMORPHIC_SCREENSHOTS"):
+            save_picture(page, request, Path(folder), name)
 
     return take
 
 
 @pytest.fixture
-def open_page(studio_server: StudioServer, chromium, take_screenshot):
-    """Open a page of the studio: `open_page("/runs", dark=True, width=400)`; see the module.
+def open_page(studio_server: StudioServer, chromium: SharedBrowser, request: pytest.FixtureRequest):
+    """Open a page of the studio: `open_page("/runs", width=400)`; see the module.
 
+    The second call is by another person, unless `same_person` is a page of the first one. `server` is another server, and
     `allowed` are parts of console messages that the test provokes.
     """
     from playwright.sync_api import Error
 
-    contexts, problems, allowed_messages = [], [], []
-    begin = len(studio_server.log)
+    pages: list[Any] = []
+    contexts: list[Any] = []
+    problems: list[str] = []
+    allowed_messages: list[str] = []
+    servers = {id(studio_server): (studio_server, len(studio_server.log))}
+    failure_count = request.session.testsfailed
 
     def note(text: str) -> None:
         if not any(message in text for message in allowed_messages):
             problems.append(text)
 
-    def note_request(request) -> None:
-        if not request.url.startswith((studio_server.url, "data:", "blob:", "about:")):
-            note(f"request to another host: {request.url}")
+    def note_request(sent: Any) -> None:
+        urls = [server.url for server, _ in servers.values()]
+        if not sent.url.startswith((*urls, "data:", "blob:", "about:")):
+            note(f"request to another host: {sent.url}")
+
+    def note_message(message: Any) -> None:
+        if message.type == "error":
+            note(f"console: {message.text}")
+
+    def note_exception(error: Any) -> None:
+        note(f"exception in the page: {error.error}")
+
+    listeners = {"console": note_message, "weberror": note_exception, "request": note_request}
 
     def open_one(
         address: str = "/",
         *,
         dark: bool = False,
-        width: int = 1280,
-        height: int = 900,
-        same_person=None,
+        width: int = VIEWPORT["width"],
+        same_person: Any = None,
+        cookies: list[Any] | None = None,
+        server: StudioServer = studio_server,
         allowed: tuple[str, ...] = (),
-        ready: str = "h1",
-    ):
+    ) -> Any:
         allowed_messages.extend(allowed)
+        servers.setdefault(id(server), (server, len(server.log)))
         if same_person is not None:
             context = same_person.context
         else:
-            context = chromium.new_context(
-                viewport={"width": width, "height": height},
-                color_scheme="dark" if dark else "light",
-                accept_downloads=True,
-            )
-            context.set_default_timeout(TIMEOUT_MILLISECONDS)
-            context.on("console", lambda message: note(f"console: {message.text}") if message.type == "error" else None)
-            context.on("weberror", lambda error: note(f"exception in the page: {error.error}"))
-            context.on("request", note_request)
+            context = chromium.make_context() if contexts else chromium.context
             contexts.append(context)
+            for event, listener in listeners.items():
+                context.on(event, listener)
+            context.add_cookies(cookies or [])
         page = context.new_page()
-        page.goto(studio_server.url + address)
-        page.locator(ready).first.wait_for()
+        pages.append(page)
+        if dark:
+            page.emulate_media(color_scheme="dark")
+        if width != VIEWPORT["width"]:
+            page.set_viewport_size({**VIEWPORT, "width": width})
+        page.goto(server.url + address)
+        page.locator("h1").first.wait_for()
         return page
 
-    yield open_one
-    for number, page in enumerate([page for context in contexts for page in context.pages]):
-        try:
-            take_screenshot(page, f"end-{number}")
-        except Error:  # it was closed, or its server is gone
-            continue
-    for context in contexts:
-        context.close()
-    time.sleep(0.05)
-    new_log = studio_server.log[begin:]
-    if "Traceback" in new_log and not any(message in new_log for message in allowed_messages):
-        problems.append(f"the server wrote: {new_log[-3_000:]}")
+    with chromium.use():
+        yield open_one
+        if request.session.testsfailed > failure_count or problems:
+            folder = os.environ.get("DATAMORPHIC_SCREENSHOTS") or request.config.rootpath / ".pytest_cache" / "studio"
+            for number, page in enumerate(pages):
+                try:
+                    save_picture(page, request, Path(folder), f"failed-{number}")
+                except Error:  # it was closed, or its server is gone
+                    continue
+        for page in pages:
+            page.close()
+        for context in contexts:
+            for event, listener in listeners.items():
+                context.remove_listener(event, listener)
+            if context is chromium.context:
+                context.clear_cookies()
+            else:
+                context.close()
+    for server, begin in servers.values():
+        new_log = server.log[begin:]
+        if "Traceback" in new_log and not any(message in new_log for message in allowed_messages):
+            problems.append(f"the server wrote: {new_log[-3_000:]}")
     if problems:
         pytest.fail("\n".join(problems))
 
 
-def find_violations(page) -> list[str]:
-    """Return the serious and critical violations of the rules of axe-core on a page."""
+@pytest.fixture
+def open_with(open_page, studio_server: StudioServer, chromium: SharedBrowser):
+    """Open a page for somebody who tests the model, or a built-in classifier: `open_with("Box 2", "/trees")`.
+
+    It is the same person in all tests: the processes that answer the questions of that person are started once.
+    """
+
+    def open_one(name: str, address: str, **options: Any) -> Any:
+        if name in chromium.cookies:
+            return open_page(address, cookies=chromium.cookies[name], **options)
+        page = open_page("/", **options)
+        choose_subject(page, name)
+        chromium.cookies[name] = page.context.cookies()
+        page.goto(studio_server.url + address)
+        page.locator("h1").wait_for()
+        return page
+
+    return open_one
+
+
+def choose_subject(page: Any, name: str) -> None:
+    """Choose the model of the served folder, or a built-in classifier, on the page Start."""
+    if name == MODEL:
+        page.get_by_role("button", name="Test this model").click()
+        page.wait_for_url("**/check-up")
+    else:
+        page.get_by_role("button", name=name).first.click()
+        page.wait_for_url("**/activities")
+
+
+def wait_until_drawn(page: Any) -> None:
+    """Wait for what is drawn after the page was loaded."""
+    page.wait_for_function(
+        "!document.querySelector('.q-spinner, .cm-content:not([aria-label])') && !/^(Reading|Starting) /m.test(document.body.innerText)"
+    )
+
+
+def find_violations(page: Any, *rules: str) -> list[str]:
+    """Return the serious and critical violations of the rules of axe-core on a page; of all rules if none are named."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install axe-playwright-python")
-    report = axe.Axe().run(page, options={"resultTypes": ["violations"]}).response
+    page.mouse.move(2, 2)  # nothing looks as it does under the mouse
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(axe.Axe().axe_script)
+    options = {"resultTypes": ["violations"], **({"runOnly": list(rules)} if rules else {})}
     return [
         f"{violation['id']}: {node['target']} {node['html'][:160]}"
-        for violation in report["violations"]
+        for violation in page.evaluate("async (options) => (await axe.run(options)).violations", options)
         if violation["impact"] in ("serious", "critical")
         for node in violation["nodes"][:5]
     ]
