@@ -20,7 +20,7 @@ def person(studio_server):
     clients = []
 
     def make(**options):
-        clients.append(httpx.Client(base_url=studio_server.url, **options))
+        clients.append(httpx.Client(base_url=studio_server.url, timeout=60, **options))
         return clients[-1]
 
     yield make
@@ -165,7 +165,7 @@ def test_a_token_and_ctrl_c(studio_server, tmp_path):
     token = "correct horse battery"
     with run_server(studio_server.folder, tmp_path, "--host=0.0.0.0", f"--token={token}") as server:
         url = f"http://127.0.0.1:{server.port}"
-        with httpx.Client(base_url=url, headers={"origin": url}) as client:
+        with httpx.Client(base_url=url, headers={"origin": url}, timeout=60) as client:
             assert client.get("/").status_code == 401
             assert client.get("/", headers={"accept": "text/html"}).headers["location"] == "/login"
             assert client.post("/login", data={"token": "wrong"}).status_code == 403

@@ -36,7 +36,7 @@ FLAGS = [
 ]
 READY = re.compile(r"The studio is at (http\S+)")
 START_SECONDS = 180  # of a busy machine
-TIMEOUT_MILLISECONDS = 30_000  # of a click or of a text that must appear: the machine may be busy
+TIMEOUT_MILLISECONDS = 60_000  # of a click or of a text that must appear: the machine may be busy
 VIEWPORT = {"width": 1280, "height": 900}
 UPLOAD_MEGABYTES = 1  # the limit of the shared server
 MODEL, DATA, TARGET = "loans.skops", "loans.csv", "approved"

@@ -22,7 +22,6 @@ MORPHISM_DECORATORS = {
     "set_metric": "metric",
     "analyser": "analyser",
 }
-MAX_PARSE_ATTEMPTS = 5
 MAX_MODULES_READ = 200
 MAX_MODULE_BYTES = 500_000
 
@@ -38,17 +37,18 @@ class TestSystemClass:
     summary: str  # what it has, such as "1 executor, 4 datamorphisms"
 
 
-def list_test_systems(folder: ServedFolder) -> list[TestSystemClass]:
-    """Return the test systems in the modules of a folder; files that are not Python are left out."""
-    systems: list[TestSystemClass] = []
+def read_sources(folder: ServedFolder) -> list[tuple[str, str]]:
+    """Return the modules of a folder that name a decorator of morphisms, each with its source."""
+    sources: list[tuple[str, str]] = []
     for file in folder.list_modules()[:MAX_MODULES_READ]:
         try:
             path = folder.find_file(file)
-            if path.stat().st_size <= MAX_MODULE_BYTES:
-                systems += find_classes(file, path.read_text(encoding="utf-8"))
+            source = path.read_text(encoding="utf-8") if path.stat().st_size <= MAX_MODULE_BYTES else ""
         except (OSError, UnicodeError, UsageError):
             continue
-    return systems
+        if any(name in source for name in MORPHISM_DECORATORS):
+            sources.append((file, source))
+    return sources
 
 
 def find_classes(file: str, source: str) -> list[TestSystemClass]:
@@ -59,8 +59,9 @@ def find_classes(file: str, source: str) -> list[TestSystemClass]:
     >>> find_classes("wine.py", "class RedWine:\\n    @dm.executor\\n    def classify(self, wine): ...")
     [TestSystemClass(file='wine.py', name='RedWine', summary='1 executor')]
     """
-    tree = _parse(source)
-    if tree is None:
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
     marks_by_class: dict[str, dict[str, list[str]]] = {}  # then by method
     classes = []
@@ -79,18 +80,6 @@ def find_classes(file: str, source: str) -> list[TestSystemClass]:
             summary = ", ".join(pluralize(count, kind) for kind, count in counts.items())
             classes.append(TestSystemClass(file=file, name=node.name, summary=summary))
     return classes
-
-
-def _parse(source: str) -> ast.Module | None:
-    """Return the tree of a source text, or None if it is not Python."""
-    for _ in range(MAX_PARSE_ATTEMPTS):
-        try:
-            return ast.parse(source)
-        except SystemError:  # before Python 3.11.9, if another thread parses something at the same time (gh-106905)
-            continue
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            break
-    return None
 
 
 def _list_marks(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:

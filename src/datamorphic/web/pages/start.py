@@ -15,7 +15,7 @@ from ..components.headings import build_heading, clean_attribute
 from ..demo_model import PLANTED_MISTAKES
 from ..folder import DATA_SUFFIXES
 from ..layout import build_frame
-from ..module_classes import list_test_systems
+from ..module_classes import find_classes, read_sources
 from ..newest_runs import list_newest_runs
 from ..studio import Studio
 from ..subject import ChosenSubject, find_file
@@ -331,7 +331,10 @@ class _SystemCard:
         ui.timer(0, self._list_systems, once=True)
 
     async def _list_systems(self) -> None:
-        systems = await run.io_bound(list_test_systems, self._workspace.served_folder) or []
+        sources = await run.io_bound(read_sources, self._workspace.served_folder) or []
+        # here, and not in a thread: before Python 3.11.9, two threads that parse at the same time disturb each other, and
+        # NiceGUI parses on the event loop
+        systems = [system for file, source in sources for system in find_classes(file, source)]
         with self._list:
             if not systems:
                 ui.label("There is none in this folder.").classes("muted")
