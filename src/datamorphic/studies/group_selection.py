@@ -30,7 +30,7 @@ from .stand_in_mutants import (
 )
 from .workload import Scale, Workbench
 
-RAW_COUNT_NOTE = "MRGS-ART by the raw count, as published."
+RAW_COUNT_NOTE = "MRGS-ART as published, by the number of inputs in empty cells."
 SHARED_DOMAIN_NOTE = "All relations share the domain of the program as source domain; follow-ups may leave it."
 SECONDS_NOTE = "Seconds for 10,000 pairs on this machine; without the time to compile, if numba is installed."
 PAIRS_NOTE = "10,000 pairs, divided among the relations; the mean over relations, sources and follow-ups."
@@ -71,7 +71,7 @@ def build_selection_table(table: str, bench: Workbench) -> list[Row]:
             rows.append(make_row(figure, table, label, ours=math.nan, notes=[NO_STAND_IN_NOTE]))
             continue
         budget = limit_budget(bench.scale, "", max_groups=MAX_PAIRS_PER_TRIAL)
-        limits = (bench.scale.trials, budget, GROUP_FACTOR * limit_groups(bench.scale), True)
+        limits = (bench.scale.trials, budget, GROUP_FACTOR * limit_groups(bench.scale))
         job, base = (
             Selecting(program, stand_in.mutant, relations, selector, k, *limits)
             for selector, k in (("MRGS-ART", int(figure.measure[2:])), ("random", 1))

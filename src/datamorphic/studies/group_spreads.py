@@ -93,7 +93,7 @@ class Pairing(GroupJob):
 
     def _compute_figures(self, seed: int) -> dict[str, float]:
         shared = programs[self.program].shared()
-        selector = find_selector(self.selector)([shared[name] for name in self.relations], k=self.k, published=True)
+        selector = find_selector(self.selector)([shared[name] for name in self.relations], k=self.k)
         selector.clone(seed).propose(100)
         start_time = time.perf_counter()
         picks = selector.clone(seed).propose(self.pairs)
