@@ -21,7 +21,7 @@ from .measures import estimate
 from .plots import COLUMN_LETTERS, DEFAULT_SOURCES, MAX_PLANE_DIMENSIONS, draw_region_picture, sample_violations
 from .result import ExecutedSources, Hunt, decode_inputs
 from .simulation import Simulation
-from .text import format_headline, format_setting
+from .text import format_effect, format_headline, format_setting
 
 MAX_GROUPS_LISTED = 100
 MAX_REGIONS_DRAWN = 5
@@ -316,7 +316,7 @@ def build_simulation_rows(simulations: Sequence[Simulation]) -> list[list[str | 
         ratio = simulation.ratio
         # with censored trials the F-ratio is a lower bound, and its interval is not known
         ends = [None, None] if bound else [format_percent(end) for end in (ratio.low, ratio.high)]
-        d = None if np.isnan(simulation.cohens_d) else f"{simulation.cohens_d:.3f}"
+        d = None if np.isnan(simulation.cohens_d) else format_effect(simulation.cohens_d)
         figures = [f"{bound}{simulation.f_measure:.1f}", f"{bound}{format_percent(ratio.value)}", *ends, d]
         rows.append([simulation.name, *figures, format_percent(simulation.censored), f"{simulation.seconds:.1f}"])
     return rows

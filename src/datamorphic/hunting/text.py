@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._text import format_percent, format_short, pluralize
-from .measures import estimate
+from .measures import estimate, name_effect
 from .result import Hunt
 from .simulation import Simulation
 
@@ -88,4 +88,9 @@ def format_simulation(simulation: Simulation) -> str:
             f"{pluralize(simulation.setting.budget, 'group')}: the F-ratio is above {format_percent(ratio.value)}."
         )
     share, low, high = map(format_percent, (ratio.value, ratio.low, ratio.high))
-    return f"{first}\nF-ratio to random testing {share} (95% interval {low} to {high}), Cohen's d {simulation.cohens_d:.3f}."
+    return f"{first}\nF-ratio to random testing {share} (95% interval {low} to {high}), Cohen's d {format_effect(simulation.cohens_d)}."
+
+
+def format_effect(d: float) -> str:
+    """Return Cohen's d with the word for its size."""
+    return f"{d:.3f} ({name_effect(d)})"

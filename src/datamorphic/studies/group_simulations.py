@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 
 from ..hunting.scenarios import SCENARIOS
+from .group_spreads import InputTiming
 from .group_trials import (
     CLASSIC,
     LEARNING,
@@ -46,6 +47,7 @@ MAX_TRIALS = 10_000  # trials, as in print
 TRIAL_FACTOR = 2  # times the trials where single figures are compared
 MUTANTS = (("emu10", "Table 5: mutant 3"), ("branch3.1", "Table 5: mutant 4"))
 
+INPUT_COUNT_NOTE = "How many inputs the printed seconds are for is not stated; compare the generators with each other."
 F_RATIO_NOTE = "The F-ratio is to 1 / rate, which random testing needs on average."
 INTERVAL_NOTE = "The 95% interval of ours is this much to either side."
 CENSORED_NOTE = "{:.0f}% of the trials of {} were ended after {:,} groups: its F-ratio is a lower bound."
@@ -102,6 +104,22 @@ def build_classic_table(table: str, bench: Workbench) -> list[Row]:
         )
         rows.append(Row(place, f"{figure.strategy}, ±", math.nan, bench.figure(job, "±, points"), INTERVAL_NOTE))
     return rows
+
+
+def build_classic_time_table(table: str, bench: Workbench) -> list[Row]:
+    """Build Table 8: seconds of four generators of single inputs."""
+    inputs = 10_000 if bench.scale.trials >= MIN_REAL_TRIALS else 1_000
+    return [
+        make_row(
+            figure,
+            table,
+            f"{inputs:,} inputs in two dimensions",
+            column=f"{figure.strategy}, s",
+            ours=bench.figure(InputTiming(figure.strategy, inputs), "generation"),
+            notes=[INPUT_COUNT_NOTE],
+        )
+        for figure in iterate_figures(published(table))
+    ]
 
 
 def build_region_kind_table(bench: Workbench) -> list[Row]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..data.programs import programs
 from ..hunting.api import generate
+from ..hunting.generators import make_generator
 from ..hunting.measures import ValueRange, discrepancy, dispersion
 from ..hunting.selectors import find_selector
 from ..relations.base import VIOLATED
@@ -78,6 +79,21 @@ class Timing(GroupJob):
         generate(relation, self.generator, 100, seed)
         start_time = time.perf_counter()
         generate(relation, self.generator, self.groups, seed)
+        return {"generation": time.perf_counter() - start_time}
+
+
+@dataclass(frozen=True)
+class InputTiming(GroupJob):
+    """Seconds to make single inputs in the unit square, kernels being compiled."""
+
+    generator: str
+    inputs: int
+
+    def _compute_figures(self, seed: int) -> dict[str, float]:
+        generator = make_generator(self.generator, Box.of([(0, 1), (0, 1)]))
+        generator.clone(seed).propose(100)
+        start_time = time.perf_counter()
+        generator.clone(seed).propose(self.inputs)
         return {"generation": time.perf_counter() - start_time}
 
 
