@@ -99,8 +99,8 @@ if TYPE_CHECKING:
     from .trees.coverage.api import cover as cover
     from .trees.coverage.api import select as select
     from .trees.pmml.files import read_pmml as read_pmml
-    from .trees.pmml.files import write_pmml as write_pmml
     from .trees.read import forest_of as forest_of
+    from .trees.write import write_pmml as write_pmml
 
 
 #: the public names of each module
@@ -166,7 +166,8 @@ _NAMES = {
     "testing.baselines": "assert_front_unchanged",
     "testing.parametrize": "parametrize_with_relations",
     "trees.coverage.api": "cover select",
-    "trees.pmml.files": "read_pmml write_pmml",
+    "trees.pmml.files": "read_pmml",
+    "trees.write": "write_pmml",
     "trees.read": "forest_of",
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
