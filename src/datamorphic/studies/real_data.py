@@ -15,8 +15,8 @@ from .published import published
 from .rows import DISPLAY_NAMES, Row, compute_mean, describe_part, iterate_figures, make_row, select_finite
 from .workload import Workbench
 
-#: directions per data set: Tables 17, 21 and 25 count directed walks per row and direction, the others per row
 CLASSES_NOTE = "The grades of the wines in the file go from 3 to 8: six classes."
+#: directions per data set: Tables 17, 21 and 25 count directed walks per row and direction, the others per row
 DIRECTION_COUNTS = {"red_wine": 22, "mushroom": 44, "bank_churners": 38}
 MODEL_COUNT = len(REFERENCE_MODELS)
 #: which tables hold cost and capability of a data set's models
