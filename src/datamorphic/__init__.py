@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from .relations.box import Affine as Affine
     from .relations.box import Box as Box
     from .relations.check.api import check as check
+    from .relations.clusterer.base import ClusterRelation as ClusterRelation
     from .relations.feature import invariant as invariant
     from .relations.feature import monotone as monotone
     from .relations.function import FunctionRelation as FunctionRelation
@@ -127,6 +128,7 @@ _NAMES = {
     "relations.feature": "invariant monotone",
     "relations.function": "FunctionRelation",
     "relations.image": "image_relations sequence_relations",
+    "relations.clusterer.base": "ClusterRelation",
     "relations.learner.base": "LearnerRelation",
     "relations.patterns.catalogue": "patterns",
     "relations.patterns.pattern": "Pattern",

@@ -9,6 +9,7 @@ from .._text import suggest_name
 from .._validation import reject
 from ..errors import ArgumentError
 from .base import Relation
+from .clusterer.relations import CLUSTER_RELATIONS
 from .credit import CREDIT_RELATIONS
 from .learner.base import LearnerRelation
 from .learner.sklearn import LEARNER_RELATIONS
@@ -20,7 +21,12 @@ RelationsLike: TypeAlias = RelationLike | Collection[RelationLike] | Mapping[str
 LearnerRelationLike: TypeAlias = str | LearnerRelation | type[LearnerRelation]
 LearnerRelationsLike: TypeAlias = LearnerRelationLike | Collection[LearnerRelationLike]
 
-RELATIONS: dict[str, AnyRelation] = {**PREDICTOR_RELATIONS, **LEARNER_RELATIONS, **CREDIT_RELATIONS}
+RELATIONS: dict[str, AnyRelation] = {
+    **PREDICTOR_RELATIONS,
+    **LEARNER_RELATIONS,
+    **CLUSTER_RELATIONS,
+    **CREDIT_RELATIONS,
+}
 
 
 def resolve_relations(request: RelationsLike | None, argument: str, owner: str, words: str = "") -> list[AnyRelation]:
@@ -36,7 +42,14 @@ def resolve_learner_relations(
     request: LearnerRelationsLike, argument: str, owner: str, words: str = ""
 ) -> list[LearnerRelation]:
     """Return the relations of learners that a user named or passed."""
-    return _resolve(request, LEARNER_RELATIONS, LearnerRelation, argument, owner, f"{words}a relation of learners")
+    return _resolve(
+        request,
+        LEARNER_RELATIONS | CLUSTER_RELATIONS,
+        LearnerRelation,
+        argument,
+        owner,
+        f"{words}a relation of learners",
+    )
 
 
 def _resolve(request: object, known: Mapping[str, Any], kind: Any, argument: str, owner: str, noun: str) -> list[Any]:
