@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -185,6 +187,7 @@ def test_rows_of_a_frame_need_no_target():
         make_rows_sampler(KMeans(2), [1, 2], None)
 
 
+@pytest.mark.slow
 def test_clusterers_are_checked_on_a_frame_with_and_without_target():
     iris = dm.data.load("iris")
     report = check(make_pipeline(StandardScaler(), AgglomerativeClustering(3)), data=iris, target="target", inputs=40)
@@ -194,8 +197,10 @@ def test_clusterers_are_checked_on_a_frame_with_and_without_target():
     assert check(AgglomerativeClustering(3), data=iris.drop(columns="target"), relations="rows doubled").passed
 
 
+@pytest.mark.slow
 def test_violations_show_which_rows_changed_and_are_replayed(tmp_path):
     options = {"like": AgglomerativeClustering(3), "relations": "rows reordered", "shrink": True}
+    options["inputs"] = 2
     report = check(FirstRowMoved(3), store=f"sqlite:///{tmp_path / 'runs.db'}", **options)
     assert not report.passed
     violation = report.shrunk(0)
@@ -213,6 +218,7 @@ def test_violations_show_which_rows_changed_and_are_replayed(tmp_path):
     assert again.entries[0].replayed == 1
 
 
+@pytest.mark.slow
 def test_clusters_that_depend_on_the_random_start_are_set_aside():
     report = check(RandomStart(3), like=KMeans(3), relations=["fitted again", "rows reordered"])
     again, order = report.entries
@@ -227,6 +233,7 @@ def test_clusterers_that_are_not_repeatable_are_judged_by_one_relation():
     assert "No other relation can be judged" in report.notes[0]
 
 
+@pytest.mark.slow
 def test_own_relations_are_judged_by_the_labels_they_expect():
     class Backwards(ClusterRelation):
         name = "rows backwards"
@@ -264,3 +271,11 @@ def test_wrong_requests_are_rejected():
 @dm.parametrize_with_relations([AgglomerativeClustering(3)])
 def test_relations_of_a_clusterer_become_tests(learner, relation):
     relation(learner, cases=3)
+
+
+def test_the_table_of_the_guide_is_that_of_the_code():
+    guide = (Path(__file__).parents[3] / "docs" / "guides" / "promises-of-learners.md").read_text(encoding="utf-8")
+    for name, build in CLUSTER_STANCE_BUILDERS.items():
+        stances = [build(_make(name), "")[relation] for relation in CLUSTER_RELATION_NAMES]
+        signs = ["●" if s.necessary else "○" if s.strictness == "expected_failure" else "·" for s in stances]
+        assert f"| `{name}` | {' | '.join(signs)} |" in guide

@@ -38,6 +38,8 @@ def _has_shared_border(model: EstimatorParameters, data: Training) -> bool:
         return False
     fitted = clone(model).fit(rows)
     dense = fitted.core_sample_indices_
+    if not len(dense):
+        return False
     order = np.inf if model.metric == "minkowski" and model.p == np.inf else model.p
     options = {"p": 2 if order is None else order} if model.metric == "minkowski" else {}
     near = pairwise_distances(rows, rows[dense], metric=model.metric, **options) <= model.eps
