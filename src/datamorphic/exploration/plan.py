@@ -232,7 +232,7 @@ def _prepare_trial(
 
     seeds, moves = len(subject.seeds), len(options.moves or subject.system.moves)
     if strategy == "directed_walk":  # each seed case is used once with every move before any is used again
-        executed = min(seeds, math.ceil(options.walks / max(1, moves)))
+        executed: float = min(seeds, math.ceil(options.walks / max(1, moves)))
     else:
         starts = options.walks * (2 if strategy == "random_target" else 1)
         executed = seeds * -math.expm1(starts * math.log1p(-1 / seeds)) if seeds > 1 else 1

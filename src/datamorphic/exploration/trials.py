@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..space.features import Codes
 from .front import Front
@@ -20,7 +22,7 @@ ELIMINATION_DEVIATIONS = 2.0  # by which the balance of a trial must differ to b
 class TrialCurve:
     """Capability and cost of a strategy by walk distance; one entry, of distance 0, for random target."""
 
-    distances: Codes
+    distances: npt.NDArray[np.integer[Any]]
     capability: Codes
     runs: Codes  # per walk, with the seed cases
     pairs: Codes  # per walk
