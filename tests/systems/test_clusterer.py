@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from datamorphic.errors import ArgumentError
 from datamorphic.systems.clusterer import (
     Clusterer,
-    Partition,
+    RowPartition,
     find_cluster_count,
     find_length,
     find_seeds,
@@ -42,21 +42,21 @@ def make_training(labels=None, seed_shift=0):
 
 
 def test_partitions_ignore_the_numbers_of_clusters_but_not_noise():
-    assert Partition([3, 3, 1]) == Partition(np.array([0, 0, 7]))
-    assert len({Partition([3, 3, 1]), Partition([0, 0, 7])}) == 1
-    assert Partition([0, 0, -1]) != Partition([0, 0, 1])
-    assert not Partition([0, 0, -1]).agrees(Partition([0, 0, 1]))
-    assert not Partition([0, 0]).agrees(Partition([0, 0, 1]))
+    assert RowPartition([3, 3, 1]) == RowPartition(np.array([0, 0, 7]))
+    assert len({RowPartition([3, 3, 1]), RowPartition([0, 0, 7])}) == 1
+    assert RowPartition([0, 0, -1]) != RowPartition([0, 0, 1])
+    assert not RowPartition([0, 0, -1]).agrees(RowPartition([0, 0, 1]))
+    assert not RowPartition([0, 0]).agrees(RowPartition([0, 0, 1]))
 
 
 def test_partitions_agree_up_to_one_percent():
     labels = np.repeat([0, 1], 500)
     nearly = labels.copy()
     nearly[:2] = 1
-    assert Partition(labels) != Partition(nearly)
-    assert Partition(labels).agrees(Partition(nearly))
+    assert RowPartition(labels) != RowPartition(nearly)
+    assert RowPartition(labels).agrees(RowPartition(nearly))
     nearly[:20] = 1
-    assert not Partition(labels).agrees(Partition(nearly))
+    assert not RowPartition(labels).agrees(RowPartition(nearly))
 
 
 @pytest.mark.parametrize(
@@ -69,11 +69,11 @@ def test_partitions_agree_up_to_one_percent():
     ],
 )
 def test_partitions_are_described_briefly(labels, text):
-    assert str(Partition(list(labels))) == text
+    assert str(RowPartition(list(labels))) == text
 
 
 def test_changed_rows_are_found_by_the_best_match_of_clusters():
-    before, after = Partition([0, 0, 0, 1, 1, -1]), Partition([5, 0, 0, 1, 1, 2])
+    before, after = RowPartition([0, 0, 0, 1, 1, -1]), RowPartition([5, 0, 0, 1, 1, 2])
     assert after.number_like(before).tolist() == [2, 0, 0, 1, 1, 3]
     assert after.find_changed_rows(before).tolist() == [0, 5]
 
@@ -113,7 +113,7 @@ def test_parameters_are_found_in_the_last_step():
 )
 def test_declared_labels_set_the_number_of_clusters(learner):
     assert len(Clusterer(learner).execute(make_training()).values[0].sizes) == 2
-    assert Clusterer(learner).execute(make_training(tuple("abc"))).values[0] == Partition([0, 0, 1, 1, 2, 2])
+    assert Clusterer(learner).execute(make_training(tuple("abc"))).values[0] == RowPartition([0, 0, 1, 1, 2, 2])
 
 
 def test_the_seed_is_shifted():

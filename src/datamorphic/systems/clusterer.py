@@ -1,4 +1,4 @@
-"""`Clusterer`: a learner whose answer to training data is a `Partition` of their rows."""
+"""`Clusterer`: a learner whose answer to training data is a `RowPartition` of their rows."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ OTHER_KINDS = ("classifier", "regressor", "outlier_detector", "transformer")  # 
 
 
 @dataclass(frozen=True)
-class Partition:
+class RowPartition:
     """The cluster of each row, numbered in the order of the rows; -1 is noise.
 
     Two partitions are equal if they group the rows in the same way, whatever the numbers of their clusters.
 
     Examples
     --------
-    >>> Partition([7, 7, 2, -1]) == Partition([0, 0, 5, -1])
+    >>> RowPartition([7, 7, 2, -1]) == RowPartition([0, 0, 5, -1])
     True
-    >>> print(Partition([7, 7, 2, -1]))
+    >>> print(RowPartition([7, 7, 2, -1]))
     2 clusters of 2 and 1 rows, 1 row of noise
     """
 
@@ -65,7 +65,7 @@ class Partition:
         """The number of rows in no cluster."""
         return self.labels.count(NOISE)
 
-    def agrees(self, other: Partition) -> bool:
+    def agrees(self, other: RowPartition) -> bool:
         """Return whether the same rows are noise, and the others are grouped in the same way, up to 1 % by the Rand index."""
         if self == other:
             return True
@@ -78,7 +78,7 @@ class Partition:
         few = changed_noise <= (1 - MIN_AGREEMENT) * len(first)
         return bool(few and adjusted_rand_score(first, second) >= MIN_AGREEMENT)
 
-    def number_like(self, other: Partition) -> npt.NDArray[np.int64]:
+    def number_like(self, other: RowPartition) -> npt.NDArray[np.int64]:
         """Return the labels of the rows with the numbers of the clusters of another partition that they match best."""
         from scipy.optimize import linear_sum_assignment
 
@@ -94,7 +94,7 @@ class Partition:
                 numbers[label], new_number = new_number, new_number + 1
         return np.array([numbers[label] for label in self.labels], dtype=np.int64)
 
-    def find_changed_rows(self, other: Partition) -> Places:
+    def find_changed_rows(self, other: RowPartition) -> Places:
         """Return the rows whose cluster does not match that of another partition."""
         return np.flatnonzero(self.number_like(other) != other.array)
 
@@ -149,7 +149,7 @@ class Clusterer(Learner):
                 self._prototype = self._make_prototype()
             for training, rows in batch.parts():
                 try:
-                    partition = Partition(self._cluster_rows(training))
+                    partition = RowPartition(self._cluster_rows(training))
                 except LEARNER_ERRORS as error:
                     if self.limited and isinstance(error, MemoryError):
                         raise

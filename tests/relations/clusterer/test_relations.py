@@ -22,10 +22,10 @@ from datamorphic.relations.clusterer.sampling import make_cluster_sampler, make_
 from datamorphic.relations.clusterer.source import make_cluster_source
 from datamorphic.relations.clusterer.table import CLUSTER_RELATION_NAMES, CLUSTER_STANCE_BUILDERS
 from datamorphic.relations.learner.necessity import find_stance, is_known_learner
-from datamorphic.systems.clusterer import Clusterer, Partition
+from datamorphic.systems.clusterer import Clusterer, RowPartition
 
 ROWS = np.array([[0.0, 1.0], [0.5, 1.0], [8.0, 3.0], [8.0, 3.5], [4.0, 9.0]])
-CLUSTERS = Partition([0, 0, 1, 1, -1])
+CLUSTERS = RowPartition([0, 0, 1, 1, -1])
 
 
 class FirstRowMoved(AgglomerativeClustering):
@@ -65,14 +65,14 @@ def test_rows_keep_their_clusters_in_another_order():
     data, made, expected, _ = follow("rows reordered", KMeans(2))
     places = [int(np.flatnonzero((data.x == row).all(axis=1))[0]) for row in made.x]
     assert sorted(places) == [0, 1, 2, 3, 4] != places
-    assert expected == Partition(CLUSTERS.array[places])
+    assert expected == RowPartition(CLUSTERS.array[places])
     assert made.labels == (0, 1)
 
 
 def test_doubled_rows_are_with_their_copies():
     _, made, expected, _ = follow("rows doubled")
     assert made.x.tolist() == [*ROWS.tolist(), *ROWS.tolist()]
-    assert expected == Partition([0, 0, 1, 1, -1] * 2)
+    assert expected == RowPartition([0, 0, 1, 1, -1] * 2)
 
 
 def test_numbers_are_scaled_and_shifted_alike():
@@ -95,7 +95,7 @@ def test_a_row_moves_onto_the_mean_of_its_cluster():
 
 def test_a_far_copy_is_one_more_cluster():
     _, made, expected, _ = follow("far cluster", KMeans(2))
-    assert expected == Partition([0, 0, 1, 1, -1, 2, 2])
+    assert expected == RowPartition([0, 0, 1, 1, -1, 2, 2])
     assert made.labels == (0, 1, 2)
     assert (np.abs(made.x[5:, None] - ROWS) > 3 * np.ptp(ROWS, axis=0)).all()
 
@@ -103,7 +103,7 @@ def test_a_far_copy_is_one_more_cluster():
 @pytest.mark.parametrize("name", ["row on its centre", "far cluster"])
 def test_relations_that_need_a_cluster_do_not_apply_to_noise(name):
     data = make_training(DBSCAN(), ROWS)
-    assert CLUSTER_RELATIONS[name].follow_up(data, Partition([-1] * 5), np.random.default_rng(0)) is None
+    assert CLUSTER_RELATIONS[name].follow_up(data, RowPartition([-1] * 5), np.random.default_rng(0)) is None
     entry = check(DBSCAN(eps=0.5, min_samples=500), relations=name).entries[0]
     assert entry.inapplicable == 5
     assert "does not apply to this answer" in next(iter(entry.messages))

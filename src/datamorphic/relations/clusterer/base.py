@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...systems.clusterer import Partition
+from ...systems.clusterer import RowPartition
 from ...systems.training import Array, Training
 from ..base import format_relation
 from ..learner.base import LearnerRelation, Rng
@@ -46,11 +46,11 @@ class ClusterRelation(LearnerRelation):
     labelled = False
     seeded: ClassVar[bool] = True
 
-    def follow_up(self, data: Training, partition: Partition, rng: Rng) -> Training | None:
+    def follow_up(self, data: Training, partition: RowPartition, rng: Rng) -> Training | None:
         """Return the follow-up data; `partition` has the cluster of each row. None if it has no suitable cluster."""
         raise NotImplementedError(f"{type(self).__name__} must implement follow_up(), which makes the follow-up data.")
 
-    def expected(self, partition: Partition, data: Training, made: Training) -> Partition | Sequence[int]:
+    def expected(self, partition: RowPartition, data: Training, made: Training) -> RowPartition | Sequence[int]:
         """Return the cluster that each row of the follow-up data must have; by default the same as before."""
         return partition
 

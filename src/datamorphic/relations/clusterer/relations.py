@@ -8,7 +8,7 @@ import numpy as np
 
 from ..._text import pluralize
 from ..._typing import SupportsFit
-from ...systems.clusterer import Partition
+from ...systems.clusterer import RowPartition
 from ...systems.training import Places, Training
 from ..learner.base import Rng, compute_widths, shuffle_positions
 from .base import ClusterRelation
@@ -23,7 +23,7 @@ class _FittedAgain(ClusterRelation):
     firm = False
     seeded = False
 
-    def follow_up(self, data: Training, partition: Partition, rng: Rng) -> Training:
+    def follow_up(self, data: Training, partition: RowPartition, rng: Rng) -> Training:
         return data
 
 
@@ -31,23 +31,23 @@ class _RowsReordered(ClusterRelation):
     name = "rows reordered"
     says = "the rows in another order: the same clusters"
 
-    def follow_up(self, data: Training, partition: Partition, rng: Rng) -> Training:
+    def follow_up(self, data: Training, partition: RowPartition, rng: Rng) -> Training:
         # the labels, which a clusterer does not see, carry the old positions of the rows
         return replace(data, y=np.arange(len(data.y))).rows(shuffle_positions(len(data.y), rng))
 
-    def expected(self, partition: Partition, data: Training, made: Training) -> Partition:
-        return Partition(partition.array[made.y])
+    def expected(self, partition: RowPartition, data: Training, made: Training) -> RowPartition:
+        return RowPartition(partition.array[made.y])
 
 
 class _RowsDoubled(ClusterRelation):
     name = "rows doubled"
     says = "every row twice: the same clusters"
 
-    def follow_up(self, data: Training, partition: Partition, rng: Rng) -> Training:
+    def follow_up(self, data: Training, partition: RowPartition, rng: Rng) -> Training:
         return data.rows(np.tile(np.arange(len(data.y)), 2))
 
-    def expected(self, partition: Partition, data: Training, made: Training) -> Partition:
-        return Partition(np.tile(partition.array, 2))
+    def expected(self, partition: RowPartition, data: Training, made: Training) -> RowPartition:
+        return RowPartition(np.tile(partition.array, 2))
 
 
 class _NumericRelation(ClusterRelation):
@@ -61,7 +61,7 @@ class _AllScaled(_NumericRelation):
     name = "all features scaled"
     says = "all numbers multiplied by the same power of two: the same clusters"
 
-    def follow_up(self, data: Training, partition: Partition, rng: Rng) -> Training:
+    def follow_up(self, data: Training, partition: RowPartition, rng: Rng) -> Training:
         # a power of two causes no rounding errors, which could break ties
         exponent = rng.integers(1, MAX_SCALE_EXPONENT + 1) * rng.choice([-1, 1])
         return data.with_numbers(data.numbers * 2.0**exponent)
@@ -75,7 +75,7 @@ class _AllShifted(_NumericRelation):
     name = "all features shifted"
     says = "a number added to each feature, the same in all rows: the same clusters"
 
-    def follow_up(self, data: Training, partition: Partition, rng: Rng) -> Training:
+    def follow_up(self, data: Training, partition: RowPartition, rng: Rng) -> Training:
         return data.with_numbers(data.numbers + compute_widths(data) * rng.uniform(-1, 1, data.numbers.shape[1]))
 
     def change(self, data: Training, made: Training) -> str:
@@ -91,7 +91,7 @@ class _FeaturesReordered(ClusterRelation):
     def why_not(self, learner: SupportsFit, data: Training) -> str:
         return "" if data.x.shape[1] > 1 else "there is only one feature"
 
-    def follow_up(self, data: Training, partition: Partition, rng: Rng) -> Training:
+    def follow_up(self, data: Training, partition: RowPartition, rng: Rng) -> Training:
         return data.attributes(shuffle_positions(data.x.shape[1], rng))
 
 
@@ -99,7 +99,7 @@ class _ConstantFeature(ClusterRelation):
     name = "constant feature"
     says = "one more feature at the end, with the same value everywhere: the same clusters"
 
-    def follow_up(self, data: Training, partition: Partition, rng: Rng) -> Training:
+    def follow_up(self, data: Training, partition: RowPartition, rng: Rng) -> Training:
         numbers = data.numbers[np.isfinite(data.numbers)]  # a number that occurs has the right magnitude
         return data.with_attribute(float(rng.choice(numbers)) if len(numbers) else 1.0, name="constant")
 
@@ -108,7 +108,7 @@ class _RowOnCentre(_NumericRelation):
     name = "row on its centre"
     says = "one row moved onto the mean of its cluster: the same clusters"
 
-    def follow_up(self, data: Training, partition: Partition, rng: Rng) -> Training | None:
+    def follow_up(self, data: Training, partition: RowPartition, rng: Rng) -> Training | None:
         rows = _draw_cluster(partition, rng)
         if rows is None:
             return None
@@ -125,7 +125,7 @@ class _FarCluster(_NumericRelation):
     name = "far cluster"
     says = "a copy of one cluster, moved far away, and one more cluster to find: the same clusters and the copy"
 
-    def follow_up(self, data: Training, partition: Partition, rng: Rng) -> Training | None:
+    def follow_up(self, data: Training, partition: RowPartition, rng: Rng) -> Training | None:
         rows = _draw_cluster(partition, rng)
         if rows is None:
             return None
@@ -134,16 +134,16 @@ class _FarCluster(_NumericRelation):
         far = data.appended(copy.x, copy.y)
         return far if data.labels is None else replace(far, labels=tuple(range(len(data.labels) + 1)))
 
-    def expected(self, partition: Partition, data: Training, made: Training) -> Partition:
+    def expected(self, partition: RowPartition, data: Training, made: Training) -> RowPartition:
         copies = len(made.y) - len(data.y)
-        return Partition([*partition.labels, *[len(partition.sizes)] * copies])
+        return RowPartition([*partition.labels, *[len(partition.sizes)] * copies])
 
     def change(self, data: Training, made: Training) -> str:
         copies = len(made.y) - len(data.y)
         return f"a copy of a cluster of {pluralize(copies, 'row')}, moved far away, at the end of the rows"
 
 
-def _draw_cluster(partition: Partition, rng: Rng) -> Places | None:
+def _draw_cluster(partition: RowPartition, rng: Rng) -> Places | None:
     """Return the rows of a cluster of at least two; None if there is none."""
     clusters = [label for label, size in enumerate(partition.sizes) if size > 1]
     return np.flatnonzero(partition.array == rng.choice(clusters)) if clusters else None

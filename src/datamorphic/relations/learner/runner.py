@@ -14,7 +14,7 @@ from ...errors import TestSystemError, format_error_line
 from ...runs.flow import Flow, Query
 from ...space.outputs import Outputs
 from ...systems.base import Executor
-from ...systems.clusterer import Partition, find_seeds
+from ...systems.clusterer import RowPartition, find_seeds
 from ...systems.learner import LEARNER_ERRORS, align_scores
 from ...systems.training import Array, Places, Training, TrainingBatch
 from ..base import HOLDS, UNDEFINED, VIOLATED, Mask
@@ -178,9 +178,9 @@ class _LearnerCheck:
                 result.follow_ups.append(follow_up)
         return groups
 
-    def to_partition(self, expected: Any, follow_up: Training) -> Partition:
+    def to_partition(self, expected: Any, follow_up: Training) -> RowPartition:
         """Return the expected clusters of the follow-up rows, which a relation may give as labels."""
-        partition = expected if isinstance(expected, Partition) else Partition(expected)
+        partition = expected if isinstance(expected, RowPartition) else RowPartition(expected)
         if len(partition.labels) != len(follow_up.y):
             raise TestSystemError(
                 f"The relation {self.relation.name!r} expects clusters of {pluralize(len(partition.labels), 'row')}, but its "
