@@ -152,7 +152,7 @@ class _LearnerCheck:
                 labels = result.before[case_rows]
                 answer = labels[0] if isinstance(self.relation, ClusterRelation) else labels
                 follow_up = self.call("follow_up", part, answer, rng)
-                if follow_up is None:
+                if follow_up is None and isinstance(self.relation, ClusterRelation):
                     result.set_aside(case_rows, NO_FOLLOW_UP_REASON)
                     continue
                 if not isinstance(follow_up, Training):
