@@ -15,6 +15,7 @@ NAMES = [
     "AuditResult",
     "Box",
     "Categorical",
+    "ClusterRelation",
     "Combination",
     "Combinations",
     "Continuous",

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from .relations.box import Affine as Affine
     from .relations.box import Box as Box
     from .relations.check.api import check as check
+    from .relations.clusterer.base import ClusterRelation as ClusterRelation
     from .relations.feature import invariant as invariant
     from .relations.feature import monotone as monotone
     from .relations.function import FunctionRelation as FunctionRelation
@@ -99,8 +100,8 @@ if TYPE_CHECKING:
     from .trees.coverage.api import cover as cover
     from .trees.coverage.api import select as select
     from .trees.pmml.files import read_pmml as read_pmml
-    from .trees.pmml.files import write_pmml as write_pmml
     from .trees.read import forest_of as forest_of
+    from .trees.write import write_pmml as write_pmml
 
 
 #: the public names of each module
@@ -127,6 +128,7 @@ _NAMES = {
     "relations.feature": "invariant monotone",
     "relations.function": "FunctionRelation",
     "relations.image": "image_relations sequence_relations",
+    "relations.clusterer.base": "ClusterRelation",
     "relations.learner.base": "LearnerRelation",
     "relations.patterns.catalogue": "patterns",
     "relations.patterns.pattern": "Pattern",
@@ -166,7 +168,8 @@ _NAMES = {
     "testing.baselines": "assert_front_unchanged",
     "testing.parametrize": "parametrize_with_relations",
     "trees.coverage.api": "cover select",
-    "trees.pmml.files": "read_pmml write_pmml",
+    "trees.pmml.files": "read_pmml",
+    "trees.write": "write_pmml",
     "trees.read": "forest_of",
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}

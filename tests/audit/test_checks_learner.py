@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import datamorphic as dm
+from datamorphic.relations.clusterer.relations import CLUSTER_RELATIONS
 from datamorphic.relations.learner.sklearn import LEARNER_RELATIONS
 
 
@@ -25,3 +26,22 @@ def test_a_learner_that_depends_on_the_order_of_its_rows_is_a_fault(monkeypatch)
     )
     assert f"{finding.cases} of {finding.of} rows" in finding.detail
     assert (finding.affected_rows, finding.rows, finding.inputs) == (finding.cases, finding.of, "given")
+
+
+@pytest.mark.slow
+def test_a_clusterer_that_depends_on_the_order_of_its_rows_is_a_fault(monkeypatch):
+    import numpy as np
+    from sklearn.cluster import KMeans
+
+    iris = dm.data.load("iris").drop(columns="target")
+    model = KMeans(3, random_state=0, n_init=1).fit(iris)
+    relations = {name: CLUSTER_RELATIONS[name] for name in ("rows reordered", "all features scaled")}
+    monkeypatch.setattr("datamorphic.audit.checks.learner.CLUSTER_RELATIONS", relations)
+    options = {"only": "learning", "budget": "30s", "progress": False}
+    sound = dm.test(model, iris, **options)
+    assert not sound.at_least("fault")
+    monkeypatch.setattr(KMeans, "fit_predict", lambda self, X, y=None: np.arange(len(X)) * 3 // len(X))
+    (finding,) = dm.test(model, iris, **options).findings
+    assert (finding.about, finding.level, finding.of) == ("rows reordered", "fault", 3)
+    assert f"{finding.cases} of 3 parts" in finding.detail
+    assert "in another cluster, such as" in finding.examples[0].words

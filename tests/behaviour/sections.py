@@ -47,7 +47,7 @@ GENERATORS = (
     "MT-ART-Min-2", "MT-ART-Avg-2", "MT-ART-Max-2", "FSCS-EC",
 )  # fmt: skip
 SELECTORS = (
-    "random", "MRGS-ART", "MRGS-ART+", "MRGS-IPART", "MRGS-RPART", "MRGS-distance", "feedback", "near-miss",
+    "random", "MRGS-ART", "MRGS-ART-fair", "MRGS-ART+", "MRGS-IPART", "MRGS-IPART-fair", "MRGS-RPART", "MRGS-distance", "feedback", "near-miss",
 )  # fmt: skip
 SCENARIOS = ("A1", "A2", "A3", "A4", "A5", "B1", "B2", "B3", "C1", "C2", "C3", "C4", "C5")
 PROGRAMS = ("BesselJ", "Erf", "PntLinePos", "Sin", "TriSquare", "TriSquarePlus", "rj", "sncndn", "tanh")

@@ -51,7 +51,7 @@ def test_defaults_of_halvings_and_trial_walks():
     assert ExploreOptions().halvings == 20
     assert ExploreOptions(steps=5, delta=0.1).halvings == 5
     assert ExploreOptions(delta=0.1).halvings > 1000
-    assert [PlanOptions(walks=walks).trial_walks for walks in (10, 1_000, 100_000)] == [20, 50, 100]
+    assert [PlanOptions(walks=walks).trial_walks for walks in (10, 1_000, 100_000)] == [40, 100, 1_000]
     assert PlanOptions(trial=30).trial_walks == 30
 
 

@@ -100,28 +100,39 @@ class Bisected(Domain):
 
 
 class Iterated(Bisected):
-    """One part more a column; a cell is open while it and those around it are empty, round the edges too."""
+    """One part more a column; a cell is open while it and those around it are empty."""
+
+    wraps = False
 
     def cut(self):
         for j in self.wide:
             self.parts[j] += 1
 
+    def around(self, cell):
+        """The numbers of the parts around a cell, by column."""
+        around = []
+        for at, parts in zip(cell, self.parts, strict=True):
+            near = {at - 1, at, at + 1}
+            around.append({n % parts for n in near} if self.wraps else near & set(range(parts)))
+        return around
+
     def is_open(self, point):
         here = self.cell(point)
         return not any(
-            all(abs(a - b) in (0, 1, parts - 1) for a, b, parts in zip(here, taken, self.parts, strict=True))
-            for taken in self.occupied
+            all(at in near for at, near in zip(here, self.around(taken), strict=True)) for taken in self.occupied
         )
 
     def has_open_cells(self):
         closed = np.zeros(self.parts, dtype=bool)
         for taken in self.occupied:
-            beside = [
-                sorted({(at + step) % parts for step in (-1, 0, 1)})
-                for at, parts in zip(taken, self.parts, strict=True)
-            ]
-            closed[np.ix_(*beside)] = True
+            closed[np.ix_(*map(sorted, self.around(taken)))] = True
         return not closed.all()
+
+
+class Wrapped(Iterated):
+    """As Iterated; cells at opposite edges are neighbours, too."""
+
+    wraps = True
 
 
 class Split(Domain):
@@ -289,6 +300,12 @@ class Iterative(Selection):
     domain = Iterated
 
 
+class IterativeWrapped(Selection):
+    """MRGS-IPART-fair: round the edges, too."""
+
+    domain = Wrapped
+
+
 class Volumes(Selection):
     """MRGS-RPART: the pair in the largest boxes."""
 
@@ -323,8 +340,10 @@ def one_of_the_greatest(scores, tie):
 PLAIN = {
     "random": Random,
     "MRGS-ART": Selection,
+    "MRGS-ART-fair": Selection,
     "MRGS-ART+": Neighbours,
     "MRGS-IPART": Iterative,
+    "MRGS-IPART-fair": IterativeWrapped,
     "MRGS-RPART": Volumes,
     "MRGS-distance": Distances,
 }

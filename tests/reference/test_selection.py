@@ -43,7 +43,8 @@ def as_function(change):
 
 def same_pairs(name, given, count, seed=5, k=3, data=None, **options):
     made = SELECTORS[name](given, k=k, seed=seed, candidates=data, **options).propose(count)
-    which, sources = plain_selection.PLAIN[name](given, k, seed, data=data, **options).run(count)
+    plain_options = {"published": not SELECTORS[name].fair, **options}
+    which, sources = plain_selection.PLAIN[name](given, k, seed, data=data, **plain_options).run(count)
     np.testing.assert_array_equal(made.relation, which)
     np.testing.assert_array_equal(made.sources, np.array(sources))
     assert len(set(which)) == len(given)

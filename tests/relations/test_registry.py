@@ -4,6 +4,7 @@ import pytest
 
 import datamorphic as dm
 from datamorphic.errors import ArgumentError
+from datamorphic.relations.clusterer.relations import CLUSTER_RELATIONS
 from datamorphic.relations.credit import CREDIT_RELATIONS
 from datamorphic.relations.learner.sklearn import LEARNER_RELATIONS
 from datamorphic.relations.predictor import PREDICTOR_RELATIONS, RowOrder
@@ -11,7 +12,7 @@ from datamorphic.relations.registry import RELATIONS, find_relation, resolve_lea
 
 
 def test_all_relations_are_registered_by_name():
-    assert list(RELATIONS) == [*PREDICTOR_RELATIONS, *LEARNER_RELATIONS, *CREDIT_RELATIONS]
+    assert list(RELATIONS) == [*PREDICTOR_RELATIONS, *LEARNER_RELATIONS, *CLUSTER_RELATIONS, *CREDIT_RELATIONS]
     assert all(relation.name == name for name, relation in RELATIONS.items())
 
 

@@ -43,7 +43,7 @@ def test_programs_and_relations_of_table_19(bench):
     assert rows["sncndn", "RSR"].published == 1
 
 
-@pytest.mark.parametrize("name", ["002-14", "002-19"])
+@pytest.mark.parametrize("name", ["002-1", "002-2", "002-4", "002-10", "002-14", "002-19"])
 def test_nothing_is_run(name):
     result = study(name, scale="tiny")
     assert "nothing is run" in result.describe()

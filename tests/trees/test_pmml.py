@@ -25,9 +25,10 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from datamorphic.errors import DataError, ModelError
 from datamorphic.trees.coverage.api import cover
-from datamorphic.trees.pmml.files import read_pmml, write_pmml
+from datamorphic.trees.pmml.files import read_pmml
 from datamorphic.trees.read import forest_of
 from datamorphic.trees.rules import format_rule
+from datamorphic.trees.write import write_pmml
 from support.cases import in_one_test
 from support.tree_rows import asked, seen
 
@@ -617,7 +618,7 @@ def test_models_that_cannot_be_written_leave_no_file(tmp_path):
             write_pmml(forest, path)
         assert not path.exists()
     with pytest.raises(DataError, match="cannot be written"):
-        write_pmml(forest_of(DecisionTreeClassifier().fit(DATA, TWO)), tmp_path / "nowhere" / "model.pmml")
+        write_pmml(DecisionTreeClassifier().fit(DATA, TWO), tmp_path / "nowhere" / "model.pmml")
 
 
 # -- files that are none ------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from ..space.constraints import Constraint
 from ..space.labels import find_agreement, to_label_key, to_label_keys
 from ..space.space import Space
 from ..space.table_files import read_table
+from ..systems.clusterer import is_clusterer
 from ..systems.estimator import Estimator
 from ..systems.files import load_model, name_model
 from ..systems.torch_module import is_torch_module
@@ -197,7 +198,8 @@ def _load(model: ModelLike, data: DataLike | None, options: AuditOptions) -> _Lo
     target = options.target
     try:
         check_is_fitted(model)
-        return _LoadedModel(original=model, fitted=model, name=name, learner=None if target is None else model)
+        learns_here = target is not None or is_clusterer(model)
+        return _LoadedModel(original=model, fitted=model, name=name, learner=model if learns_here else None)
     except TypeError:
         return _LoadedModel(original=model, fitted=model, name=name)
     except NotFittedError:

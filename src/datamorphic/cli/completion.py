@@ -66,7 +66,9 @@ VALUES: dict[str, Callable[[str], Iterable[str]]] = {
     "refine": _offer("auto bisect score multisection"),
     "region": _offer("block strip point"),
     "scenario": _offer("A1 A2 A3 A4 A5 B1 B2 B3 C1 C2 C3 C4 C5"),
-    "selector": _offer("random MRGS-ART MRGS-ART+ MRGS-IPART MRGS-RPART MRGS-distance feedback near-miss"),
+    "selector": _offer(
+        "random MRGS-ART MRGS-ART-fair MRGS-ART+ MRGS-IPART MRGS-IPART-fair MRGS-RPART MRGS-distance feedback near-miss"
+    ),
     "store": _offer("none"),
     "strategy": _offer("random_walk random_target directed_walk auto"),
     "subject": _list_subjects,

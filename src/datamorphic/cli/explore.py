@@ -126,9 +126,10 @@ def explore(
             system, frame, options = _load_request(request, trust)
             estimate = plan_exploration(system, frame, walks, steps=20 if steps is None else steps, **options)
         if as_json:
-            names = ("subject", "walks", "best", "walk_distance", "step_factor", "shares")
+            names = ("subject", "walks", "best", "walk_distance", "step_factor", "options", "shares", "spent")
             document = {name: getattr(estimate, name) for name in names}
-            print_json(document | {"strategies": estimate.table.to_dict("records")})
+            tables = {"strategies": estimate.table, "curve": estimate.curve}
+            print_json(document | {name: table.to_dict("records") for name, table in tables.items()})
         else:
             print_text(estimate.describe())
         return

@@ -128,6 +128,9 @@ class Subjects(Mapping[str, TestSystem]):
                 return TestSystem.collect(CodedClassifier(full_name, rule))
         raise DataError(f"There is no subject {name!r}. {suggest_name(name, RULES)}")
 
+    def __contains__(self, name: object) -> bool:
+        return any(normalize_name(full_name) == normalize_name(str(name)) for full_name in RULES)
+
     def __iter__(self) -> Iterator[str]:
         return iter(RULES)
 

@@ -20,7 +20,7 @@ STRATEGIES = (*EXPLORERS, "auto")
 POOLS = ("fixed", "growing")
 LABEL_BORDERS = {"plain": Border, "hierarchy": Hierarchy, "multi": MultiLabel}
 DEFAULT_HALVINGS = 20
-MIN_TRIAL_WALKS, MAX_TRIAL_WALKS, TRIAL_DIVISOR = (20, 100, 20)  # default: the planned walks divided by 20, 20 to 100
+MIN_TRIAL_WALKS, MAX_TRIAL_WALKS, TRIAL_DIVISOR = (40, 1000, 10)  # default: a tenth of the planned walks, 40 to 1,000
 
 
 @dataclass(frozen=True, kw_only=True)

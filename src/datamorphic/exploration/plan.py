@@ -1,4 +1,4 @@
-"""`dm.plan`: estimate the yield and the cost of an exploration from a short trial."""
+"""`dm.plan`: estimate the yield and the cost of an exploration from a short trial, and recommend its options."""
 
 from __future__ import annotations
 
@@ -24,29 +24,38 @@ from .explorers import EXPLORERS
 from .front import Front
 from .options import PlanOptions
 from .runner import run_exploration
+from .trials import StrategyTrial, choose_trial, race
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MIN_TRIAL_DISTANCE = 30  # maximum steps of a random walk in the trial, or more if requested
-MAX_COST_RATIO = 1.1  # walk distances up to this multiple of the lowest cost are cheap enough
+MIN_TRIAL_DISTANCE = 50  # maximum steps of walks in the trial, or more if requested
 TIMED_ROWS = 1000  # rows in the batch that is timed
 MAX_SHARE_SEEDS = 200  # seed cases whose answers are counted
 STEP_FACTORS = (0.5, 1.0, 2.0, 4.0)  # multiples of the step of each feature that are tried
+DISTANCES_LISTED = (1, 2, 3, 5, 8, 12, 20, 30, 50, 100)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExplorationPlan:
-    """The expected yield and cost of an exploration.
+    """The expected yield and cost of an exploration, and recommended options.
+
+    The recommendation balances capability and cost: it has the highest product of capability and capability per cost
+    among those with at least about half of the best capability.
 
     Attributes
     ----------
     table : DataFrame
-        One row per strategy, the cheapest first: expected capability, pairs, runs, cost, seconds, ``seconds_per_pair``.
-    walk_distance : int
-        The longest distance of random walks that needs nearly the fewest runs per border point.
-    step_factor : float
-        The best multiple of the steps of the space; 1 where moves are declared.
+        One row per strategy with the requested options, the best balance first: expected capability, pairs, runs, cost, balance,
+        seconds, ``seconds_per_pair``.
+    curve : DataFrame
+        What the recommendation was chosen from: capability, cost and balance by strategy, step factor and walk distance, and the
+        number of walks they were measured with.
+    options : dict
+        The recommended options of `explore`: ``strategy`` and, if it walks, ``walk_distance``, and ``feature_steps`` if other
+        steps are better.
+    walk_distance, step_factor : int, float
+        Those of the recommendation; if it is random target, those recommended for random walks.
     shares, spent
         The share of seed cases per answer, and the number of runs of the trial.
     """
@@ -54,6 +63,8 @@ class ExplorationPlan:
     subject: str
     walks: int
     table: pd.DataFrame
+    curve: pd.DataFrame
+    options: dict[str, Any]
     walk_distance: int
     step_factor: float
     shares: dict[str, float]
@@ -61,8 +72,8 @@ class ExplorationPlan:
 
     @property
     def best(self) -> str:
-        """The strategy with the fewest runs per pair."""
-        return str(self.table["strategy"].iloc[0])
+        """The recommended strategy."""
+        return str(self.options["strategy"])
 
     def describe(self) -> str:
         """Return the plan as text."""
@@ -78,12 +89,39 @@ class ExplorationPlan:
                 f"{row.strategy:<14} capability {row.capability:6.1%}  about {row.pairs:,.0f} pairs, "
                 f"{row.runs:,.0f} runs, {_format_time(row.seconds)}, {cost}"
             )
-        lines.append(f"cheapest: {self.best}; for random walks: walk distance {self.walk_distance}")
-        if self.step_factor != 1:
-            lines[-1] += f", steps {self.step_factor:g} times as large"
-        return "\n".join(lines)
+        return "\n".join([*lines, *self._describe_curve(), *self._describe_recommendation()])
 
     __str__ = describe
+
+    @property
+    def _walking_strategy(self) -> str:
+        """The strategy that the walk distance is recommended for."""
+        return "random_walk" if self.best == "random_target" else self.best
+
+    def _describe_curve(self) -> list[str]:
+        """Return the yield by walk distance, a line each."""
+        curve = self.curve[
+            (self.curve.strategy == self._walking_strategy) & (self.curve.step_factor == self.step_factor)
+        ]
+        listed = curve[curve.walk_distance.isin({*DISTANCES_LISTED, self.walk_distance})]
+        best = max(curve.balance.max(), 1e-300)
+        return [
+            f"{self._walking_strategy} by walk distance{self._describe_steps()}:",
+            *(
+                f"{row.walk_distance:>5}  capability {row.capability:6.1%}  cost {row.cost:6.1f}  balance {row.balance / best:4.0%}"
+                for row in listed.itertuples()
+            ),
+            "balance: capability times capability per cost, compared with the best distance",
+        ]
+
+    def _describe_recommendation(self) -> list[str]:
+        distance = f"walk distance {self.walk_distance}{self._describe_steps()}"
+        if self.best == "random_target":
+            return ["recommended: random_target", f"recommended for random walks: {distance}"]
+        return [f"recommended: {self.best}, {distance}"]
+
+    def _describe_steps(self) -> str:
+        return "" if self.step_factor == 1 else f", steps {self.step_factor:g} times as large"
 
 
 def plan(
@@ -122,7 +160,8 @@ def plan(
     walks : int
         The number of walks to plan for.
     trial : int, optional
-        The number of walks per strategy in the trial; by default a twentieth of `walks`, 20 to 100.
+        The number of walks per strategy in the trial; by default a tenth of `walks`, 40 to 1,000. Strategies
+        that are clearly worse make fewer.
 
     Examples
     --------
@@ -150,30 +189,55 @@ def plan(
         model, data, target=target, space=space, space_options=options.hints, seeds=seeds, rng=rng, **subject_options
     )
 
-    def run_trial(strategy: str, distance: int = walk_distance, trial_subject: SubjectUnderTest = subject) -> Front:
-        trial_options = replace(options, strategy=strategy, walks=options.trial_walks, walk_distance=distance)
-        return run_exploration(trial_subject, rng, trial_options)
-
-    fronts = {strategy: run_trial(strategy) for strategy in EXPLORERS}
-    shares = _measure_answer_shares(subject)
-    farthest = max(MIN_TRIAL_DISTANCE, walk_distance)
-    trials = {1.0: run_trial("random_walk", farthest)}
     has_own_moves = options.moves is not None or not all(move.derived for move in subject.system.moves.values())
-    numeric_count = sum(feature.numeric for feature in subject.seeds.space.features)
-    if not has_own_moves and numeric_count:
-        trials |= {f: run_trial("random_walk", farthest, _scale_steps(subject, f)) for f in STEP_FACTORS if f != 1}
-    factor = min(trials, key=lambda f: trials[f].cost)
-    if trials[factor].cost_interval()[1] >= trials[1.0].cost_interval()[0]:
-        factor = 1.0  # the difference may be chance
+    has_numbers = any(feature.numeric for feature in subject.seeds.space.features)
+    has_fixed_space = space is not None or isinstance(data, Space)
+    scalable = has_numbers and not has_own_moves and not has_fixed_space
+    farthest = max(MIN_TRIAL_DISTANCE, walk_distance)
+    trials = [
+        _prepare_trial(subject, strategy, factor, replace(options, walk_distance=farthest), rng)
+        for strategy, explorer in EXPLORERS.items()
+        for factor in (STEP_FACTORS if scalable and explorer.uses_moves else (1.0,))
+    ]
+    race(trials, options.trial_walks)
+    chosen, distance = choose_trial(trials)
+    recommended: dict[str, Any] = {"strategy": chosen.strategy}
+    if chosen.strategy == "random_target":
+        chosen, distance = choose_trial([trial for trial in trials if trial.strategy == "random_walk"])
+    else:
+        recommended["walk_distance"] = distance
+        if chosen.step_factor != 1:
+            features = _scale_steps(subject, chosen.step_factor).seeds.space.features
+            recommended["feature_steps"] = {f.name: f.step for f in features if isinstance(f, Continuous | Integer)}
     return ExplorationPlan(
         subject=subject.name,
         walks=walks,
-        table=_build_table(fronts, walks, _measure_seconds_per_row(subject)),
-        walk_distance=_find_best_distance(trials[factor]),
-        step_factor=factor,
-        shares=shares,
-        spent=sum(front.runs for front in (*fronts.values(), *trials.values())),
+        table=_build_table(trials, options, _measure_seconds_per_row(subject)),
+        curve=_build_curve(trials),
+        options=recommended,
+        walk_distance=distance,
+        step_factor=chosen.step_factor,
+        shares=_measure_answer_shares(subject),
+        spent=sum(trial.runs for trial in trials),
     )
+
+
+def _prepare_trial(
+    subject: SubjectUnderTest, strategy: str, factor: float, options: PlanOptions, rng: np.random.Generator
+) -> StrategyTrial:
+    trial_subject = subject if factor == 1 else _scale_steps(subject, factor)
+
+    def run(walks: int) -> Front:
+        return run_exploration(trial_subject, rng, replace(options, strategy=strategy, walks=walks))
+
+    seeds, moves = len(subject.seeds), len(options.moves or subject.system.moves)
+    if strategy == "directed_walk":  # each seed case is used once with every move before any is used again
+        executed: float = min(seeds, math.ceil(options.walks / max(1, moves)))
+    else:
+        starts = options.walks * (2 if strategy == "random_target" else 1)
+        executed = seeds * -math.expm1(starts * math.log1p(-1 / seeds)) if seeds > 1 else 1
+    seeds_per_walk = executed / max(1, options.walks)
+    return StrategyTrial(strategy=strategy, step_factor=factor, run=run, seeds_per_walk=seeds_per_walk)
 
 
 def _measure_seconds_per_row(subject: SubjectUnderTest) -> float:
@@ -188,46 +252,60 @@ def _measure_seconds_per_row(subject: SubjectUnderTest) -> float:
     return max(0.0, time_rows(TIMED_ROWS) - time_rows(TIMED_ROWS // 100)) / TIMED_ROWS
 
 
-def _build_table(fronts: dict[str, Front], walks: int, seconds_per_row: float) -> pd.DataFrame:
+def _build_table(trials: Sequence[StrategyTrial], options: PlanOptions, seconds_per_row: float) -> pd.DataFrame:
+    """Return what each strategy is expected to find with the requested options."""
     import pandas as pd
 
     rows = []
-    for name, front in fronts.items():
-        expected = front.estimate(walks)
+    for trial in trials:
+        if trial.step_factor != 1:
+            continue
+        curve = trial.measure_curve()
+        place = min(options.walk_distance, len(curve.distances)) - 1
+        pairs, runs = curve.pairs[place] * options.walks, curve.runs[place] * options.walks
         # walks advance together: more walks make queries longer, not more frequent
-        seconds = min(expected.seconds, front.seconds + max(0.0, expected.runs - front.runs) * seconds_per_row)
+        seconds = min(
+            trial.seconds * runs / max(1, trial.runs), trial.seconds + max(0.0, runs - trial.runs) * seconds_per_row
+        )
         rows.append(
             {
-                "strategy": name,
-                "capability": front.capability,
-                "pairs": expected.pairs,
-                "runs": expected.runs,
-                "cost": expected.runs / (2 * expected.pairs) if expected.pairs else math.inf,
+                "strategy": trial.strategy,
+                "capability": curve.capability[place],
+                "pairs": pairs,
+                "runs": runs,
+                "cost": curve.cost[place],
+                "balance": curve.balance[place],
                 "seconds": seconds,
-                "seconds_per_pair": seconds / expected.pairs if expected.pairs else math.inf,
+                "seconds_per_pair": seconds / pairs if pairs else math.inf,
             }
         )
-    return pd.DataFrame(rows).sort_values(["cost", "runs"], kind="stable", ignore_index=True)
+    return pd.DataFrame(rows).sort_values(
+        ["balance", "runs"], ascending=[False, True], kind="stable", ignore_index=True
+    )
 
 
-def _find_best_distance(front: Front) -> int:
-    """Return the best maximum number of steps per walk, from the steps at which walks of a trial met a border.
+def _build_curve(trials: Sequence[StrategyTrial]) -> pd.DataFrame:
+    """Return capability, cost and balance of all trials."""
+    import pandas as pd
 
-    Equal pairs count once: walks from the same start often meet the same border after a step or two.
-    """
-    narrowing_runs = np.bincount(front.walk, front.pair_runs, front.walks)
-    walking_runs = front.walk_runs - narrowing_runs
-    distinct = np.zeros(front.walks, dtype=bool)
-    distinct[front.walk[np.unique(front.a.codes, axis=0, return_index=True)[1]]] = True
-    met = np.isin(np.arange(front.walks), front.walk)
-    costs = {}
-    for steps in range(1, int(front.settings["walk_distance"]) + 1):
-        met_in_time = met & (walking_runs <= steps)
-        if (new := met_in_time & distinct).any():
-            costs[steps] = (np.minimum(walking_runs, steps).sum() + narrowing_runs[met_in_time].sum()) / new.sum()
-    if not costs:
-        return int(front.settings["walk_distance"])
-    return max(steps for steps, cost in costs.items() if cost <= MAX_COST_RATIO * min(costs.values()))
+    curves = [(trial, trial.measure_curve()) for trial in trials]
+    return pd.concat(
+        [
+            pd.DataFrame(
+                {
+                    "strategy": trial.strategy,
+                    "step_factor": trial.step_factor,
+                    "walk_distance": curve.distances,
+                    "capability": curve.capability,
+                    "cost": curve.cost,
+                    "balance": curve.balance,
+                    "walks": trial.walks,
+                }
+            )
+            for trial, curve in curves
+        ],
+        ignore_index=True,
+    )
 
 
 def _scale_steps(subject: SubjectUnderTest, factor: float) -> SubjectUnderTest:

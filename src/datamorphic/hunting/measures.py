@@ -158,6 +158,27 @@ def cohens_d(a: FMeasures, b: FMeasures | float) -> float:
     return difference / pooled_sd
 
 
+EFFECT_SIZES = {  # the words of Cohen (1988) and Sawilowsky (2009) for values of d from here on
+    "very small": 0.01,
+    "small": 0.2,
+    "medium": 0.5,
+    "large": 0.8,
+    "very large": 1.2,
+    "huge": 2.0,
+}
+
+
+def name_effect(d: float) -> str:
+    """Return the word for the size of a value of Cohen's d, whatever its sign; "none" below very small.
+
+    Examples
+    --------
+    >>> name_effect(-0.6), name_effect(0.001)
+    ('medium', 'none')
+    """
+    return next((word for word, least in reversed(EFFECT_SIZES.items()) if abs(d) >= least), "none")
+
+
 def welch_p(a: FMeasures, b: FMeasures | float) -> float:
     """Return the two-sided p-value of Welch's test for equal means.
 

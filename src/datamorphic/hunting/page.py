@@ -21,7 +21,7 @@ from .measures import estimate
 from .plots import COLUMN_LETTERS, DEFAULT_SOURCES, MAX_PLANE_DIMENSIONS, draw_region_picture, sample_violations
 from .result import ExecutedSources, Hunt, decode_inputs
 from .simulation import Simulation
-from .text import format_headline, format_setting
+from .text import format_effect, format_headline, format_measures, format_setting
 
 MAX_GROUPS_LISTED = 100
 MAX_COLUMNS_LISTED = 60
@@ -121,8 +121,7 @@ def _build_f_measure_sections(hunt: Hunt) -> list[Section]:
     lines = [f"• The F-measure is {bound}{mean.value:.1f} (95% interval {mean.low:.1f} to {mean.high:.1f})."]
     if measures.censored.any():
         lines.append(f"• {format_percent(measures.censored_share)} of the trials found nothing within their budget.")
-    if len(hunt.f2_measures):
-        lines.append(f"• The second violation came {hunt.f2_measures.mean():.1f} groups after the first (F2).")
+    lines += [f"• {line}" for line in format_measures(hunt)]
     times = hunt.f_times[~np.isnan(hunt.f_times)]
     lines.append(f"• The first violation took {1000 * times.mean():.3g} ms on average.")
     return [
@@ -340,7 +339,7 @@ def build_simulation_rows(simulations: Sequence[Simulation]) -> list[list[str | 
         ratio = simulation.ratio
         # with censored trials the F-ratio is a lower bound, and its interval is not known
         ends = [None, None] if bound else [format_percent(end) for end in (ratio.low, ratio.high)]
-        d = None if np.isnan(simulation.cohens_d) else f"{simulation.cohens_d:.3f}"
+        d = None if np.isnan(simulation.cohens_d) else format_effect(simulation.cohens_d)
         figures = [f"{bound}{simulation.f_measure:.1f}", f"{bound}{format_percent(ratio.value)}", *ends, d]
         rows.append([simulation.name, *figures, format_percent(simulation.censored), f"{simulation.seconds:.1f}"])
     return rows

@@ -21,7 +21,7 @@ from ..relations.box import Affine, Box, Floats
 from ..relations.function import FunctionRelation
 from .generator_base import INITIAL_CAPACITY_GROUPS, Generator
 from .generators import make_generator
-from .kernels.cells import BISECTION, WRAPPED, grow_cells, make_cells
+from .kernels.cells import BISECTION, ITERATION, WRAPPED, grow_cells, make_cells
 from .kernels.layout import Layout, build_box_layout, round_columns
 from .kernels.nearest import grow_point_index, make_point_index
 from .kernels.selecting import (
@@ -129,10 +129,11 @@ class Selector:
         The seed of the random numbers.
     candidates : None, array or name of a generator
         The origin of candidates: uniform, rows of a data set, or a generator of sources.
-    published : bool
+    published : bool, optional
         Whether the number of inputs in open cells counts, and the best relation is drawn among equals, as published by
-        Ying (2024). Numbers put relations with few follow-ups at a disadvantage. By default the share of inputs counts,
-        among equals the least executed relation, and a relation that falls behind comes next.
+        Ying (2024). Numbers put relations with few follow-ups at a disadvantage. Otherwise the share of inputs counts,
+        among equals the least executed relation, and a relation that falls behind comes next. By default, only MRGS-ART
+        and MRGS-IPART are as published.
     domains : {"refuse", "meet"}
         Whether relations with different source domains are refused, or restricted to the intersection.
     metric : {"euclidean", "jaccard"}
@@ -144,6 +145,7 @@ class Selector:
     criterion: ClassVar[int] = BY_CELLS
     scheme: ClassVar[int] = BISECTION
     scaled: ClassVar[bool] = False
+    fair: ClassVar[bool] = True  # whether relations with few follow-ups come as often as others, unlike as published
 
     def __init__(
         self,
@@ -152,7 +154,7 @@ class Selector:
         k: int = 3,
         seed: SeedLike = 0,
         candidates: str | npt.ArrayLike | None = None,
-        published: bool = False,
+        published: bool | None = None,
         domains: str = "refuse",
         metric: str = "euclidean",
     ) -> None:
@@ -161,9 +163,9 @@ class Selector:
             reject("relations", self.name, "one or more FunctionRelation", relations)
         box, self.relations = find_shared_box(relation_list, domains)
         self.k = validate_integer("k", self.name, k, 1)
-        self.published = bool(published)
+        self.published = not self.fair if published is None else bool(published)
         validate_choice("metric", self.name, metric, ("euclidean", "jaccard"))
-        self.table = pack_relations(self.relations, box, self.scaled and not published, metric == "jaccard")
+        self.table = pack_relations(self.relations, box, self.scaled and not self.published, metric == "jaccard")
         self.width = max(relation.width for relation in self.relations)
         self._candidate_source = self._make_candidate_source(candidates, box)
         self._runs_in_kernels = all(relation.affine for relation in self.relations) and self._candidate_source is None
@@ -384,10 +386,18 @@ class RandomSelector(Selector):
 
 
 class MRGSART(Selector):
-    """MRGS-ART: the pair with the most inputs in empty cells, by bisection."""
+    """MRGS-ART: the pair with the most inputs in empty cells, by bisection; Algorithm 6 of Ying (2024)."""
 
     name = "MRGS-ART"
-    summary = "the pair with most of its inputs in empty cells"
+    summary = "the pair with the most inputs in empty cells, as published"
+    fair = False
+
+
+class MRGSARTFair(Selector):
+    """MRGS-ART-fair: the pair with the greatest share of its inputs in empty cells; no relation falls behind."""
+
+    name = "MRGS-ART-fair"
+    summary = "as MRGS-ART, with the share of inputs instead of their number, so that no relation falls behind"
 
 
 class MRGSARTPlus(Selector):
@@ -399,10 +409,19 @@ class MRGSARTPlus(Selector):
 
 
 class MRGSIPART(Selector):
-    """MRGS-IPART: as MRGS-ART, in cells whose neighbours are empty, too."""
+    """MRGS-IPART: as MRGS-ART, in cells whose neighbours are empty, too; Algorithm 8 of Ying (2024)."""
 
     name = "MRGS-IPART"
-    summary = "the pair with most of its inputs in cells whose neighbours are empty, too"
+    summary = "the pair with the most inputs in cells whose neighbours are empty, too, as published"
+    scheme = ITERATION
+    fair = False
+
+
+class MRGSIPARTFair(Selector):
+    """MRGS-IPART-fair: as MRGS-IPART by shares, where cells at opposite edges are neighbours."""
+
+    name = "MRGS-IPART-fair"
+    summary = "as MRGS-IPART, with shares, and with cells at opposite edges as neighbours"
     scheme = WRAPPED
 
 
@@ -426,4 +445,4 @@ class MRGSDistance(Selector):
     scaled = True
 
 
-MRGS_SELECTORS = (MRGSART, MRGSARTPlus, MRGSIPART, MRGSRPART, MRGSDistance)
+MRGS_SELECTORS = (MRGSART, MRGSARTFair, MRGSARTPlus, MRGSIPART, MRGSIPARTFair, MRGSRPART, MRGSDistance)

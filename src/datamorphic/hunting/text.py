@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from .._text import format_percent, format_short, pluralize
-from .measures import estimate
+from .measures import estimate, name_effect
 from .result import Hunt
 from .simulation import Simulation
 
 MAX_EXAMPLES = 3
+P_MEASURE_GROUPS = (1, 10, 100, 1_000, 10_000)
 
 
 def format_headline(hunt: Hunt) -> str:
@@ -41,6 +42,8 @@ def format_hunt(hunt: Hunt) -> str:
         f"{hunt.generator}, {pluralize(hunt.calls, 'call')} in {hunt.seconds:.2f} s, "
         f"of which {hunt.generation_seconds:.2f} s to choose groups; seed {hunt.seed}.",
     ]
+    if len(hunt.trials) > 1 and hunt.found:
+        lines += format_measures(hunt)
     if hunt.found:
         lines.append("For example:")
         lines += [
@@ -51,6 +54,25 @@ def format_hunt(hunt: Hunt) -> str:
         lines += ["", hunt.table.to_string(index=False)]
     lines += [f"Note: {note}" for note in hunt.notes]
     return "\n".join(lines)
+
+
+def format_measures(hunt: Hunt) -> list[str]:
+    """Return F2-, P- and E-measure of several trials, each with what it says; those that cannot be computed are left out."""
+    lines = []
+    if len(hunt.f2_measures):
+        second = estimate(hunt.f2_measures)
+        lines.append(f"F2-measure {second.value:.1f}: groups from the first violation to the second, on average.")
+    measures = hunt.measured
+    longest = int(measures.counts[measures.censored].min(initial=hunt.budget))  # as far as every trial without one went
+    shares = [f"{size:,} {format_percent(hunt.p_measure(size).value)}" for size in P_MEASURE_GROUPS if size <= longest]
+    if shares:
+        lines.append(f"P-measure, trials with a violation by number of groups: {', '.join(shares)}.")
+    shortest = min(trial.groups for trial in hunt.trials)
+    if shortest == hunt.budget:
+        lines.append(
+            f"E-measure {hunt.e_measure(shortest).value:.1f}: violations in {pluralize(shortest, 'group')}, on average."
+        )
+    return lines
 
 
 def _format_violated(hunt: Hunt) -> str:
@@ -88,4 +110,9 @@ def format_simulation(simulation: Simulation) -> str:
             f"{pluralize(simulation.setting.budget, 'group')}: the F-ratio is above {format_percent(ratio.value)}."
         )
     share, low, high = map(format_percent, (ratio.value, ratio.low, ratio.high))
-    return f"{first}\nF-ratio to random testing {share} (95% interval {low} to {high}), Cohen's d {simulation.cohens_d:.3f}."
+    return f"{first}\nF-ratio to random testing {share} (95% interval {low} to {high}), Cohen's d {format_effect(simulation.cohens_d)}."
+
+
+def format_effect(d: float) -> str:
+    """Return Cohen's d with the word for its size."""
+    return f"{d:.3f} ({name_effect(d)})"

@@ -10,6 +10,7 @@ from .._text import suggest_name
 from .._validation import reject
 from ..errors import ArgumentError
 from .base import Relation
+from .clusterer.relations import CLUSTER_RELATIONS
 from .credit import CREDIT_RELATIONS
 from .image import FLIPS, image_relations, sequence_relations
 from .learner.base import LearnerRelation
@@ -23,7 +24,12 @@ RelationsLike: TypeAlias = RelationLike | Collection[RelationLike] | Mapping[str
 LearnerRelationLike: TypeAlias = str | LearnerRelation | type[LearnerRelation]
 LearnerRelationsLike: TypeAlias = LearnerRelationLike | Collection[LearnerRelationLike]
 
-RELATIONS: dict[str, AnyRelation] = {**PREDICTOR_RELATIONS, **LEARNER_RELATIONS, **CREDIT_RELATIONS}
+RELATIONS: dict[str, AnyRelation] = {
+    **PREDICTOR_RELATIONS,
+    **LEARNER_RELATIONS,
+    **CLUSTER_RELATIONS,
+    **CREDIT_RELATIONS,
+}
 
 #: what builds the relations of texts, images and sequences, by the beginning of their names; a flip is chosen by its name
 FAMILIES: dict[str, Callable[..., Mapping[str, Relation]]] = {
@@ -72,8 +78,8 @@ def resolve_learner_relations(
     request: LearnerRelationsLike, argument: str, owner: str, words: str = ""
 ) -> list[LearnerRelation]:
     """Return the relations of learners that a user named or passed."""
-    names, noun = list(LEARNER_RELATIONS), f"{words}a relation of learners"
-    return _resolve(request, LEARNER_RELATIONS.get, names, LearnerRelation, argument, owner, noun)
+    known = LEARNER_RELATIONS | CLUSTER_RELATIONS
+    return _resolve(request, known.get, list(known), LearnerRelation, argument, owner, f"{words}a relation of learners")
 
 
 def _resolve(

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ..data.programs import programs
+from ..hunting.classify_region import MAX_DIMENSIONS
 from .group_simulations import INTERVAL_NOTE
 from .group_spreads import Breaking, Pairing
 from .group_trials import (
@@ -30,7 +31,7 @@ from .stand_in_mutants import (
 )
 from .workload import Scale, Workbench
 
-RAW_COUNT_NOTE = "MRGS-ART by the raw count, as published."
+RAW_COUNT_NOTE = "MRGS-ART as published, by the number of inputs in empty cells."
 SHARED_DOMAIN_NOTE = "All relations share the domain of the program as source domain; follow-ups may leave it."
 SECONDS_NOTE = "Seconds for 10,000 pairs on this machine; without the time to compile, if numba is installed."
 PAIRS_NOTE = "10,000 pairs, divided among the relations; the mean over relations, sources and follow-ups."
@@ -71,7 +72,7 @@ def build_selection_table(table: str, bench: Workbench) -> list[Row]:
             rows.append(make_row(figure, table, label, ours=math.nan, notes=[NO_STAND_IN_NOTE]))
             continue
         budget = limit_budget(bench.scale, "", max_groups=MAX_PAIRS_PER_TRIAL)
-        limits = (bench.scale.trials, budget, GROUP_FACTOR * limit_groups(bench.scale), True)
+        limits = (bench.scale.trials, budget, GROUP_FACTOR * limit_groups(bench.scale))
         job, base = (
             Selecting(program, stand_in.mutant, relations, selector, k, *limits)
             for selector, k in (("MRGS-ART", int(figure.measure[2:])), ("random", 1))
@@ -131,8 +132,9 @@ def _compute_program_figure(figure: Any) -> tuple[float, list[str]]:
             return len(program.relations), []
         case "mutants":
             return len(program.mutants), []
-    notes = [REGION_KIND_NOTE, DIMENSIONS_NOTE if program.dimension > 3 else ""]
-    return float((program.regions["kind"] == figure.measure).any()), notes
+    if program.dimension > MAX_DIMENSIONS:
+        return math.nan, [DIMENSIONS_NOTE]
+    return float((program.regions["kind"] == figure.measure).any()), [REGION_KIND_NOTE]
 
 
 def build_region_table(table: str, bench: Workbench) -> list[Row]:
@@ -145,11 +147,13 @@ def build_region_table(table: str, bench: Workbench) -> list[Row]:
         job = Breaking(program, inputs)
         rate = bench.figure(job, f"{stand_in.mutant} {figure.strategy}")
         label = f"{figure.subject}, {figure.strategy}, ours {stand_in.mutant}"
-        if figure.measure in KINDS:
+        notes = [stand_in.note, SHARED_DOMAIN_NOTE, INPUTS_NOTE.format(inputs)]
+        if figure.measure in KINDS and programs[program].dimension > MAX_DIMENSIONS:
+            ours, notes = math.nan, [stand_in.note, DIMENSIONS_NOTE]
+        elif figure.measure in KINDS:
             ours = bench.figure(job, f"{stand_in.mutant} {figure.strategy} {figure.measure}")
         else:
             f_measure = 1 / rate if rate else math.inf
             ours = rate if figure.measure == "rate" else f_measure
-        notes = [stand_in.note, SHARED_DOMAIN_NOTE, INPUTS_NOTE.format(inputs)]
         rows.append(make_row(figure, table, label, ours=ours, notes=notes))
     return rows

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..data.programs import programs
 from ..hunting.api import generate
+from ..hunting.generators import make_generator
 from ..hunting.measures import ValueRange, discrepancy, dispersion
 from ..hunting.selectors import find_selector
 from ..relations.base import VIOLATED
@@ -82,6 +83,21 @@ class Timing(GroupJob):
 
 
 @dataclass(frozen=True)
+class InputTiming(GroupJob):
+    """Seconds to make single inputs in the unit square, kernels being compiled."""
+
+    generator: str
+    inputs: int
+
+    def _compute_figures(self, seed: int) -> dict[str, float]:
+        generator = make_generator(self.generator, Box.of([(0, 1), (0, 1)]))
+        generator.clone(seed).propose(100)
+        start_time = time.perf_counter()
+        generator.clone(seed).propose(self.inputs)
+        return {"generation": time.perf_counter() - start_time}
+
+
+@dataclass(frozen=True)
 class Pairing(GroupJob):
     """Seconds to choose pairs of relation and group, and how these lie: the mean over relations, sources and follow-ups."""
 
@@ -93,7 +109,7 @@ class Pairing(GroupJob):
 
     def _compute_figures(self, seed: int) -> dict[str, float]:
         shared = programs[self.program].shared()
-        selector = find_selector(self.selector)([shared[name] for name in self.relations], k=self.k, published=True)
+        selector = find_selector(self.selector)([shared[name] for name in self.relations], k=self.k)
         selector.clone(seed).propose(100)
         start_time = time.perf_counter()
         picks = selector.clone(seed).propose(self.pairs)

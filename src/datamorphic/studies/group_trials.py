@@ -172,7 +172,6 @@ class Selecting(GroupJob):
     trials: int
     budget: int
     groups: int
-    published: bool
 
     def _compute_figures(self, seed: int) -> dict[str, float]:
         subject = programs[self.program]
@@ -184,7 +183,7 @@ class Selecting(GroupJob):
         def violating(picks: Picks) -> Mask:
             return _find_violations(function, relations, picks.relation, picks.sources)
 
-        selector = find_selector(self.selector)(relations, k=self.k, published=self.published)
+        selector = find_selector(self.selector)(relations, k=self.k)
         return _measure_trials(selector, violating, self, seed, EXPECTED_RATE, self.groups)
 
     def _hunt_with_feedback(self, function: Any, relations: list[FunctionRelation], seed: int) -> FMeasures:
@@ -265,7 +264,6 @@ class SelectingSimulated(GroupJob):
     k: int
     trials: int
     budget: int
-    published: bool = False
 
     def _compute_figures(self, seed: int) -> dict[str, float]:
         relations = [make_simulated_relation(name, self.dimension) for name in self.relations]
@@ -276,7 +274,6 @@ class SelectingSimulated(GroupJob):
             selector=self.selector,
             violating=self.violating,
             k=self.k,
-            published=self.published,
             trials=self.trials,
             seed=seed,
             budget=self.budget,

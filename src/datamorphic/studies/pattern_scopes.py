@@ -1,10 +1,11 @@
-"""Tables of Ying (2024) that list things: patterns by scope, and the programs of chapter 7."""
+"""Tables of Ying (2024) that list things: words for effects, patterns by scope, and programs."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ..data.programs.registry import programs
+from ..hunting.measures import EFFECT_SIZES
 from ..relations.patterns.catalogue import patterns
 from .published import published
 from .rows import Row, iterate_figures, make_row
@@ -15,6 +16,7 @@ OURS_ONLY = ("Round Trip",)  # patterns of these scopes that the thesis does not
 INPUT_PATTERNS_NOTE = "Section 6.3.3 calls Query-Meaning and Input-Merge input patterns (MRIPs); so do we."
 ROUND_TRIP_NOTE = "Ours leaves out Round Trip, which the thesis does not have."
 LENGTH_NOTE = "Lines of our own program, which computes the same function."
+CHOSEN_NOTE = "The table counts the relations that the chapter uses; ours are all of the program."
 MUTANTS_NOTE = "The printed mutants are not published; ours are others, chosen to be diverse."
 
 
@@ -46,17 +48,26 @@ def _count_patterns(figure: Any) -> tuple[float, list[str]]:
     return sum(pattern.kind == KIND_OF_COLUMN[figure.measure] for pattern in members), notes
 
 
+def build_effect_table(table: str, bench: Workbench) -> list[Row]:
+    """Build Table 1: the least values of Cohen's d that words stand for."""
+    return [
+        make_row(figure, table, figure.subject, ours=EFFECT_SIZES[figure.subject])
+        for figure in iterate_figures(published(table))
+    ]
+
+
 def build_program_table(table: str, bench: Workbench) -> list[Row]:
-    """Build Table 19: the programs of chapter 7, their domains, relations, mutants and kinds of faults."""
+    """Build Table 2, 4, 10 or 19: programs, their domains, relations, mutants and kinds of faults."""
     rows = []
     for figure in iterate_figures(published(table)):
-        ours, notes = _describe_program(figure)
+        ours, notes = _describe_program(figure, chosen=table in ("002-4", "002-10"))
         rows.append(make_row(figure, table, figure.subject, ours=ours, notes=notes))
     return rows
 
 
-def _describe_program(figure: Any) -> tuple[float, list[str]]:
-    program = programs[figure.subject]
+def _describe_program(figure: Any, chosen: bool) -> tuple[float, list[str]]:
+    """Return our figure and notes; `chosen` if the table lists only the relations and mutants that a chapter uses."""
+    program = programs[figure.subject.partition(" ")[0]]
     match figure.measure:
         case "dimensions":
             return program.dimension, []
@@ -67,7 +78,7 @@ def _describe_program(figure: Any) -> tuple[float, list[str]]:
         case "LOC":
             return len(program.source.splitlines()), [LENGTH_NOTE]
         case "MRs":
-            return len(program.relations), []
+            return len(program.relations), [CHOSEN_NOTE] if chosen else []
         case "mutants":
             return len(program.mutants), [MUTANTS_NOTE]
     return float(any(mutant.operator == figure.measure for mutant in program.mutants.values())), [MUTANTS_NOTE]

@@ -26,7 +26,7 @@ def tables() -> list[str]:
     Examples
     --------
     >>> tables()[:4], len(tables())
-    (['000-1', '000-4', '000-5', '000-6'], 68)
+    (['000-1', '000-2', '000-4', '000-5'], 75)
     """
     return list(_list_tables())
 

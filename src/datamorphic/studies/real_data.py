@@ -6,13 +6,16 @@ import math
 import statistics
 from typing import Any
 
-from ..data.learners import REFERENCE_MODELS
+from ..data.learners import REFERENCE_MODELS, reference_space
+from ..data.sets import TARGET, load
+from ..space.features import Categorical, Continuous, Integer
 from .coded_classifiers import MACHINE_NOTE
 from .explorations import Exploration, ModelTraining
 from .published import published
 from .rows import DISPLAY_NAMES, Row, compute_mean, describe_part, iterate_figures, make_row, select_finite
 from .workload import Workbench
 
+CLASSES_NOTE = "The grades of the wines in the file go from 3 to 8: six classes."
 #: directions per data set: Tables 17, 21 and 25 count directed walks per row and direction, the others per row
 DIRECTION_COUNTS = {"red_wine": 22, "mushroom": 44, "bank_churners": 38}
 MODEL_COUNT = len(REFERENCE_MODELS)
@@ -150,6 +153,28 @@ def build_speed_table(table: str, bench: Workbench) -> list[Row]:
         where = ", ".join(DISPLAY_NAMES[word] for word in (figure.data, figure.strategy) if word) or "average"
         rows.append(make_row(figure, table, figure.subject, ours=ours, column=where, notes=notes))
     return rows
+
+
+def build_data_table(table: str, bench: Workbench) -> list[Row]:
+    """Build Table 2: the sizes of the data sets, and the kinds of their features as a space has them."""
+    rows = []
+    for figure in iterate_figures(published(table)):
+        notes = [CLASSES_NOTE] if (figure.data, figure.measure) == ("red_wine", "classes") else []
+        rows.append(make_row(figure, table, figure.data, ours=_measure_data(figure.data, figure.measure), notes=notes))
+    return rows
+
+
+def _measure_data(data: str, measure: str) -> float:
+    frame = load(data)
+    if measure == "records":
+        return len(frame)
+    if measure == "classes":
+        return int(frame[TARGET].nunique())
+    features = reference_space(data, frame).features
+    if measure == "features":
+        return len(features)
+    kinds = {"discrete features": Categorical, "numeric features": Integer, "continuous features": Continuous}
+    return sum(isinstance(feature, kinds[measure]) for feature in features)
 
 
 def build_accuracy_table(table: str, bench: Workbench) -> list[Row]:

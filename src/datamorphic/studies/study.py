@@ -62,10 +62,16 @@ TABLES: dict[str, tuple[str, Callable[[str, Workbench], list[Row]]]] = {
         for first, data in ((14, "red wine"), (18, "mushrooms"), (22, "bank churners"))
         for number, measure in enumerate(("Runs", "Mutants", "Cost", "Capability"))
     },
+    "000-2": ("Data sets of the case studies", real_data.build_data_table),
+    "002-1": ("Words for effect sizes", pattern_scopes.build_effect_table),
+    "002-2": ("Programs, their domains and relations", pattern_scopes.build_program_table),
     "002-3": ("Programs, their mutants, and the kinds of regions these have", group_selection.build_program_table),
+    "002-4": ("Programs and relations of the study of SFIDMT-ART", pattern_scopes.build_program_table),
     "002-5": ("Effects of SFIDMT-ART against other generators of groups", groups.build_effect_table),
     "002-7": ("How evenly groups of SFIDMT-ART and MT-ART lie", groups.build_spread_table),
+    "002-8": ("Seconds of generators of single inputs", group_simulations.build_classic_time_table),
     "002-9": ("Generators of single inputs on blocks in two dimensions", group_simulations.build_classic_table),
+    "002-10": ("Programs and relations of the study of MT-BART", pattern_scopes.build_program_table),
     "002-11": ("Effects of MT-BART and MT-IPART against other generators of groups", groups.build_effect_table),
     "002-12": ("Seconds to make 10,000 groups", groups.build_time_table),
     "002-13": ("How evenly groups of MT-BART and MT-IPART lie", groups.build_spread_table),
@@ -115,6 +121,7 @@ TABLES: dict[str, tuple[str, Callable[[str, Workbench], list[Row]]]] = {
     "004-5": ("Scores of 3-NN on rows that trees choose", tree_scores.build_score_table),
     "004-6": ("Rows that trees choose against cross-validation", tree_scores.build_wilcoxon_table),
     "004-7": ("Boundary values against mutation of trees", tree_scores.build_t_test_table),
+    "004-8": ("Scores of 3-NN in an earlier study and in the current one", tree_scores.build_comparison_table),
 }
 
 
@@ -135,7 +142,7 @@ class StudyEntry(NamedTuple):
 #: descriptions of how much is measured, by document or table; by default in explorations
 AMOUNTS: dict[str, Callable[[Scale], str]] = {
     "002": format_trial_amount,
-    **dict.fromkeys(("002-14", "002-19"), pattern_scopes.format_amount),
+    **dict.fromkeys(("000-2", *(f"002-{number}" for number in (1, 2, 4, 10, 14, 19))), pattern_scopes.format_amount),
     **dict.fromkeys((f"002-{number}" for number in (15, 16, 17)), searches.format_amount),
     "002-18": translations.format_amount,
     "003": mutants.format_amount,

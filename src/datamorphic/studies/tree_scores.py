@@ -27,6 +27,7 @@ STEPS_NOTE = (
     "Values lie one step inside the limits, as section 4.4.1 says (slightly greater or lesser), and not anywhere beyond "
     "them, as section 8 says."
 )
+EARLIER_NOTE = "The earlier study used fewer data sets; ours are those of the current one in both rows."
 SHUFFLED_NOTE = "Cross-validation is stratified and shuffled, and scores are means over the folds."
 WEIGHTED_NOTE = "Scores are weighted by the sizes of the classes, so recall and accuracy are the same."
 SAME_SETS_NOTE = "The published value is the mean of the same data sets, computed from Table 5."
@@ -116,25 +117,37 @@ def _run_test(test: str, *values: Sequence[float], **options: Any) -> tuple[floa
 def build_score_table(table: str, bench: Workbench) -> list[Row]:
     """Build Table 5: scores per data set, statistics, and results of variants of the method."""
     tree_scores = TreeScores(bench)
-    rows = []
-    for figure in iterate_figures(published(table)):
-        name, note = figure.subject, tree_scores.scope_note
-        values = tree_scores.ours(figure.measure)
-        if name.startswith("Shapiro-Wilk"):
-            statistic, p = _run_test("shapiro", values)
-            ours = statistic if name.endswith("W") else p
-        elif name in STATISTICS:
-            ours = STATISTICS[name](values) if is_known(values) else math.nan
-        else:
-            ours = values[tree_scores.names.index(name)] if name in tree_scores.names else math.nan
-            note = describe_data_set(name, tree_scores.names)
-        notes = [*_describe_measure(figure.measure), note]
-        row = make_row(figure, table, format_name(name), ours=ours, notes=notes)
-        if name.endswith(" p"):  # in percent, so that small p-values can be distinguished
-            row = row._replace(row=f"{row.row}, %", published=100 * row.published, ours=100 * row.ours)
-        rows.append(row)
+    rows = [_make_score_row(figure, table, tree_scores) for figure in iterate_figures(published(table))]
     measures = [f"{way} {score}" for way in TEST_METHODS for score in SCORES]
     return [*rows, *(row for measure in measures for row in _build_further_rows(measure, tree_scores))]
+
+
+def build_comparison_table(table: str, bench: Workbench) -> list[Row]:
+    """Build Table 8: the statistics of Table 5 beside those of an earlier study on fewer data sets."""
+    tree_scores = TreeScores(bench)
+    return [
+        _make_score_row(figure, table, tree_scores, f"{figure.data} research", EARLIER_NOTE)
+        for figure in iterate_figures(published(table))
+    ]
+
+
+def _make_score_row(figure: Any, table: str, tree_scores: TreeScores, place: str = "", note: str = "") -> Row:
+    """Return a score of a data set, or a statistic of the scores of all."""
+    name, scope = figure.subject, tree_scores.scope_note
+    values = tree_scores.ours(figure.measure)
+    if name.startswith("Shapiro-Wilk"):
+        statistic, p = _run_test("shapiro", values)
+        ours = statistic if name.endswith("W") else p
+    elif name in STATISTICS:
+        ours = STATISTICS[name](values) if is_known(values) else math.nan
+    else:
+        ours = values[tree_scores.names.index(name)] if name in tree_scores.names else math.nan
+        scope = describe_data_set(name, tree_scores.names)
+    notes = [*_describe_measure(figure.measure), scope, note]
+    row = make_row(figure, table, *filter(None, (place, format_name(name))), ours=ours, notes=notes)
+    if name.endswith(" p"):  # in percent, so that small p-values can be distinguished
+        row = row._replace(row=f"{row.row}, %", published=100 * row.published, ours=100 * row.ours)
+    return row
 
 
 def _describe_measure(measure: str) -> list[str]:

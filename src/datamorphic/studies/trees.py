@@ -37,7 +37,7 @@ SEEDS_PER_STUDY = 1000  # seeds of a study, so that studies with other seeds sha
 UNAVAILABLE_SET = "cancer_prediction"
 UNAVAILABLE_NOTE = "This data set is not available: its source is not stated."
 LEFT_OUT_NOTE = "This data set is left out: it is not in the data folder, or this is the small scale."
-MEDIAN_NOTE = "Ours is the median of the trees."
+MEDIAN_NOTE = "Ours is the median over our trees, figure by figure: no single tree need have all of them."
 EQUAL_NOTE = "Our trees for which this row is as published: decision nodes, both kinds of mutants, live mutants."
 ORDER_NOTE = (
     "In the publication, random means one random order of the rows for all mutants: each mutant takes the first row that "

@@ -40,6 +40,8 @@ class Training:
         The declared labels in their order; some may occur in no row. By default the labels that occur.
     weights : ndarray, optional
         The weight of each training row, for learners that support weights.
+    seed_shift : int
+        What a clusterer adds to its ``random_state``, to see whether its clusters depend on it.
 
     Examples
     --------
@@ -53,6 +55,7 @@ class Training:
     t: Any
     labels: tuple[Any, ...] | None = None
     weights: Floats | None = None
+    seed_shift: int = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "y", np.asarray(self.y))

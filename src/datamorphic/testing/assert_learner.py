@@ -8,6 +8,8 @@ from .._typing import DataLike, ModelLike, SupportsFit
 from ..errors import DataError
 from ..relations.base import INAPPLICABLE, UNDEFINED
 from ..relations.check.learner_session import LearnerSession, make_random_sampler, prepare_outcomes
+from ..relations.clusterer.base import ClusterRelation
+from ..relations.clusterer.sampling import make_rows_sampler
 from ..relations.learner.base import LearnerRelation
 from ..relations.learner.necessity import Stance
 from ..relations.learner.sampling import make_data_sampler
@@ -39,9 +41,11 @@ def check_learner_relation(
     Without `shrink`, violations are neither shrunk nor kept; for relations that need not hold.
     """
     name, began = relation.name, time.monotonic()
-    sampler = (
-        make_random_sampler(learner, min_rows=MIN_TRAINING_ROWS) if data is None else make_data_sampler(data, target)
-    )
+    clusters = isinstance(relation, ClusterRelation)
+    if data is None:
+        sampler = make_random_sampler(learner, min_rows=MIN_TRAINING_ROWS, clusters=clusters)
+    else:
+        sampler = make_rows_sampler(learner, data, target) if clusters else make_data_sampler(data, target)
     inputs = TrainingSource(sampler, cases, CASES_PER_TRAINING_SET, seed)
     (outcome,) = prepare_outcomes([relation], {name: stance}, seed)
     session = LearnerSession(learner=learner, outcomes=[outcome], inputs=inputs, drive_options={"progress": False})

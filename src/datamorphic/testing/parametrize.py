@@ -12,10 +12,12 @@ from .._typing import SupportsFit
 from .._validation import reject
 from ..errors import ArgumentError, DatamorphicError, MissingExtra
 from ..morphisms.subject import find_system_name
+from ..relations.clusterer.relations import CLUSTER_RELATIONS
 from ..relations.learner.base import LearnerRelation
 from ..relations.learner.necessity import Stance, find_stance
 from ..relations.learner.sklearn import LEARNER_RELATIONS
 from ..relations.registry import LearnerRelationLike, resolve_learner_relations
+from ..systems.clusterer import is_clusterer
 from ..systems.learner import format_learner
 from .assert_learner import check_learner_relation
 from .assertions import raise_if_violated, record_outcome, reraise
@@ -131,11 +133,12 @@ def parametrize_with_relations(
         raise ArgumentError(
             f"target={target!r} names a column of the data, but there are no data. Give data=, or leave out target=."
         )
-    if data is not None and (target is None or target not in getattr(data, "columns", ())):
+    needs_labels = not all(map(is_clusterer, learner_list))
+    if data is not None and needs_labels and (target is None or target not in getattr(data, "columns", ())):
         raise ArgumentError("data must be a frame with labels. Give the column of the labels as target=.")
-    chosen_relations, strict = _select_relations(relations)
     tests = []
     for learner in learner_list:
+        chosen_relations, strict = _select_relations(relations, learner)
         reasons = _read_reasons(expected_failures, learner, chosen_relations)
         for relation in chosen_relations:
             stance = find_stance(relation.name, learner)
@@ -162,15 +165,16 @@ def _list_learners(request: SupportsFit | Iterable[SupportsFit]) -> list[Any]:
     for learner in learners:
         if isinstance(learner, type):
             raise ArgumentError(f"{learner.__name__} is a class, not a learner. Create one: {learner.__name__}().")
-        if not (hasattr(learner, "fit") and hasattr(learner, "predict")):
+        if not is_clusterer(learner) and not (hasattr(learner, "fit") and hasattr(learner, "predict")):
             reject("learners", "parametrize_with_relations", "objects with fit and predict", learner)
     return learners
 
 
-def _select_relations(request: RelationChoice) -> tuple[list[LearnerRelation], bool]:
+def _select_relations(request: RelationChoice, learner: SupportsFit) -> tuple[list[LearnerRelation], bool]:
     """Return the relations to test, and whether all of them must hold."""
     if isinstance(request, str) and request == "auto":
-        return list(LEARNER_RELATIONS.values()), False
+        relations: Mapping[str, LearnerRelation] = CLUSTER_RELATIONS if is_clusterer(learner) else LEARNER_RELATIONS
+        return list(relations.values()), False
     items = request if isinstance(request, str | LearnerRelation | type) else list(request)
     return resolve_learner_relations(items, "relations", "parametrize_with_relations", "'auto', "), True
 
@@ -182,7 +186,7 @@ def _read_reasons(
     reasons: Any = expected_failures(learner) if callable(expected_failures) else expected_failures or {}
     if not isinstance(reasons, Mapping):
         reject("expected_failures", "parametrize_with_relations", "a mapping of names to reasons", reasons)
-    known_names = {*LEARNER_RELATIONS, *(relation.name for relation in relations)}
+    known_names = {*LEARNER_RELATIONS, *CLUSTER_RELATIONS, *(relation.name for relation in relations)}
     for name in reasons:
         if name not in known_names:
             hint = suggest_name(name, known_names)

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 
 import numpy as np
 
 from ..._text import pluralize
 from ...errors import Interrupted, OutOfBudget
 from ...relations.base import HOLDS, UNDEFINED, VIOLATED
+from ...relations.clusterer.relations import CLUSTER_RELATIONS
+from ...relations.clusterer.sampling import make_training
+from ...relations.learner.base import LearnerRelation
 from ...relations.learner.necessity import Stance, find_stance
 from ...relations.learner.result import JudgingOptions, LearnerSubject, LearnerVerdicts
 from ...relations.learner.runner import check_relation
 from ...relations.learner.sklearn import LEARNER_RELATIONS
 from ...reporting.document import Section, Table
 from ...runs.flow import Flow, Query
+from ...systems.clusterer import Clusterer, is_clusterer
 from ...systems.isolation import use_one_blas_thread
 from ...systems.learner import Learner
 from ...systems.training import Training, TrainingBatch
@@ -26,6 +31,7 @@ from ..finding import Example, Finding
 MAX_TRAINING_ROWS = 200  # few, since each relation trains at least twice
 MAX_TEST_CASES = 50
 MIN_LABELLED_ROWS = 12
+MAX_CLUSTER_SETS, MIN_CLUSTER_ROWS = 3, 30  # parts of the data that a clusterer is fitted to, and rows per part
 FIRST_FIT_BUDGET_PART = 0.5  # for the fit to the data themselves, which is made once
 FITS_PER_RELATION = 1.2  # of the same length, at least; more if a violation is found
 MAX_BUDGET_SHARE = 0.2  # it is about the algorithm, not about the model
@@ -33,32 +39,41 @@ MAX_BUDGET_SHARE = 0.2  # it is about the algorithm, not about the model
 
 def check_learner(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     """Train the learner on some of the data and on follow-ups of them, for each relation that the budget allows."""
-    assert context.truth is not None
     rng = np.random.default_rng([context.seed, 2])
     order = rng.permutation(len(context.inputs))
+    if is_clusterer(context.learner):
+        assert context.learner is not None
+        with use_one_blas_thread():
+            parts = np.array_split(order, max(1, min(MAX_CLUSTER_SETS, len(order) // MIN_CLUSTER_ROWS)))
+            frames = [context.inputs.take(part[:MAX_TRAINING_ROWS]).frame.reset_index(drop=True) for part in parts]
+            return _check_relations(context, budget, [make_training(context.learner, frame) for frame in frames])
+    assert context.truth is not None
     cases = order[: min(MAX_TEST_CASES, len(order) // 3)]
     rows = order[len(cases) : len(cases) + MAX_TRAINING_ROWS]
     data = Training(
         context.inputs.take(rows).frame, context.truth[rows], context.inputs.take(cases).frame.reset_index(drop=True)
     )
     with use_one_blas_thread():
-        return _check_relations(context, budget, data)
+        return _check_relations(context, budget, [data])
 
 
-def _check_relations(context: CheckContext, budget: CheckBudget, data: Training) -> CheckFindings:
+def _check_relations(context: CheckContext, budget: CheckBudget, sets: list[Training]) -> CheckFindings:
     assert context.learner is not None
-    system, subject = Learner(context.learner, seed=context.seed), LearnerSubject(context.learner)
-    source = TrainingBatch([data])
-    views = {name: find_stance(name, context.learner, data) for name in LEARNER_RELATIONS}
+    clusters = is_clusterer(context.learner)
+    make_system = Clusterer if clusters else Learner
+    relations: Mapping[str, LearnerRelation] = CLUSTER_RELATIONS if clusters else LEARNER_RELATIONS
+    system, subject = make_system(context.learner, seed=context.seed), LearnerSubject(context.learner)
+    source, data = TrainingBatch(sets), sets[0]
+    views = {name: find_stance(name, context.learner, None if clusters else data) for name in relations}
     # the necessary ones first: only they can find a fault
-    names = sorted(LEARNER_RELATIONS, key=lambda name: not views[name].necessary)
+    names = sorted(relations, key=lambda name: not views[name].necessary)
     start_time = time.monotonic()
     with budget.limit(FIRST_FIT_BUDGET_PART):  # there is no way to know how long a fit takes before the first one
         source_outputs = {False: system.execute(source)}  # by whether scores are needed
     fit_seconds = time.monotonic() - start_time
     findings, body, tried_count, untried_names = [], [], 0, []
     for name in names:
-        relation, view = LEARNER_RELATIONS[name], views[name]
+        relation, view = relations[name], views[name]
         reason = subject.find_obstacle(relation, data)
         if reason:
             body.append([name, relation.says, _format_necessity(view), "–", "–", reason])
@@ -78,7 +93,7 @@ def _check_relations(context: CheckContext, budget: CheckBudget, data: Training)
                     relation,
                     subject,
                     source,
-                    [0],
+                    range(len(sets)),
                     manner,
                     source_outputs=source_outputs[manner.needs_scores],
                     stance=view,
@@ -95,13 +110,21 @@ def _check_relations(context: CheckContext, budget: CheckBudget, data: Training)
         note = result.message if result.count(UNDEFINED) else view.reason
         body.append([name, relation.says, _format_necessity(view), f"{judged:,}", f"{violated:,}", note])
         if violated and view.necessary:
-            findings.append(_build_finding(name, relation.says, view.reason, result, violated, judged))
-    table = Table(columns=["relation", "expectation", "for this learner", "rows", "violated", "reason"], rows=body)
+            build_finding = _build_cluster_finding if clusters else _build_finding
+            findings.append(build_finding(name, relation.says, view.reason, result, violated, judged))
+    noun = "parts" if clusters else "rows"
+    table = Table(columns=["relation", "expectation", "for this learner", noun, "violated", "reason"], rows=body)
+    text = (
+        f"The clusterer was fitted to {pluralize(len(sets), 'part')} of the data, of up to {pluralize(len(data.x), 'row')}, and "
+        "to the same rows changed in a known way. The table says whether it then groups them as expected."
+        if clusters
+        else f"The learner was trained on {pluralize(len(data.x), 'row')} and on the same rows changed in a known way. "
+        f"The table says whether it then answers {pluralize(len(data.t), 'other row')} as expected."
+    )
     section = Section(
         heading="What training should keep",
-        text=f"The learner was trained on {pluralize(len(data.x), 'row')} and on the same rows changed in a known way. "
-        f"The table says whether it then answers {pluralize(len(data.t), 'other row')} as expected. An expectation that is "
-        "necessary for the algorithm and not met is a fault. The others show how the learner behaves.",
+        text=f"{text} An expectation that is necessary for the algorithm and not met is a fault. The others show how the "
+        "learner behaves.",
         table=table,
     )
     if untried_names and not tried_count:
@@ -162,10 +185,43 @@ def _build_finding(name: str, says: str, reason: str, result: LearnerVerdicts, v
     )
 
 
+def _build_cluster_finding(
+    name: str, says: str, reason: str, result: LearnerVerdicts, violated: int, judged: int
+) -> Finding:
+    row = int(result.violations[0])
+    before, after, expected = (values[row] for values in (result.before, result.after, result.expected))
+    changed_rows = after.find_changed_rows(expected)
+    frame = result.follow_ups[result.follow_up_index[row]].x
+    case = {str(column): to_plain(value) for column, value in frame.iloc[int(changed_rows[0])].items()}
+    words = f"{before} before, {after} after; {pluralize(len(changed_rows), 'row')} in another cluster, such as "
+    return Finding(
+        check="learning",
+        about=name,
+        title=f"Clusters are not what the algorithm promises: “{says}”",
+        level="fault",
+        sure=0.9,
+        detail=f"The clusterer was fitted twice: to some of the data, and to the same rows changed in this way. "
+        f"{format_share(violated, judged, 'part')} of the data did not get the clusters that are expected after the change. It must "
+        f"hold because {reason} (the relation {name} in the table).",
+        remedy="Check the implementation of the clusterer, and preprocessing that depends on what should not matter. If "
+        "something random has no seed, fix that first.",
+        cases=violated,
+        of=judged,
+        noun="part",
+        examples=(Example(words=words + format_case(case), case=case, answer=str(before), becomes=str(after)),),
+        counted_in_detail=True,
+        answer_changes=True,
+        inputs="given",
+    )
+
+
 def _find_skip_reason(context: CheckContext) -> str:
     if context.learner is None:
         return "no learner with labelled data is given (an estimator of scikit-learn, and target=)"
-    if context.truth is None or len(context.inputs) < MIN_LABELLED_ROWS:
+    if is_clusterer(context.learner):
+        if not context.has_data or len(context.inputs) < MIN_LABELLED_ROWS:
+            return "there are too few rows to group"
+    elif context.truth is None or len(context.inputs) < MIN_LABELLED_ROWS:
         return "there are too few labelled rows to train on"
     if context.space.kinds["text"]:
         return "an input is text, and the relations of learners are about numbers and categories"

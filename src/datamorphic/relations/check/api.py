@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,9 +28,14 @@ from ...space.frames import join_target
 from ...space.options import SpaceOptions
 from ...space.space import Space
 from ...systems.base import Executor
+from ...systems.clusterer import is_clusterer
 from ...systems.files import load_model, name_model
 from ...systems.learner import Learner, format_learner, is_regressor
 from ..base import Relation
+from ..clusterer.base import ClusterRelation
+from ..clusterer.relations import CLUSTER_RELATIONS
+from ..clusterer.sampling import describe_random_groups
+from ..clusterer.source import make_cluster_source
 from ..learner.base import LearnerRelation
 from ..learner.necessity import Stance, find_stance, is_known_learner, override_stance
 from ..learner.sampling import MAX_TRAINING_ROWS, RANDOM_DATA, describe_random_data, is_random
@@ -46,6 +52,7 @@ from .result import CheckReport
 if TYPE_CHECKING:
     from ...runs.store import Store
 
+CLUSTER_STRICTNESS = ("class_exact", "expected_failure")  # how relations of clusterers can be judged
 MAX_SHRUNK_RELATIONS = 6  # relations with a smallest violation in the report; hypotheses half as many
 
 
@@ -81,7 +88,7 @@ def check(
 ) -> CheckReport:
     """Check a learner or a model against metamorphic relations on many inputs.
 
-    A learner (anything with ``fit`` and ``predict``) is trained on source data and on follow-up data, and its labels
+    A learner (anything with ``fit`` and ``predict``, or a clusterer) is trained on source data and on follow-up data, and its labels
     are compared. A model that cannot be trained again is queried as it is. Relations that every correct implementation
     of the learner's algorithm satisfies verify it: a violation is a fault. All others validate it: a violation shows how
     the algorithm behaves.
@@ -91,13 +98,14 @@ def check(
     learner : object
         A learner, a fitted model, ``"weka:IBk -K 3"``, or the path of a model file.
     data : "random", or DataFrame
-        The random data of Xie et al. (2011): up to 50 rows of 4 numbers from 1 to 20, with random labels L0, L1, L2.
-        Or rows of your own, or an array of images with the shape (n, height, width).
+        The random data of Xie et al. (2011): up to 50 rows of 4 numbers from 1 to 20, with random labels L0, L1, L2;
+        for a clusterer, groups of rows that are far from each other. Or rows of your own, or an array of images with the
+        shape (n, height, width).
     relations : "auto", "necessary", str, relation, or a sequence of these
         All that apply, those that must hold, or some by name ("MR-1.1", "text.typo of review", "image.noise") or as
         objects of your own.
     target : str or array, optional
-        The column of `data` with the labels, or one label per case.
+        The column of `data` with the labels, or one label per case. A clusterer does not see it.
     inputs, seed : int
         The number of test cases per relation, and the seed. The same seed gives the same report.
     engine : optional
@@ -183,10 +191,12 @@ def run_check(
         learner_relations = [relation for relation in learner_relations if stances[relation.name].necessary]
     drive_options = {name: getattr(options, name) for name in ("engine", "timeout", "batch", "progress")}
     training_data = expand_arrays(data) if learner_relations else RANDOM_DATA
+    clusters = any(isinstance(relation, ClusterRelation) for relation in learner_relations)
+    make_source = partial(make_cluster_source, model) if clusters else TrainingSource.of
     learner_session = LearnerSession(
         learner=model,
         outcomes=prepare_outcomes(learner_relations, stances, seed, options.ties),
-        inputs=TrainingSource.of(training_data, options.target, options.rows, options.inputs, seed),
+        inputs=make_source(training_data, options.target, options.rows, options.inputs, seed),
         drive_options=drive_options,
         like=options.like,
     )
@@ -227,11 +237,7 @@ def run_check(
         if learner_relations and is_random(data):
             learner_session.use_random_data(options.rows)
         if learner_relations and not learner_session.is_repeatable(remaining_budget()):
-            learner_session.judge_by_distribution()
-            notes.append(
-                "This learner gives other labels when it is fitted again on the same data, and it has no random_state to "
-                "fix. Labels are judged by their distribution."
-            )
+            notes.append(learner_session.accept_unrepeatable())
         replayed_violations = {} if stored_check is None else stored_check.replay_violations(learner_session)
         if learner_relations:
             learner_session.run(remaining_budget())
@@ -242,7 +248,9 @@ def run_check(
             model_session,
             replayed_violations,
             subject=subject_name,
-            data=_format_data(data, options, has_training=bool(learner_relations)),
+            data=describe_random_groups(model, options.rows)
+            if clusters and is_random(data)
+            else _format_data(data, options, learner_relations),
             seed=seed,
             known=not learner_relations or options.like is not None or is_known_learner(model),
         )
@@ -265,7 +273,9 @@ def _select_relations(options: CheckOptions, model: Any, data: object) -> tuple[
     """Return the relations that need training, and those that need queries."""
     if isinstance(model, type):
         raise ModelError(f"{model.__name__} is a class, not a learner. Create one: {model.__name__}().")
-    learns = hasattr(model, "fit") and hasattr(model, "predict") and not isinstance(model, Executor)
+    like = model if options.like is None else options.like
+    clusters = not isinstance(model, Executor) and hasattr(model, "fit") and (is_clusterer(model) or is_clusterer(like))
+    learns = clusters or (hasattr(model, "fit") and hasattr(model, "predict") and not isinstance(model, Executor))
     random_data = is_random(data)
     if isinstance(data, str) and not random_data:
         raise ArgumentError(f"data must be a frame or 'random'. Got {data!r}. Load it with dm.data.load or pandas.")
@@ -274,7 +284,8 @@ def _select_relations(options: CheckOptions, model: Any, data: object) -> tuple[
             f"Random data have labels, but {type(model).__name__} learns numbers. Give data, and the column of the "
             "numbers as target=."
         )
-    trains = learns and (random_data or (options.target is not None and not has_arrays(data)))
+    has_rows = hasattr(data, "columns") if clusters else options.target is not None
+    trains = learns and (random_data or (has_rows and not has_arrays(data)))
     answers = not random_data and (not learns or _is_fitted(model))
     if isinstance(options.relations, str) and options.relations in ("auto", "necessary"):
         if not trains and not answers:
@@ -283,8 +294,8 @@ def _select_relations(options: CheckOptions, model: Any, data: object) -> tuple[
                 if learns
                 else "Random data are for learners, and this model cannot be trained. Give a frame of its inputs."
             )
-        learner_relations = list(LEARNER_RELATIONS.values()) if trains else []
-        return learner_relations, list(PREDICTOR_RELATIONS.values()) if answers else []
+        known_relations = CLUSTER_RELATIONS if clusters else LEARNER_RELATIONS
+        return list(known_relations.values()) if trains else [], list(PREDICTOR_RELATIONS.values()) if answers else []
     relations: dict[str, LearnerRelation | Relation] = {}
     for relation in resolve_relations(options.relations, "relations", "check", "'auto', 'necessary', "):
         if not relation.name:
@@ -297,6 +308,14 @@ def _select_relations(options: CheckOptions, model: Any, data: object) -> tuple[
         raise ModelError(
             f"The relation {learner_relations[0].name!r} is about learners, but {type(model).__name__} has no fit and "
             "predict."
+        )
+    cluster_relations = [relation for relation in learner_relations if isinstance(relation, ClusterRelation)]
+    if cluster_relations and not clusters:
+        name = cluster_relations[0].name
+        raise ModelError(f"The relation {name!r} is about clusterers, but {type(model).__name__} is none.")
+    if cluster_relations and len(cluster_relations) < len(learner_relations):
+        raise ArgumentError(
+            "Relations of clusterers compare clusters, and other relations of learners labels. Check them one after the other."
         )
     if model_relations and random_data:
         raise ArgumentError(
@@ -335,12 +354,21 @@ def _build_stances(relations: list[LearnerRelation], learner: SupportsFit, optio
                 raise ArgumentError(
                     f"{argument} names the relation {name!r}, which is not checked. {suggest_name(name, stances)}"
                 )
+    for relation in relations:
+        if (
+            isinstance(relation, ClusterRelation)
+            and strictness.get(relation.name, "class_exact") not in CLUSTER_STRICTNESS
+        ):
+            raise ArgumentError(
+                f"strictness of {relation.name!r} must be 'class_exact' or 'expected_failure', since clusters have no scores and "
+                f"no distribution. Got {strictness[relation.name]!r}."
+            )
     for name, relation_strictness in strictness.items():
         stances[name] = override_stance(stances[name], relation_strictness)
     for name, reason in expected_failures.items():
         stances[name] = override_stance(stances[name], expected_failure=reason)
     for name in stances:
-        if name not in LEARNER_RELATIONS and name not in expected_failures:
+        if name not in {**LEARNER_RELATIONS, **CLUSTER_RELATIONS} and name not in expected_failures:
             stances[name] = replace(stances[name], reason="a relation of your own")
     return stances
 
@@ -357,12 +385,15 @@ def _keep_engine_up(drive_options: dict[str, Any]) -> Iterator[None]:
         drive_options["engine"] = engine
 
 
-def _format_data(data: object, options: CheckOptions, has_training: bool) -> str:
+def _format_data(data: object, options: CheckOptions, learner_relations: list[LearnerRelation]) -> str:
     if is_random(data):
         return describe_random_data(options.rows)
     size = pluralize(len(data), "row") if hasattr(data, "__len__") else "inputs drawn from a space"
-    sampling = f", training sets and cases drawn from them, labels in {options.target}" if has_training else ""
-    return size + sampling
+    if not learner_relations:
+        return size
+    if isinstance(learner_relations[0], ClusterRelation):
+        return f"{size}, parts of them drawn as training sets"
+    return f"{size}, training sets and cases drawn from them, labels in {options.target}"
 
 
 def _add_costs(report: CheckReport, counters: list[CallCounter], notes: list[str], seconds: float) -> CheckReport:

@@ -14,9 +14,13 @@ from ...errors import DataError
 from ...runs.driver import CallCounter, drive
 from ...runs.flow import Budget, Flow, ask
 from ...space.outputs import Outputs
+from ...systems.clusterer import Clusterer
 from ...systems.learner import Learner
 from ...systems.training import TrainingBatch
 from ..base import VIOLATED
+from ..clusterer.base import ClusterRelation
+from ..clusterer.relations import CLUSTER_RELATIONS
+from ..clusterer.sampling import make_cluster_sampler
 from ..learner.base import LearnerRelation
 from ..learner.necessity import Stance
 from ..learner.result import JudgingOptions, LearnerSubject
@@ -28,6 +32,7 @@ from ..learner.waves import LearnerRelationOutcome, TrainingSource, ViolatingCas
 from .violation import LearnerViolation, build_violation, training_from_json, training_to_json
 
 Result = TypeVar("Result")
+FITTED_AGAIN = "fitted again"  # the relation of clusterers that needs no other one
 REPEATABILITY_INPUTS = 20  # on which to find out whether a learner gives the same labels twice
 
 
@@ -44,22 +49,33 @@ class LearnerSession:
 
     def __post_init__(self) -> None:
         self.subject = LearnerSubject(self.learner, self.like)
+        self.clusters = any(isinstance(outcome.relation, ClusterRelation) for outcome in self.outcomes)
+        self.judged_outcomes = self.outcomes
         self._systems: dict[int, Learner] = {}  # by seed; reused, so that their processes stay alive
 
     def use_random_data(self, max_rows: int) -> None:
         """Draw random training sets of at most `max_rows` rows."""
-        sampler = make_random_sampler(self.learner, max_rows=max_rows, run_flow=self._drive)
+        options: dict[str, Any] = {"max_rows": max_rows, "run_flow": self._drive, "clusters": self.clusters}
+        sampler = make_random_sampler(self.learner, **options)
         self.inputs = replace(self.inputs, draw=sampler)
 
-    def judge_by_distribution(self) -> None:
-        """Judge relations by the distribution of labels, since these change from fit to fit."""
+    def accept_unrepeatable(self) -> str:
+        """Judge relations by the distribution of labels, since these change from fit to fit; return a note about it.
+
+        Partitions have no distribution, so only the fit to the same rows is judged.
+        """
+        cause = "when it is fitted again on the same data, and it has no random_state to fix"
+        if self.clusters:
+            self.judged_outcomes = [outcome for outcome in self.outcomes if outcome.relation.name == FITTED_AGAIN]
+            return f"This clusterer gives other clusters {cause}. No other relation can be judged."
         for outcome in self.outcomes:
             if outcome.relation.name != "refit" and not outcome.statistical:
                 outcome.judging = replace(outcome.judging, strictness="class_stat")
+        return f"This learner gives other labels {cause}. Labels are judged by their distribution."
 
     def run(self, budget: Budget | str | float | None = None) -> None:
         """Check all relations on as many inputs as the budget allows."""
-        self._drive(check_in_waves(self.outcomes, self.subject, self.inputs), budget)
+        self._drive(check_in_waves(self.judged_outcomes, self.subject, self.inputs), budget)
 
     def shrink(
         self, outcome: LearnerRelationOutcome, violating_case: ViolatingCase, budget: Budget | str | float | None = None
@@ -95,7 +111,7 @@ class LearnerSession:
 
     def is_repeatable(self, budget: Budget | str | float | None = None) -> bool:
         """Return whether the learner gives the same labels when fitted again."""
-        relation = LEARNER_RELATIONS["refit"]
+        relation = CLUSTER_RELATIONS[FITTED_AGAIN] if self.clusters else LEARNER_RELATIONS["refit"]
         refit = LearnerRelationOutcome(relation, Stance(True, "class_exact", ""), JudgingOptions(seed=self.inputs.seed))
         small_source = replace(self.inputs, count=min(REPEATABILITY_INPUTS, self.inputs.count))
         self._drive(check_in_waves([refit], self.subject, small_source), budget)
@@ -103,7 +119,8 @@ class LearnerSession:
 
     def _drive(self, flow: Flow[Result], budget: Budget | str | float | None = None, seed: int | None = None) -> Result:
         seed = self.inputs.seed if seed is None else seed
-        system = self._systems.setdefault(seed, Learner(self.learner, seed=seed))
+        make_system = Clusterer if self.clusters else Learner
+        system = self._systems.setdefault(seed, make_system(self.learner, seed=seed))
         cost = CallCounter()  # a drive overwrites the figures of its counter
         # no cache and no second query: relations find out themselves whether labels repeat
         options: dict[str, Any] = {"recheck": 0, "alive": True, "cache": None}
@@ -122,14 +139,23 @@ def make_random_sampler(
     *,
     min_rows: int = 1,
     max_rows: int = MAX_TRAINING_ROWS,
+    clusters: bool = False,
     run_flow: Callable[[Flow[Outputs]], Outputs] | None = None,
 ) -> TrainingSampler:
     """Return a sampler of random training sets in the form the learner needs.
 
     `run_flow` answers the trial query with the guards of a run, since a learner may hang or crash at once.
     """
-    probe = ask(TrainingBatch([draw_random_training(np.random.default_rng(0), min_rows=MAX_TRAINING_ROWS)]))
-    outputs = answer_flow(probe, Learner(learner)) if run_flow is None else run_flow(probe)
+    first_set = (
+        make_cluster_sampler(learner)(np.random.default_rng(0), 1)
+        if clusters
+        else draw_random_training(np.random.default_rng(0), min_rows=MAX_TRAINING_ROWS)
+    )
+    probe = ask(TrainingBatch([first_set]))
+    make_system = Clusterer if clusters else Learner
+    outputs = answer_flow(probe, make_system(learner)) if run_flow is None else run_flow(probe)
+    if clusters:
+        return make_cluster_sampler(learner, max_rows, framed=not outputs.ok.all())
     return partial(draw_random_training, min_rows=min_rows, max_rows=max_rows, framed=not outputs.ok.all())
 
 

@@ -11,7 +11,7 @@ from ...reporting.text import cut
 from ...space.points import Points
 from ..base import JudgedGroups, split_statement
 from .result import PURPOSES, CheckReport, RelationResult
-from .violation import LearnerViolation, format_table
+from .violation import ClusterViolation, LearnerViolation
 
 MAX_FACT_CHARACTERS = 600
 TRAINED_EXAMPLES_INTRO = (
@@ -172,16 +172,7 @@ def _build_example_section(report: CheckReport, name: str) -> Section:
             table=Table(columns=["", "what happened"], rows=violation.list_parts(), sortable=False),
             drawing=drawing,
         )
-    facts = [
-        ("Change", violation.change_text),
-        ("Label before", str(violation.before)),
-        ("Label expected after", str(violation.expected)),
-        ("Label after", str(violation.after)),
-    ]
-    if violation.scores_before is not None and violation.scores_after is not None:
-        scores = zip(violation.source.declared, violation.scores_before, violation.scores_after, strict=False)
-        score_texts = [f"{label}: {old:.6g} before, {new:.6g} after" for label, old, new in scores]
-        facts.append(("Scores", "; ".join(score_texts)))
+    facts = [("Change", violation.change_text), *violation.answer_facts]
     facts.append(("Why it must hold" if entry.necessary else "Why it need not hold", entry.reason))
     return Section(
         heading=heading,
@@ -211,12 +202,12 @@ def _draw_violation(groups: JudgedGroups) -> Drawing | None:
 
 
 def _build_training_table(violation: LearnerViolation) -> Table:
-    source, follow_up = (format_table(training) for training in (violation.source, violation.follow_up))
+    source, follow_up = violation.row_tables
     columns = list(dict.fromkeys([*source[0], *follow_up[0]]))
     rows = [
         [stage, *(cells.get(column) for column in columns), label]
         for stage, (_, training_rows) in (("before", source), ("after", follow_up))
         for cells, label in training_rows
     ]
-    caption = "Training rows with their labels, then the test case"
-    return Table(columns=["", *columns, "label"], rows=rows, caption=caption, sortable=False)
+    last_column = "cluster" if isinstance(violation, ClusterViolation) else "label"
+    return Table(columns=["", *columns, last_column], rows=rows, caption=violation.rows_caption, sortable=False)

@@ -20,8 +20,10 @@ from ...space.blocks import split_value_name
 from ...space.outputs import Outputs
 from ...space.points import Batch, Points
 from ...space.serialize import value_from_json, value_to_json
+from ...systems.clusterer import NOISE
 from ...systems.training import Floats, Training
 from ..base import JudgedGroups, split_statement
+from ..clusterer.base import ClusterRelation
 from ..learner.base import to_object_array
 from ..learner.result import LearnerVerdicts
 from ..learner.waves import LearnerRelationOutcome
@@ -29,6 +31,7 @@ from ..learner.waves import LearnerRelationOutcome
 if TYPE_CHECKING:
     import pandas as pd
 
+LabelledRows = tuple[list[str], list[tuple[dict[str, str], str]]]  # names of columns; cells and label of each row
 MAX_ROWS_SHOWN = 12  # training rows of an example in text; tables show ten times as many
 MAX_ATTRIBUTES_SHOWN = 8  # per row
 MAX_FEATURES_SHOWN = 20  # of a case of a model
@@ -73,6 +76,30 @@ class LearnerViolation:
         """The change in one line: that of this violation, or of the relation in general."""
         return self.change or split_statement(self.says)[0]
 
+    @property
+    def answer_facts(self) -> list[tuple[str, str]]:
+        """The answers as terms and texts."""
+        facts = [
+            ("Label before", str(self.before)),
+            ("Label expected after", str(self.expected)),
+            ("Label after", str(self.after)),
+        ]
+        if self.scores_before is not None and self.scores_after is not None:
+            scores = zip(self.source.declared, self.scores_before, self.scores_after, strict=False)
+            score_texts = [f"{label}: {old:.6g} before, {new:.6g} after" for label, old, new in scores]
+            facts.append(("Scores", "; ".join(score_texts)))
+        return facts
+
+    @property
+    def row_tables(self) -> list[LabelledRows]:
+        """The rows and the case before and after the change."""
+        return [_label_rows(training) for training in (self.source, self.follow_up)]
+
+    @property
+    def rows_caption(self) -> str:
+        """What the tables of rows hold."""
+        return "Training rows with their labels, then the test case"
+
     def describe(self) -> str:
         """Return the violation as lines: the training data, the case, its labels."""
         lines = [
@@ -104,6 +131,81 @@ class LearnerViolation:
         return f"LearnerViolation({self.relation}, {_format_size(self.source)})"
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ClusterViolation(LearnerViolation):
+    """Rows on which a clusterer violates a relation.
+
+    `before` and `after` are the partitions of the rows before and after the change, `expected` the partition that the rows
+    should have after the change.
+    """
+
+    @property
+    def changed_rows(self) -> list[int]:
+        """The rows after the change, counted from 0, that are not in the expected cluster."""
+        return self.after.find_changed_rows(self.expected).tolist()
+
+    @property
+    def answer_facts(self) -> list[tuple[str, str]]:
+        """The partitions as terms and texts."""
+        return [
+            ("Clusters before", str(self.before)),
+            ("Clusters expected after", str(self.expected)),
+            ("Clusters after", str(self.after)),
+            ("Rows in another cluster", self._changed_rows_text),
+        ]
+
+    @property
+    def _changed_rows_text(self) -> str:
+        rows = self.changed_rows
+        shown = ", ".join(map(str, rows[:MAX_ROWS_SHOWN])) + (", ..." if len(rows) > MAX_ROWS_SHOWN else "")
+        return f"{len(rows):,} of {pluralize(len(self.after.labels), 'row')}, counted from 0: {shown}"
+
+    @property
+    def row_tables(self) -> list[LabelledRows]:
+        """The rows before and after the change with their clusters."""
+        return [_label_rows(self.source, self._labels_before), _label_rows(self.follow_up, self._labels_after)]
+
+    @property
+    def rows_caption(self) -> str:
+        """What the tables of rows hold."""
+        return "The rows with their clusters"
+
+    @property
+    def _labels_before(self) -> list[str]:
+        return [_format_cluster(label) for label in self.before.labels]
+
+    @property
+    def _labels_after(self) -> list[str]:
+        """The cluster of each row, with the number of the expected one, and the expected one if it is another."""
+        pairs = zip(self.after.number_like(self.expected).tolist(), self.expected.labels, strict=True)
+        return [
+            _format_cluster(label) + ("" if label == goal else f", expected {_format_cluster(goal)}")
+            for label, goal in pairs
+        ]
+
+    def describe(self) -> str:
+        """Return the violation as lines: the rows and their clusters, before and after."""
+        lines = [
+            f"rows     {_format_size(self.source)}",
+            *_format_rows(self.source, self._labels_before),
+            f"clusters {self.before}",
+            f"then     {self.change_text}: {_format_size(self.follow_up)}",
+            *_format_rows(self.follow_up, self._labels_after),
+            f"expected {self.expected}",
+            f"becomes  {self.after}",
+            f"moved    {self._changed_rows_text}",
+        ]
+        return "\n".join(lines)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the violation as a JSON-serialisable dict, with the cluster of each row."""
+        partitions = {name: list(getattr(self, name).labels) for name in ("before", "expected", "after")}
+        return super().to_json() | partitions | {"changed_rows": self.changed_rows}
+
+    def __repr__(self) -> str:
+        return f"ClusterViolation({self.relation}, {_format_size(self.source)})"
+
+
 def build_violation(
     outcome: LearnerRelationOutcome, result: LearnerVerdicts, number: int, shrunk: bool, row: int | None = None
 ) -> LearnerViolation:
@@ -119,7 +221,8 @@ def build_violation(
     change = ""
     with suppress(Exception):  # a description that fails must not hide the violation
         change = outcome.relation.change(data, follow_up)
-    return LearnerViolation(
+    kind = ClusterViolation if isinstance(outcome.relation, ClusterRelation) else LearnerViolation
+    return kind(
         relation=outcome.relation.name,
         says=outcome.relation.says,
         necessary=outcome.stance.necessary,
@@ -141,10 +244,16 @@ def _format_size(data: Training) -> str:
     return f"{pluralize(int(data.x.shape[0]), 'row')} of {pluralize(int(data.x.shape[1]), 'attribute')}"
 
 
-def _format_rows(data: Training) -> list[str]:
+def _format_cluster(label: int) -> str:
+    return "noise" if label == NOISE else f"cluster {label}"
+
+
+def _format_rows(data: Training, clusters: list[str] | None = None) -> list[str]:
     if len(data.y) > MAX_ROWS_SHOWN:
         return []
     dense = _to_dense(data.x)
+    if clusters is not None:
+        return [f"  {_format_row(dense, row)}: {cluster}" for row, cluster in enumerate(clusters)]
     weights = [""] * len(data.y) if data.weights is None else [f", weight {weight:g}" for weight in data.weights]
     return [
         f"  {_format_row(dense, row)}: {_format_label(label)}{weight}"
@@ -161,13 +270,16 @@ def _format_row(table: Any, row: int) -> str:
     return text + (", ..." if len(values) > MAX_ATTRIBUTES_SHOWN else "")
 
 
-def format_table(data: Training) -> tuple[list[str], list[tuple[dict[str, str], str]]]:
-    """Return the attribute names, and the cells and label of each row."""
-    tables = [_to_dense(table) for table in (data.x, data.t)]
+def _label_rows(data: Training, clusters: list[str] | None = None) -> LabelledRows:
+    """Return the attribute names, and the cells and label of each row and of the case; or of rows with their clusters."""
+    tables = [_to_dense(table) for table in ((data.x, data.t) if clusters is None else (data.x,))]
     names = [str(name) for name in data.x.columns] if data.framed else [f"a{i}" for i in range(data.x.shape[1])]
     limit = 10 * MAX_ROWS_SHOWN
     rows = [table.iloc[:limit].to_numpy(object) if data.framed else table[:limit] for table in tables]
-    labels = [*(_format_label(label) for label in data.y[: len(rows[0])].tolist()), *["the case"] * len(rows[1])]
+    if clusters is None:
+        labels = [*(_format_label(label) for label in data.y[: len(rows[0])].tolist()), *["the case"] * len(rows[1])]
+    else:
+        labels = clusters[: len(rows[0])]
     cells = [dict(zip(names, map(format_short, row), strict=True)) for table in rows for row in table.tolist()]
     return names, list(zip(cells, labels, strict=True))
 

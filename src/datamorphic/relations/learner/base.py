@@ -37,6 +37,8 @@ class LearnerRelation:
     firm : bool
         Whether a violation must also occur in most slightly perturbed copies of the data. Otherwise it depends on
         a tie, such as the choice among neighbours at equal distance.
+    labelled : bool
+        Whether the training rows need labels.
 
     Examples
     --------
@@ -63,6 +65,7 @@ class LearnerRelation:
     regressors: ClassVar[bool] = False
     scores: ClassVar[bool] = True
     firm: ClassVar[bool] = True
+    labelled: ClassVar[bool] = True
 
     def why_not(self, learner: SupportsFit, data: Training) -> str:
         """Return why the relation does not apply; empty if it applies.
@@ -75,20 +78,24 @@ class LearnerRelation:
         """Return the source data, made from the drawn data; by default these themselves."""
         return data
 
-    def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
+    def follow_up(self, data: Training, labels: Any, rng: Rng) -> Training | None:
         """Return the follow-up data; `labels` are those of the source fit.
 
         The test cases must keep their number and order. If they share a follow-up by label, all labels are the same.
         """
         raise NotImplementedError(f"{type(self).__name__} must implement follow_up(), which makes the follow-up data.")
 
-    def expected(self, labels: Array, data: Training, made: Training) -> Array:
+    def expected(self, labels: Any, data: Training, made: Training) -> Any:
         """Return the labels that the follow-up fit must give; by default the same."""
         return labels
 
+    def are_as_expected(self, answers: Array, expected: Array) -> Array:
+        """Return which answers of the follow-up fit are as expected; by default those that are equal."""
+        return np.asarray(answers == expected, dtype=bool)
+
     def renamed(self, classes: Array, data: Training, made: Training) -> Array:
         """Return the names of the classes in the follow-up data."""
-        return self.expected(classes, data, made)
+        return np.asarray(self.expected(classes, data, made))
 
     def expected_scores(self, scores: Floats, classes: list[Any], labels: Array) -> Floats:
         """Return the scores that the follow-up fit must give; by default the same."""

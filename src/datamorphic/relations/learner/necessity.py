@@ -15,6 +15,8 @@ from typing import Any, cast
 from ..._typing import SupportsFit
 from ..._validation import validate_choice
 from ...systems.training import Training
+from ..clusterer.exemptions import CLUSTER_EXEMPTIONS
+from ..clusterer.table import CENTRE, CLUSTER_RELATION_NAMES, CLUSTER_STANCE_BUILDERS, FAR, SCALED, SHIFTED
 from .exemptions import EXEMPTIONS
 from .stance import (
     CONSTANT_RELATIONS,
@@ -40,9 +42,20 @@ _SCALERS = ("MinMaxScaler", "StandardScaler")
 # transformers that ignore the labels and are deterministic
 _LABEL_BLIND_STEPS = (*_SCALERS, "MaxAbsScaler", "OneHotEncoder", "OrdinalEncoder", "RobustScaler", "SimpleImputer")
 _LABEL_RELATIONS = (*SHARED_STANCES, "MR-1.1", "MR-4.2")  # only labels change
-_ROW_RELATIONS = ("MR-3.1", "MR-3.2", "MR-3.2 odds", *COPY_RELATIONS, *REMOVAL_RELATIONS)  # the number of rows changes
+_ROW_RELATIONS = (
+    "MR-3.1",
+    "MR-3.2",
+    "MR-3.2 odds",
+    *COPY_RELATIONS,
+    *REMOVAL_RELATIONS,
+    CENTRE,
+    FAR,
+)  # the rows change
 # no column is scaled
 _COLUMN_RELATIONS = ("MR-1.2", *CONSTANT_RELATIONS, *INFORMATIVE_RELATIONS, "MR-NBC", "sample order")
+
+# what a scaler is blind to: it gives the same numbers
+_CLUSTER_RELATIONS = frozenset(CLUSTER_RELATION_NAMES) - {CENTRE, FAR, SCALED, SHIFTED}
 
 
 def find_stance(relation: str, learner: object, data: Training | None = None) -> Stance:
@@ -57,7 +70,9 @@ def find_stance(relation: str, learner: object, data: Training | None = None) ->
     name = _get_sklearn_name(last)
     scaler = next((_get_sklearn_name(step) for step in reversed(steps) if _get_sklearn_name(step) in _SCALERS), "")
     table: StanceTable = {}
-    if name in STANCE_BUILDERS:
+    if name in CLUSTER_STANCE_BUILDERS:
+        table = CLUSTER_STANCE_BUILDERS[name](last, scaler)
+    elif name in STANCE_BUILDERS:
         table = {**SHARED_STANCES, "overruled": OVERRULED_STANCE, **STANCE_BUILDERS[name](last, scaler)}
     unlike = getattr(learner, "unlike", None)
     if isinstance(unlike, Mapping) and relation in unlike:
@@ -76,8 +91,9 @@ def find_stance(relation: str, learner: object, data: Training | None = None) ->
     row = table[inner_relation]
     if row.necessary and inner_relation == SCALING_UNDONE:
         row = replace(row, reason=f"{scaler} undoes the change of scale")
-    if row.necessary and data is not None and inner_relation not in SHARED_STANCES and name in EXEMPTIONS:
-        exemption = EXEMPTIONS[name](inner_relation, last, data)
+    exemptions = EXEMPTIONS | CLUSTER_EXEMPTIONS
+    if row.necessary and data is not None and inner_relation not in SHARED_STANCES and name in exemptions:
+        exemption = exemptions[name](inner_relation, last, data)
         return may_fail(exemption) if exemption else row
     return row
 
@@ -85,7 +101,10 @@ def find_stance(relation: str, learner: object, data: Training | None = None) ->
 def is_known_learner(learner: object) -> bool:
     """Return whether the table has a learner."""
     *steps, last = _list_steps(learner)
-    return _get_sklearn_name(last) in STANCE_BUILDERS and all(_map_through_step(step, "refit") for step in steps)
+    name = _get_sklearn_name(last)
+    if name in CLUSTER_STANCE_BUILDERS:
+        return all(_get_sklearn_name(step) in _SCALERS for step in steps)
+    return name in STANCE_BUILDERS and all(_map_through_step(step, "refit") for step in steps)
 
 
 def override_stance(stance: Stance, strictness: str | None = None, expected_failure: str | None = None) -> Stance:
@@ -103,11 +122,11 @@ def _map_through_step(step: EstimatorParameters, relation: str) -> str:
     """Return the relation that a learner behind a transformer sees, if known."""
     name = _get_sklearn_name(step)
     if name == "MinMaxScaler" or (name == "StandardScaler" and step.with_mean and step.with_std):
-        if relation in ("MR-0", SCALING_UNDONE):
+        if relation in ("MR-0", SCALING_UNDONE, SCALED, SHIFTED):
             return SCALING_UNDONE
         if relation in ("MR-0 mirrored", "MR-0 subset", SIGNS_FLIPPED):
             return SIGNS_FLIPPED
-        if relation in _COLUMN_RELATIONS:
+        if relation in _COLUMN_RELATIONS or relation in _CLUSTER_RELATIONS:
             return relation
     parts = [step]
     if name == "ColumnTransformer":

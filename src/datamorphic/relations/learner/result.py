@@ -12,6 +12,7 @@ import numpy as np
 
 from ..._text import pluralize
 from ..._validation import validate_choice
+from ...systems.clusterer import find_cluster_count
 from ...systems.learner import find_parameter_values, is_regressor
 from ...systems.training import Array, Floats, Places, Training, TrainingBatch
 from ..base import INAPPLICABLE, VIOLATED, Mask, Verdicts
@@ -53,6 +54,8 @@ class LearnerSubject:
 
     def find_data_obstacle(self, relation: LearnerRelation, data: Training) -> str:
         """Return why nothing can be learnt from data; empty if something can."""
+        if not relation.labelled:
+            return self._find_cluster_obstacle(data)
         if _has_missing_label(data.y):
             return "some training rows have no label"
         if self.has_numeric_target(data):
@@ -66,6 +69,14 @@ class LearnerSubject:
             rows = pluralize(len(data.y), "training row")
             return f"the learner looks for {self.neighbours} neighbours, and there are {rows}"
         return "" if _has_variation(data.x) else "no attribute of the training rows varies"
+
+    def _find_cluster_obstacle(self, data: Training) -> str:
+        count = find_cluster_count(self.learner)
+        if count is not None:
+            clusters = count[1] if data.labels is None else len(data.labels)
+            if clusters > len(data.y):
+                return f"the learner looks for {pluralize(clusters, 'cluster')}, and there are {pluralize(len(data.y), 'row')}"
+        return "" if _has_variation(data.x) else "no attribute of the rows varies"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

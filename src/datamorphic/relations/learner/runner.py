@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,9 +14,11 @@ from ...errors import TestSystemError, format_error_line
 from ...runs.flow import Flow, Query
 from ...space.outputs import Outputs
 from ...systems.base import Executor
+from ...systems.clusterer import RowPartition, find_seeds
 from ...systems.learner import LEARNER_ERRORS, align_scores
 from ...systems.training import Array, Places, Training, TrainingBatch
 from ..base import HOLDS, UNDEFINED, VIOLATED, Mask
+from ..clusterer.base import ClusterRelation
 from .base import LearnerRelation, compute_widths, to_object_array
 from .necessity import Stance, find_stance
 from .result import JudgingOptions, LearnerSubject, LearnerVerdicts
@@ -26,6 +28,9 @@ SCORE_TOLERANCE = 1e-6  # of their range, by which scores and numeric answers ma
 # of the middle half of a column; much less would create ties in single precision, which trees use
 PERTURBATION_SHARE = 1e-3
 TIE_REASON = "the violation depends on a tie: it disappears when all numbers change slightly"
+NO_FOLLOW_UP_REASON = "the relation does not apply to this answer"
+RANDOM_START_REASON = "the clusters depend on the random start"
+OTHER_SEEDS = 5  # with which the clusters must be the same, else they depend on the random start
 PERTURBED_COPIES = 3  # most of them must show a violation again, else it depends on a tie
 
 
@@ -51,6 +56,8 @@ def check_relation(
     """
     check = _LearnerCheck(relation, subject, judging)
     result = yield from check.judge(data, numbers, source_outputs, done)
+    if isinstance(relation, ClusterRelation) and relation.seeded and find_seeds(subject.learner):
+        yield from check.set_random_starts_aside(result)
     # a comparison of distributions needs all cases, so none that differs may be left out
     if relation.firm and judging.ties == "aside" and not judging.statistical and len(result.violations):
         yield from check.set_ties_aside(result, numbers)
@@ -143,13 +150,20 @@ class _LearnerCheck:
                 if len(case_rows) != len(part):
                     part = part.cases(data.case_index[case_rows])
                 labels = result.before[case_rows]
-                follow_up = self.call("follow_up", part, labels, rng)
+                answer = labels[0] if isinstance(self.relation, ClusterRelation) else labels
+                follow_up = self.call("follow_up", part, answer, rng)
+                if follow_up is None and isinstance(self.relation, ClusterRelation):
+                    result.set_aside(case_rows, NO_FOLLOW_UP_REASON)
+                    continue
                 if not isinstance(follow_up, Training):
                     raise TestSystemError(
                         f"follow_up() of the relation {self.relation.name!r} must return training data, such as "
                         f"data.rows(...). Got {type(follow_up).__name__}."
                     )
-                expected = np.asarray(self.call("expected", labels, part, follow_up))
+                expected = self.call("expected", answer, part, follow_up)
+                if isinstance(self.relation, ClusterRelation):
+                    expected = to_object_array([self.to_partition(expected, follow_up)])
+                expected = np.asarray(expected)
                 if (len(follow_up), expected.shape) != (len(case_rows), case_rows.shape):
                     raise TestSystemError(
                         f"The relation {self.relation.name!r} gave {pluralize(len(follow_up), 'test case')} and labels of "
@@ -164,6 +178,16 @@ class _LearnerCheck:
                 result.follow_ups.append(follow_up)
         return groups
 
+    def to_partition(self, expected: Any, follow_up: Training) -> RowPartition:
+        """Return the expected clusters of the follow-up rows, which a relation may give as labels."""
+        partition = expected if isinstance(expected, RowPartition) else RowPartition(expected)
+        if len(partition.labels) != len(follow_up.y):
+            raise TestSystemError(
+                f"The relation {self.relation.name!r} expects clusters of {pluralize(len(partition.labels), 'row')}, but its "
+                f"follow-up has {pluralize(len(follow_up.y), 'row')}. expected() must return a label for each, in the same order."
+            )
+        return partition
+
     def compare(self, result: LearnerVerdicts, groups: list[tuple[int, Places]], after: Outputs) -> None:
         """Record the answers to the follow-ups, and judge them."""
         sizes = np.array([len(training) for training in result.follow_ups])
@@ -171,8 +195,10 @@ class _LearnerCheck:
         rows = np.concatenate([case_rows for _, case_rows in groups])
         places = np.concatenate([starts[g] + np.arange(len(case_rows)) for g, case_rows in groups])
         result.after[rows] = after.values[places]
-        as_expected = np.asarray(result.after[rows] == result.expected[rows], dtype=bool)
-        if any(self.subject.has_numeric_target(training) for training in result.data.trainings):
+        as_expected = self.call("are_as_expected", result.after[rows], result.expected[rows])
+        if self.relation.labelled and any(
+            self.subject.has_numeric_target(training) for training in result.data.trainings
+        ):
             labels = [result.data.trainings[k].y for k in result.data.training_index[rows]]
             as_expected = _is_near(result.after[rows], result.expected[rows], labels)
         result.verdicts[rows] = np.where(after.ok[places], np.where(as_expected, HOLDS, VIOLATED), UNDEFINED)
@@ -197,6 +223,27 @@ class _LearnerCheck:
                 continue
             close = np.isclose(old, new, rtol=SCORE_TOLERANCE, atol=SCORE_TOLERANCE, equal_nan=True).all(axis=1)
             result.verdicts[case_rows[(result.verdicts[case_rows] == HOLDS) & ~close]] = VIOLATED
+
+    def set_random_starts_aside(self, result: LearnerVerdicts) -> Flow[None]:
+        """Set violations aside in which the clusters, before or after the change, are others with another seed."""
+        rows, data = result.violations, result.data
+        if not len(rows):
+            return
+        answers_by_side = [
+            (row, answer, training)
+            for row in rows.tolist()
+            for answer, training in (
+                (result.before[row], data.trainings[data.training_index[row]]),
+                (result.after[row], result.follow_ups[result.follow_up_index[row]]),
+            )
+        ]
+        shifts = range(1, OTHER_SEEDS + 1)
+        reseeded = [replace(training, seed_shift=shift) for _, _, training in answers_by_side for shift in shifts]
+        outputs = yield Query(TrainingBatch(reseeded), note=self.relation.name)
+        for place, (row, answer, _) in enumerate(answers_by_side):
+            others = outputs.values[place * OTHER_SEEDS : (place + 1) * OTHER_SEEDS]
+            if any(other is None or not answer.agrees(other) for other in others):
+                result.set_aside([row], RANDOM_START_REASON)
 
     def set_ties_aside(self, result: LearnerVerdicts, numbers: Sequence[int]) -> Flow[None]:
         """Set violations aside that disappear when all numbers change slightly."""

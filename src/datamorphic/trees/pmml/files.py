@@ -25,9 +25,6 @@ from .document import (
 from .domains import Domain
 from .joining import NO_RESCALING, Member, read_joining
 from .nodes import PmmlColumns, TreeModelReader, read_array
-from .writing import write_pmml
-
-__all__ = ["read_pmml", "write_pmml"]
 
 
 def read_pmml(path: str | os.PathLike[str]) -> Forest:

@@ -35,24 +35,8 @@ PMML_OPERATORS = {
 }
 
 
-def write_pmml(forest: Forest, path: str | os.PathLike[str]) -> None:
-    """Write trees to a PMML 4.4 file.
-
-    One tree becomes a TreeModel, several become a MiningModel. Boosted trees with labels become a chain of sums and a
-    regression. Missing values go to the default child. `read_pmml` gets the same answers back.
-
-    Parameters
-    ----------
-    forest : Forest
-        The trees, as `forest_of` returns them.
-    path : str or path
-        The file.
-
-    Raises
-    ------
-    ModelError
-        If PMML cannot express the model: several outputs, or steps of a pipeline before the trees.
-    """
+def write_forest(forest: Forest, path: str | os.PathLike[str]) -> None:
+    """Write trees to a PMML 4.4 file."""
     reason = ""
     if forest.joining is None:
         reason = "it starts from another model or has a custom objective"

@@ -1,0 +1,1 @@
+"""Relations of clusterers: changes of rows and their effect on the clusters."""

@@ -1,0 +1,73 @@
+"""Trial walks: the curve of a long walk is that of all shorter ones, and clearly worse strategies stop early."""
+
+import numpy as np
+import pytest
+
+import datamorphic as dm
+from datamorphic.exploration.trials import StrategyTrial, choose_trial, race
+
+
+def make_trial(strategy, *, distance=12, seeds_per_walk=0.5, subject="Box 2"):
+    def run(walks):
+        return dm.explore(
+            dm.subjects[subject], strategy=strategy, walks=walks, walk_distance=distance, steps=8, seed=walks
+        )
+
+    return StrategyTrial(strategy=strategy, step_factor=1.0, run=run, seeds_per_walk=seeds_per_walk)
+
+
+def measure_plainly(fronts, distance, seeds_per_walk):
+    """Return capability, runs and pairs per walk of walks that end after `distance` steps, walk by walk."""
+    walks = found = runs = pairs = 0
+    for front in fronts:
+        for walk in range(front.walks):
+            own = np.flatnonzero(front.walk == walk)
+            narrowing = front.pair_runs[own].sum()
+            steps = front.walk_runs[walk] - narrowing
+            walks += 1
+            runs += min(steps, distance)
+            if len(own) and steps <= distance:
+                found, pairs, runs = found + 1, pairs + len(own), runs + narrowing
+    return found / walks, seeds_per_walk + runs / walks, pairs / walks
+
+
+@pytest.mark.parametrize("strategy", ["random_walk", "directed_walk", "random_target"])
+def test_the_curve_equals_walks_cut_off_one_by_one(strategy):
+    trial = make_trial(strategy)
+    trial.fronts = [trial.run(40), trial.run(30)]
+    curve = trial.measure_curve()
+    assert curve.distances.tolist() == ([0] if strategy == "random_target" else list(range(1, 13)))
+    for place, distance in enumerate(curve.distances):
+        expected = measure_plainly(trial.fronts, distance, trial.seeds_per_walk)
+        assert (curve.capability[place], curve.runs[place], curve.pairs[place]) == pytest.approx(expected)
+
+
+def test_a_clearly_worse_strategy_makes_fewer_walks():
+    good = make_trial("random_target", seeds_per_walk=0.1)
+    bad = make_trial("directed_walk", distance=2)
+    walking = make_trial("random_walk", distance=2)
+    race([good, bad, walking], 200)
+    assert (good.walks, bad.walks, walking.walks) == (200, 50, 200)  # random walks are compared among themselves, too
+    assert choose_trial([good, bad, walking]) == (good, 0)
+
+
+def test_a_cheap_choice_with_little_capability_is_not_made():
+    cheap = make_trial("random_target", subject="Triangle 1")
+    capable = make_trial("directed_walk", distance=20, subject="Box 2")
+    cheap.fronts, capable.fronts = [cheap.run(100)], [capable.run(100)]
+    curve = cheap.measure_curve()
+    capable.seeds_per_walk = 1e6  # so costly that only its capability speaks for it
+    assert curve.balance[0] > capable.measure_curve().balance.max() > 0
+    assert curve.capability[0] < capable.measure_curve().capability.max() / 2
+    assert choose_trial([cheap, capable])[0] is capable
+
+
+def test_without_any_pair_all_go_on():
+    trials = [make_trial(name, distance=1) for name in ("random_walk", "directed_walk")]
+    for trial in trials:
+        trial.run = lambda walks: dm.explore(
+            lambda row: "same", dm.Space([dm.Continuous("x", 0, 1)]), strategy="random_walk", walks=walks, seeds=5
+        )
+    race(trials, 40)
+    assert [trial.walks for trial in trials] == [40, 40]
+    assert choose_trial(trials)[0] is trials[0]
