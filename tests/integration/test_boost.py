@@ -15,9 +15,10 @@ from datamorphic.errors import ModelError
 from datamorphic.trees.coverage.mutation import find_kills_by_tree
 from datamorphic.trees.descent import find_leaves
 from datamorphic.trees.mutants import generate_mutants
-from datamorphic.trees.pmml.files import read_pmml, write_pmml
+from datamorphic.trees.pmml.files import read_pmml
 from datamorphic.trees.read import forest_of, load_trees
 from datamorphic.trees.rules import format_rule
+from datamorphic.trees.write import write_pmml
 from support.tree_rows import asked, joint_kills_one_by_one, seen
 
 NEEDS = "needs the extra: pip install 'datamorphic[boost]'"

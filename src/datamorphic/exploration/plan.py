@@ -166,7 +166,7 @@ def plan(
     Examples
     --------
     >>> import datamorphic as dm
-    >>> dm.plan(dm.subjects["Sin 2"], walks=10_000).best
+    >>> dm.plan(dm.subjects["Line 1"], walks=1_000).best
     'random_target'
     """
     options = PlanOptions(

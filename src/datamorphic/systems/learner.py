@@ -153,7 +153,7 @@ def align_scores(scores: Floats, classes: Iterable[Any], labels: Iterable[Any]) 
 
 def copy_table(table: Table, as_array: bool = False) -> Any:
     """Return a copy of a table: some learners write to their input. A frame of numbers may be given as an array."""
-    return table.to_numpy(copy=True) if as_array else table.copy()  # type: ignore[union-attr]
+    return table.to_numpy(copy=True) if as_array and hasattr(table, "to_numpy") else table.copy()
 
 
 def _has_only_numbers(table: Table) -> bool:

@@ -59,12 +59,12 @@ def read_pmml(path: str | os.PathLike[str]) -> Forest:
     >>> import tempfile, pathlib
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from datamorphic.trees.read import forest_of
+    >>> from datamorphic.trees.write import write_pmml
     >>> X, y = load_iris(return_X_y=True)
     >>> model = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0).fit(X, y)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder) / "iris.pmml"
-    ...     write_pmml(forest_of(model), path)
+    ...     write_pmml(model, path)
     ...     forest = read_pmml(path)
     >>> forest
     Forest(3 leaves, of TreeModel)
