@@ -69,6 +69,7 @@ def planned(table, scale="full"):
         "002-3": group_selection.build_program_table,
         "002-5": groups.build_effect_table,
         "002-7": groups.build_spread_table,
+        "002-8": group_simulations.build_classic_time_table,
         "002-9": group_simulations.build_classic_table,
         "002-11": groups.build_effect_table,
         "002-12": groups.build_time_table,

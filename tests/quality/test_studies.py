@@ -330,7 +330,7 @@ def test_a_long_study_tells_first_how_long(capsys):
     ("options", "words"),
     [
         ({"name": "red_wine"}, r"There is no study 'red_wine'. Did you mean 'redwine'\?"),
-        ({"name": "000-2"}, r"There is no study '000-2'. Did you mean '000-"),
+        ({"name": "000-3"}, r"There is no study '000-3'. Did you mean '000-"),
         ({"name": "001-4", "scale": "huge"}, r"'scale' parameter of study must be one of 'tiny', 'small', 'full'"),
         ({"name": "001-4", "seed": -1}, r"'seed' parameter of study must be an int in the range \[0, inf\)"),
     ],

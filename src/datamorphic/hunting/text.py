@@ -64,7 +64,9 @@ def format_measures(hunt: Hunt) -> list[str]:
         lines.append(f"F2-measure {second.value:.1f}: groups from the first violation to the second, on average.")
     measures = hunt.measured
     longest = int(measures.counts[measures.censored].min(initial=hunt.budget))  # as far as every trial without one went
-    shares = [f"{size:,} {format_percent(hunt.p_measure(size).value)}" for size in P_MEASURE_GROUPS if size <= longest]
+    first_certain = next((size for size in P_MEASURE_GROUPS if measures.counts.max() <= size), longest)
+    sizes = [size for size in P_MEASURE_GROUPS if size <= min(longest, first_certain)]
+    shares = [f"{size:,} {format_percent(hunt.p_measure(size).value)}" for size in sizes]
     if shares:
         lines.append(f"P-measure, trials with a violation by number of groups: {', '.join(shares)}.")
     shortest = min(trial.groups for trial in hunt.trials)

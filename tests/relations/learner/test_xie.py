@@ -302,7 +302,7 @@ def test_tables_are_tidy(table):
     if not table.startswith("002-"):
         assert set(frame["strategy"]) <= {"random_target", "directed_walk", "random_walk", ""}
     assert not frame.duplicated([*PLACE, "measure"]).any()
-    signed = frame["measure"].isin(["t", "effect size"]) | (table == "002-28")
+    signed = frame["measure"].isin(["t", "effect size", "from"]) | (table == "002-28")
     # the only figures that are not numbers are effects that were not computed
     assert (frame["published"].isna().sum() == 24) if table == "002-5" else frame["published"].notna().all()
     assert (frame.loc[~signed, "published"].dropna() >= 0).all()
