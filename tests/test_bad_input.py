@@ -215,6 +215,7 @@ FILES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_bad_model_files(tmp_path, name):
     file, content, trust, kind, words = FILES[name]

@@ -99,6 +99,7 @@ def test_a_regressor():
     assert wrong.findings[0].level == "fault"
 
 
+@pytest.mark.slow
 def test_a_function_and_a_test_system():
     space = dm.Space([dm.Continuous("x", 0, 1), dm.Integer("n", 0, 5)])
     only = ["answers", "row order", "borders", "adequacy"]
@@ -359,6 +360,7 @@ def test_invalid_arguments_are_reported(options, says):
         dm.test(Lender(PEOPLE), PEOPLE, **({"target": "decision"} | options))
 
 
+@pytest.mark.slow
 def test_invalid_data_are_reported():
     with pytest.raises(DataError, match="no rows"):
         dm.test(Lender(PEOPLE), PEOPLE.head(0), "decision")

@@ -107,6 +107,7 @@ def test_numbers_as_text_that_become_zero_are_a_concern():
     assert (finding.level, finding.about) == ("concern", "as text")
 
 
+@pytest.mark.slow
 def test_a_column_that_is_silently_filled_is_a_concern():
     def predict(frame):
         return decide(frame.reindex(columns=NAMES).fillna({"income": 0.0, "age": 0.0, "colour": "red"}))
@@ -151,6 +152,7 @@ def test_columns_that_are_read_by_position_are_left_to_the_other_check():
     assert "column" not in " ".join(finding.about for finding in outcome.findings if finding.about == "column order")
 
 
+@pytest.mark.slow
 def test_refusing_missing_values_is_fine_if_the_data_have_none():
     data = DATA.drop(columns="colour")
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(data[["income", "age"]], data["label"])
@@ -159,6 +161,7 @@ def test_refusing_missing_values_is_fine_if_the_data_have_none():
     assert "NaN" in read_table(outcome)["missing values, in columns that have none"][1]
 
 
+@pytest.mark.slow
 def test_missing_values_and_nullable_types():
     data = DATA.drop(columns="colour").convert_dtypes()
     data.loc[::7, "income"] = pd.NA

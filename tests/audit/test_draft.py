@@ -261,6 +261,7 @@ def test_at_least_three_relations_fit_the_columns(drafts):
                 assert f"Today {promise.broken:,} of {promise.judged:,} rows violate it." in one.text
 
 
+@pytest.mark.slow
 def test_rows_keep_the_types_of_the_data(folder, drafts):
     module = loaded(drafts["test_nasty"].text, folder / "test_nasty.py")
     asked = module.SYSTEM.make_seeds().inputs.frame
@@ -460,6 +461,7 @@ def test_objects_without_a_file_are_rejected():
         draft_system("model.skops", pd.DataFrame({"x": [1]}))
 
 
+@pytest.mark.slow
 def test_a_system_without_any_answer_exits_with_3(run):
     result = run("rules_of_tests:broken", "data:iris")
     assert result.exit_code == 3

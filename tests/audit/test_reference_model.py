@@ -54,6 +54,7 @@ def test_the_same_seed_gives_the_same_predictions():
     assert np.array_equal(models[0].probabilities, models[1].probabilities)
 
 
+@pytest.mark.slow
 def test_missing_labels_are_left_out_and_rare_classes_survive():
     points, frame = make_points()
     labels = np.where(frame["x"] > 0, "yes", "no").astype(object)

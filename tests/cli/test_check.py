@@ -108,6 +108,7 @@ def test_exit_codes(folder):
     assert "nothing could be judged" in one_class.stdout
 
 
+@pytest.mark.slow
 def test_json_is_one_document_and_nothing_else(folder):
     told = document(
         "own:First",

@@ -58,6 +58,7 @@ def test_a_program_answers_arrays_and_single_numbers(name):
     assert (many == one).all()
 
 
+@pytest.mark.slow
 @in_one_test("name", programs)
 def test_each_mutant_violates_some_relation_on_some_inputs(name):
     program = programs[name]
@@ -81,6 +82,7 @@ def test_each_mutant_violates_some_relation_on_some_inputs(name):
     assert dict(zip(regions["mutant"], regions["operator"], strict=True)) == operators
 
 
+@pytest.mark.slow
 @in_one_test("name", programs)
 def test_stored_rates_agree_with_other_inputs(name):
     program = programs[name]

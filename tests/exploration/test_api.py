@@ -97,6 +97,7 @@ def test_seeds_may_be_counted_or_given(blobs):
     assert len(dm.explore(three, SQUARE, walks=5).seeds) == 200
 
 
+@pytest.mark.slow
 def test_moves_are_chosen_by_name_or_by_feature():
     along_x = dm.explore(three, SQUARE, moves=["x"], walks=200)
     np.testing.assert_array_equal(along_x.a.codes[:, 1], along_x.b.codes[:, 1])
@@ -233,6 +234,7 @@ def test_scores_narrow_with_few_cases_on_smooth_models(name, blobs):
     assert dm.explore(model, inputs, "random_target", walks=150).notes[-1].endswith(": used.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [DecisionTreeClassifier(random_state=0), KNeighborsClassifier(5)])
 def test_scores_that_are_steps_need_at_most_one_case_more_than_bisection(model, blobs):
     inputs = blobs.drop(columns="target")
@@ -468,6 +470,7 @@ def test_a_missing_answer_ends_only_its_own_walk():
         assert all(isinstance(answer, str) for answer in front.b_output)
 
 
+@pytest.mark.slow
 def test_an_exception_loses_only_the_rows_that_cause_it():
     def raising(frame):
         if (frame["y"] > 0.93).any():

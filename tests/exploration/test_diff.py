@@ -64,6 +64,7 @@ def test_a_shifted_threshold_is_found_with_its_size(by, status):
     assert (len(change.rows) == 0) == (status == "kept")
 
 
+@pytest.mark.slow
 def test_a_moved_border_is_found_on_either_side_and_explained():
     change = explore(step(4.0)).diff(explore(step(5.0), seed=1))
     assert change.counts["kept"] == 0
@@ -98,6 +99,7 @@ def test_the_tolerance_decides_what_counts_as_a_move():
         old.diff(new, tolerance=0)
 
 
+@pytest.mark.slow
 def test_a_class_that_disappears_and_one_that_appears():
     three = explore(lambda f: np.select([f["x"] > 7, f["x"] > 3], ["c", "b"], "a"))
     two = explore(step(3, ("a", "b")), seed=1)
@@ -111,6 +113,7 @@ def test_a_class_that_disappears_and_one_that_appears():
     assert "for the first time: b | c" in new.describe()
 
 
+@pytest.mark.slow
 def test_a_new_island_is_gained():
     def island(f):
         inside = (np.abs(f["x"] - 8) < 1) & (np.abs(f["y"] - 8) < 1)
@@ -141,6 +144,7 @@ def test_a_border_with_swapped_classes_is_not_kept():
         assert not half.unchanged
 
 
+@pytest.mark.slow
 def test_large_changes_are_detected_without_systems():
     old, new = explore(step(3.0)), explore(step(5.0), seed=1)
     change = without(old).diff(without(new))
@@ -210,6 +214,7 @@ def test_regressors_are_compared_at_their_threshold():
     assert jumps[0].diff(jumps[0]).unchanged
 
 
+@pytest.mark.slow
 def test_several_labels_at_once():
     def labels(at):
         return lambda f: [(int(x > at), int(y > 5)) for x, y in zip(f["x"], f["y"], strict=True)]
@@ -224,6 +229,7 @@ def test_several_labels_at_once():
     assert (flips["answer"] != flips["becomes"]).all()
 
 
+@pytest.mark.slow
 def test_fronts_that_cannot_be_compared_are_rejected(mixed_front):
     front = explore(step(4.0))
     with pytest.raises(ArgumentError, match="'x' only in the old"):
@@ -237,6 +243,7 @@ def test_fronts_that_cannot_be_compared_are_rejected(mixed_front):
     assert front.diff(wider).counts["kept"] > 0.9 * len(front)  # newer data, other bounds
 
 
+@pytest.mark.slow
 def test_empty_fronts_compare(empty_front):
     nothing = empty_front.diff(empty_front)
     assert len(nothing.rows) == 0
@@ -299,6 +306,7 @@ def test_a_model_that_stopped_answering_has_changed(falls, tmp_path):
     )  # silence is nothing new
 
 
+@pytest.mark.slow
 def test_two_constant_systems(empty_front, tmp_path):
     other = explore(lambda f: np.full(len(f), "other"))
     assert "200 of 200 real inputs are answered differently" in empty_front.diff(other).describe()

@@ -59,6 +59,7 @@ def test_k_pairs_and_the_names_of_cases():
     assert front.nearest({"x": 1.0, "y": 5.0})["case"].tolist() == [0]
 
 
+@pytest.mark.slow
 def test_flips_of_mixed_data_are_valid(mixed_front, people):
     told = mixed_front.nearest(people.head(80), k=2)
     to, _ = flipped(mixed_front, told, lambda frame: frame)

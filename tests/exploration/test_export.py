@@ -36,6 +36,7 @@ def test_a_front_has_all_exports(fronts, tmp_path):
     assert (suite.get("name"), suite.get("tests"), suite.get("failures")) == ("step", "2", "0")
 
 
+@pytest.mark.slow
 def test_a_front_from_a_file_has_a_document(fronts, tmp_path):
     fronts[0].save(tmp_path / "front.parquet")
     document = dm.Front.load(tmp_path / "front.parquet").document()

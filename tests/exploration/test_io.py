@@ -81,6 +81,7 @@ def saved_with(about, table, path):
     return path
 
 
+@pytest.mark.slow
 @in_one_test("damage", DAMAGE.values())
 def test_damaged_files_are_rejected_by_name(damage, written, tmp_path):
     import pyarrow as pa

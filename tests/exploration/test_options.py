@@ -78,6 +78,7 @@ def test_the_request_of_a_run_has_the_keys_that_older_stores_have():
     assert hinted["space_hints"] == {"bounds": {"x": [0, None]}}
 
 
+@pytest.mark.slow
 def test_all_strategies_can_be_explored():
     for strategy in STRATEGIES:
         front = dm.explore(dm.subjects["Box 1"], strategy=strategy, walks=30, seeds=20, progress=False)

@@ -85,6 +85,7 @@ def test_many_pairs_are_thinned_evenly(monkeypatch):
     assert f"20 pairs of {len(front)} drawn" in drawn.subtitle
 
 
+@pytest.mark.slow
 def test_hostile_names_and_labels_are_shown_as_text():
     space = dm.Space([dm.Continuous(EVIL, 0, 1), dm.Categorical("c" + EVIL, [EVIL, "b"]), dm.Continuous("z", 0, 1)])
     front = explore(lambda f: np.where((f[EVIL] > 0.5) ^ (f["c" + EVIL] == EVIL), EVIL, "fine"), space)
@@ -110,6 +111,7 @@ def test_a_page_has_all_sections(mixed_front):
     assert "main" in render_page(report)
 
 
+@pytest.mark.slow
 def test_a_page_shows_inputs_without_an_answer():
     def fails(f):
         if (f["y"] > 9).any():

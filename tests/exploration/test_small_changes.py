@@ -34,6 +34,7 @@ def explore(model=lend, data=None, **options):
     return dm.explore(model, applicants() if data is None else data, walks=100, seed=0, progress=False, **options)
 
 
+@pytest.mark.slow
 def test_one_feature_changes_if_one_suffices():
     front = explore()
     changes = find_small_changes(front, np.arange(min(8, len(front))))
@@ -47,6 +48,7 @@ def test_one_feature_changes_if_one_suffices():
     assert after["income"].dtype.kind == "i"
 
 
+@pytest.mark.slow
 def test_the_page_shows_changes_of_real_inputs():
     front = explore()
     section = build_small_changes(front)
@@ -55,12 +57,14 @@ def test_the_page_shows_changes_of_real_inputs():
     assert section.heading in [part.heading for part in build_front_page(front).sections]
 
 
+@pytest.mark.slow
 def test_without_a_system_there_are_no_changes():
     front = explore()
     assert build_small_changes(replace(front, sut=None)) is None
     assert find_small_changes(front, np.arange(0)) is None
 
 
+@pytest.mark.slow
 def test_numbers_are_rounded():
     data = pd.DataFrame(np.random.default_rng(1).uniform(0, 1, (200, 4)), columns=list("abcd"))
     front = explore(lambda frame: frame.sum(axis=1).to_numpy() > 2.0, data)
@@ -84,6 +88,7 @@ def test_differences_in_distant_digits_are_counted_not_listed():
     ]
 
 
+@pytest.mark.slow
 def test_a_feature_that_never_decides_is_not_called_deciding(monkeypatch):
     front = explore()
     table = front.deciding()

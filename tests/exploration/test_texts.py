@@ -71,6 +71,7 @@ def test_functions_of_lists_texts_and_frames(function, reviews):
     )
 
 
+@pytest.mark.slow
 def test_the_page_marks_the_difference(reviews):
     texts = [f"{text} <b>{row}</b>" for row, text in enumerate(reviews[0][:80])]
     front = dm.explore(lambda texts: ["good" if "lovely" in text else "bad" for text in texts], texts, walks=20)

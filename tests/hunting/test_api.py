@@ -175,6 +175,7 @@ def test_relations_take_turns_without_a_selector():
     assert found.calls == 34 * 2 + 33 * 2 + 33 * 3
 
 
+@pytest.mark.slow
 @in_one_test("selector", SELECTORS)
 def test_selectors(selector):
     good = mirrored(name="fine", equal=lambda x, y: (x[0], -x[1]))
@@ -426,6 +427,7 @@ def test_systems_with_integers_and_categories(how):
         assert 3 in (row["x1.n"], row["x2.n"])
 
 
+@pytest.mark.slow
 def test_batch_size_does_not_change_hunts_of_systems():
     system = dm.wrap(high_but_for_b3, space=SPACE)
     one, other = (

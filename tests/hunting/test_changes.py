@@ -27,6 +27,7 @@ def tree(loans: pd.DataFrame) -> DecisionTreeClassifier:
     return DecisionTreeClassifier(max_depth=12, random_state=0).fit(loans[COLUMNS], loans["default"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "proposer",
     [
@@ -54,6 +55,7 @@ def test_violations_are_hunted_with_generators_and_selectors(
             assert low <= follow_up[name].item() <= high
 
 
+@pytest.mark.slow
 def test_a_constrained_model_is_left_alone(loans: pd.DataFrame) -> None:
     signs = [1, -1, -1, 0]  # of the second class, "paid"
     model = DecisionTreeClassifier(max_depth=8, monotonic_cst=signs, random_state=0)
@@ -63,6 +65,7 @@ def test_a_constrained_model_is_left_alone(loans: pd.DataFrame) -> None:
     assert hunt.trials[0].counts[:, 0].sum() == 500  # all judged, none inapplicable
 
 
+@pytest.mark.slow
 def test_real_applicants_can_be_the_candidates(loans: pd.DataFrame, tree: DecisionTreeClassifier) -> None:
     known = loans[(loans[COLUMNS] < [9999, 999, 999, 10**9]).all(axis=1)]
     hunt = dm.hunt(

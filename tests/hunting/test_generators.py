@@ -318,6 +318,7 @@ def nearest_distances(name):
     return np.array(found)
 
 
+@pytest.mark.slow
 @in_one_test(
     "name", ["FSCS-ART", "FSCS-EC", "RRT", "BART", "IPART", "RPART", "SFIDMT-ART", "MT-ART-Min", "SFIDMT-BART", "Sobol"]
 )

@@ -103,6 +103,7 @@ def test_random_testing_is_geometric(region):
     assert found.p_value > 1e-4
 
 
+@pytest.mark.slow
 def test_random_selection_is_geometric_too():
     found = dm.simulate(relation=THREE, selector="random", violating=1, rate=0.1, trials=600, seed=1)
     assert found.f_ratio == pytest.approx(1, abs=4 / np.sqrt(600))

@@ -63,6 +63,7 @@ def test_the_relations_on_fifty_groups_each(report):
     assert report.passed  # hypotheses fail no check
 
 
+@pytest.mark.slow
 def test_violations_are_true(engine, report):
     """What the report says of a violation is what the engine answers."""
     groups = report.examples["search.HMR2"].groups

@@ -77,6 +77,7 @@ def test_neighbours_are_found_as_by_hand(k):
     assert learner.classes_.tolist() == labels
 
 
+@pytest.mark.slow
 @runs_weka
 def test_the_order_of_labels_decides_ties():
     x, y = np.array([[1.0], [3.0]]), ["a", "b"]

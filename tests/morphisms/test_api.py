@@ -337,6 +337,7 @@ def test_counterexamples_of_another_space_are_neither_tried_nor_removed(found, f
     assert outcome(dm.laws(broken, examples=1, seed=1, store=found))["midpoint"] == "BROKEN"
 
 
+@pytest.mark.slow
 def test_counterexamples_that_break_a_new_constraint_are_not_tried(found):
     tied = dm.Space(list(MIXED.features), constraints=["x <= n", "n <= 30"])
     report = dm.laws(called("S", space=tied), examples=30, store=found)
@@ -460,6 +461,7 @@ def test_invalid_arguments_start_no_run(store):
         assert opened.runs() == []
 
 
+@pytest.mark.slow
 def test_an_open_store_stays_open(store):
     with Store.open(store) as opened:
         dm.laws(Mended, examples=20, store=opened)

@@ -118,6 +118,7 @@ def test_walks_of_images_use_moves_of_whole_images():
     assert moved.column("age").tolist() == [3.0]
 
 
+@pytest.mark.slow
 def test_a_move_is_a_datamorphism_of_a_test_system():
     digit = dm.Image("digit", (4, 4))
 

@@ -210,6 +210,7 @@ def test_laws_are_checked_in_spaces_with_constraints(changes, law, words):
     assert words in broken[law]
 
 
+@pytest.mark.slow
 def test_constraints_cause_no_false_violation():
     assert dm.laws(constrained(), examples=80).holds
 
@@ -241,6 +242,7 @@ def test_all_features_of_wide_spaces_are_drawn():
     assert report.examples >= 50
 
 
+@pytest.mark.slow
 def test_an_error_of_a_function_quotes_its_input():
     @dm.datamorphism(feature="x")
     def right(self, p):
@@ -254,6 +256,7 @@ def test_an_error_of_a_function_quotes_its_input():
     assert "Its input was x = " in closure.words
 
 
+@pytest.mark.slow
 def test_occasional_failures_of_a_system_are_mentioned():
     @dm.executor
     def picky(self, p):

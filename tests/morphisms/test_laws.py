@@ -186,6 +186,7 @@ def test_laws_that_are_not_checked_have_a_reason():
     assert states["triangle"] == ("HOLDS", "")
 
 
+@pytest.mark.slow
 def test_a_system_without_a_declared_space_is_not_held_to_bounds_or_steps():
     class Seeds:
         @dm.seed_maker

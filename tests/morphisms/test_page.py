@@ -46,6 +46,7 @@ def test_the_document_lists_every_law(report, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_a_page_shows_broken_laws_with_their_points(report):
     page = report.page()
     assert page == build_page(report)

@@ -364,6 +364,7 @@ def test_nothing_to_kill():
     assert KillMatrix.from_rates([], [], np.zeros((0, 0))).smallest_set() == []
 
 
+@pytest.mark.slow
 def test_the_smallest_set_is_the_first_of_the_smallest():
     rng = np.random.default_rng(0)
     for _ in range(15):

@@ -216,6 +216,7 @@ def test_constants_come_from_nodes_that_compare_the_same_column(per_node):
         assert constants.sum() == (2 * (sizes[sizes > 0] - 1)).sum()
 
 
+@pytest.mark.slow
 def test_a_tree_that_is_not_numbered_in_pre_order():
     """scikit-learn numbers nodes as it grows them: best first with max_leaf_nodes."""
     X = rows(300, 1)

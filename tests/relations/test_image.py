@@ -43,6 +43,7 @@ def test_a_declared_flip_is_violated_where_sides_matter_and_holds_where_not():
     assert dm.check(predict_bright, IMAGES, flips).passed
 
 
+@pytest.mark.slow
 def test_a_report_shows_the_violation_as_pictures_and_in_words():
     report = dm.check(predict_left, IMAGES, dm.image_relations(flips="left-right"))
     assert "image (36 values)" in report.describe()

@@ -44,6 +44,7 @@ def test_names_of_own_groups():
     assert len({name for names in FIRST_NAMES.values() for name in names}) == sum(map(len, FIRST_NAMES.values()))
 
 
+@pytest.mark.slow
 def test_check_of_a_pipeline(model, reviews):
     report = dm.check(model, reviews[0], relations=list(dm.text_relations().values()), inputs=200)
     violated = report.table.set_index("relation")["violated"]

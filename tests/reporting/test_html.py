@@ -376,6 +376,7 @@ def test_large_pictures_have_few_tooltips_some_in_every_group():
     assert "<title>1: up</title>" in svg
 
 
+@pytest.mark.slow
 def test_a_page_with_many_sections_is_trimmed():
     facts = [("&" * 200, "<" * 5_000)] * 40
     parts = [

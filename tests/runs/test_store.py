@@ -1653,6 +1653,7 @@ def test_rejected_arguments_are_shown_without_secrets():
     assert_no_secret(caught.value)
 
 
+@pytest.mark.slow
 @on_sqlite
 def test_documents_that_every_reader_of_json_takes(store):
     np = pytest.importorskip("numpy")

@@ -52,6 +52,7 @@ def test_the_same_seed_writes_the_same_files(tmp_path):
     assert files[0] != files[2]
 
 
+@pytest.mark.slow
 def test_exports_of_a_result(tmp_path):
     result = dm.play(write(tmp_path / "s"), "Box 1")
     assert isinstance(result, ScriptResult)

@@ -51,6 +51,7 @@ def test_what_is_no_date_stays(values):
     assert numbers is frame
 
 
+@pytest.mark.slow
 def test_a_model_of_dates_is_tested_with_a_note():
     data = pd.DataFrame({"day": DAYS, "x": np.linspace(-1, 1, 40)})
 

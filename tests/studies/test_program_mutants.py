@@ -15,6 +15,7 @@ from datamorphic.studies.program_regions import measure_regions
 LONG = "DATAMORPHIC_LONG" in os.environ
 
 
+@pytest.mark.slow
 def test_choice_of_mutants():
     name, count, inputs = ("PntLinePos", 12, 10_000) if LONG else ("tanh", 3, 2_000)
     program = programs[name]

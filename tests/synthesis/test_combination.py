@@ -274,6 +274,7 @@ def test_too_many_cases_need_a_budget(tmp_path):
     assert not other.tests.input.equals(combination.tests.input)
 
 
+@pytest.mark.slow
 def test_draws_are_uniform():
     counts = np.zeros(30)
     system = dm.TestSystem.collect(Drawn)
@@ -361,6 +362,7 @@ def test_a_seed_case_may_be_guilty_itself():
     assert "no datamorphism needed: 1 violation, e.g. seed case 1 (x 2, y 5): the answer is 2" in combination.describe()
 
 
+@pytest.mark.slow
 def test_a_violation_by_a_seed_case_is_tried_again(tmp_path):
     options = {"strategy": "firstOrderMutantComplete", "source": Unary, "store": tmp_path / "runs.sqlite"}
     combine(**options)
@@ -407,6 +409,7 @@ def test_exports(combination, tmp_path):
     assert repr(combination).startswith("Combination(Numbers, permutationComplete: ")
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_is_resumed_to_the_same_result(tmp_path, monkeypatch):
     monkeypatch.setattr(runner, "MAX_CASES_PER_QUERY", 4)
     path = tmp_path / "runs.sqlite"
@@ -487,6 +490,7 @@ class Changing(Numbers):
         return np.sign(p.x + p.y) if Changing.repaired else Numbers.sign(self, p)
 
 
+@pytest.mark.slow
 def test_violations_are_tried_first_the_next_time(tmp_path):
     path, options = tmp_path / "runs.sqlite", {"datamorphisms": [*MOVES, "sum_of"], "source": Changing}
     first = combine(store=path, **options)

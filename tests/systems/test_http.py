@@ -77,6 +77,7 @@ def test_answers_come_in_order_and_concurrently(server):
     assert all(request["headers"]["authorization"] == f"Bearer {TOKEN}" for request in server.requests)
 
 
+@pytest.mark.slow
 def test_it_conforms(server):
     space = dm.Space([dm.Continuous("x", 0, 1)])
     with make_service(server, "label", space=space, labels=["low", "high"]) as service:
@@ -217,6 +218,7 @@ def test_cookies_do_not_carry_over(server):
         assert set(service.execute(FRAME).values) == {"none"}
 
 
+@pytest.mark.slow
 def test_text_and_collections_as_answers(server):
     with make_service(server, "refused", answer=None) as service:
         assert not service.execute(FRAME).ok.any()
@@ -437,6 +439,7 @@ def test_a_description_is_audited_on_the_command_line(server, tmp_path, monkeypa
         assert file.is_dir() or TOKEN.encode() not in file.read_bytes()
 
 
+@pytest.mark.slow
 def test_a_server_that_is_down_is_exit_code_3(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "down.toml").write_text(f'url = "http://127.0.0.1:{find_unused_port()}/{{x}}"\nbackoff = 0.001\n')

@@ -187,6 +187,7 @@ def test_rows_of_scores_from_onnx(data, tmp_path, softmax):
     assert not result.at_least("concern")
 
 
+@pytest.mark.slow
 def test_names_for_the_codes_of_onnx(data, tmp_path):
     skl2onnx = pytest.importorskip("skl2onnx")
     pytest.importorskip("onnxruntime")

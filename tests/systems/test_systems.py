@@ -265,6 +265,7 @@ def test_the_guard_finds_exactly_the_rows_at_fault(fault):
     assert set(outputs.messages) == bad
 
 
+@pytest.mark.slow
 def test_a_model_that_fails_on_everything_is_said_to_have_failed(mixed):
     def model(frame):
         raise KeyError("wrong column")

@@ -82,6 +82,7 @@ def seed_in(result):
 # -- assert_holds ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_violation_shows_the_case_and_how_to_reproduce_it(run):
     result = run(
         RARE,

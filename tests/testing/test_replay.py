@@ -137,6 +137,7 @@ def test_a_new_process_has_its_libraries_before_an_answer_is_timed():
 # -- tried first -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_next_run_replays_failures_first(url):
     explore(Faulty(raising=[X[10], X[30]], missing=[X[20]]), url)
     again = Faulty(raising=[X[10], X[30]], missing=[X[20]])
@@ -178,6 +179,7 @@ def test_a_run_without_a_store_replays_nothing(url):
     assert len(alone.first) > 1
 
 
+@pytest.mark.slow
 def test_a_system_that_fails_on_all_it_failed_on_is_not_called_dead(url):
     bad = X[10:17]  # more of them than a whole system needs to be given up
     explore(Faulty(raising=bad), url, walks=40)

@@ -45,6 +45,7 @@ def made_with(offset, **options):
     return dm.select(TREE, DATA, "BVA", target="given", offset=offset, **options)
 
 
+@pytest.mark.slow
 @in_one_test("offset", ["step", "unit", 0.5, 3.0])
 @in_one_test("space", [None, SPACE])
 def test_every_row_lands_in_its_leaf_within_its_columns(offset, space):
@@ -82,6 +83,7 @@ def test_every_row_lands_in_its_leaf_within_its_columns(offset, space):
     assert changed > 10
 
 
+@pytest.mark.slow
 def test_rows_at_limits_are_recognised_and_others_are_not():
     for offset in ("step", "unit", 0.5):
         chosen = made_with(offset, space=SPACE)

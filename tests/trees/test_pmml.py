@@ -82,6 +82,7 @@ BY_X = leaf("b", simple("x", "lessOrEqual", 1.5)) + leaf("c", simple("x", "great
 ON_X = [(1.0, "Oslo", 1), (1.5, "Oslo", 1), (2.0, "Oslo", 1)]
 
 
+@pytest.mark.slow
 @in_one_test(
     ("nodes", "attributes", "rows", "expected"),
     [
@@ -283,6 +284,7 @@ INTERVAL = '<Interval closure="{}" leftMargin="0" rightMargin="5"/>'
 ON_K = leaf("c", simple("k", "lessOrEqual", 3)) + leaf("b", simple("k", "greaterThan", 3))
 
 
+@pytest.mark.slow
 @in_one_test(
     ("text", "rows", "expected"),
     [
@@ -566,6 +568,7 @@ FORESTS = [
 ]
 
 
+@pytest.mark.slow
 @in_one_test(("model", "X", "y"), FORESTS)
 def test_writing_and_reading_keeps_the_answers(model, X, y, tmp_path):
     forest = forest_of(model.fit(X, y))
@@ -686,6 +689,7 @@ def test_a_missing_file_is_refused(tmp_path):
         read_pmml(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_very_deep_tree_is_written_and_read(tmp_path):
     steps = pd.DataFrame({"x": np.arange(9.0)})
     chain = "".join(

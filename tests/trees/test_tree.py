@@ -182,6 +182,7 @@ def check_example(found, leaf, near=None):
     return made, changed
 
 
+@pytest.mark.slow
 def test_examples_land_where_intended_and_keep_dtypes():
     found = cover(TREE, FEW)
     kinds = set()
@@ -215,6 +216,7 @@ def test_the_nearest_row_is_the_one_that_is_changed_least():
     assert found.example(leaf).to_dict("list") == {"a": [5.01], "b": [2.0]}  # above 5, by at most a hundredth of 0 to 4
 
 
+@pytest.mark.slow
 def test_examples_keep_to_a_space():
     tight = dm.Space([dm.Integer("age", 18, 90), dm.Continuous("income", 0, 20_000), dm.Continuous("debt", -5, 5),
                       dm.Categorical("owner", [False]), dm.Categorical("grade", [1, 5])])  # fmt: skip
@@ -310,6 +312,7 @@ def test_leaves_for_missing_values():
     assert cover(tree, data[:2].astype(int).astype({"b": float})).share == 0.5
 
 
+@pytest.mark.slow
 @splits_missing_values_well
 def test_rules_mention_missing_values_where_they_occur():
     data = LOANS.astype(float)

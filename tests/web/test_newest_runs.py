@@ -5,6 +5,7 @@ from datamorphic.data.subjects import subjects
 from datamorphic.web.newest_runs import NEWEST_RUNS, list_newest_runs
 
 
+@pytest.mark.slow
 def test_the_newest_runs_come_first(tmp_path):
     store = str(tmp_path / "runs.sqlite")
     for seed in range(NEWEST_RUNS + 1):

@@ -66,6 +66,7 @@ def test_no_subject_is_refused(ask):
 WALK = "randomWalkExplore([leftward, rightward, upward, downward, mid];20;100)"
 
 
+@pytest.mark.slow
 def test_a_replay_gives_the_same_cases_and_the_same_front(box):
     box("play", text=f"makeSeed([RandomValue50])\n{WALK}")
     _, state = box("play", text="editTestCase(3;x;0.5)\nexecuteTestCases(3)")

@@ -92,6 +92,7 @@ def test_a_header_is_read_by_name(tmp_path: Path, lines: list[str]) -> None:
         read_freddie_mac(write(tmp_path, ["|".join([*ORIGINATION_FIELDS, "ltv"]), *lines]))
 
 
+@pytest.mark.slow
 @in_one_test(
     ("field", "text", "problem"),
     [

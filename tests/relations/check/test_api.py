@@ -138,6 +138,7 @@ def test_only_violations_of_necessary_relations_are_faults():
     assert set(report.examples) == {"sample order"}
 
 
+@pytest.mark.slow
 def test_violations_of_necessary_relations_come_first(whole):
     both = check(First(1), relations=[Backwards, "sample order"])
     found = both.violations
@@ -234,6 +235,7 @@ def test_an_unknown_learner_is_described_by_its_violations():
     assert "Relations by how often they were violated" in report.to_html()
 
 
+@pytest.mark.slow
 def test_odds_are_judged_by_scores_whether_or_not_they_must_double():
     hoped = check(KNN(3), relations="MR-3.2 odds")
     assert entry(hoped, "MR-3.2 odds").expected

@@ -56,6 +56,7 @@ def contradicts(row):
     return (mutants > 0 and abs(runs / mutants - cost) > 0.0051) or abs(mutants / walks * 50 - capability) > 0.0051
 
 
+@pytest.mark.slow
 @in_one_test("names", STUDIES)
 def test_cost_and_capability_follow_from_runs_and_mutants(names):
     known = listed(names)
@@ -88,6 +89,7 @@ def test_totals_and_means_follow_from_the_rows(number):
             assert ours == pytest.approx(row["published"], abs=0.051 if kind == "total" else 0.016), (place, row)
 
 
+@pytest.mark.slow
 @in_one_test(
     ("table", "where", "value"),
     [

@@ -21,6 +21,7 @@ def test_a_published_relation_holds_on_the_example_system(published):
     assert published.relation.name == published.name
 
 
+@pytest.mark.slow
 @in_one_test(
     ("name", "fault"),
     [

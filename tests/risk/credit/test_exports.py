@@ -39,6 +39,7 @@ def test_text_names_the_model_its_promises_and_the_price(report):
     assert sum("rejected" in line for line in lines) == len(report.choice.rejections)
 
 
+@pytest.mark.slow
 def test_texts_of_given_models(loans):
     accepted = dm.credit({"law": law}, loans)
     assert accepted.describe().startswith("Accept law: it keeps 5 of 5 expectations.")

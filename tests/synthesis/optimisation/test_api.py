@@ -54,6 +54,7 @@ def test_a_test_set_of_another_space_is_moved_to_that_of_the_system():
     assert result.tests.input["x"].max() > frame["x"].max()  # the bounds are those of the system
 
 
+@pytest.mark.slow
 def test_a_model_gets_the_moves_of_its_space():
     result = dm.optimise(
         TREE,
@@ -180,6 +181,7 @@ def test_a_run_is_kept_with_its_test_set(tmp_path):
         assert load_stored_tests(store, run.id).frame().equals(result.tests.frame())
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_resumes_to_the_same_result(tmp_path):
     calls, stop_at = [], None
 

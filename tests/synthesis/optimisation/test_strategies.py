@@ -55,6 +55,7 @@ def test_the_strongest_new_cases_replace_the_weakest_old_ones():
     assert select("GAOptimizeStrongestMutant", new=(0,), remove_ratio=0.25) == [0, 2, 3, 4]
 
 
+@pytest.mark.slow
 def test_random_removal_looks_at_nothing():
     counts = np.zeros(7)
     strategy = STRATEGIES["GAOptimizeRandomRemoval"](4)

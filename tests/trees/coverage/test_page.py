@@ -149,6 +149,7 @@ def test_a_parent_is_in_the_middle_of_its_children():
         assert middle[1] == pytest.approx((middle[2] + middle[3]) / 2)
 
 
+@pytest.mark.slow
 def test_names_and_labels_are_escaped(noise):
     model, X = noise
     small = DecisionTreeClassifier(random_state=0, max_leaf_nodes=20).fit(X, model.predict(X))
@@ -186,6 +187,7 @@ def test_a_large_tree_is_folded(noise):
     assert boxes <= MAX_BOXES + 3
 
 
+@pytest.mark.slow
 def test_a_very_deep_tree_is_drawn():
     rows = pd.DataFrame({"x": [0.5, 30.0, 4_000.0]})
     for criterion in ("DTC", "DTMT"):
@@ -246,6 +248,7 @@ def test_the_page_lists_limits_with_their_side(tree, iris):
     assert "petal width (cm) <= 0.8 holds" in " ".join(row[-1] for row in told)
 
 
+@pytest.mark.slow
 def test_the_page_of_a_forest_lists_the_worst_trees(iris):
     X = iris.drop(columns="target")
     forest = RandomForestClassifier(150, max_depth=3, random_state=0).fit(X, iris.target)
