@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import pytest
 
 import datamorphic as dm
 from datamorphic.exploration._utils import format_changes

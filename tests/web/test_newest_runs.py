@@ -1,5 +1,7 @@
 """The newest runs for the first page."""
 
+import pytest
+
 import datamorphic as dm
 from datamorphic.data.subjects import subjects
 from datamorphic.web.newest_runs import NEWEST_RUNS, list_newest_runs
