@@ -147,5 +147,6 @@ def test_bad_input(reviews):
     assert "<script>alert" not in result.to_html()
     few = run(lambda texts: ["a"] * len(texts), ["one text here", "another text there"])
     assert next(outcome.why for outcome in few.outcomes if outcome.check == "texts") in (
-        "too few texts are given", "no input is text",
-    )  # fmt: skip
+        "too few texts are given",
+        "no input is text",
+    )

@@ -442,7 +442,7 @@ def run(monkeypatch, tmp_path, folder, drafts):
         (["rules_of_tests:one", "data:iris", "--out", "here.py"], "here.py exists. Add --force"),
         (["forest.joblib", "data:iris", "--target", "target"], "If you trust its origin, pass --trust"),
     ],
-)  # fmt: skip
+)
 def test_wrong_use_is_one_line(run, folder, arguments, words):
     Path("here.py").write_text("mine")
     result = run(*(folder / argument if (folder / argument).is_file() else argument for argument in arguments))

@@ -97,8 +97,11 @@ def test_the_certainty_is_given_in_words():
     assert format_certainty(finding(examples=(shown,))) == "certain: an example shows it"
     assert format_certainty(finding()) == "certain"
     assert [format_certainty(finding(sure=sure)) for sure in (0.95, 0.7, 0.5, 0.1)] == [
-        "nearly certain (95%)", "likely (70%)", "possible (50%)", "a suspicion (10%)"
-    ]  # fmt: skip
+        "nearly certain (95%)",
+        "likely (70%)",
+        "possible (50%)",
+        "a suspicion (10%)",
+    ]
     assert format_percent(0.5) == "50%"
 
 
@@ -291,8 +294,16 @@ def test_junit_is_valid_xml_with_any_text():
     names = [case.get("name") for case in root.iter("testcase")]
     assert names[: len(EVIL)] == [cut(word, 200) for word in EVIL.values()]
     assert {element.tag for element in root.iter()} == {
-        "testsuites", "testsuite", "properties", "property", "testcase", "failure", "error", "skipped", "system-out"
-    }  # fmt: skip
+        "testsuites",
+        "testsuite",
+        "properties",
+        "property",
+        "testcase",
+        "failure",
+        "error",
+        "skipped",
+        "system-out",
+    }
 
 
 # -- for code scanning ------------------------------------------------------------------------------------------------
@@ -305,9 +316,19 @@ KNOWN = {
     "rule": {"id", "name", "shortDescription"},
     "invocation": {"executionSuccessful", "commandLine", "toolExecutionNotifications"},
     "notification": {"level", "message", "associatedRule"},
-    "result": {"ruleId", "ruleIndex", "kind", "level", "rank", "message", "locations", "partialFingerprints", "properties"},
+    "result": {
+        "ruleId",
+        "ruleIndex",
+        "kind",
+        "level",
+        "rank",
+        "message",
+        "locations",
+        "partialFingerprints",
+        "properties",
+    },
     "location": {"physicalLocation", "logicalLocations"},
-}  # fmt: skip
+}
 
 
 def unescaped(message):

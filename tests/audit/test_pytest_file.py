@@ -57,17 +57,28 @@ def outcome(check="protected", state="passed", findings=(), **more):
 
 def finding(**about):
     default = {
-        "check": "protected", "about": "gender", "title": "The decision depends on gender", "level": "fault", "sure": 1.0,
-        "detail": "3 of 9 cases.", "remedy": "Leave it out.",
-    }  # fmt: skip
+        "check": "protected",
+        "about": "gender",
+        "title": "The decision depends on gender",
+        "level": "fault",
+        "sure": 1.0,
+        "detail": "3 of 9 cases.",
+        "remedy": "Leave it out.",
+    }
     return Finding(**default | about)
 
 
 def result_of(*outcomes, **about):
     default = {
-        "subject": "Model", "kind": "a classifier, fitted", "data": "9 inputs", "outcomes": outcomes, "seed": 0,
-        "budget": "60 s", "seconds": 1.0, "calls": 9,
-    }  # fmt: skip
+        "subject": "Model",
+        "kind": "a classifier, fitted",
+        "data": "9 inputs",
+        "outcomes": outcomes,
+        "seed": 0,
+        "budget": "60 s",
+        "seconds": 1.0,
+        "calls": 9,
+    }
     return AuditResult(**default | about)
 
 
@@ -89,10 +100,19 @@ def folder(pytester, monkeypatch):
     """
     )
     words = {
-        "from_files": True, "model": "models:MODEL", "data": "people.csv", "subject": None, "target": "label",
-        "protected": ["gender"], "monotone": [], "invariant": [], "towards": None, "expect": None, "baseline": None,
+        "from_files": True,
+        "model": "models:MODEL",
+        "data": "people.csv",
+        "subject": None,
+        "target": "label",
+        "protected": ["gender"],
+        "monotone": [],
+        "invariant": [],
+        "towards": None,
+        "expect": None,
+        "baseline": None,
         "trust": False,
-    }  # fmt: skip
+    }
     return pytester.path, words
 
 
@@ -130,9 +150,14 @@ def test_pinned_tests_pass_and_report_changes(folder, pytester):
     fixed.stdout.fnmatch_lines(
         ["*XPASS(strict)* The decision depends on gender*", "*The border of * differs from the baseline *"]
     )
-    models.write_text(models.read_text().replace("WEIGHT = 0", "calls = 0").replace(
-        "return np.where", "self.calls += 1\n        return np.full(len(frame), self.calls) if self.calls > 0 else np.where"
-    ))  # fmt: skip
+    models.write_text(
+        models.read_text()
+        .replace("WEIGHT = 0", "calls = 0")
+        .replace(
+            "return np.where",
+            "self.calls += 1\n        return np.full(len(frame), self.calls) if self.calls > 0 else np.where",
+        )
+    )
     worse = run()
     worse.stdout.fnmatch_lines(
         ["FAILED *::test_passing_checks_go_on_passing?repeats?*", "FAILED *::test_there_are_no_new_findings*"]
@@ -270,15 +295,19 @@ def test_each_finding_has_a_test_with_its_example(tmp_path):
         outcome("repeats"),
         outcome("baseline", "broke", why="ValueError: no"),
         outcome("adequacy", "not run", why="it is no tree"),
-    )  # fmt: skip
+    )
     text = written(result, tmp_path)
     names = [
         node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef) and "is_fixed" in node.name
     ]
     assert sorted(names) == [
-        "test_answers_given_is_fixed", "test_classes_a_b_is_fixed", "test_classes_a_b_is_fixed_",
-        "test_monotone_income_is_fixed", "test_protected_gender_is_fixed", "test_row_order_is_fixed",
-    ]  # fmt: skip
+        "test_answers_given_is_fixed",
+        "test_classes_a_b_is_fixed",
+        "test_classes_a_b_is_fixed_",
+        "test_monotone_income_is_fixed",
+        "test_protected_gender_is_fixed",
+        "test_row_order_is_fixed",
+    ]
     assert 'assert ask(model, data, case, case | changed) != ["no", "yes"]  # the answers today' in text
     assert "assert ask(model, data, case) != [None]  # the answers today" in text
     assert text.count("assert ask(") == 2  # the others show nothing when they are asked one by one
@@ -311,9 +340,14 @@ class Same(dm.Relation):
 def test_relations_in_memory_are_not_pinned(tmp_path, own):
     front = dm.test(ByIncome(), people(), "label", budget="20s", only=["borders"]).front
     result = dm.test(
-        ByIncome(), people(), "label", expect=[own()], baseline=front, budget="20s",
+        ByIncome(),
+        people(),
+        "label",
+        expect=[own()],
+        baseline=front,
+        budget="20s",
         only=["repeats", "invariant", "baseline"],
-    )  # fmt: skip
+    )
     assert [item.about for item in result.findings] == ["richer"] * (own is Richer)
     text = written(result, tmp_path)
     assert 'PASSED = ["repeats", "borders"]' in text
@@ -349,9 +383,15 @@ def test_checks_that_did_not_run_are_not_pinned(tmp_path):
 
 @pytest.mark.parametrize(
     ("budget", "written_as"),
-    [("60 s", '"300 s"'), ("0.5 s", '"300 s"'), ("450.5 s", '"451 s"'), ("1080000 s", '"1080000 s"'),
-     ("10,000 runs", '"10,000 runs"'), ("no limit", "None")],
-)  # fmt: skip
+    [
+        ("60 s", '"300 s"'),
+        ("0.5 s", '"300 s"'),
+        ("450.5 s", '"451 s"'),
+        ("1080000 s", '"1080000 s"'),
+        ("10,000 runs", '"10,000 runs"'),
+        ("no limit", "None"),
+    ],
+)
 def test_the_budget_is_generous(tmp_path, budget, written_as):
     assert f" budget={written_as}," in written(result_of(outcome(), budget=budget), tmp_path)
     Budget.parse(ast.literal_eval(written_as))
@@ -369,9 +409,17 @@ def test_expectations_are_written_again(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "expect.toml").write_text('invariant = ["id"]\nmonotone = {debt = "down"}\n')
     words = {
-        "from_files": True, "model": "m.onnx", "data": "data:iris", "target": "y", "protected": ["gender"],
-        "monotone": ["a=b=up"], "invariant": ["name"], "towards": "yes", "expect": "expect.toml", "baseline": "old.parquet",
-    }  # fmt: skip
+        "from_files": True,
+        "model": "m.onnx",
+        "data": "data:iris",
+        "target": "y",
+        "protected": ["gender"],
+        "monotone": ["a=b=up"],
+        "invariant": ["name"],
+        "towards": "yes",
+        "expect": "expect.toml",
+        "baseline": "old.parquet",
+    }
     text = written(result_of(outcome(), words=words), tmp_path / "tests")
     assert 'monotone": {"debt": "down", "a=b": "up"}' in text
     assert '"invariant": ["id", "name"]' in text
@@ -401,21 +449,38 @@ NASTY = [
 def test_no_name_becomes_code(tmp_path, text):
     example = Example(words=text, case={text: text, "n": 1}, answer=text, changed={text: 2.0}, becomes=3)
     result = result_of(
-        outcome(text, "found", [finding(check=text, about=text, title=text, detail=text, remedy=text, examples=(example,))]),
+        outcome(
+            text, "found", [finding(check=text, about=text, title=text, detail=text, remedy=text, examples=(example,))]
+        ),
         outcome(f"{text} passed", why=text),
         outcome("broken", "broke", why=text),
-        subject=text, kind=text, data=text,
+        subject=text,
+        kind=text,
+        data=text,
         words={"target": text, "protected": [text], "monotone": [f"{text}=up"], "invariant": [text], "towards": text},
-    )  # fmt: skip
+    )
     source = written(result, tmp_path)
     plain = written(
         result_of(
-            outcome("x", "found", [finding(check="x", about="x", examples=(Example(words="x", case={"x": "x", "n": 1}, answer="x", changed={"x": 2.0}, becomes=3),))]),
-            outcome("x passed"), outcome("broken", "broke", why="x"),
+            outcome(
+                "x",
+                "found",
+                [
+                    finding(
+                        check="x",
+                        about="x",
+                        examples=(
+                            Example(words="x", case={"x": "x", "n": 1}, answer="x", changed={"x": 2.0}, becomes=3),
+                        ),
+                    )
+                ],
+            ),
+            outcome("x passed"),
+            outcome("broken", "broke", why="x"),
             words={"target": "x", "protected": ["x"], "monotone": ["x=up"], "invariant": ["x"], "towards": "x"},
         ),
         tmp_path,
-    )  # fmt: skip
+    )
     assert shape(source) == shape(plain)
     named = {**result.words, "from_files": True, "model": text, "data": text, "expect": None, "baseline": text}
     compile(written(result_of(outcome(), words=named), tmp_path), "it", "exec")
@@ -460,9 +525,26 @@ class Shouting(str):
 
 @pytest.mark.parametrize(
     "value",
-    [None, True, 3, -2.5, 1e300, "it's", 'say "it"', "both ' and \"", "back\\slash", "ü", (1,), (), [1, [2.0, "x"]],
-     {"a": {"b": (None, False)}}, float("inf"), -float("inf"), {"long " + str(i): "text " * 9 for i in range(9)}],
-)  # fmt: skip
+    [
+        None,
+        True,
+        3,
+        -2.5,
+        1e300,
+        "it's",
+        'say "it"',
+        "both ' and \"",
+        "back\\slash",
+        "ü",
+        (1,),
+        (),
+        [1, [2.0, "x"]],
+        {"a": {"b": (None, False)}},
+        float("inf"),
+        -float("inf"),
+        {"long " + str(i): "text " * 9 for i in range(9)},
+    ],
+)
 def test_literals_are_read_back(value):
     assert eval(format_literal(value, 4), {"float": float}) == value
 

@@ -19,10 +19,29 @@ FOLDER = Path(__file__).parent
 LOCAL_DATA_FOLDER = FOLDER.parents[1].parent / "shared" / "data"
 TIMEOUT_SECONDS = 120
 COMMANDS = (
-    "demo", "test", "init", "explore", "check", "cover", "select", "mutate", "hunt", "generate", "simulate", "laws",
-    "study", "runs", "worker-check", "runs list", "runs show", "runs resume", "runs diff", "runs export", "runs remove",
+    "demo",
+    "test",
+    "init",
+    "explore",
+    "check",
+    "cover",
+    "select",
+    "mutate",
+    "hunt",
+    "generate",
+    "simulate",
+    "laws",
+    "study",
+    "runs",
+    "worker-check",
+    "runs list",
+    "runs show",
+    "runs resume",
+    "runs diff",
+    "runs export",
+    "runs remove",
     "runs failures",
-)  # fmt: skip
+)
 #: of JSON documents: what depends on the clock, the machine or the installed versions
 VOLATILE_KEYS = re.compile(r"second|version|started|ended|pid|time|born|heartbeat")
 
@@ -112,8 +131,16 @@ JSON_CALLS: dict[str, tuple[str, ...]] = {
     "explore plan": ("explore", "--subject", "Box 1", "--plan", "--walks", "200"),
     "test model": ("test", *IRIS_TREE, "--only", "answers", "--only", "borders", "--only", "classes"),
     "check learner": (
-        "check", "sklearn.neighbors:KNeighborsClassifier", "--param", "n_neighbors=3", "--inputs", "10",
-        "--relation", "MR-0", "--relation", "MR-1.1",
+        "check",
+        "sklearn.neighbors:KNeighborsClassifier",
+        "--param",
+        "n_neighbors=3",
+        "--inputs",
+        "10",
+        "--relation",
+        "MR-0",
+        "--relation",
+        "MR-1.1",
     ),
     "check model": ("check", "planted_models:iris_tree", "data:iris", "--target", "target", "--relation", "row order"),
     "cover DTC": ("cover", *IRIS_TREE),
@@ -129,7 +156,7 @@ JSON_CALLS: dict[str, tuple[str, ...]] = {
     "simulate": ("simulate", "--generator", "IPART", "--generator", "MT-RT", "--rate", "0.02", "--trials", "10"),
     "laws subject": ("laws", "--subject", "Box 1", "--examples", "20"),
     "laws broken": ("laws", "planted_models:FaultySystem", "--examples", "40"),
-}  # fmt: skip
+}
 
 
 def json_call(name: str) -> Any:
@@ -179,10 +206,22 @@ EXIT_CALLS: dict[str, tuple[str, ...]] = {
     "test good": ("test", "planted_models:lender", *APPLICANTS, "--only", "answers", "--only", "repeats"),
     "test findings": ("test", "planted_models:silent_lender", *APPLICANTS, "--only", "answers"),
     "test findings, never fail": (
-        "test", "planted_models:silent_lender", *APPLICANTS, "--only", "answers", "--fail-on", "never",
+        "test",
+        "planted_models:silent_lender",
+        *APPLICANTS,
+        "--only",
+        "answers",
+        "--fail-on",
+        "never",
     ),
     "test protected": (
-        "test", "planted_models:gender_lender", *APPLICANTS, "--protected", "gender", "--only", "protected",
+        "test",
+        "planted_models:gender_lender",
+        *APPLICANTS,
+        "--protected",
+        "gender",
+        "--only",
+        "protected",
     ),
     "test broken model": ("test", "planted_models:broken_model", *APPLICANTS, "--only", "answers"),
     "explore broken model": ("explore", "planted_models:broken_model", *APPLICANTS, "--walks", "5"),
@@ -201,14 +240,20 @@ EXIT_CALLS: dict[str, tuple[str, ...]] = {
     "cover too little": ("cover", "planted_models:iris_tree", "few.csv", "--at-least", "0.9"),
     "laws hold": ("laws", "planted_models:SoundSystem", "--examples", "20"),
     "check fault": (
-        "check", "textbook_learner:NearestNeighbour", "--relation", "MR-0", "--inputs", "5", "--like",
+        "check",
+        "textbook_learner:NearestNeighbour",
+        "--relation",
+        "MR-0",
+        "--inputs",
+        "5",
+        "--like",
         "sklearn.neighbors:KNeighborsClassifier",
     ),
     "hunt found": ("hunt", "program:tanh/emu10"),
     "study unknown": ("study", "999-9"),
     "runs without a store": ("runs", "list"),
     "init": ("init", "planted_models:iris_tree", "data:iris", "--target", "target", "--out", "test_drafted.py"),
-}  # fmt: skip
+}
 
 
 def exit_code(name: str) -> Any:
@@ -246,9 +291,13 @@ def explore_files() -> Any:
 def test_files() -> Any:
     """Write every file that test writes."""
     files = {
-        "--html": "a.html", "--junit": "a.xml", "--sarif": "a.sarif", "--markdown": "a.md", "--pytest": "test_a.py",
+        "--html": "a.html",
+        "--junit": "a.xml",
+        "--sarif": "a.sarif",
+        "--markdown": "a.md",
+        "--pytest": "test_a.py",
         "--save-front": "a.parquet",
-    }  # fmt: skip
+    }
     options = [text for pair in files.items() for text in pair]
     with tempfile.TemporaryDirectory() as folder:
         call = ("test", *IRIS_TREE, "--only", "borders", "--only", "answers")

@@ -143,11 +143,13 @@ def differences(before: Any, after: Any, place: str = "") -> list[str]:
             line
             for name in sorted(before.keys() | after.keys())
             for line in (
-                [f"{place}/{name}: added"] if name not in before
-                else [f"{place}/{name}: removed"] if name not in after
+                [f"{place}/{name}: added"]
+                if name not in before
+                else [f"{place}/{name}: removed"]
+                if name not in after
                 else differences(before[name], after[name], f"{place}/{name}")
             )
-        ]  # fmt: skip
+        ]
     if before == after:
         return []
     if isinstance(before, list) and isinstance(after, list) and all(isinstance(x, str) for x in before + after):

@@ -38,24 +38,66 @@ NEEDS: dict[str, str] = {}  # section name -> data set or package without which 
 
 STRATEGIES = ("random_walk", "random_target", "directed_walk", "auto")
 REFINEMENTS = ("auto", "bisect", "score", "multisection")
-SUBJECTS = (
-    "Box 1", "Box 2", "Circle 1", "Circle 2", "Line 1", "Line 2", "Sin 1", "Sin 2", "Triangle 1", "Triangle 2",
-)  # fmt: skip
+SUBJECTS = ("Box 1", "Box 2", "Circle 1", "Circle 2", "Line 1", "Line 2", "Sin 1", "Sin 2", "Triangle 1", "Triangle 2")
 GENERATORS = (
-    "MT-RT", "MT-ART-Min", "MT-ART-Avg", "MT-ART-Max", "SFIDMT-ART", "MT-BART", "MT-IPART", "MT-RPART", "SFIDMT-BART",
-    "FSCS-ART", "MD-ART", "RRT", "RPART", "BART", "IPART", "Sobol", "Halton", "RT", "FSCS", "SFIDMT-ART-joint",
-    "MT-ART-Min-2", "MT-ART-Avg-2", "MT-ART-Max-2", "FSCS-EC",
-)  # fmt: skip
+    "MT-RT",
+    "MT-ART-Min",
+    "MT-ART-Avg",
+    "MT-ART-Max",
+    "SFIDMT-ART",
+    "MT-BART",
+    "MT-IPART",
+    "MT-RPART",
+    "SFIDMT-BART",
+    "FSCS-ART",
+    "MD-ART",
+    "RRT",
+    "RPART",
+    "BART",
+    "IPART",
+    "Sobol",
+    "Halton",
+    "RT",
+    "FSCS",
+    "SFIDMT-ART-joint",
+    "MT-ART-Min-2",
+    "MT-ART-Avg-2",
+    "MT-ART-Max-2",
+    "FSCS-EC",
+)
 SELECTORS = (
-    "random", "MRGS-ART", "MRGS-ART-fair", "MRGS-ART+", "MRGS-IPART", "MRGS-IPART-fair", "MRGS-RPART", "MRGS-distance", "feedback", "near-miss",
-)  # fmt: skip
+    "random",
+    "MRGS-ART",
+    "MRGS-ART-fair",
+    "MRGS-ART+",
+    "MRGS-IPART",
+    "MRGS-IPART-fair",
+    "MRGS-RPART",
+    "MRGS-distance",
+    "feedback",
+    "near-miss",
+)
 SCENARIOS = ("A1", "A2", "A3", "A4", "A5", "B1", "B2", "B3", "C1", "C2", "C3", "C4", "C5")
 PROGRAMS = ("BesselJ", "Erf", "PntLinePos", "Sin", "TriSquare", "TriSquarePlus", "rj", "sncndn", "tanh")
 SHIPPED_DATA = ("iris", "wine", "breast_cancer")
 LOCAL_DATA = (
-    "bank_churners", "banknote", "cleveland", "german_credit", "haberman", "hawks", "ionosphere", "mammography",
-    "mushroom", "oil_spill", "penguins", "phoneme", "pima", "red_wine", "sonar", "wheat_seeds",
-)  # fmt: skip
+    "bank_churners",
+    "banknote",
+    "cleveland",
+    "german_credit",
+    "haberman",
+    "hawks",
+    "ionosphere",
+    "mammography",
+    "mushroom",
+    "oil_spill",
+    "penguins",
+    "phoneme",
+    "pima",
+    "red_wine",
+    "sonar",
+    "wheat_seeds",
+)
 
 
 def add(name: str, section: Section, needs: str = "") -> None:
@@ -112,15 +154,19 @@ def fit(model: Any, data: pd.DataFrame) -> Any:
 def fit_encoded(model: Any, data: pd.DataFrame) -> Callable[[pd.DataFrame], Any]:
     """Return a function of frames with text columns: categories are encoded before the model is asked."""
     inputs = data.drop(columns="target")
-    codes = {column: {v: i for i, v in enumerate(sorted(inputs[column].dropna().astype(str).unique()))}
-             for column in inputs.columns if not pd.api.types.is_numeric_dtype(inputs[column])}  # fmt: skip
+    codes = {
+        column: {v: i for i, v in enumerate(sorted(inputs[column].dropna().astype(str).unique()))}
+        for column in inputs.columns
+        if not pd.api.types.is_numeric_dtype(inputs[column])
+    }
 
     def encode(frame: pd.DataFrame) -> np.ndarray:
         columns = [
-            frame[c].astype(str).map(codes[c]).fillna(-1).to_numpy(float) if c in codes
+            frame[c].astype(str).map(codes[c]).fillna(-1).to_numpy(float)
+            if c in codes
             else frame[c].fillna(-1).to_numpy(float)
             for c in inputs.columns
-        ]  # fmt: skip
+        ]
         return np.column_stack(columns)
 
     model.fit(encode(inputs), data["target"])
@@ -201,9 +247,16 @@ for _subject in ("Box 1", "Sin 2", "Triangle 1"):
             partial(explore_subject, _subject, strategy=_strategy, pool="growing", seed=5),
         )
 for _model, _data in (
-    ("tree", "iris"), ("knn", "iris"), ("naive bayes", "iris"), ("logistic", "iris"), ("svc", "iris"), ("forest", "wine"),
-    ("logistic", "wine"), ("tree", "breast_cancer"), ("gradient boosting", "breast_cancer"),
-):  # fmt: skip
+    ("tree", "iris"),
+    ("knn", "iris"),
+    ("naive bayes", "iris"),
+    ("logistic", "iris"),
+    ("svc", "iris"),
+    ("forest", "wine"),
+    ("logistic", "wine"),
+    ("tree", "breast_cancer"),
+    ("gradient boosting", "breast_cancer"),
+):
     for _strategy in STRATEGIES:
         add(f"explore/{_data} {_model}/{_strategy}/seed0", partial(explore_model, _model, _data, strategy=_strategy))
 for _model in ("logistic", "tree", "svc"):
@@ -780,8 +833,16 @@ for _relation in ("doubled sides", "swapped sides", "increasing", ""):
 @section("hunt/model")
 def hunt_model() -> Any:
     data = planted.make_applicants(150)
-    hunt = dm.hunt(planted.NonMonotoneLender(), RicherIsApproved, data=data, target="decision", budget=300,
-                   trials=2, stop_after=3, progress=False)  # fmt: skip
+    hunt = dm.hunt(
+        planted.NonMonotoneLender(),
+        RicherIsApproved,
+        data=data,
+        target="decision",
+        budget=300,
+        trials=2,
+        stop_after=3,
+        progress=False,
+    )
     return hunt_numbers(hunt)
 
 

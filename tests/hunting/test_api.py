@@ -205,9 +205,13 @@ def test_follow_ups_that_use_outputs():
 
     found = dm.hunt(floor, step, stop_after=None, budget=40)
     assert found.table.iloc[0].to_dict() == {
-        "relation": "step", "groups": 40, "holds": 40 - found.violated, "violated": found.violated,
-        "inapplicable": 0, "undefined": 0,
-    }  # fmt: skip
+        "relation": "step",
+        "groups": 40,
+        "holds": 40 - found.violated,
+        "violated": found.violated,
+        "inapplicable": 0,
+        "undefined": 0,
+    }
     assert (found.violations["x1.x"] >= 1).all()
     assert 20 <= found.violated < 40
     # candidates are asked about, too

@@ -402,9 +402,12 @@ JOINT = {
     "XGBoost, numbers": (lambda: xg("Regressor", n_estimators=3, objective="reg:gamma").fit(PLAIN, AMOUNT), PLAIN, 0.1),
     "LightGBM": (lambda: lg(n_estimators=2).fit(GROUPED, WORDS), GROUPED, 0.0),
     "LightGBM, forest": (
-        lambda: lg(n_estimators=2, boosting_type="rf", bagging_freq=1, bagging_fraction=0.7).fit(HOLED, THREE), HOLED, 0.0),
+        lambda: lg(n_estimators=2, boosting_type="rf", bagging_freq=1, bagging_fraction=0.7).fit(HOLED, THREE),
+        HOLED,
+        0.0,
+    ),
     "CatBoost": (lambda: cat(iterations=3, depth=3).fit(PLAIN, THREE), PLAIN, 0.0),
-}  # fmt: skip
+}
 
 
 @pytest.mark.slow
@@ -425,9 +428,11 @@ def test_joint_kills_equal_those_of_evaluating_mutated_forests(name):
 
 def test_models_in_files_of_their_libraries(tmp_path):
     models = {
-        "a.json": xg(n_estimators=3).fit(PLAIN, TWO), "a.ubj": xg(n_estimators=3).fit(PLAIN, TWO),
-        "a.txt": lg(n_estimators=3).fit(PLAIN, TWO), "a.cbm": cat(iterations=3, depth=3).fit(PLAIN, TWO),
-    }  # fmt: skip
+        "a.json": xg(n_estimators=3).fit(PLAIN, TWO),
+        "a.ubj": xg(n_estimators=3).fit(PLAIN, TWO),
+        "a.txt": lg(n_estimators=3).fit(PLAIN, TWO),
+        "a.cbm": cat(iterations=3, depth=3).fit(PLAIN, TWO),
+    }
     for name, model in models.items():
         file = tmp_path / name
         saved = model.booster_ if name == "a.txt" else model

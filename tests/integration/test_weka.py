@@ -178,10 +178,22 @@ def test_one_table_in_many_forms():
 @runs_weka
 @pytest.mark.parametrize(
     "labels",
-    [["a,b", "it's \"so\""], ["ü€😀", "new\nline\\"], ["\ud800", "?"], ["", " "], ["a\0", "a"], ["x" * 300, "y" * 300],
-     [1, "1"], [2, 1], [True, False], [(1, 2), (3, 4)], [pd.Timestamp("2026-01-01"), None], [b"a", 1.5]],
+    [
+        ["a,b", 'it\'s "so"'],
+        ["ü€😀", "new\nline\\"],
+        ["\ud800", "?"],
+        ["", " "],
+        ["a\0", "a"],
+        ["x" * 300, "y" * 300],
+        [1, "1"],
+        [2, 1],
+        [True, False],
+        [(1, 2), (3, 4)],
+        [pd.Timestamp("2026-01-01"), None],
+        [b"a", 1.5],
+    ],
     ids=ascii,
-)  # fmt: skip
+)
 def test_labels_of_any_kind(labels):
     y = [labels[i % 2] for i in range(len(X))]
     known = [label for label in labels if label is not None] + ["else"]
@@ -283,9 +295,15 @@ def test_exceptions_of_java_are_errors_in_one_line():
 @runs_weka
 @pytest.mark.parametrize(
     "options",
-    ["IBk", " lazy.IBk\n-K\n3 ", "weka.classifiers.lazy.IBk -K 3", "classifiers.lazy.IBk", "bayes.NaiveBayes -D",
-     r'IBk -A "weka.core.neighboursearch.LinearNNSearch -A \"weka.core.ManhattanDistance -R first-last\""'],
-)  # fmt: skip
+    [
+        "IBk",
+        " lazy.IBk\n-K\n3 ",
+        "weka.classifiers.lazy.IBk -K 3",
+        "classifiers.lazy.IBk",
+        "bayes.NaiveBayes -D",
+        r'IBk -A "weka.core.neighboursearch.LinearNNSearch -A \"weka.core.ManhattanDistance -R first-last\""',
+    ],
+)
 def test_names_and_options_that_are_taken(options):
     learner = Weka(options)
     assert learner.check() is learner
@@ -336,18 +354,28 @@ def fake(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "whole"),
-    [("IBk", "lazy.IBk"), ("lazy.IBk", "lazy.IBk"), ("deep.IBk", "b.deep.IBk"), ("Part", "b.deep.Part"),
-     ("weka.classifiers.a.Same", "a.Same")],
-)  # fmt: skip
+    [
+        ("IBk", "lazy.IBk"),
+        ("lazy.IBk", "lazy.IBk"),
+        ("deep.IBk", "b.deep.IBk"),
+        ("Part", "b.deep.Part"),
+        ("weka.classifiers.a.Same", "a.Same"),
+    ],
+)
 def test_names_are_looked_up_in_the_jar(fake, name, whole):
     assert weka.resolve_class_name(name, fake) == f"weka.classifiers.{whole}"
 
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("Same", r"ambiguous.*classifiers\.a\.Same, weka\.classifiers\.b\.Same"), ("IBk$1", "no classifier"),
-     ("Utils", "no classifier 'Utils'"), ("k", "no classifier 'k'"), ("SAME", "Did you mean 'Same'")],
-)  # fmt: skip
+    [
+        ("Same", r"ambiguous.*classifiers\.a\.Same, weka\.classifiers\.b\.Same"),
+        ("IBk$1", "no classifier"),
+        ("Utils", "no classifier 'Utils'"),
+        ("k", "no classifier 'k'"),
+        ("SAME", "Did you mean 'Same'"),
+    ],
+)
 def test_names_that_are_not_in_the_jar(fake, name, message):
     with pytest.raises(ModelError, match=message):
         weka.resolve_class_name(name, fake)
@@ -462,9 +490,15 @@ def test_java_prints_nothing(capfd):
 
 @pytest.mark.parametrize(
     ("options", "like"),
-    [("IBk", KNeighborsClassifier(1)), ("lazy.IBk -K 5", KNeighborsClassifier(5)), ("IBk -K 3 -I", None),
-     ("weka.classifiers.bayes.NaiveBayes", GaussianNB()), ("NaiveBayes -D", None), ("J48", None)],
-)  # fmt: skip
+    [
+        ("IBk", KNeighborsClassifier(1)),
+        ("lazy.IBk -K 5", KNeighborsClassifier(5)),
+        ("IBk -K 3 -I", None),
+        ("weka.classifiers.bayes.NaiveBayes", GaussianNB()),
+        ("NaiveBayes -D", None),
+        ("J48", None),
+    ],
+)
 def test_what_it_is_like(options, like):
     assert repr(Weka(options).like) == repr(like)
 

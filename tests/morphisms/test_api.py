@@ -348,10 +348,15 @@ def test_counterexamples_that_break_a_new_constraint_are_not_tried(found):
 def test_invalid_counterexamples_in_the_store_are_not_tried(store):
     row = {"x": 1.0, "n": 1, "c": "p", "y": 1.0}
     rows = [
-        {}, {"x": 1, "y": 2, "z": 3}, {"x": None, "y": row, "z": row}, {"x": [], "y": [], "z": []},
-        {"x": row | {"c": {"list": []}}, "y": row, "z": row}, {"x": row | {"n": "many"}, "y": row, "z": row},
-        {"x": row | {"n": None}, "y": row, "z": row}, {"x": row | {"x": 10**400}, "y": row, "z": row},
-    ]  # fmt: skip
+        {},
+        {"x": 1, "y": 2, "z": 3},
+        {"x": None, "y": row, "z": row},
+        {"x": [], "y": [], "z": []},
+        {"x": row | {"c": {"list": []}}, "y": row, "z": row},
+        {"x": row | {"n": "many"}, "y": row, "z": row},
+        {"x": row | {"n": None}, "y": row, "z": row},
+        {"x": row | {"x": 10**400}, "y": row, "z": row},
+    ]
     with Store.open(store) as opened:
         failures.remember(opened, "Mended", "midpoint", [{"case": row} for row in rows])
     assert dm.laws(Mended, examples=20, store=store).tried_first == NOTHING

@@ -101,33 +101,55 @@ SOUND = {
         "next_c": to_next("c", ORDER, last="low"),
     },
     "one whole number with a floor midpoint": {
-        "space": NUMBER["space"], "up": clipped_up, "down": clipped_down, "mid": floor_mid,
+        "space": NUMBER["space"],
+        "up": clipped_up,
+        "down": clipped_down,
+        "mid": floor_mid,
     },
     "moves named like other features": {
         "space": dm.Space([dm.Continuous("x", 0, 1), dm.Integer("n", 0, 9), dm.Categorical("c", ["a", "b"])]),
-        **{f"{kind}_{name}": dm.datamorphism(lambda self, p, k=kind, f=name: self.space.move(p, k, f))
-           for kind in ("up", "down") for name in ("x", "n", "c")},
+        **{
+            f"{kind}_{name}": dm.datamorphism(lambda self, p, k=kind, f=name: self.space.move(p, k, f))
+            for kind in ("up", "down")
+            for name in ("x", "n", "c")
+        },
     },
     "moves longer than a default step nobody declared": {
         "space": dm.Space([dm.Continuous("x", 0, 100), dm.Continuous("y", 0, 100)], moves="open"),
-        "east": stepping("x", 9.0), "west": stepping("x", -9.0), "north": stepping("y", 9.0), "south": stepping("y", -9.0),
+        "east": stepping("x", 9.0),
+        "west": stepping("x", -9.0),
+        "north": stepping("y", 9.0),
+        "south": stepping("y", -9.0),
         "mid": mean,
     },
     "moves longer than a step read from data": {
-        "space": dm.Space.from_frame(FRAME[["x"]], moves="open"), "up_x": stepping("x", 3.0), "down_x": stepping("x", -3.0),
+        "space": dm.Space.from_frame(FRAME[["x"]], moves="open"),
+        "up_x": stepping("x", 3.0),
+        "down_x": stepping("x", -3.0),
     },
     "scalar moves": {
-        "space": PLANE, "right": scalar_right, "left": stepping("x", -1), "up": stepping("y", 1), "down": stepping("y", -1),
+        "space": PLANE,
+        "right": scalar_right,
+        "left": stepping("x", -1),
+        "up": stepping("y", 1),
+        "down": stepping("y", -1),
     },
     "names of other scripts": {
         "space": dm.Space([dm.Continuous("温度", 0, 1), dm.Continuous("湿度", 0, 1)], moves="open"),
-        "上": stepping("温度", 0.1), "下": stepping("温度", -0.1), "左": stepping("湿度", -0.1), "右": stepping("湿度", 0.1),
+        "上": stepping("温度", 0.1),
+        "下": stepping("温度", -0.1),
+        "左": stepping("湿度", -0.1),
+        "右": stepping("湿度", 0.1),
     },
     "a regressor whose last bits depend on the batch": {
-        "space": PLANE, "right": stepping("x", 1), "left": stepping("x", -1), "up": stepping("y", 1), "down": stepping("y", -1),
+        "space": PLANE,
+        "right": stepping("x", 1),
+        "left": stepping("x", -1),
+        "up": stepping("y", 1),
+        "down": stepping("y", -1),
         "fine": dm.executor(lambda self, p: p["x"] * (1 + 1e-15 * len(p))),
     },
-}  # fmt: skip
+}
 
 
 @pytest.mark.slow

@@ -140,19 +140,35 @@ class Moody:
     [
         ({"distance": lambda self, a, b: np.abs(a["x"] - b["x"])}, "identity", "the distance is 0 between x and y"),
         ({"distance": lambda self, a, b: np.ones(len(a))}, "identity", "a point lies 1 from itself"),
-        ({"distance": lambda self, a, b: np.maximum(b["x"] - a["x"], 0) + np.abs(a["y"] - b["y"])}, "symmetry", "y to x is"),
-        ({"distance": lambda self, a, b: (a["x"] - b["x"]) ** 2 + (a["y"] - b["y"]) ** 2}, "triangle", "by way of z only"),
+        (
+            {"distance": lambda self, a, b: np.maximum(b["x"] - a["x"], 0) + np.abs(a["y"] - b["y"])},
+            "symmetry",
+            "y to x is",
+        ),
+        (
+            {"distance": lambda self, a, b: (a["x"] - b["x"]) ** 2 + (a["y"] - b["y"]) ** 2},
+            "triangle",
+            "by way of z only",
+        ),
         ({"mid": dm.datamorphism(lambda self, a, b: a)}, "midpoint", "mid(x, y) lies 0 from x"),
-        ({"up": dm.datamorphism(feature="y")(lambda self, p: p.assign(y=p["y"] + 2))}, "step", "up goes 2 where its step is 1"),
+        (
+            {"up": dm.datamorphism(feature="y")(lambda self, p: p.assign(y=p["y"] + 2))},
+            "step",
+            "up goes 2 where its step is 1",
+        ),
         ({"up": dm.datamorphism(lambda self, p: p + 1)}, "locality", "changes others too"),
         ({"up": dm.datamorphism(feature="y")(lambda self, p: p)}, "completeness", "which is never reached"),
-        ({"up": dm.datamorphism(feature="y")(lambda self, p: p.drop(columns="y"))}, "closure", "The data lack 1 column"),
+        (
+            {"up": dm.datamorphism(feature="y")(lambda self, p: p.drop(columns="y"))},
+            "closure",
+            "The data lack 1 column",
+        ),
         ({"up": dm.datamorphism(feature="y")(lambda self, p: p / 0 if len(p) else p)}, "closure", "up set 'x' to"),
         ({"up": dm.datamorphism(feature="y")(lambda self, p: p["z"])}, "closure", "raised KeyError"),
         ({"classify": dm.executor(Moody().weather)}, "determinism", "queried twice, it answers"),
         ({"classify": dm.executor(lambda self, p: Moody.company(p))}, "batches", "in a batch of 40 and"),
     ],
-)  # fmt: skip
+)
 def test_every_law_can_be_broken_and_is_reported(members, law, words):
     broken = {result.law: result for result in dm.laws(variant(**members), examples=40).broken}
     assert law in broken, broken

@@ -128,8 +128,11 @@ def test_metamorphisms_give_four_verdicts():
     status = np.array([0, 0, 0, 0, 0, 4], dtype=np.int8)
     verdicts = system.check(tests.with_outputs(Outputs(values, status)))
     assert verdicts["never_falls"].tolist() == [
-        *[Verdict.INAPPLICABLE] * 3, Verdict.HOLDS, Verdict.VIOLATED, Verdict.UNDEFINED,
-    ]  # fmt: skip
+        *[Verdict.INAPPLICABLE] * 3,
+        Verdict.HOLDS,
+        Verdict.VIOLATED,
+        Verdict.UNDEFINED,
+    ]
     assert verdicts["is_known"].tolist() == [Verdict.HOLDS] * 5 + [Verdict.UNDEFINED]
     not_run = system.check(tests)
     assert set(not_run["is_known"]) == {Verdict.UNDEFINED}
@@ -206,23 +209,44 @@ def faulty_system(**members):
     ("members", "message"),
     [
         ({}, "Faulty has no marked functions"),
-        ({"f": dm.seed_maker(lambda self, size: 1)}, r"Faulty.f, marked @seed_maker, must take no arguments but n and rng. It takes \(size\)"),
-        ({"f": dm.datamorphism(lambda self: 1)}, r"Faulty.f, marked @datamorphism, must take one input or more. It takes \(\)"),
+        (
+            {"f": dm.seed_maker(lambda self, size: 1)},
+            r"Faulty.f, marked @seed_maker, must take no arguments but n and rng. It takes \(size\)",
+        ),
+        (
+            {"f": dm.datamorphism(lambda self: 1)},
+            r"Faulty.f, marked @datamorphism, must take one input or more. It takes \(\)",
+        ),
         ({"f": dm.executor(lambda self, a, b: 1)}, "Faulty.f, marked @executor, must take the inputs"),
         ({"f": dm.set_metric(lambda self: 1)}, "Faulty.f, marked @set_metric, must take the test set"),
         ({"f": dm.datamorphism(feature="z")(lambda self, p: p)}, "names the feature 'z'. There are: 'x'"),
         ({"f": dm.datamorphism(step=0)(lambda self, p: p)}, "declares the step 0, which must be a number above 0"),
-        ({"f": dm.datamorphism(filter="g")(lambda self, p: p)}, "names the filter 'g', but no @case_filter has that name"),
-        ({"f": dm.metamorphism(of="g")(lambda self, p: p), "h": dm.datamorphism(lambda self, p: p)}, "is of 'g', but no @datamorphism"),
-        ({"f": dm.metamorphism(applies_to="all")(lambda self, p: p)}, "applies to 'all', which must be 'original' or 'mutant'"),
+        (
+            {"f": dm.datamorphism(filter="g")(lambda self, p: p)},
+            "names the filter 'g', but no @case_filter has that name",
+        ),
+        (
+            {"f": dm.metamorphism(of="g")(lambda self, p: p), "h": dm.datamorphism(lambda self, p: p)},
+            "is of 'g', but no @datamorphism",
+        ),
+        (
+            {"f": dm.metamorphism(applies_to="all")(lambda self, p: p)},
+            "applies to 'all', which must be 'original' or 'mutant'",
+        ),
         ({"f": dm.executor(lambda self, p: p), "g": dm.executor(lambda self, p: p)}, "are both marked @executor"),
-        ({"a": dm.datamorphism(name="c")(lambda self, p: p), "b": dm.datamorphism(name="c")(lambda self, p: p)}, "are both datamorphisms named 'c'"),
+        (
+            {"a": dm.datamorphism(name="c")(lambda self, p: p), "b": dm.datamorphism(name="c")(lambda self, p: p)},
+            "are both datamorphisms named 'c'",
+        ),
         ({"f": dm.datamorphism(lambda self, p, *, k: p)}, "keyword-only parameter"),
         ({"space": "plane", "f": dm.datamorphism(lambda self, p: p)}, "Faulty.space must be a Space"),
         ({"distance": 3, "f": dm.datamorphism(lambda self, p: p)}, "Faulty.distance must be a function"),
-        ({"__init__": lambda self, needed: None, "f": dm.datamorphism(lambda self, p: p)}, "is created without arguments"),
+        (
+            {"__init__": lambda self, needed: None, "f": dm.datamorphism(lambda self, p: p)},
+            "is created without arguments",
+        ),
     ],
-)  # fmt: skip
+)
 def test_an_invalid_function_is_named(members, message):
     with pytest.raises(TestSystemError, match=message):
         dm.TestSystem.collect(faulty_system(**members))

@@ -38,7 +38,11 @@ def afters(text, operator):
         ("AOR", "x = -a", ["a"]),
         ("AOR", "x = [0] * n; y = 'a' + b; z = '%s' % a", []),
         ("ROR", "x = a < b", ["a <= b", "a > b", "a >= b", "a == b", "a != b"]),
-        ("ROR", "x = 0 < a is b", ["0 <= a is b", "0 > a is b", "0 >= a is b", "0 == a is b", "0 != a is b", "0 < a is not b"]),
+        (
+            "ROR",
+            "x = 0 < a is b",
+            ["0 <= a is b", "0 > a is b", "0 >= a is b", "0 == a is b", "0 != a is b", "0 < a is not b"],
+        ),
         ("ROR", "x = a not in b", ["a in b"]),
         ("COR", "x = a and b", ["a or b", "not a", "not b"]),
         ("COR", "x = not a", ["a"]),
@@ -65,7 +69,7 @@ def afters(text, operator):
         ("RSR", "def f(a):\n    return True", []),
         ("RSR", "def f(a):\n    return", []),
     ],
-)  # fmt: skip
+)
 def test_replacements_of_each_operator(operator, text, expected):
     assert afters(text, operator) == expected
 
@@ -303,22 +307,46 @@ def test_programs_are_read_as_python_reads_them(tmp_path):
 
 
 BAD = {
-    "no Python": (lambda path: make_mutants("x = 1\ny = = 2", name="learner.py"), DataError, "learner.py is not valid Python, line 2: invalid syntax"),
+    "no Python": (
+        lambda path: make_mutants("x = 1\ny = = 2", name="learner.py"),
+        DataError,
+        "learner.py is not valid Python, line 2: invalid syntax",
+    ),
     "null bytes": (lambda path: make_mutants("x = 1\0"), DataError, "the text is not valid Python"),
     "return outside": (lambda path: make_mutants("return 1"), DataError, "line 1: 'return' outside function"),
     "too deep": (lambda path: make_mutants("x = " + "-" * 5000 + "y"), DataError, "nested too deeply"),
-    "no text": (lambda path: make_mutants(None), ArgumentError, "'text' parameter of make_mutants must be the text of a module"),
-    "unknown operator": (lambda path: make_mutants("x = 1", ["AOX"]), ArgumentError, "no mutation operator 'AOX'. Did you mean 'AOR'?"),
-    "no limit": (lambda path: make_mutants("x = 1", limit=0), ArgumentError, "'limit' parameter of make_mutants must be an int in the range [1"),
+    "no text": (
+        lambda path: make_mutants(None),
+        ArgumentError,
+        "'text' parameter of make_mutants must be the text of a module",
+    ),
+    "unknown operator": (
+        lambda path: make_mutants("x = 1", ["AOX"]),
+        ArgumentError,
+        "no mutation operator 'AOX'. Did you mean 'AOR'?",
+    ),
+    "no limit": (
+        lambda path: make_mutants("x = 1", limit=0),
+        ArgumentError,
+        "'limit' parameter of make_mutants must be an int in the range [1",
+    ),
     "another file": (lambda path: read_program(path / "model.pkl"), DataError, "Expected a name that ends in .py"),
     "no file": (lambda path: read_program(path / "none.py"), DataError, "none.py cannot be read: No such file"),
     "a folder": (lambda path: read_program(path / "folder.py"), DataError, "folder.py cannot be read"),
     "binary": (lambda path: read_program(path / "binary.py"), DataError, "binary.py cannot be decoded as text"),
     "built in": (lambda path: read_program(math), DataError, "The module math has no Python source"),
     "a function": (lambda path: read_program(print), ArgumentError, "must be a module or the path of a file *.py"),
-    "a small table": (lambda path: KillMatrix.from_rates(["a"], ["v1", "v2"], [[1.0]]), ArgumentError, "1 relation and 2 mutants has the shape (1, 1)"),
-    "an unknown fate": (lambda path: KillMatrix.from_rates(["a"], ["v1"], [[1.0]], {"v1": "killed"}), ArgumentError, "The state of 'v1' is 'killed'. Expected"),
-}  # fmt: skip
+    "a small table": (
+        lambda path: KillMatrix.from_rates(["a"], ["v1", "v2"], [[1.0]]),
+        ArgumentError,
+        "1 relation and 2 mutants has the shape (1, 1)",
+    ),
+    "an unknown fate": (
+        lambda path: KillMatrix.from_rates(["a"], ["v1"], [[1.0]], {"v1": "killed"}),
+        ArgumentError,
+        "The state of 'v1' is 'killed'. Expected",
+    ),
+}
 
 
 @in_one_test(("call", "kind", "message"), BAD.values())

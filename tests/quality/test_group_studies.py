@@ -37,9 +37,15 @@ from datamorphic.studies.workload import SCALES, Workbench, make_seed_sequence
 #: tables of patterns and of credit models
 OF_OTHER_TESTS = {f"002-{number}" for number in (1, 2, 4, 10, *range(14, 20), *range(32, 40))}
 OURS = [
-    "002-6", "simulation", "input_domains", "groups", "regions", "selection", "new_generators",
+    "002-6",
+    "simulation",
+    "input_domains",
+    "groups",
+    "regions",
+    "selection",
+    "new_generators",
     *(table for table in tables() if table.startswith("002-") and table not in OF_OTHER_TESTS),
-]  # fmt: skip
+]
 PRINTED = [table for table in OURS if table in tables()]
 
 

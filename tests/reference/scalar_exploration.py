@@ -95,9 +95,15 @@ def directed_walk(space, answer, seeds, rng, walks, distance, steps, delta=None)
         j = space.names.index(name)
         log.seeds_used.add(start)
         pair, runs = walk_until(
-            space, answer, seeds[start], lambda x, _, j=j, kind=kind: plain.move(space, x, j, kind),
-            distance, steps, delta, waits=False,
-        )  # fmt: skip
+            space,
+            answer,
+            seeds[start],
+            lambda x, _, j=j, kind=kind: plain.move(space, x, j, kind),
+            distance,
+            steps,
+            delta,
+            waits=False,
+        )
         log.runs_of_walk.append(runs)
         if pair is not None:
             log.pairs.append((walk, *pair))

@@ -96,5 +96,8 @@ def test_one_row_meets_many():
     assert len(middle) == 7
     assert list(middle.columns) == ["n", "x"]
     backwards = space.midpoint(many, one)
-    assert (Points(space, geometry.midpoint(space, space.points(many).codes, space.points(one).codes)).frame
-            == backwards).all().all()  # fmt: skip
+    assert (
+        (Points(space, geometry.midpoint(space, space.points(many).codes, space.points(one).codes)).frame == backwards)
+        .all()
+        .all()
+    )

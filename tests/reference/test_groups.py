@@ -143,14 +143,16 @@ KINDS = {
         domain=dm.Space([dm.Categorical(name, ["a", "b", "c", "d"]) for name in "ab"]),
         follow_up=Affine.permuted([1, 0]),
     ),
-    "mixed": FunctionRelation(name="mirrored", domain=MIXED, follow_up=Affine.of(np.diag([-1.0, 1.0, 1.0]), [10, 0, 0])),
+    "mixed": FunctionRelation(
+        name="mirrored", domain=MIXED, follow_up=Affine.of(np.diag([-1.0, 1.0, 1.0]), [10, 0, 0])
+    ),
     "mixed by hand": FunctionRelation(
         name="turned round",
         domain=MIXED,
         follow_up=lambda x: np.column_stack([x[:, 0] / 2, 9 - x[:, 1], 2 - x[:, 2]]),
         follow_domain=[Box.of(MIXED)],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.slow

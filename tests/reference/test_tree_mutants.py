@@ -246,14 +246,17 @@ def test_changes_as_text():
 
 FORESTS = {
     "random forest": (RandomForestClassifier(6, max_depth=4, random_state=0), 0.0),
-    "few rows, many ties": (RandomForestClassifier(4, max_depth=2, bootstrap=False, max_features=1, random_state=0), 0.0),
+    "few rows, many ties": (
+        RandomForestClassifier(4, max_depth=2, bootstrap=False, max_features=1, random_state=0),
+        0.0,
+    ),
     "boosting": (GradientBoostingClassifier(n_estimators=3, learning_rate=1.0, random_state=0), 0.0),
     "AdaBoost": (AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=4, random_state=0), 0.0),
     "bagging": (BaggingClassifier(DecisionTreeClassifier(max_depth=3), 4, max_features=0.7, random_state=0), 0.0),
     "regression boosting": (GradientBoostingRegressor(n_estimators=4, max_depth=2, random_state=0), 0.05),
     "regression forest": (ExtraTreesRegressor(4, max_depth=3, random_state=0), 0.2),
     "weighted median": (AdaBoostRegressor(DecisionTreeRegressor(max_depth=2), n_estimators=4, random_state=0), 0.1),
-}  # fmt: skip
+}
 
 
 @pytest.mark.slow
@@ -427,11 +430,18 @@ def test_selected_rows_cover_what_all_the_data_cover(criterion, kind):
 
 def test_a_hand_made_tree_of_two_leaves():
     tree = Tree(
-        feature=np.array([0, -1, -1], dtype=np.int32), operator=np.array([1, 0, 0], dtype=np.int8),
-        threshold=np.array([0.5, np.nan, np.nan]), left=np.array([1, -1, -1], dtype=np.int32),
-        right=np.array([2, -1, -1], dtype=np.int32), missing_left=np.zeros(3, dtype=bool),
-        answer=np.array([0, 0, 1]), value=np.eye(2)[[0, 0, 1]], weight=np.ones(3), names=("x",), labels=("no", "yes"),
-    )  # fmt: skip
+        feature=np.array([0, -1, -1], dtype=np.int32),
+        operator=np.array([1, 0, 0], dtype=np.int8),
+        threshold=np.array([0.5, np.nan, np.nan]),
+        left=np.array([1, -1, -1], dtype=np.int32),
+        right=np.array([2, -1, -1], dtype=np.int32),
+        missing_left=np.zeros(3, dtype=bool),
+        answer=np.array([0, 0, 1]),
+        value=np.eye(2)[[0, 0, 1]],
+        weight=np.ones(3),
+        names=("x",),
+        labels=("no", "yes"),
+    )
     assert find_leaves(tree, [[0.4], [0.5], [0.6], [np.nan]]).tolist() == [1, 2, 2, 2]
     mutants = generate_mutants(tree)
     assert [OPERATORS[item] for item in mutants.operator] == ["<=", ">", ">=", "=="]

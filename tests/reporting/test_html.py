@@ -37,11 +37,54 @@ from support.cases import in_one_test
 from support.planted_models import EVIL, example, hostile, income_picture, sweep_picture
 
 TAGS = {
-    "html", "head", "meta", "title", "style", "body", "main", "header", "h1", "h2", "h3", "p", "br", "ul", "ol", "li", "dl",
-    "dt", "dd", "div", "nav", "a", "section", "span", "table", "thead", "tbody", "tr", "th", "td", "pre", "code", "figure",
-    "figcaption", "svg", "g", "path", "text", "script", "footer", "h4", "strong", "details", "summary",
-    "bdi", "del", "ins",
-}  # fmt: skip
+    "html",
+    "head",
+    "meta",
+    "title",
+    "style",
+    "body",
+    "main",
+    "header",
+    "h1",
+    "h2",
+    "h3",
+    "p",
+    "br",
+    "ul",
+    "ol",
+    "li",
+    "dl",
+    "dt",
+    "dd",
+    "div",
+    "nav",
+    "a",
+    "section",
+    "span",
+    "table",
+    "thead",
+    "tbody",
+    "tr",
+    "th",
+    "td",
+    "pre",
+    "code",
+    "figure",
+    "figcaption",
+    "svg",
+    "g",
+    "path",
+    "text",
+    "script",
+    "footer",
+    "h4",
+    "strong",
+    "details",
+    "summary",
+    "bdi",
+    "del",
+    "ins",
+}
 
 
 class Parsed(HTMLParser):
@@ -312,8 +355,17 @@ def test_sections_survive_json():
 def large_scatter(count):
     rng = np.random.default_rng(0)
     names = [f"{'a very long label <&> ' * 20}{i % 3_000}" for i in range(count)]
-    return Scatter(title="t", subtitle="s", x_axis=Axis("x" * 999), y_axis=Axis("y", ["c" * 99] * 900), x=rng.random(count).tolist(),
-                   y=rng.random(count).tolist(), groups=names, notes=["a long note & more " * 50] * count, behind=(np.zeros(count).tolist(),) * 2)  # fmt: skip
+    return Scatter(
+        title="t",
+        subtitle="s",
+        x_axis=Axis("x" * 999),
+        y_axis=Axis("y", ["c" * 99] * 900),
+        x=rng.random(count).tolist(),
+        y=rng.random(count).tolist(),
+        groups=names,
+        notes=["a long note & more " * 50] * count,
+        behind=(np.zeros(count).tolist(),) * 2,
+    )
 
 
 @pytest.mark.slow
@@ -329,11 +381,16 @@ def test_a_large_page_is_trimmed_and_says_so():
         notes=["n" * 500] * steps,
     )
     page = render_page(
-        Page(title="big", lead="x" * 1_000_000, sections=[
-            Section(heading="table", text="", table=table), Section(heading="scatter", text="", picture=large_scatter(40_000)),
-            Section(heading="line", text="", picture=line),
-        ])
-    )  # fmt: skip
+        Page(
+            title="big",
+            lead="x" * 1_000_000,
+            sections=[
+                Section(heading="table", text="", table=table),
+                Section(heading="scatter", text="", picture=large_scatter(40_000)),
+                Section(heading="line", text="", picture=line),
+            ],
+        )
+    )
     assert MAX_PAGE_BYTES / 4 < len(page.encode()) <= MAX_PAGE_BYTES < 1_000_000
     shown = Parsed(page).text
     assert re.search(r"The first [\d,]+ of 200,000 rows are shown; sorting sorts these\.", shown)
@@ -639,8 +696,12 @@ def test_the_page_works_at_every_width(usual, tmp_path):
         assert usual.run("document.documentElement.scrollWidth") == width
         assert picture_size(usual.screenshot(tmp_path / f"{width}.png"))[0] == width
     assert usual.run("[...document.querySelectorAll('h1, h2')].map(e => e.textContent)") == [
-        "Check-up of credit.skops", "4 findings", "Pictures and tables", "All checks", "How this page was produced"
-    ]  # fmt: skip
+        "Check-up of credit.skops",
+        "4 findings",
+        "Pictures and tables",
+        "All checks",
+        "How this page was produced",
+    ]
     assert usual.run("document.querySelectorAll('.drawing > svg').length") == 2
     assert usual.run("document.querySelectorAll('.drawing g path > title').length") == 260 + 31
 
@@ -751,8 +812,10 @@ def test_points_have_tooltips_where_the_mouse_finds_them(usual):
 def test_pictures_are_zoomed_and_moved(usual):
     def spot():
         usual.run("document.querySelector('.drawing').scrollIntoView({block: 'center'})")
-        box = usual.run("(({x, y, width, height}) => [x, y, width, height])"
-                        "(document.querySelector('.drawing svg').getBoundingClientRect())")  # fmt: skip
+        box = usual.run(
+            "(({x, y, width, height}) => [x, y, width, height])"
+            "(document.querySelector('.drawing svg').getBoundingClientRect())"
+        )
         return {"x": box[0] + box[2] / 2, "y": box[1] + box[3] / 2}
 
     def view():
@@ -847,8 +910,14 @@ def test_links_lead_to_single_findings_and_unfold_sections(browser, file):
     page.wait("location.hash === '#finding-protected-gender'")
     tiles = page.run("[...document.querySelectorAll('.tiles li')].map(e => e.textContent.trim().replace(/\\s+/g, ' '))")
     assert tiles == [
-        "1 Fault", "2 Concerns", "1 Advice", "3 Checks passed", "3 Not tried", "67,411 Rows computed", "43.2 Seconds"
-    ]  # fmt: skip
+        "1 Fault",
+        "2 Concerns",
+        "1 Advice",
+        "3 Checks passed",
+        "3 Not tried",
+        "67,411 Rows computed",
+        "43.2 Seconds",
+    ]
     assert page.console == []
 
 

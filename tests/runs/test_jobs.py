@@ -175,14 +175,26 @@ class Unreadable:
 LOCK = threading.Lock()
 BAD = {
     "no function": (lambda: run_jobs(3, [1]), "'function' parameter of run_jobs must be callable"),
-    "a lock in it": (lambda: run_jobs(lambda job, lock=LOCK: lock, [1]), "The function cannot be sent to another process"),
+    "a lock in it": (
+        lambda: run_jobs(lambda job, lock=LOCK: lock, [1]),
+        "The function cannot be sent to another process",
+    ),
     "a lock as a job": (lambda: run_jobs(abs, [LOCK]), "Job 0 cannot be sent to another process"),
-    "not to be loaded": (lambda: run_jobs(Unreadable(), [1]), "The function cannot be loaded in another process: ValueError"),
-    "no time": (lambda: run_jobs(abs, [1], seconds=0), "'seconds' parameter of run_jobs must be a finite number above 0"),
+    "not to be loaded": (
+        lambda: run_jobs(Unreadable(), [1]),
+        "The function cannot be loaded in another process: ValueError",
+    ),
+    "no time": (
+        lambda: run_jobs(abs, [1], seconds=0),
+        "'seconds' parameter of run_jobs must be a finite number above 0",
+    ),
     "no memory": (lambda: run_jobs(abs, [1], memory=0), "'memory' parameter of run_jobs must be an int"),
     "no workers": (lambda: run_jobs(abs, [1], workers=0), "'workers' parameter of run_jobs must be an int"),
-    "output": (lambda: run_jobs(abs, [1], output="file"), "'output' parameter of run_jobs must be one of 'stderr', 'nothing'"),
-}  # fmt: skip
+    "output": (
+        lambda: run_jobs(abs, [1], output="file"),
+        "'output' parameter of run_jobs must be one of 'stderr', 'nothing'",
+    ),
+}
 
 
 @pytest.mark.slow

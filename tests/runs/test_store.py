@@ -881,7 +881,7 @@ def test_a_store_that_lost_a_table(store):
         ("postgresql://u:hunter2@127.0.0.1:1/db?nonsense=hunter2", "nonsense"),
         ("postgresql:///db?host=/nowhere&user=u&password=hunter2", "cannot be reached"),
     ],
-)  # fmt: skip
+)
 def test_urls_that_lead_nowhere(url, told, tmp_path, monkeypatch):
     if url.startswith(("postgres://", "postgresql://")):
         pytest.importorskip("psycopg", reason="pip install 'datamorphic[postgres]'")
@@ -959,29 +959,68 @@ def test_what_is_redacted_is_so_for_good(text):
         assert redact(redact(before)) == redact(before)
 
 
-SECRET_NAMES = ["password", "PASSWORD", "sslpassword", "passwd", "pwd", "token", "access_token", "secret", "key", "api_key",
-                "apikey", "apiKey", "X-Api-Key", "aws_secret_access_key", "access_key", "AccountKey", "X-Amz-Signature", "sig",
-                "auth", "X-Auth-Token", "credential", "credentials", "private_key_passphrase", "Authorization"]  # fmt: skip
+SECRET_NAMES = [
+    "password",
+    "PASSWORD",
+    "sslpassword",
+    "passwd",
+    "pwd",
+    "token",
+    "access_token",
+    "secret",
+    "key",
+    "api_key",
+    "apikey",
+    "apiKey",
+    "X-Api-Key",
+    "aws_secret_access_key",
+    "access_key",
+    "AccountKey",
+    "X-Amz-Signature",
+    "sig",
+    "auth",
+    "X-Auth-Token",
+    "credential",
+    "credentials",
+    "private_key_passphrase",
+    "Authorization",
+]
 
 
 @pytest.mark.parametrize("name", SECRET_NAMES)
 def test_values_named_like_secrets_go(name):
     assert is_secret_name(name)
     for text in (
-        f"https://h/p?a=1&{name}=hunter2&b=2", f"https://h/p?{name}=hun%26ter2#x", f"host=h {name}=hunter2 b=2",
-        f"host=h {name} = 'my hunter2' b=2", f"{name}='it\\'s hunter2'", f'{{"{name}": "hunter2"}}', f"{name}: hunter2",
-        f"{name}: Bearer hunter2", f"https://h/?next={quote(f'https://h?{name}=hunter2&b=2', safe='')}",
-    ):  # fmt: skip
+        f"https://h/p?a=1&{name}=hunter2&b=2",
+        f"https://h/p?{name}=hun%26ter2#x",
+        f"host=h {name}=hunter2 b=2",
+        f"host=h {name} = 'my hunter2' b=2",
+        f"{name}='it\\'s hunter2'",
+        f'{{"{name}": "hunter2"}}',
+        f"{name}: hunter2",
+        f"{name}: Bearer hunter2",
+        f"https://h/?next={quote(f'https://h?{name}=hunter2&b=2', safe='')}",
+    ):
         assert "ter2" not in redact(text)
     assert redact(f"https://h/p?a=1&{name}=x&b=2") == f"https://h/p?a=1&{name}=***&b=2"
 
 
 @pytest.mark.parametrize(
     "text",
-    ["http://localhost:8000/predict", "http://localhost:8000 and mail to ada@example.org", "http://[::1]:8000/x@y",
-     "postgresql://ada@db/runs", "sqlite:////home/ada/a b@c.sqlite", "C:\\models\\m.onnx", "sigma=0.5 author=Ada",
-     "KeyError: 'x'", "monkeys=3", "10:30 @ noon", "design=2 bypassed=no"],
-)  # fmt: skip
+    [
+        "http://localhost:8000/predict",
+        "http://localhost:8000 and mail to ada@example.org",
+        "http://[::1]:8000/x@y",
+        "postgresql://ada@db/runs",
+        "sqlite:////home/ada/a b@c.sqlite",
+        "C:\\models\\m.onnx",
+        "sigma=0.5 author=Ada",
+        "KeyError: 'x'",
+        "monkeys=3",
+        "10:30 @ noon",
+        "design=2 bypassed=no",
+    ],
+)
 def test_what_is_no_secret_stays(text):
     assert redact(text) == text
 
@@ -1002,13 +1041,27 @@ def test_awkward_urls(text, told):
 
 def test_secrets_are_kept_nowhere(store):
     secret = "postgresql://ada:hunter2@db/runs?sslpassword=hunter2"
-    everywhere = {"store": secret, "list": [secret, {"in": ("host=h password='hunter2'", secret)}], "password": "hunter2",
-                  "auth": ("ada", "hunter2"), "headers": {"Authorization": "Bearer hunter2"}, secret: 1,
-                  "api_key": b"hunter2", "shown": 3, "key": 4}  # fmt: skip
+    everywhere = {
+        "store": secret,
+        "list": [secret, {"in": ("host=h password='hunter2'", secret)}],
+        "password": "hunter2",
+        "auth": ("ada", "hunter2"),
+        "headers": {"Authorization": "Bearer hunter2"},
+        secret: 1,
+        "api_key": b"hunter2",
+        "shown": 3,
+        "key": 4,
+    }
     run = store.begin("test", secret, everywhere, versions=everywhere, environment=everywhere)
     store.commit(run, [entry()])
-    store.finish(run, "interrupted", summary=everywhere, verdicts=[everywhere],
-                 message=f"no answer from {secret}", artifacts={"a.txt": writes()})  # fmt: skip
+    store.finish(
+        run,
+        "interrupted",
+        summary=everywhere,
+        verdicts=[everywhere],
+        message=f"no answer from {secret}",
+        artifacts={"a.txt": writes()},
+    )
     failures.remember(store, secret, "r", [{"case": {"x": 1}, "message": secret}], run=run)
     assert len(failures.recall(store, secret, "r")) == 1
     for table in sql.TABLES.tables.values():
@@ -1098,14 +1151,45 @@ def kept(store, name="a.txt"):
 
 
 SPOILT = [
-    ("started", 1e300), ("started", "x"), ("started", -1.0), ("started", math.inf), ("ended", 1e300), ("ended", -5.0),
-    ("seconds", math.inf), ("seconds", "abc"), ("seconds", -1.0), ("pid", 2**62), ("pid", 0), ("pid", -1), ("pid", "x"),
-    ("done", "x"), ("done", math.inf), ("runs", -1), ("calls", "many"), ("state", "sleeping"), ("born", b"\xff"),
-    ("summary", "{"), ("summary", "[]"), ("summary", "[" * 100_000), ("summary", '{"a":' * 500 + "1" + "}" * 500),
-    ("summary", '{"a": %s}' % ("1" * 5000)), ("summary", 5), ("parameters", "[]"), ("parameters", '{"words": [1]}'),
-    ("versions", "[1]"), ("environment", '"x"'), ("seed", "{"), ("heartbeat", math.inf), ("heartbeat", "x"),
-    ("folder", "/etc"), ("folder", ".."), ("message", b"\xff\xfe"), ("system", 0), ("verb", b"x"), ("host", b"x"),
-]  # fmt: skip
+    ("started", 1e300),
+    ("started", "x"),
+    ("started", -1.0),
+    ("started", math.inf),
+    ("ended", 1e300),
+    ("ended", -5.0),
+    ("seconds", math.inf),
+    ("seconds", "abc"),
+    ("seconds", -1.0),
+    ("pid", 2**62),
+    ("pid", 0),
+    ("pid", -1),
+    ("pid", "x"),
+    ("done", "x"),
+    ("done", math.inf),
+    ("runs", -1),
+    ("calls", "many"),
+    ("state", "sleeping"),
+    ("born", b"\xff"),
+    ("summary", "{"),
+    ("summary", "[]"),
+    ("summary", "[" * 100_000),
+    ("summary", '{"a":' * 500 + "1" + "}" * 500),
+    ("summary", '{"a": %s}' % ("1" * 5000)),
+    ("summary", 5),
+    ("parameters", "[]"),
+    ("parameters", '{"words": [1]}'),
+    ("versions", "[1]"),
+    ("environment", '"x"'),
+    ("seed", "{"),
+    ("heartbeat", math.inf),
+    ("heartbeat", "x"),
+    ("folder", "/etc"),
+    ("folder", ".."),
+    ("message", b"\xff\xfe"),
+    ("system", 0),
+    ("verb", b"x"),
+    ("host", b"x"),
+]
 
 
 def check_that_others_are_read(store, first, third, column, value):
@@ -1119,8 +1203,10 @@ def check_that_others_are_read(store, first, third, column, value):
         store.remove(run)  # the database made it text again
         return
     assert {item.id: item.state for item in read.values()} == {
-        first: "interrupted", third: "interrupted", run: "damaged"
-    }  # fmt: skip
+        first: "interrupted",
+        third: "interrupted",
+        run: "damaged",
+    }
     found = read[run]
     assert all(isinstance(item, dict) for item in (found.parameters, found.versions, found.environment, found.summary))
     assert all(math.isfinite(item) for item in (found.seconds, found.runs, found.calls, found.pid, found.done or 0))
@@ -1163,11 +1249,16 @@ def test_damaged_rows_of_a_run(store):
 
     other = kept(store)
     for table, column, value in (
-        ("verdicts", "verdict", "[1]"), ("verdicts", "verdict", "{"), ("artifacts", "path", "/etc/passwd"),
-        ("artifacts", "path", "../../x"), ("artifacts", "path", f"{FOLDER}/01234567-a.txt"),
-        ("artifacts", "name", "b.txt"), ("artifacts", "bytes", -1), ("artifacts", "rows", "x"),
+        ("verdicts", "verdict", "[1]"),
+        ("verdicts", "verdict", "{"),
+        ("artifacts", "path", "/etc/passwd"),
+        ("artifacts", "path", "../../x"),
+        ("artifacts", "path", f"{FOLDER}/01234567-a.txt"),
+        ("artifacts", "name", "b.txt"),
+        ("artifacts", "bytes", -1),
+        ("artifacts", "rows", "x"),
         ("artifacts", "sha256", "x"),
-    ):  # fmt: skip
+    ):
         check(table, column, value)
 
 
@@ -1183,9 +1274,16 @@ def test_a_damaged_journal(store):
                 list(store.entries(run))
 
     for column, value in (
-        ("about", "[1]"), ("about", "{"), ("about", "null"), ("payload", 10**15), ("payload", "text"), ("first", "x"),
-        ("rows", -1), ("pieces", 1.5), ("ask", "x"),
-    ):  # fmt: skip
+        ("about", "[1]"),
+        ("about", "{"),
+        ("about", "null"),
+        ("payload", 10**15),
+        ("payload", "text"),
+        ("first", "x"),
+        ("rows", -1),
+        ("pieces", 1.5),
+        ("ask", "x"),
+    ):
         check(column, value)
 
 
@@ -1200,9 +1298,15 @@ def test_damaged_failures_are_passed_over(store):
         failures.forget(store, [first, second, third])
 
     for column, value in (
-        ("case", "[1]"), ("case", "{"), ("case", "1"), ("last_seen", 1e300), ("last_seen", "x"), ("first_seen", -1.0),
-        ("times", "x"), ("times", -1),
-    ):  # fmt: skip
+        ("case", "[1]"),
+        ("case", "{"),
+        ("case", "1"),
+        ("last_seen", 1e300),
+        ("last_seen", "x"),
+        ("first_seen", -1.0),
+        ("times", "x"),
+        ("times", -1),
+    ):
         check(column, value)
 
 
@@ -1210,9 +1314,14 @@ def test_numbers_beyond_all_bounds(store):
     run = begun(store)
     for number in (2**31, 2**63, 2**64, 10**30, -1, -(2**70), 0):
         for act in (
-            store.run, store.claim, store.remove, store.commit, lambda run: store.fetch(run, "x"),
-            lambda run: list(store.entries(run)), lambda run: store.finish(run, "finished"),
-        ):  # fmt: skip
+            store.run,
+            store.claim,
+            store.remove,
+            store.commit,
+            lambda run: store.fetch(run, "x"),
+            lambda run: list(store.entries(run)),
+            lambda run: store.finish(run, "finished"),
+        ):
             with pytest.raises(StoreError, match=rf"There is no run {number} in .* The newest are {run}\."):
                 act(number)
         failures.forget(store, [number])
@@ -1282,9 +1391,12 @@ def test_files_outside_are_not_read(tmp_path, scheme):
     files = artifacts.open_files(f"{scheme}{tmp_path}/files")
     sha = artifacts._compute_sha256(secret)
     for name, path in [
-        ("secret.txt", str(secret)), ("secret.txt", "../secret.txt"), (str(secret), f"{FOLDER}/00000000-{secret}"),
-        ("../secret.txt", f"{FOLDER}/00000000-../secret.txt"), ("a.txt", f"{FOLDER}/00000000-b.txt"),
-    ]:  # fmt: skip
+        ("secret.txt", str(secret)),
+        ("secret.txt", "../secret.txt"),
+        (str(secret), f"{FOLDER}/00000000-{secret}"),
+        ("../secret.txt", f"{FOLDER}/00000000-../secret.txt"),
+        ("a.txt", f"{FOLDER}/00000000-b.txt"),
+    ]:
         with (
             pytest.raises(StoreError, match=r"folder is invalid|damaged or forged"),
             files.open(artifacts.Artifact(name=name, path=path, sha256=sha, bytes=7, rows=1), 1),
@@ -1532,10 +1644,19 @@ def test_the_newest_of_many_runs_come_at_once(store):
 
 @pytest.mark.parametrize(
     "name",
-    ["postgresql:/ada:hunter2@db/runs", "postgres:db", "POSTGRESQL:ada:hunter2@db/runs", "sqlite:/runs.sqlite",
-     "postgresql+psycopg:hunter2", "host=db user=ada password=hunter2", " dbname = hunter2", "password='hunter2'",
-     Path("postgresql://ada:hunter2@db/runs"), "a\0hunter2"],
-)  # fmt: skip
+    [
+        "postgresql:/ada:hunter2@db/runs",
+        "postgres:db",
+        "POSTGRESQL:ada:hunter2@db/runs",
+        "sqlite:/runs.sqlite",
+        "postgresql+psycopg:hunter2",
+        "host=db user=ada password=hunter2",
+        " dbname = hunter2",
+        "password='hunter2'",
+        Path("postgresql://ada:hunter2@db/runs"),
+        "a\0hunter2",
+    ],
+)
 def test_mistyped_urls_do_not_become_files(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for reading in (False, True):
@@ -1623,9 +1744,18 @@ def test_redacting_comes_to_an_end(part):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
-    ["token_classifier:model", "/data/key=1/xy.csv", "C:\\key=1\\x", "auth.py:model", "a key: the first", "key=1",
-     "password.csv", "pass: all", "x=1&key=2"],
-)  # fmt: skip
+    [
+        "token_classifier:model",
+        "/data/key=1/xy.csv",
+        "C:\\key=1\\x",
+        "auth.py:model",
+        "a key: the first",
+        "key=1",
+        "password.csv",
+        "pass: all",
+        "x=1&key=2",
+    ],
+)
 @on_sqlite
 def test_what_is_no_url_is_kept_to_the_letter(store, text):
     words = {"model": text, "data": [text, {"subject": text}], text: 1, "key": 4}
@@ -1637,9 +1767,12 @@ def test_what_is_no_url_is_kept_to_the_letter(store, text):
 
 def test_what_is_a_url_is_redacted_wherever_it_is():
     for text in (
-        "https://h/api?code=hunter2&x=1", "https://ada:hunter2@h", "see https%3A%2F%2Fada%3Ahunter2%40h",
-        "host=h password=hunter2", "AccountName=x;AccountKey=hunter2;x=y",
-    ):  # fmt: skip
+        "https://h/api?code=hunter2&x=1",
+        "https://ada:hunter2@h",
+        "see https%3A%2F%2Fada%3Ahunter2%40h",
+        "host=h password=hunter2",
+        "AccountName=x;AccountKey=hunter2;x=y",
+    ):
         assert "hunter2" not in str(to_safe_json_value({"model": [text], text: 1}))
     assert redact("https://h/f?code=hunter2&x=1") == "https://h/f?code=***&x=1"
     assert redact("https://h/?next=https%3A%2F%2Fh%3Fcode%3Dhunter2") == "https://h/?next=https%3A%2F%2Fh%3Fcode%3D***"
@@ -1658,13 +1791,31 @@ def test_rejected_arguments_are_shown_without_secrets():
 def test_documents_that_every_reader_of_json_takes(store):
     np = pytest.importorskip("numpy")
     document = {
-        1: (math.nan, [-math.inf, 2.5]), "n": np.int64(3), "f": np.float64("nan"), "b": np.bool_(True), "a": np.arange(2),
-        "s": {1}, "d": np.datetime64("2024-01-01"), "long": 10**5000, "text": np.str_("x"), None: None, "t": True,
-    }  # fmt: skip
+        1: (math.nan, [-math.inf, 2.5]),
+        "n": np.int64(3),
+        "f": np.float64("nan"),
+        "b": np.bool_(True),
+        "a": np.arange(2),
+        "s": {1},
+        "d": np.datetime64("2024-01-01"),
+        "long": 10**5000,
+        "text": np.str_("x"),
+        None: None,
+        "t": True,
+    }
     assert to_jsonable(document) == {
-        "1": [None, [None, 2.5]], "n": 3, "f": None, "b": True, "a": [0, 1], "s": [1], "d": "2024-01-01",
-        "long": hex(10**5000), "text": "x", "None": None, "t": True,
-    }  # fmt: skip
+        "1": [None, [None, 2.5]],
+        "n": 3,
+        "f": None,
+        "b": True,
+        "a": [0, 1],
+        "s": [1],
+        "d": "2024-01-01",
+        "long": hex(10**5000),
+        "text": "x",
+        "None": None,
+        "t": True,
+    }
     json.dumps(to_jsonable(document), allow_nan=False)
     run = store.begin("explore", "m", NASTY, seed=math.nan)
     store.finish(run, "finished", summary=NASTY, verdicts=[NASTY])

@@ -184,10 +184,29 @@ def make_certificate(folder, name):
     kind = "IP" if name[0].isdigit() else "DNS"
     file = folder / f"{name}.pem"
     subprocess.run(
-        [openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-         "-keyout", str(folder / "key.pem"), "-out", str(file), "-subj", f"/CN={name}", "-addext", f"subjectAltName={kind}:{name}"],
-        check=True, capture_output=True,
-    )  # fmt: skip
+        [
+            openssl,
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:prime256v1",
+            "-nodes",
+            "-days",
+            "2",
+            "-keyout",
+            str(folder / "key.pem"),
+            "-out",
+            str(file),
+            "-subj",
+            f"/CN={name}",
+            "-addext",
+            f"subjectAltName={kind}:{name}",
+        ],
+        check=True,
+        capture_output=True,
+    )
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(file, folder / "key.pem")
     return file, context

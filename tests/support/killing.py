@@ -64,9 +64,19 @@ def keys(frame):
 
 def run(store, log, way, resume=None):
     return dm.explore(
-        Slow(log), SPACE, walks=18, walk_distance=8, steps=8, seeds=40, seed=3, batch=BATCH, store=store, resume=resume,
-        progress=False, **way,
-    )  # fmt: skip
+        Slow(log),
+        SPACE,
+        walks=18,
+        walk_distance=8,
+        steps=8,
+        seeds=40,
+        seed=3,
+        batch=BATCH,
+        store=store,
+        resume=resume,
+        progress=False,
+        **way,
+    )
 
 
 def in_a_process(store, log, way, resume=None, rows=None):

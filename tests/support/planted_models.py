@@ -45,9 +45,12 @@ def income_picture() -> Scatter:
         x=at.tolist(),
         y=(0.35 * at + rng.normal(0, 1_500, 260)).tolist(),
         groups=kinds.tolist(),
-        notes=[f"{kind}: income {x:,.0f} -> {x + 1:,.0f}; everything else is equal" for kind, x in zip(kinds, at, strict=True)],
+        notes=[
+            f"{kind}: income {x:,.0f} -> {x + 1:,.0f}; everything else is equal"
+            for kind, x in zip(kinds, at, strict=True)
+        ],
         behind=(income.tolist(), debt.tolist()),
-    )  # fmt: skip
+    )
 
 
 def sweep_picture() -> Line:
@@ -66,52 +69,196 @@ def sweep_picture() -> Line:
 
 def example() -> AuditResult:
     """A check-up with findings of every level, pictures, checks that did not run and one that broke."""
-    case = {"age": 41, "income": 58_000, "debt": 12_500.0, "gender": "female", "card": "Gold", "years employed": 7,
-            "assets": 230_000, "children": 2, "region": "north", "phone": None}  # fmt: skip
+    case = {
+        "age": 41,
+        "income": 58_000,
+        "debt": 12_500.0,
+        "gender": "female",
+        "card": "Gold",
+        "years employed": 7,
+        "assets": 230_000,
+        "children": 2,
+        "region": "north",
+        "phone": None,
+    }
     protected = Finding(
-        check="protected", about="gender", title="The answer depends on gender alone", level="concern", sure=1.0,
+        check="protected",
+        about="gender",
+        title="The answer depends on gender alone",
+        level="concern",
+        sure=1.0,
         detail="37 of 1,000 applicants get another answer when nothing but gender is changed.",
-        remedy="Train without the feature and what stands for it, or show that the law allows it; then test again.", cases=37, of=1_000,
-        examples=(Example(words="gender from female to male: declined becomes approved", case=case, answer="declined", changed={"gender": "male"}, becomes="approved"),
-         Example(words="gender from male to female, at income 31,200: approved becomes declined"),
-         Example(words="gender from male to female, at income 29,900: approved becomes referred")),
-    )  # fmt: skip
+        remedy="Train without the feature and what stands for it, or show that the law allows it; then test again.",
+        cases=37,
+        of=1_000,
+        examples=(
+            Example(
+                words="gender from female to male: declined becomes approved",
+                case=case,
+                answer="declined",
+                changed={"gender": "male"},
+                becomes="approved",
+            ),
+            Example(words="gender from male to female, at income 31,200: approved becomes declined"),
+            Example(words="gender from male to female, at income 29,900: approved becomes referred"),
+        ),
+    )
     order = Finding(
-        check="column order", about="", title="The answer depends on the order of the columns", level="fault", sure=1.0,
+        check="column order",
+        about="",
+        title="The answer depends on the order of the columns",
+        level="fault",
+        sure=1.0,
         detail="The model was given the same rows with their columns in another order, by name.",
-        remedy="Select the columns by name before predicting, e.g. frame[model.feature_names_in_].", cases=288, of=300,
-        examples=(Example(words="the same applicant, columns reversed: approved becomes declined", case=case, answer="approved", changed={}, becomes="declined"),),
-    )  # fmt: skip
+        remedy="Select the columns by name before predicting, e.g. frame[model.feature_names_in_].",
+        cases=288,
+        of=300,
+        examples=(
+            Example(
+                words="the same applicant, columns reversed: approved becomes declined",
+                case=case,
+                answer="approved",
+                changed={},
+                becomes="declined",
+            ),
+        ),
+    )
     falls = Finding(
-        check="monotone", about="income", title="A higher income turns an approval into a refusal", level="concern", sure=0.93,
+        check="monotone",
+        about="income",
+        title="A higher income turns an approval into a refusal",
+        level="concern",
+        sure=0.93,
         detail="Along 12 of 400 sweeps the score for approved falls by more than rounding.",
-        remedy="Constrain the model (monotonic_cst in scikit-learn's gradient boosting), or declare where it may fall.", cases=12, of=400,
-        examples=(Example(words="income from 58,000 to 60,000: approved becomes declined", case=case, answer="approved", changed={"income": 60_000}, becomes="declined"),),
-    )  # fmt: skip
+        remedy="Constrain the model (monotonic_cst in scikit-learn's gradient boosting), or declare where it may fall.",
+        cases=12,
+        of=400,
+        examples=(
+            Example(
+                words="income from 58,000 to 60,000: approved becomes declined",
+                case=case,
+                answer="approved",
+                changed={"income": 60_000},
+                becomes="declined",
+            ),
+        ),
+    )
     gaps = Finding(
-        check="adequacy", about="", title="A third of the leaves are never reached by the data", level="advice", sure=0.8,
+        check="adequacy",
+        about="",
+        title="A third of the leaves are never reached by the data",
+        level="advice",
+        sure=0.8,
         detail="112 of 340 leaves get no row of the data that the model was tested with.",
         remedy="Add the rows that dm.select proposes to the test data.",
-    )  # fmt: skip
+    )
     pairs = Table(
         columns=["border", "pairs", "share", "from a real input"],
-        rows=[["approved | declined", "1,182", "70.4%", "0.031"], ["declined | referred", "98", "17.7%", "–"], ["approved | referred", "9", "11.9%", "0.12"]],
-    )  # fmt: skip
+        rows=[
+            ["approved | declined", "1,182", "70.4%", "0.031"],
+            ["declined | referred", "98", "17.7%", "–"],
+            ["approved | referred", "9", "11.9%", "0.12"],
+        ],
+    )
     outcomes = (
-        Outcome(check="answers", asks="Does it answer every input?", state="passed", why="1,000 rows of data and 2,000 made ones", seconds=1.21, calls=3_000),
-        Outcome(check="repeats", asks="Does it say the same when asked twice?", state="passed", why="1,000 rows", seconds=0.4, calls=1_000),
-        Outcome(check="column order", asks="Does the order of the columns matter?", state="found", why="300 rows", findings=(order,), seconds=0.31, calls=600),
-        Outcome(check="monotone", asks="Does the score rise with what it should rise with?", state="found", why="400 sweeps over income", findings=(falls,),
-                sections=(Section(heading="One applicant, rising income", text="Around 60,000 the score falls although income rises.", state="warn", picture=sweep_picture()),), seconds=4.52, calls=12_400),
-        Outcome(check="protected", asks="Does a protected feature matter?", state="found", why="1,000 rows, gender exchanged", findings=(protected,), seconds=0.92, calls=2_000),
-        Outcome(check="borders", asks="Where does the answer change?", state="passed", why="1,289 border pairs", findings=(),
-                sections=(Section(heading="Where the answer changes", text="Each point is a pair of nearly equal applicants that are told different things.",
-                         table=pairs, picture=income_picture()),), seconds=22.4, calls=48_211),
-        Outcome(check="adequacy", asks="Does the data reach every part of the trees?", state="found", why="40 trees", findings=(gaps,), seconds=3.0, calls=0),
-        Outcome(check="baseline", asks="Has the border moved?", state="not run", why="no baseline was given: baseline= or --baseline"),
-        Outcome(check="learning", asks="Does the learner keep its promises?", state="not run", why="a fitted model cannot be trained again"),
-        Outcome(check="row labels", asks="Do the labels of the rows matter?", state="broke", why="the model took longer than 10 s for a batch", seconds=10.0, calls=200),
-    )  # fmt: skip
+        Outcome(
+            check="answers",
+            asks="Does it answer every input?",
+            state="passed",
+            why="1,000 rows of data and 2,000 made ones",
+            seconds=1.21,
+            calls=3_000,
+        ),
+        Outcome(
+            check="repeats",
+            asks="Does it say the same when asked twice?",
+            state="passed",
+            why="1,000 rows",
+            seconds=0.4,
+            calls=1_000,
+        ),
+        Outcome(
+            check="column order",
+            asks="Does the order of the columns matter?",
+            state="found",
+            why="300 rows",
+            findings=(order,),
+            seconds=0.31,
+            calls=600,
+        ),
+        Outcome(
+            check="monotone",
+            asks="Does the score rise with what it should rise with?",
+            state="found",
+            why="400 sweeps over income",
+            findings=(falls,),
+            sections=(
+                Section(
+                    heading="One applicant, rising income",
+                    text="Around 60,000 the score falls although income rises.",
+                    state="warn",
+                    picture=sweep_picture(),
+                ),
+            ),
+            seconds=4.52,
+            calls=12_400,
+        ),
+        Outcome(
+            check="protected",
+            asks="Does a protected feature matter?",
+            state="found",
+            why="1,000 rows, gender exchanged",
+            findings=(protected,),
+            seconds=0.92,
+            calls=2_000,
+        ),
+        Outcome(
+            check="borders",
+            asks="Where does the answer change?",
+            state="passed",
+            why="1,289 border pairs",
+            findings=(),
+            sections=(
+                Section(
+                    heading="Where the answer changes",
+                    text="Each point is a pair of nearly equal applicants that are told different things.",
+                    table=pairs,
+                    picture=income_picture(),
+                ),
+            ),
+            seconds=22.4,
+            calls=48_211,
+        ),
+        Outcome(
+            check="adequacy",
+            asks="Does the data reach every part of the trees?",
+            state="found",
+            why="40 trees",
+            findings=(gaps,),
+            seconds=3.0,
+            calls=0,
+        ),
+        Outcome(
+            check="baseline",
+            asks="Has the border moved?",
+            state="not run",
+            why="no baseline was given: baseline= or --baseline",
+        ),
+        Outcome(
+            check="learning",
+            asks="Does the learner keep its promises?",
+            state="not run",
+            why="a fitted model cannot be trained again",
+        ),
+        Outcome(
+            check="row labels",
+            asks="Do the labels of the rows matter?",
+            state="broke",
+            why="the model took longer than 10 s for a batch",
+            seconds=10.0,
+            calls=200,
+        ),
+    )
     return AuditResult(
         subject="credit.skops",
         kind="a fitted classifier of 3 classes (GradientBoostingClassifier)",
@@ -121,10 +268,19 @@ def example() -> AuditResult:
         budget="1m",
         seconds=43.21,
         calls=67_411,
-        words={"model": "models/credit.skops", "data": "applicants.csv", "target": "decision", "protected": ["gender"], "from_files": True},
-        notes=("“decision” was taken for the target, as it was asked for.", "phone is missing in 12 rows: missing was taken for a value of its own."),
+        words={
+            "model": "models/credit.skops",
+            "data": "applicants.csv",
+            "target": "decision",
+            "protected": ["gender"],
+            "from_files": True,
+        },
+        notes=(
+            "“decision” was taken for the target, as it was asked for.",
+            "phone is missing in 12 rows: missing was taken for a value of its own.",
+        ),
         versions={"python": "3.11.9", "datamorphic": "0.1.0", "numpy": "2.4.0", "scikit-learn": "1.9.0"},
-    )  # fmt: skip
+    )
 
 
 def hostile() -> AuditResult:

@@ -75,9 +75,18 @@ def postgres_server():
     with (home / "log").open("w") as log:
         try:
             assert call(
-                "initdb", "-D", data, "-U", USER, "--pwfile", home / "password", "--auth=scram-sha-256",
-                "--encoding=UTF8", "--locale=C", "--no-sync",
-            ), (home / "log").read_text()  # fmt: skip
+                "initdb",
+                "-D",
+                data,
+                "-U",
+                USER,
+                "--pwfile",
+                home / "password",
+                "--auth=scram-sha-256",
+                "--encoding=UTF8",
+                "--locale=C",
+                "--no-sync",
+            ), (home / "log").read_text()
             for _ in range(5):  # somebody else may take the port before the server does
                 port = free_port()
                 options = f"-c listen_addresses=127.0.0.1 -p {port} -k {home} -c fsync=off -c max_connections=40"

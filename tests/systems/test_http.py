@@ -98,16 +98,26 @@ def test_a_post_request_sends_the_case(server):
         ("drip", Status.TIMEOUT, "it did not answer within 0.05 s, in 3 tries", 3),
         ("always/busy", Status.ERROR, "it answered 429 Too Many Requests, in 3 tries", 3),
         ("failing", Status.ERROR, "it answered 500 Internal Server Error, in 3 tries", 3),
-        ("hangup", Status.ERROR, "the connection to 127.0.0.1:PORT/hangup was lost before an answer came, in 3 tries", 3),
+        (
+            "hangup",
+            Status.ERROR,
+            "the connection to 127.0.0.1:PORT/hangup was lost before an answer came, in 3 tries",
+            3,
+        ),
         ("refused", Status.ERROR, 'it answered 422 Unprocessable ...: {"detail": "x is wrong, Bearer ***"}', 1),
         ("nowhere", Status.ERROR, "it answered 404 Not Found: nothing here", 1),
         ("broken", Status.MALFORMED, 'its answer is not JSON: {"data": [{"label": "hi', 1),
         ("half", Status.MALFORMED, "the body of its answer ended too early", 1),
         ("pathless", Status.MALFORMED, "its answer does not have $.data[0].label: $.data is a list of 0 elements", 1),
-        ("elsewhere", Status.ERROR, "it redirects to http://localhost:PORT, which is another host and must not get the request. Use the final address", 1),
+        (
+            "elsewhere",
+            Status.ERROR,
+            "it redirects to http://localhost:PORT, which is another host and must not get the request. Use the final address",
+            1,
+        ),
         ("round", Status.ERROR, "it redirects more than 5 times", 6),
     ],
-)  # fmt: skip
+)
 def test_failures_are_outcomes_of_their_row(server, path, status, message, requests):
     timeout = 0.05 if path in ("slow", "drip") else 5
     with make_service(server, path, timeout=timeout) as service:
@@ -454,12 +464,18 @@ def test_a_server_that_is_down_is_exit_code_3(tmp_path, monkeypatch):
     [
         ("url = ", r"service.toml is not a valid TOML file"),
         ("answer = '$'", r"service.toml does not describe a service"),
-        ("url = 'https://h'\nanser = '$'", r"service.toml has the key 'anser', which is not a parameter of HttpService. Did you mean 'answer'\?"),
+        (
+            "url = 'https://h'\nanser = '$'",
+            r"service.toml has the key 'anser', which is not a parameter of HttpService. Did you mean 'answer'\?",
+        ),
         ("url = 'https://h'\nanswer = 'x'", r"service.toml: A path into a JSON answer begins with \$"),
         ("url = 'https://h'\nca_file = 'no.pem'", r"There is no file '.*no.pem'"),
-        ("url = 'https://h'\n[headers]\nAuthorization = 'Bearer abc'", r"service.toml: 'Authorization' looks like a secret"),
+        (
+            "url = 'https://h'\n[headers]\nAuthorization = 'Bearer abc'",
+            r"service.toml: 'Authorization' looks like a secret",
+        ),
     ],
-)  # fmt: skip
+)
 def test_wrong_descriptions_are_one_line(tmp_path, text, message):
     file = tmp_path / "service.toml"
     file.write_text(text)

@@ -61,7 +61,7 @@ MIXED = Training(
         (lambda d: d.labelled(["z", "b", "z"]), X, "zbz", T),
         (lambda d: d.with_numbers(-d.numbers), -X, "aba", -T),
     ],
-)  # fmt: skip
+)
 def test_changed_copies(data, change, x, y, t):
     made = change(data)
     np.testing.assert_array_equal(made.x, x)
@@ -92,7 +92,11 @@ def test_appended_rows_keep_the_types_of_the_columns():
 
 
 def test_a_new_attribute_gets_a_name_of_its_own():
-    taken = Training(pd.DataFrame([[1.0, 2.0]], columns=["added", "added_"]), Y[:1], pd.DataFrame([[1.0, 2.0]], columns=["added", "added_"]))  # fmt: skip
+    taken = Training(
+        pd.DataFrame([[1.0, 2.0]], columns=["added", "added_"]),
+        Y[:1],
+        pd.DataFrame([[1.0, 2.0]], columns=["added", "added_"]),
+    )
     assert list(taken.with_attribute(1.0).x) == ["added", "added_", "added__"]
     numbered = Training(pd.DataFrame(X), Y, pd.DataFrame(T))
     assert list(numbered.with_attribute(1.0, first=True).x) == [2, 0, 1]
@@ -380,9 +384,17 @@ def test_there_and_back(data):
 
 @in_one_test(
     "case",
-    [None, 3, {}, [], {"x": 1, "t": 2, "y": 3}, {"x": [[1]], "t": [[1, 2]], "y": ["a"]}, {"x": [["u"]], "t": [[1]], "y": ["a"]},
-     {"x": [[1]], "t": [[1]], "y": ["a"], "columns": 7}],
-)  # fmt: skip
+    [
+        None,
+        3,
+        {},
+        [],
+        {"x": 1, "t": 2, "y": 3},
+        {"x": [[1]], "t": [[1, 2]], "y": ["a"]},
+        {"x": [["u"]], "t": [[1]], "y": ["a"]},
+        {"x": [[1]], "t": [[1]], "y": ["a"], "columns": 7},
+    ],
+)
 def test_what_was_meant_for_something_else(case):
     with pytest.raises(DataError):
         training_from_json(case)

@@ -92,15 +92,17 @@ def test_a_violation_shows_the_case_and_how_to_reproduce_it(run):
     """,
     )
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines([
-        "*model violates 'sign': the sign of y makes no difference.",
-        "*1 of 2,000 cases violates it: 0.05% (<0.01% to 0.283% with 95% confidence).",
-        "*case *x=1234, y=1.5*",
-        "*answer *'even'",
-        "*changed *y=-1.5*",
-        "*becomes *'odd'",
-        f"*To reproduce it: pytest test_it.py::test_sign --datamorphic-seed {seed_in(result)}",
-    ])  # fmt: skip
+    result.stdout.fnmatch_lines(
+        [
+            "*model violates 'sign': the sign of y makes no difference.",
+            "*1 of 2,000 cases violates it: 0.05% (<0.01% to 0.283% with 95% confidence).",
+            "*case *x=1234, y=1.5*",
+            "*answer *'even'",
+            "*changed *y=-1.5*",
+            "*becomes *'odd'",
+            f"*To reproduce it: pytest test_it.py::test_sign --datamorphic-seed {seed_in(result)}",
+        ]
+    )
     assert "assert_relation.py" not in result.stdout.str()  # our own depths are hidden
 
 
@@ -125,7 +127,9 @@ def test_the_rerun_command_reproduces_the_violation(run, pytester):
 
 @pytest.mark.slow
 def test_all_violated_relations_are_reported(run):
-    result = run(RARE, rest="""
+    result = run(
+        RARE,
+        rest="""
     def counting(frame, seen=[0]):
         seen[0] += 1
         return np.full(len(frame), seen[0])
@@ -135,7 +139,8 @@ def test_all_violated_relations_are_reported(run):
 
     def test_fine():
         dm.assert_holds(model, DATA, ["repeats", "row order", "batches", "row labels"])
-    """)  # fmt: skip
+    """,
+    )
     result.assert_outcomes(failed=1, passed=1)
     result.stdout.fnmatch_lines(["*violates 'repeats'*", "*violates 'row order'*", "*violates 'sign'*"])
 
@@ -150,7 +155,9 @@ def test_all_violated_relations_are_reported(run):
     ],
 )
 def test_a_model_that_raises_fails_its_test_and_no_other(run, body, told):
-    result = run(RARE, rest=f"""
+    result = run(
+        RARE,
+        rest=f"""
     def broken(frame):
         {body}
 
@@ -159,7 +166,8 @@ def test_a_model_that_raises_fails_its_test_and_no_other(run, body, told):
 
     def test_next():
         dm.assert_holds(model, DATA, "repeats")
-    """)  # fmt: skip
+    """,
+    )
     result.assert_outcomes(failed=1, passed=1)
     result.stdout.fnmatch_lines([told])
 
@@ -286,12 +294,14 @@ def test_violations_are_replayed_first_until_they_are_fixed(run, pytester):
     # one case by chance would hardly find it
     again = run(RARE.replace("WRONG =", "CASES = 1; WRONG ="), "--datamorphic-seed", "1", rest=code)
     again.assert_outcomes(failed=1)
-    again.stdout.fnmatch_lines([
-        "*2 cases that violated it before still do (replayed first).",
-        "*None of 1 new case violates it.",
-        "*case *x=1234, *",
-        "*test_it.py::test_sign *2 of 2 replayed",
-    ])  # fmt: skip
+    again.stdout.fnmatch_lines(
+        [
+            "*2 cases that violated it before still do (replayed first).",
+            "*None of 1 new case violates it.",
+            "*case *x=1234, *",
+            "*test_it.py::test_sign *2 of 2 replayed",
+        ]
+    )
     mended = run(RARE.replace("WRONG = 1234", "CASES = 1; WRONG = -1"), rest=code)
     mended.assert_outcomes(passed=1)
     mended.stdout.fnmatch_lines(["*0 of 2 replayed"])
@@ -413,13 +423,23 @@ SETTINGS = """
         (("--datamorphic-profile=thorough", "--datamorphic-seed=7"), None, "", "cases 3000 seed 7 *"),
         ((), "ci", "datamorphic_profile = thorough", "cases 100 seed 0 *"),
         (("--datamorphic-profile", "default"), "ci", "datamorphic_profile = thorough", "cases 300 *"),
-        ((), None, "datamorphic_profile = thorough\ndatamorphic_seed = 3\ndatamorphic_budget = 2m", "cases 3000 seed 3 budget 2m *"),
+        (
+            (),
+            None,
+            "datamorphic_profile = thorough\ndatamorphic_seed = 3\ndatamorphic_budget = 2m",
+            "cases 3000 seed 3 budget 2m *",
+        ),
         (("--datamorphic-seed", "0"), None, "datamorphic_seed = 3", "cases 300 seed 0 *"),
         (("--datamorphic-budget", "30s", "--datamorphic-update"), None, "", "cases 300 * budget 30s update True"),
-        ((), None, "datamorphic_profile = own\ndatamorphic_profiles =\n    own: cases=5, budget=10s, seed=4", "cases 5 seed 4 budget 10s *"),
+        (
+            (),
+            None,
+            "datamorphic_profile = own\ndatamorphic_profiles =\n    own: cases=5, budget=10s, seed=4",
+            "cases 5 seed 4 budget 10s *",
+        ),
         ((), "own", "datamorphic_profiles =\n    own: cases=9", "cases 9 *"),
     ],
-)  # fmt: skip
+)
 def test_options_variables_and_configuration(run, pytester, monkeypatch, options, variable, ini, told):
     if variable:
         monkeypatch.setenv("DATAMORPHIC_PROFILE", variable)
@@ -498,13 +518,15 @@ TWO = (
 
 def test_statistics_have_one_line_per_relation_violations_first(run):
     result = run(TWO, "--datamorphic-seed", "3")
-    result.stdout.re_match_lines([
-        r"test +relation +cases +violated +calls +seconds$",
-        r"test_it.py::test_two +sign +2,000 +1 +4,\d+ +\d+\.\d\d$",
-        r"test_it.py::test_one +repeats +50 +0 +100 +\d+\.\d\d$",
-        r"test_it.py::test_one +row order +50 +0 +300 +\d+\.\d\d$",
-        r"3 checks, 2,100 cases, 1 violated, 4,\d+ calls; seed 3$",
-    ])  # fmt: skip
+    result.stdout.re_match_lines(
+        [
+            r"test +relation +cases +violated +calls +seconds$",
+            r"test_it.py::test_two +sign +2,000 +1 +4,\d+ +\d+\.\d\d$",
+            r"test_it.py::test_one +repeats +50 +0 +100 +\d+\.\d\d$",
+            r"test_it.py::test_one +row order +50 +0 +300 +\d+\.\d\d$",
+            r"3 checks, 2,100 cases, 1 violated, 4,\d+ calls; seed 3$",
+        ]
+    )
 
 
 def test_assertions_in_fixtures_count(run):
@@ -626,11 +648,13 @@ def test_a_changed_front_fails_and_can_be_updated(run, pytester):
     same.stdout.re_match_lines([r".*front front.parquet +[1-9]\d* +0 "])
     moved = front("25")
     moved.assert_outcomes(failed=1)
-    moved.stdout.fnmatch_lines([
-        "*The border of model differs from the baseline 'front.parquet'.",
-        "*Look first at:*",
-        "*replace the baseline: pytest test_it.py::test_front --datamorphic-update",
-    ])  # fmt: skip
+    moved.stdout.fnmatch_lines(
+        [
+            "*The border of model differs from the baseline 'front.parquet'.",
+            "*Look first at:*",
+            "*replace the baseline: pytest test_it.py::test_front --datamorphic-update",
+        ]
+    )
     front("25", tolerance="0.2").assert_outcomes(passed=1)
     assert pytester.path.joinpath("front.parquet").read_bytes() == written
     front("25", "--datamorphic-update").stdout.fnmatch_lines(["*the baseline was replaced"])
@@ -818,10 +842,12 @@ def test_one_test_per_learner_and_relation(run):
         relation(learner)
     """,
     )
-    result.stdout.fnmatch_lines([
-        "*::test_them?KNeighborsClassifier(n_neighbors=1)-MR-1.2? PASSED*",
-        "*::test_them?GaussianNB()-MR-1.2? PASSED*",
-    ])  # fmt: skip
+    result.stdout.fnmatch_lines(
+        [
+            "*::test_them?KNeighborsClassifier(n_neighbors=1)-MR-1.2? PASSED*",
+            "*::test_them?GaussianNB()-MR-1.2? PASSED*",
+        ]
+    )
     outcomes = result.parseoutcomes()
     assert "failed" not in outcomes
     assert sum(outcomes.values()) == 2 * len(LEARNER_RELATIONS)
@@ -839,13 +865,15 @@ def test_hypotheses_are_reported_and_named_relations_are_strict(run):
     told.stdout.re_match_lines([r".*MR-1\.2\] +MR-1\.2 +\d+ +[1-9]\d* .*a hypothesis only: the table does not have .*"])
     strict = run(LEARNERS, *QUICK, rest=code.replace("RELATIONS", "['MR-1.2']"))
     strict.assert_outcomes(failed=1)
-    strict.stdout.fnmatch_lines([
-        "*FirstColumn() violates 'MR-1.2'*",
-        "*A correct learner of this kind may violate it: the table does not have MR-1.2 of FirstColumn.",
-        "*trained on *",
-        "*To reproduce it: pytest 'test_it.py::test_them?FirstColumn()-MR-1.2?' --datamorphic-seed 0 "
-        "--datamorphic-profile quick",
-    ])  # fmt: skip
+    strict.stdout.fnmatch_lines(
+        [
+            "*FirstColumn() violates 'MR-1.2'*",
+            "*A correct learner of this kind may violate it: the table does not have MR-1.2 of FirstColumn.",
+            "*trained on *",
+            "*To reproduce it: pytest 'test_it.py::test_them?FirstColumn()-MR-1.2?' --datamorphic-seed 0 "
+            "--datamorphic-profile quick",
+        ]
+    )
 
 
 @pytest.mark.slow
@@ -894,10 +922,12 @@ def test_expected_failures_and_what_raises(run):
     """,
     )
     result.assert_outcomes(xfailed=1, xpassed=2, failed=1, passed=1)
-    result.stdout.fnmatch_lines([
-        "*no answer to *: fit on the source data failed: ValueError: no way.",
-        "XFAIL *FirstColumn()-MR-1.2* - it looks at one column",
-    ])  # fmt: skip
+    result.stdout.fnmatch_lines(
+        [
+            "*no answer to *: fit on the source data failed: ValueError: no way.",
+            "XFAIL *FirstColumn()-MR-1.2* - it looks at one column",
+        ]
+    )
 
 
 @pytest.mark.slow

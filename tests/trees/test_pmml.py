@@ -94,19 +94,24 @@ ON_X = [(1.0, "Oslo", 1), (1.5, "Oslo", 1), (2.0, "Oslo", 1)]
         (leaf("d", "<False/>") + BY_X, "", ON_X, "bbc"),
         # more than two ways, the first that holds counts
         (
-            leaf("b", simple("x", "lessThan", 1.2)) + leaf("c", simple("x", "lessThan", 1.8)) + leaf("d", simple("x", "greaterOrEqual", 1.8)),
+            leaf("b", simple("x", "lessThan", 1.2))
+            + leaf("c", simple("x", "lessThan", 1.8))
+            + leaf("d", simple("x", "greaterOrEqual", 1.8)),
             "",
             ON_X,
             "bcd",
         ),
         (
-            leaf("b", among("town", "isIn", "Oslo")) + leaf("c", among("town", "isIn", "Bonn")) + leaf("d", among("town", "isIn", '"Le Havre"')),
+            leaf("b", among("town", "isIn", "Oslo"))
+            + leaf("c", among("town", "isIn", "Bonn"))
+            + leaf("d", among("town", "isIn", '"Le Havre"')),
             "",
             [(0, "Bonn", 0), (0, "Le Havre", 0), (0, "Oslo", 0)],
             "cdb",
         ),
         (
-            leaf("b", among("town", "isNotIn", 'Oslo "Le Havre"')) + leaf("c", among("town", "isIn", '"Oslo" "Le Havre"')),
+            leaf("b", among("town", "isNotIn", 'Oslo "Le Havre"'))
+            + leaf("c", among("town", "isIn", '"Oslo" "Le Havre"')),
             "",
             [(0, "Bonn", 0), (0, "Le Havre", 0), (0, "Oslo", 0)],
             "bcc",
@@ -122,8 +127,14 @@ ON_X = [(1.0, "Oslo", 1), (1.5, "Oslo", 1), (2.0, "Oslo", 1)]
         (leaf("b", simple("town", "equal", "Bonn")), LAST, [(0, "Bonn", 0), (0, "Oslo", 0)], "ba"),
         # the first of a predicate and its surrogates
         (
-            leaf("b", f'<CompoundPredicate booleanOperator="surrogate">{simple("x", "lessThan", 1.5)}{simple("n", "lessThan", 0)}</CompoundPredicate>')
-            + leaf("c", f'<CompoundPredicate booleanOperator="surrogate">{simple("x", "greaterOrEqual", 1.5)}<False/></CompoundPredicate>'),
+            leaf(
+                "b",
+                f'<CompoundPredicate booleanOperator="surrogate">{simple("x", "lessThan", 1.5)}{simple("n", "lessThan", 0)}</CompoundPredicate>',
+            )
+            + leaf(
+                "c",
+                f'<CompoundPredicate booleanOperator="surrogate">{simple("x", "greaterOrEqual", 1.5)}<False/></CompoundPredicate>',
+            ),
             "",
             ON_X,
             "bcc",
@@ -133,7 +144,12 @@ ON_X = [(1.0, "Oslo", 1), (1.5, "Oslo", 1), (2.0, "Oslo", 1)]
         (BY_X, LAST, [*ON_X, (NAN, "Oslo", 0)], "bbca"),
         (leaf("b", simple("x", "lessThan", 1.5)), LAST, [*ON_X, (NAN, "Oslo", 0)], "baaa"),
         (leaf("b", simple("x", "isMissing")) + BY_X.replace('"b"', '"d"'), "", [*ON_X, (NAN, "Oslo", 0)], "ddcb"),
-        (leaf("b", simple("x", "isNotMissing")) + leaf("c", simple("x", "isMissing")), "", [*ON_X, (NAN, "Oslo", 0)], "bbbc"),
+        (
+            leaf("b", simple("x", "isNotMissing")) + leaf("c", simple("x", "isMissing")),
+            "",
+            [*ON_X, (NAN, "Oslo", 0)],
+            "bbbc",
+        ),
         (leaf("b", simple("x", "lessThan", 1.5)) + leaf("c", "<True/>"), "", [*ON_X, (NAN, "Oslo", 0)], "bccc"),
         (
             leaf("b", among("town", "isIn", "Oslo")) + leaf("c", among("town", "isNotIn", "Oslo")),
@@ -142,7 +158,7 @@ ON_X = [(1.0, "Oslo", 1), (1.5, "Oslo", 1), (2.0, "Oslo", 1)]
             "cab",
         ),
     ],
-)  # fmt: skip
+)
 def test_reading_files_of_other_tools(tmp_path, nodes, attributes, rows, expected):
     forest = read(tmp_path, document(tree(nodes, attributes)))
     assert "".join(answers(forest, rows)) == expected
@@ -292,28 +308,97 @@ ON_K = leaf("c", simple("k", "lessOrEqual", 3)) + leaf("b", simple("k", "greater
         (asking("integer", BY_SET.replace("{arr}", "1 2")), [1, 2, 3, None], "bbcb"),
         (asking("double", BY_SET.replace("{arr}", "1 2")), [1.0, 2, 2.5, NAN], "bbcb"),
         (asking("string", BY_SET.replace("{arr}", "p q")), ["p", "q", "r", "another", None], "bbccb"),
-        (asking("string", leaf("b", simple("k", "equal", "p")) + leaf("c", simple("k", "notEqual", "p"))), ["p", "r", None], "bcb"),
+        (
+            asking("string", leaf("b", simple("k", "equal", "p")) + leaf("c", simple("k", "notEqual", "p"))),
+            ["p", "r", None],
+            "bcb",
+        ),
         (asking("string", BY_SET.replace("{arr}", "p q"), attributes=""), ["p", "r"], "bc"),
-        (asking("boolean", leaf("b", simple("k", "equal", "true")) + leaf("c", simple("k", "equal", "false"))), [True, False], "bc"),
+        (
+            asking("boolean", leaf("b", simple("k", "equal", "true")) + leaf("c", simple("k", "equal", "false"))),
+            [True, False],
+            "bc",
+        ),
         # where they are, others are what the document makes of them
-        (asking("string", BY_SET.replace("{arr}", "p"), values=listed("p", "q"), field='invalidValueTreatment="asIs"'), ["p", "q", "r"], "bcc"),
-        (asking("string", BY_SET.replace("{arr}", "p"), values=listed("p", "q"), field='invalidValueTreatment="asMissing"'), ["p", "q", "r"], "bcb"),
-        (asking("string", BY_SET.replace("{arr}", "q r"), values=listed("p", "q"), field='invalidValueTreatment="asMissing"').replace('defaultChild="b"', 'defaultChild="c"'), ["p", "q", "r"], "cbc"),
-        (asking("double", ON_K, values=INTERVAL.format("closedOpen"), field='invalidValueTreatment="asMissing"'), [0, 3, 4, 5, -1], "ccbbb"),
-        (asking("double", ON_K, values=INTERVAL.format("openClosed"), field='invalidValueTreatment="asMissing"'), [0, -1, 1], "bbc"),
-        (asking("double", ON_K, values=INTERVAL.format("openOpen"), field='invalidValueTreatment="asIs"'), [-9, 0, 9], "ccb"),
-        (asking("float", ON_K, values='<Interval closure="closedClosed" rightMargin="0.1"/>', field='invalidValueTreatment="asMissing"'), [0.1, 0.2], "cb"),
+        (
+            asking(
+                "string", BY_SET.replace("{arr}", "p"), values=listed("p", "q"), field='invalidValueTreatment="asIs"'
+            ),
+            ["p", "q", "r"],
+            "bcc",
+        ),
+        (
+            asking(
+                "string",
+                BY_SET.replace("{arr}", "p"),
+                values=listed("p", "q"),
+                field='invalidValueTreatment="asMissing"',
+            ),
+            ["p", "q", "r"],
+            "bcb",
+        ),
+        (
+            asking(
+                "string",
+                BY_SET.replace("{arr}", "q r"),
+                values=listed("p", "q"),
+                field='invalidValueTreatment="asMissing"',
+            ).replace('defaultChild="b"', 'defaultChild="c"'),
+            ["p", "q", "r"],
+            "cbc",
+        ),
+        (
+            asking("double", ON_K, values=INTERVAL.format("closedOpen"), field='invalidValueTreatment="asMissing"'),
+            [0, 3, 4, 5, -1],
+            "ccbbb",
+        ),
+        (
+            asking("double", ON_K, values=INTERVAL.format("openClosed"), field='invalidValueTreatment="asMissing"'),
+            [0, -1, 1],
+            "bbc",
+        ),
+        (
+            asking("double", ON_K, values=INTERVAL.format("openOpen"), field='invalidValueTreatment="asIs"'),
+            [-9, 0, 9],
+            "ccb",
+        ),
+        (
+            asking(
+                "float",
+                ON_K,
+                values='<Interval closure="closedClosed" rightMargin="0.1"/>',
+                field='invalidValueTreatment="asMissing"',
+            ),
+            [0.1, 0.2],
+            "cb",
+        ),
         (asking("integer", ON_K, values=listed(1, 2), field='invalidValueTreatment="asMissing"'), [1, 2, 0], "ccb"),
         # several values stand for a missing one, texts too
         (asking("double", ON_K, values=listed(-999, -1, how="missing")), [-999.0, -1, 0], "bbc"),
         (asking("double", ON_K, values=listed("NA", -1, "?", how="missing")), ["NA", -1, 0, "?", None], "bbcbb"),
-        (asking("string", BY_SET.replace("{arr}", "p"), values=listed("NA", "?", how="missing")), ["NA", "?", "p", "q"], "bbbc"),
+        (
+            asking("string", BY_SET.replace("{arr}", "p"), values=listed("NA", "?", how="missing")),
+            ["NA", "?", "p", "q"],
+            "bbbc",
+        ),
         (asking("integer", BY_SET.replace("{arr}", "1"), values=listed(-1, -2, how="missing")), [-1, -2, 1, 2], "bbbc"),
         # what can be told of a missing value comes before its default
-        (asking("double", leaf("b", simple("k", "isNotMissing")) + leaf("c", simple("k", "isMissing"))), [1, NAN], "bc"),
-        (asking("double", leaf("b", simple("k", "isMissing")) + leaf("c", "<True/>"), field='missingValueReplacement="3"'), [1, NAN], "cc"),
+        (
+            asking("double", leaf("b", simple("k", "isNotMissing")) + leaf("c", simple("k", "isMissing"))),
+            [1, NAN],
+            "bc",
+        ),
+        (
+            asking(
+                "double",
+                leaf("b", simple("k", "isMissing")) + leaf("c", "<True/>"),
+                field='missingValueReplacement="3"',
+            ),
+            [1, NAN],
+            "cc",
+        ),
     ],
-)  # fmt: skip
+)
 def test_values_are_valid_invalid_or_missing_as_the_document_says(tmp_path, text, rows, expected):
     forest = read(tmp_path, text)
     assert told(forest, rows) == expected
@@ -327,7 +412,11 @@ def test_values_are_valid_invalid_or_missing_as_the_document_says(tmp_path, text
 @in_one_test(
     ("text", "rows", "message"),
     [
-        (asking("string", BY_SET.replace("{arr}", "p"), values=listed("p", "q")), ["p", "r"], "row 1: 'r' is a value for which"),
+        (
+            asking("string", BY_SET.replace("{arr}", "p"), values=listed("p", "q")),
+            ["p", "r"],
+            "row 1: 'r' is a value for which",
+        ),
         (asking("double", ON_K, values=INTERVAL.format("openOpen")), [1, 0], "row 1: '0' is outside the values"),
         (asking("string", BY_SET.replace("{arr}", "1 2")), [1, 2], "'1' is not a text"),
         (asking("integer", BY_SET.replace("{arr}", "1 2")), ["1", "2"], "'1' is a text"),
@@ -335,12 +424,19 @@ def test_values_are_valid_invalid_or_missing_as_the_document_says(tmp_path, text
         (asking("string", BY_SET.replace("{arr}", "p"), attributes=""), ["p", None], "takes no missing values"),
         # a surrogate asks another question of rows where the first cannot be answered
         (
-            asking("double", leaf("b", f'<CompoundPredicate booleanOperator="surrogate">{simple("k", "lessThan", 1)}<True/></CompoundPredicate>') + leaf("c", "<True/>")),
+            asking(
+                "double",
+                leaf(
+                    "b",
+                    f'<CompoundPredicate booleanOperator="surrogate">{simple("k", "lessThan", 1)}<True/></CompoundPredicate>',
+                )
+                + leaf("c", "<True/>"),
+            ),
             [NAN],
             "takes no missing values",
         ),
     ],
-)  # fmt: skip
+)
 def test_rows_without_an_answer_are_refused(tmp_path, text, rows, message):
     with pytest.raises(DataError, match=message):
         told(read(tmp_path, text), rows)
@@ -442,22 +538,52 @@ def segment_with(told):
         (document(tree(BY_X, 'missingValueStrategy="guess"')), "missingValueStrategy='guess'"),
         (document(tree(BY_X, 'x-other="1"')), "x-other='1'"),
         (document(tree(BY_X + "<Regression/>")), "A Node .* holds 'Regression'"),
-        (document(IN_A_SEGMENT.replace("<True/>", "<True/><VariableWeight field='x'/>", 1)), "A Segment .* holds 'VariableWeight'"),
-        (document(chain("logit", table("b", "s0"), table("c")).replace('coefficient="1"', 'coefficient="1" exponent="2"')), "exponent='2'"),
-        (document(chain("logit", table("b", "s0"), table("c")).replace('coefficient="1"/>', 'coefficient="1"/><CategoricalPredictor/>')), "'CategoricalPredictor'"),
-        (document(chain("logit", table("b", "s0"), table("c")).replace("predictedValue", "transformedValue")), "OutputField for its predictedValue"),
-        (document(chain("logit", table("b", "s0"), table("c")).replace('"logit">', '"logit">' + targets(max=0))), "label"),
+        (
+            document(IN_A_SEGMENT.replace("<True/>", "<True/><VariableWeight field='x'/>", 1)),
+            "A Segment .* holds 'VariableWeight'",
+        ),
+        (
+            document(
+                chain("logit", table("b", "s0"), table("c")).replace('coefficient="1"', 'coefficient="1" exponent="2"')
+            ),
+            "exponent='2'",
+        ),
+        (
+            document(
+                chain("logit", table("b", "s0"), table("c")).replace(
+                    'coefficient="1"/>', 'coefficient="1"/><CategoricalPredictor/>'
+                )
+            ),
+            "'CategoricalPredictor'",
+        ),
+        (
+            document(chain("logit", table("b", "s0"), table("c")).replace("predictedValue", "transformedValue")),
+            "OutputField for its predictedValue",
+        ),
+        (
+            document(chain("logit", table("b", "s0"), table("c")).replace('"logit">', '"logit">' + targets(max=0))),
+            "label",
+        ),
         (with_schema(missingValueTreatment="returnInvalid"), "'x' has no answer for missing values"),
         (segment_with('missingValueReplacement="1"'), "inner model .* replaces missing values of 'x'"),
         (segment_with('outliers="asExtremeValues"'), "'x' treats outliers"),
         (document(tree(BY_X, schema=SCHEMA.replace('name="n"', 'name="n" usageType="target"'))), "several targets"),
-        (asking("string", BY_SET.replace("{arr}", "p"), values=listed("p"), field='invalidValueTreatment="asValue"'), "'k' treats invalid values as 'asValue'"),
+        (
+            asking("string", BY_SET.replace("{arr}", "p"), values=listed("p"), field='invalidValueTreatment="asValue"'),
+            "'k' treats invalid values as 'asValue'",
+        ),
         (asking("string", BY_SET.replace("{arr}", "p"), values=listed("z", how="invalid")), "'k' lists invalid values"),
         (asking("integer", ON_K, values=listed(3, 1, 2), optype="ordinal"), "'k' is ordinal"),
         (asking("float", BY_SET.replace("{arr}", "0.1")), "'k' of type 'float' with a set of fractions"),
-        (asking("double", BY_SET.replace("{arr}", "1"), values=INTERVAL.format("openOpen")), "'k' has categories and is limited"),
+        (
+            asking("double", BY_SET.replace("{arr}", "1"), values=INTERVAL.format("openOpen")),
+            "'k' has categories and is limited",
+        ),
         (asking("date", leaf("b", simple("k", "equal", "2020-01-01")) + leaf("c", "<True/>")), "'k' of type 'date'"),
-        (asking("boolean", leaf("b", simple("k", "equal", "maybe")) + leaf("c", "<True/>")), "'k'.*'true' or 'false'.*'maybe'"),
+        (
+            asking("boolean", leaf("b", simple("k", "equal", "maybe")) + leaf("c", "<True/>")),
+            "'k'.*'true' or 'false'.*'maybe'",
+        ),
         (asking("string", leaf("b", simple("k", "equal")) + leaf("c", "<True/>")), "'k' has no value"),
         (asking("string", leaf("b", among("k", "isNear", "p")) + leaf("c", "<True/>")), "operator 'isNear'"),
         # derived fields that do more than to change a type, or not the same everywhere
@@ -465,12 +591,21 @@ def segment_with(told):
         (transformed(derived("x", "double", 'mapMissingTo="1"')), "'x2', which is not an active field"),
         (transformed(derived("x", "double"), derived("n", "double")), "'x2', which is not an active field"),
         (transformed(derived("x", "float"), nodes=BY_X + leaf("d", simple("x2", "lessThan", 1))), "'float' and others"),
-        (document(number(1).replace("</MiningSchema>", "</MiningSchema>" + targets(castInteger="up"))), "castInteger='up'"),
-        (document(number(1).replace("</MiningSchema>", "</MiningSchema><Targets><Target/><Target/></Targets>")), "several Targets"),
-        (document(segments("average", number(1), function="regression", after=targets(rescaleConstant=1))), "only a rescaleConstant for a sum"),
+        (
+            document(number(1).replace("</MiningSchema>", "</MiningSchema>" + targets(castInteger="up"))),
+            "castInteger='up'",
+        ),
+        (
+            document(number(1).replace("</MiningSchema>", "</MiningSchema><Targets><Target/><Target/></Targets>")),
+            "several Targets",
+        ),
+        (
+            document(segments("average", number(1), function="regression", after=targets(rescaleConstant=1))),
+            "only a rescaleConstant for a sum",
+        ),
         (document(constant("a").replace("</MiningSchema>", "</MiningSchema>" + targets(max=1))), "rounds a label"),
     ],
-)  # fmt: skip
+)
 def test_unsupported_content_is_refused(tmp_path, text, message):
     with pytest.raises(ModelError, match=message):
         read(tmp_path, text)
@@ -653,30 +788,83 @@ DEEP = 100_000
         (document(tree(leaf("b", simple("x", "resembles", 1)))), ModelError, "operator 'resembles'"),
         (document(tree(leaf("b", simple("x", "lessThan", 1)))), ModelError, "do not take all rows"),
         (document(tree(leaf("b", simple("town", "lessThan", "Oslo")))), ModelError, "compared by 'lessThan'"),
-        (document(tree(leaf("b", '<CompoundPredicate booleanOperator="or"><True/></CompoundPredicate>'))), ModelError, "'or'"),
+        (
+            document(tree(leaf("b", '<CompoundPredicate booleanOperator="or"><True/></CompoundPredicate>'))),
+            ModelError,
+            "'or'",
+        ),
         (document(tree("").replace("<True/>", simple("x", "lessThan", 1))), ModelError, "must take all"),
-        (document(tree(BY_X + leaf("d", simple("n", "lessThan", 1))), fields=FIELDS.replace('"integer"', '"float"')), ModelError, "'float' and others"),
+        (
+            document(tree(BY_X + leaf("d", simple("n", "lessThan", 1))), fields=FIELDS.replace('"integer"', '"float"')),
+            ModelError,
+            "'float' and others",
+        ),
         (document(tree(BY_X), fields=""), ModelError, "not in the DataDictionary"),
-        (document(tree(BY_X, schema=SCHEMA.replace('name="x"', 'name="x" outliers="asMissingValues"'))), ModelError, "outliers"),
+        (
+            document(tree(BY_X, schema=SCHEMA.replace('name="x"', 'name="x" outliers="asMissingValues"'))),
+            ModelError,
+            "outliers",
+        ),
         (document(segments("selectFirst", constant("a"))), ModelError, "'selectFirst' is not supported"),
-        (document(segments("median", number(1), number(2), function="regression")), ModelError, "combines 2 trees by 'median'"),
+        (
+            document(segments("median", number(1), number(2), function="regression")),
+            ModelError,
+            "combines 2 trees by 'median'",
+        ),
         (document(segments("modelChain", constant("a"))), ModelError, "end in a RegressionModel"),
-        (document(segments("sum", '<RegressionModel functionName="regression"/>', function="regression")), ModelError, "holds RegressionModel"),
+        (
+            document(segments("sum", '<RegressionModel functionName="regression"/>', function="regression")),
+            ModelError,
+            "holds RegressionModel",
+        ),
         (document(segments("sum")), ModelError, "no segments"),
-        (document(segments("sum", number(1)).replace('weight="1"><True/>', f'>{simple("x", "lessThan", 1)}')), ModelError, "only to some rows"),
-        (document(segments("sum", number(1), function="regression", after=PLUS.replace("rescaleConstant", "rescaleFactor"))), ModelError, "rescales"),
+        (
+            document(segments("sum", number(1)).replace('weight="1"><True/>', f">{simple('x', 'lessThan', 1)}")),
+            ModelError,
+            "only to some rows",
+        ),
+        (
+            document(
+                segments(
+                    "sum", number(1), function="regression", after=PLUS.replace("rescaleConstant", "rescaleFactor")
+                )
+            ),
+            ModelError,
+            "rescales",
+        ),
         # so deep that nothing may call itself
         ('<PMML version="4.4">' + "<a>" * DEEP + "</a>" * DEEP + "</PMML>", ModelError, "Found no model"),
         (document(tree('<Node id="n"><True/>' * 20_000 + "</Node>" * 20_000)), ModelError, "leaf 'n' .* has no score"),
         (
-            document(tree(leaf("b", '<CompoundPredicate booleanOperator="surrogate">' * 20_000 + "</CompoundPredicate>" * 20_000))),
+            document(
+                tree(
+                    leaf(
+                        "b",
+                        '<CompoundPredicate booleanOperator="surrogate">' * 20_000 + "</CompoundPredicate>" * 20_000,
+                    )
+                )
+            ),
             ModelError,
             "CompoundPredicate",
         ),
-        (document(segments("modelChain", *['<MiningModel functionName="regression"><Segmentation multipleModelMethod="modelChain"><Segment><True/>' * 2000 + "</Segment></Segmentation></MiningModel>" * 2000] * 2)), ModelError, "end in a RegressionModel"),
+        (
+            document(
+                segments(
+                    "modelChain",
+                    *[
+                        '<MiningModel functionName="regression"><Segmentation multipleModelMethod="modelChain"><Segment><True/>'
+                        * 2000
+                        + "</Segment></Segmentation></MiningModel>" * 2000
+                    ]
+                    * 2,
+                )
+            ),
+            ModelError,
+            "end in a RegressionModel",
+        ),
     ],
     ids=range(35),
-)  # fmt: skip
+)
 def test_files_that_are_not_pmml_are_refused(tmp_path, text, error, message):
     with pytest.raises(error, match=message):
         read(tmp_path, text)

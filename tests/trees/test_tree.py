@@ -218,8 +218,15 @@ def test_the_nearest_row_is_the_one_that_is_changed_least():
 
 @pytest.mark.slow
 def test_examples_keep_to_a_space():
-    tight = dm.Space([dm.Integer("age", 18, 90), dm.Continuous("income", 0, 20_000), dm.Continuous("debt", -5, 5),
-                      dm.Categorical("owner", [False]), dm.Categorical("grade", [1, 5])])  # fmt: skip
+    tight = dm.Space(
+        [
+            dm.Integer("age", 18, 90),
+            dm.Continuous("income", 0, 20_000),
+            dm.Continuous("debt", -5, 5),
+            dm.Categorical("owner", [False]),
+            dm.Categorical("grade", [1, 5]),
+        ]
+    )
     found = cover(TREE, FEW, space=tight)
     near = LOANS[~LOANS.owner & (LOANS.grade != 2)][:1]
     made, refused = 0, 0
@@ -332,12 +339,23 @@ SCALED = {
     "scaler": make_pipeline(StandardScaler(), DecisionTreeClassifier(random_state=0)),
     "imputer, scaler": make_pipeline(SimpleImputer(), RobustScaler(), RandomForestClassifier(3, random_state=0)),
     "pipeline within": Pipeline(
-        [("before", make_pipeline(MinMaxScaler(), "passthrough", FunctionTransformer())), ("tree", DecisionTreeClassifier(random_state=0))]
+        [
+            ("before", make_pipeline(MinMaxScaler(), "passthrough", FunctionTransformer())),
+            ("tree", DecisionTreeClassifier(random_state=0)),
+        ]
     ),
-    "scalers": make_pipeline(StandardScaler(), MinMaxScaler((-5, 7)), BaggingClassifier(DecisionTreeClassifier(), 3, max_features=0.7, random_state=0)),
+    "scalers": make_pipeline(
+        StandardScaler(),
+        MinMaxScaler((-5, 7)),
+        BaggingClassifier(DecisionTreeClassifier(), 3, max_features=0.7, random_state=0),
+    ),
     "nothing before": make_pipeline("passthrough", DecisionTreeClassifier(random_state=0)),
-    "search": GridSearchCV(make_pipeline(StandardScaler(), DecisionTreeClassifier(random_state=0)), {"decisiontreeclassifier__max_depth": [2, 9]}, cv=2),
-}  # fmt: skip
+    "search": GridSearchCV(
+        make_pipeline(StandardScaler(), DecisionTreeClassifier(random_state=0)),
+        {"decisiontreeclassifier__max_depth": [2, 9]},
+        cv=2,
+    ),
+}
 
 
 @pytest.mark.slow
@@ -578,33 +596,90 @@ def holed(value, column="income"):
 
 
 BAD = {
-    "an unfitted tree": (lambda: cover(DecisionTreeClassifier(), FEW), ModelError, "This DecisionTreeClassifier is not fitted"),
+    "an unfitted tree": (
+        lambda: cover(DecisionTreeClassifier(), FEW),
+        ModelError,
+        "This DecisionTreeClassifier is not fitted",
+    ),
     "an unfitted forest": (lambda: cover(RandomForestClassifier(), FEW), ModelError, "not fitted"),
-    "an unfitted pipeline": (lambda: cover(make_pipeline(StandardScaler(), DecisionTreeClassifier()), FEW), ModelError, "not fitted"),
+    "an unfitted pipeline": (
+        lambda: cover(make_pipeline(StandardScaler(), DecisionTreeClassifier()), FEW),
+        ModelError,
+        "not fitted",
+    ),
     "a class": (lambda: cover(DecisionTreeClassifier, FEW), ModelError, "is a class, not a fitted model"),
-    "another model": (lambda: cover(KNeighborsClassifier().fit(LOANS, GIVEN), FEW), ModelError, "KNeighborsClassifier is not a readable decision tree"),
-    "another model has a way": (lambda: cover(LogisticRegression().fit(MATRIX[:, :1], GIVEN), FEW), ModelError, "surrogate=True (--surrogate"),
+    "another model": (
+        lambda: cover(KNeighborsClassifier().fit(LOANS, GIVEN), FEW),
+        ModelError,
+        "KNeighborsClassifier is not a readable decision tree",
+    ),
+    "another model has a way": (
+        lambda: cover(LogisticRegression().fit(MATRIX[:, :1], GIVEN), FEW),
+        ModelError,
+        "surrogate=True (--surrogate",
+    ),
     "a function": (lambda: cover(lambda frame: frame, FEW), ModelError, "function is not a readable decision tree"),
     "a string": (lambda: cover("tree.joblib", FEW), ModelError, "str is not a readable decision tree"),
-    "an isolation forest": (lambda: cover(IsolationForest(n_estimators=2).fit(LOANS), FEW), ModelError, "IsolationForest is not a readable decision tree"),
+    "an isolation forest": (
+        lambda: cover(IsolationForest(n_estimators=2).fit(LOANS), FEW),
+        ModelError,
+        "IsolationForest is not a readable decision tree",
+    ),
     "bagging of others": (
-        lambda: cover(BaggingClassifier(KNeighborsClassifier(), 2).fit(LOANS, GIVEN), FEW), ModelError, "an ensemble of KNeighborsClassifier"),
+        lambda: cover(BaggingClassifier(KNeighborsClassifier(), 2).fit(LOANS, GIVEN), FEW),
+        ModelError,
+        "an ensemble of KNeighborsClassifier",
+    ),
     "bagging of forests": (
-        lambda: cover(BaggingClassifier(RandomForestClassifier(2), 2).fit(LOANS, GIVEN), FEW), ModelError, "an ensemble of RandomForestClassifier"),
+        lambda: cover(BaggingClassifier(RandomForestClassifier(2), 2).fit(LOANS, GIVEN), FEW),
+        ModelError,
+        "an ensemble of RandomForestClassifier",
+    ),
     "a step that makes columns": (
         lambda: cover(make_pipeline(StandardScaler(), PCA(2), DecisionTreeClassifier()).fit(LOANS, GIVEN), FEW),
-        ModelError, "step 'pca' (PCA) before the trees does not keep the columns"),
+        ModelError,
+        "step 'pca' (PCA) before the trees does not keep the columns",
+    ),
     "a step that mixes columns": (
-        lambda: cover(make_pipeline(Normalizer(), DecisionTreeClassifier()).fit(LOANS, GIVEN), FEW), ModelError, "model[:-1].transform(data)"),
+        lambda: cover(make_pipeline(Normalizer(), DecisionTreeClassifier()).fit(LOANS, GIVEN), FEW),
+        ModelError,
+        "model[:-1].transform(data)",
+    ),
     "a step that adds columns": (
-        lambda: cover(make_pipeline(SimpleImputer(add_indicator=True), DecisionTreeClassifier()).fit(LOANS.mask(LOANS.age > 80).astype(float), GIVEN), FEW),
-        ModelError, "'simpleimputer' (SimpleImputer) before the trees does not keep"),
+        lambda: cover(
+            make_pipeline(SimpleImputer(add_indicator=True), DecisionTreeClassifier()).fit(
+                LOANS.mask(LOANS.age > 80).astype(float), GIVEN
+            ),
+            FEW,
+        ),
+        ModelError,
+        "'simpleimputer' (SimpleImputer) before the trees does not keep",
+    ),
     "encoded columns": (
-        lambda: cover(make_pipeline(ColumnTransformer([("hot", OneHotEncoder(), ["grade"])]), DecisionTreeClassifier()).fit(LOANS, GIVEN), FEW),
-        ModelError, "ColumnTransformer"),
-    "a column that is not there": (lambda: cover(TREE, FEW.drop(columns="age")), ModelError, "1 of them are not in the data: 'age'"),
-    "a column by another name": (lambda: cover(TREE, FEW.rename(columns={"income": "incomes"})), ModelError, "Did you mean 'incomes'?"),
-    "a column too many": (lambda: cover(NAMELESS, FEW.assign(given=1)), ModelError, "fitted on 5 columns but the data have 6. Give"),
+        lambda: cover(
+            make_pipeline(ColumnTransformer([("hot", OneHotEncoder(), ["grade"])]), DecisionTreeClassifier()).fit(
+                LOANS, GIVEN
+            ),
+            FEW,
+        ),
+        ModelError,
+        "ColumnTransformer",
+    ),
+    "a column that is not there": (
+        lambda: cover(TREE, FEW.drop(columns="age")),
+        ModelError,
+        "1 of them are not in the data: 'age'",
+    ),
+    "a column by another name": (
+        lambda: cover(TREE, FEW.rename(columns={"income": "incomes"})),
+        ModelError,
+        "Did you mean 'incomes'?",
+    ),
+    "a column too many": (
+        lambda: cover(NAMELESS, FEW.assign(given=1)),
+        ModelError,
+        "fitted on 5 columns but the data have 6. Give",
+    ),
     "an array with the target": (lambda: cover(NAMELESS, np.ones((3, 6))), ModelError, "such as the target"),
     "a target that is not there": (lambda: cover(TREE, FEW, target="givn"), DataError, "'givn' is not in the data"),
     "a target among the inputs": (lambda: cover(TREE, FEW, target="age"), DataError, "'age' is one of the inputs"),
@@ -618,28 +693,65 @@ BAD = {
     "infinity": (lambda: cover(TREE, holed(np.inf)), DataError, "Column 'income', row 3: 'inf' is infinite"),
     "a number too large": (lambda: cover(TREE, holed(1e39)), DataError, "too large for single precision"),
     "missing values where none may be": (
-        lambda: cover(BOOSTED, holed(None)), DataError, "is missing, but GradientBoostingClassifier takes no missing values"),
+        lambda: cover(BOOSTED, holed(None)),
+        DataError,
+        "is missing, but GradientBoostingClassifier takes no missing values",
+    ),
     "what a step does not take": (
-        lambda: cover(SCALED["imputer, scaler"].fit(LOANS.astype(float), GIVEN), holed("much")), DataError, "steps before the trees failed on"),
+        lambda: cover(SCALED["imputer, scaler"].fit(LOANS.astype(float), GIVEN), holed("much")),
+        DataError,
+        "steps before the trees failed on",
+    ),
     "another criterion": (lambda: cover(TREE, FEW, criterion="MCDC"), ArgumentError, "must be one of 'DTC'"),
     "a space that is none": (lambda: cover(TREE, FEW, space=FEW), ArgumentError, "must be a Space"),
-    "a space of other features": (lambda: cover(TREE, FEW, space=dm.Space([dm.Continuous("x")])), ArgumentError, "no feature 'age'"),
+    "a space of other features": (
+        lambda: cover(TREE, FEW, space=dm.Space([dm.Continuous("x")])),
+        ArgumentError,
+        "no feature 'age'",
+    ),
     "a leaf that is not there": (lambda: cover(TREE, FEW).rule(10_000), ArgumentError, "an int in the range [0, "),
     "a leaf by name": (lambda: cover(TREE, FEW).example("a"), ArgumentError, "Got 'a' instead"),
     "rows below nought": (lambda: cover(TREE, FEW).uncovered(-1), ArgumentError, "'n' parameter"),
     "several rows to start from": (lambda: cover(TREE, FEW).example(0, FEW), DataError, "near must be one row. Got 15"),
-    "half a row to start from": (lambda: cover(TREE, FEW).example(0, {"age": 3}), ModelError, "4 of them are not in the data"),
-    "a matrix too narrow": (lambda: find_leaves(read_trees(TREE)[0], MATRIX[:, :3]), ArgumentError, "a matrix of 5 columns"),
-    "a surrogate of few points": (lambda: fit_surrogate(lambda f: f.age > 40, POINTS[:10]), DataError, "Only 10 different points have an answer, but a surrogate needs at least 20"),
+    "half a row to start from": (
+        lambda: cover(TREE, FEW).example(0, {"age": 3}),
+        ModelError,
+        "4 of them are not in the data",
+    ),
+    "a matrix too narrow": (
+        lambda: find_leaves(read_trees(TREE)[0], MATRIX[:, :3]),
+        ArgumentError,
+        "a matrix of 5 columns",
+    ),
+    "a surrogate of few points": (
+        lambda: fit_surrogate(lambda f: f.age > 40, POINTS[:10]),
+        DataError,
+        "Only 10 different points have an answer, but a surrogate needs at least 20",
+    ),
     "a surrogate of no answers": (lambda: fit_surrogate([None] * 50, POINTS), DataError, "0 different points"),
-    "answers too few": (lambda: fit_surrogate(lambda f: [1, 2], POINTS), DataError, "One answer per point is expected, that is 50. Got 2"),
+    "answers too few": (
+        lambda: fit_surrogate(lambda f: [1, 2], POINTS),
+        DataError,
+        "One answer per point is expected, that is 50. Got 2",
+    ),
     "answers that are none": (lambda: fit_surrogate(lambda f: None, POINTS), DataError, "Got NoneType"),
     "a frame as points": (lambda: fit_surrogate([1] * 15, FEW), ArgumentError, "must be Points of a space"),
-    "labels as numbers": (lambda: fit_surrogate(["a"] * 50, POINTS, numbers=True), DataError, "must be numbers. Got 'a'"),
-    "a surrogate of one leaf": (lambda: fit_surrogate([1] * 50, POINTS, max_leaves=1), ArgumentError, "'max_leaves' parameter"),
+    "labels as numbers": (
+        lambda: fit_surrogate(["a"] * 50, POINTS, numbers=True),
+        DataError,
+        "must be numbers. Got 'a'",
+    ),
+    "a surrogate of one leaf": (
+        lambda: fit_surrogate([1] * 50, POINTS, max_leaves=1),
+        ArgumentError,
+        "'max_leaves' parameter",
+    ),
     "a space for a surrogate": (
-        lambda: cover(fit_surrogate([1] * 50, POINTS), FEW, space=SPACE), ArgumentError, "A surrogate has its own space"),
-}  # fmt: skip
+        lambda: cover(fit_surrogate([1] * 50, POINTS), FEW, space=SPACE),
+        ArgumentError,
+        "A surrogate has its own space",
+    ),
+}
 
 
 @in_one_test("name", BAD)

@@ -23,18 +23,38 @@ FOLDER = Path(__file__).resolve().parent
 PAUSE_SECONDS = "0.05"  # per batch, so that a run lasts long enough to be stopped midway
 MIN_STORED_ANSWERS = 8  # journal entries before a run is stopped
 EXPLORE = (
-    "explore", "stored_system:StoredSystem", "--walks", "18", "--walk-distance", "8", "--steps", "8", "--seeds", "40",
-    "--seed", "3", "--batch", "6",
-)  # fmt: skip
+    "explore",
+    "stored_system:StoredSystem",
+    "--walks",
+    "18",
+    "--walk-distance",
+    "8",
+    "--steps",
+    "8",
+    "--seeds",
+    "40",
+    "--seed",
+    "3",
+    "--batch",
+    "6",
+)
 OTHERS = (
     ("explore", "--subject", "Box 1", "--walks", "40", "--seeds", "20"),
     (
-        "check", "sklearn.neighbors:KNeighborsClassifier", "--param", "n_neighbors=3", "--inputs", "10", "--relation",
-        "MR-0", "--relation", "MR-1.1",
+        "check",
+        "sklearn.neighbors:KNeighborsClassifier",
+        "--param",
+        "n_neighbors=3",
+        "--inputs",
+        "10",
+        "--relation",
+        "MR-0",
+        "--relation",
+        "MR-1.1",
     ),
     ("test", "stored_system:StoredSystem", "--only", "answers", "--only", "repeats", "--only", "borders"),
     ("laws", "stored_system:FaultySystem", "--examples", "30"),
-)  # fmt: skip
+)
 
 
 def start(folder: Path, *arguments: str, pause: str = "0") -> subprocess.Popen[bytes]:

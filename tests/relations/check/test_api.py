@@ -36,8 +36,18 @@ from datamorphic.systems.learner import Learner
 from support.cases import LONG, in_one_test
 
 COLUMNS = [
-    "relation", "purpose", "necessary", "strictness", "inputs", "violated", "inapplicable", "undefined", "rate", "low", "high",
-]  # fmt: skip
+    "relation",
+    "purpose",
+    "necessary",
+    "strictness",
+    "inputs",
+    "violated",
+    "inapplicable",
+    "undefined",
+    "rate",
+    "low",
+    "high",
+]
 EVIL = "<script>alert(1)</script>"
 
 
@@ -240,7 +250,14 @@ def test_odds_are_judged_by_scores_whether_or_not_they_must_double():
     hoped = check(KNN(3), relations="MR-3.2 odds")
     assert entry(hoped, "MR-3.2 odds").expected
     assert entry(hoped, "MR-3.2 odds").changed
-    unknown = type("Probable", (Stranger,), {"predict_proba": lambda self, X: self.inner.predict_proba(X), "classes_": property(lambda self: self.inner.classes_)})  # fmt: skip
+    unknown = type(
+        "Probable",
+        (Stranger,),
+        {
+            "predict_proba": lambda self, X: self.inner.predict_proba(X),
+            "classes_": property(lambda self: self.inner.classes_),
+        },
+    )
     assert entry(check(unknown(3), relations="MR-3.2 odds"), "MR-3.2 odds").changed
     labels = check(KNN(3), relations="MR-3.2 odds", strictness={"MR-3.2 odds": "class_exact"})
     assert not entry(labels, "MR-3.2 odds").changed
@@ -302,15 +319,27 @@ def relation(name, **methods):
 @in_one_test(
     ("methods", "says"),
     [
-        ({"follow_up": lambda self, data, labels, rng: 1 / 0}, r"follow_up\(\) of the relation 'own' failed: ZeroDivision"),
+        (
+            {"follow_up": lambda self, data, labels, rng: 1 / 0},
+            r"follow_up\(\) of the relation 'own' failed: ZeroDivision",
+        ),
         ({"follow_up": lambda self, data, labels, rng: None}, "must return training data.* Got NoneType"),
         ({"follow_up": lambda self, data, labels, rng: data.x}, "must return training data.* Got ndarray"),
         ({"follow_up": lambda self, data, labels, rng: data.cases([0, 0])}, "gave 2 test cases .* for 1 test case"),
-        ({"follow_up": lambda self, data, labels, rng: data, "expected": lambda self, *given: "a"}, r"labels of shape \(\)"),
-        ({"follow_up": lambda self, data, labels, rng: data, "why_not": lambda self, *given: {}["k"]}, r"why_not\(\) of the relation 'own'"),
-        ({"follow_up": lambda self, data, labels, rng: data, "source": lambda self, *given: {}["k"]}, r"source\(\) of the relation 'own'"),
+        (
+            {"follow_up": lambda self, data, labels, rng: data, "expected": lambda self, *given: "a"},
+            r"labels of shape \(\)",
+        ),
+        (
+            {"follow_up": lambda self, data, labels, rng: data, "why_not": lambda self, *given: {}["k"]},
+            r"why_not\(\) of the relation 'own'",
+        ),
+        (
+            {"follow_up": lambda self, data, labels, rng: data, "source": lambda self, *given: {}["k"]},
+            r"source\(\) of the relation 'own'",
+        ),
     ],
-)  # fmt: skip
+)
 def test_an_invalid_relation_is_named(methods, says):
     with pytest.raises(TestSystemError, match=says):
         check(KNN(1), relations=[relation("own", **methods)], inputs=3)
@@ -329,8 +358,10 @@ def test_a_fitted_model_is_also_queried():
     assert asked.passed
     both = check(model, NUMBERS, ["row order", "batches", "MR-1.2"], "y", rows=20)
     assert both.table.set_index("relation")["about"].to_dict() == {
-        "MR-1.2": "learner", "row order": "model", "batches": "model",
-    }  # fmt: skip
+        "MR-1.2": "learner",
+        "row order": "model",
+        "batches": "model",
+    }
 
 
 def test_a_model_that_violates_relations_of_every_model():
@@ -719,9 +750,14 @@ def test_violations_are_stored_replayed_and_forgotten_when_fixed(url, data, monk
     with Store.open(url) as store:
         runs = store.runs()
     assert [(run.verb, run.state, run.summary["passed"]) for run in runs] == [
-        ("check", "finished", False), ("check", "finished", False), ("check", "finished", True),
-    ]  # fmt: skip
-    assert {verdict["relation"]: verdict["verdict"] for verdict in runs[1].verdicts} == {"sample order": "VIOLATED", "MR-1.2": "HOLDS"}  # fmt: skip
+        ("check", "finished", False),
+        ("check", "finished", False),
+        ("check", "finished", True),
+    ]
+    assert {verdict["relation"]: verdict["verdict"] for verdict in runs[1].verdicts} == {
+        "sample order": "VIOLATED",
+        "MR-1.2": "HOLDS",
+    }
 
 
 class Worded(Mendable):
@@ -755,8 +791,10 @@ def test_hostile_names_are_escaped():
     data = table(labels=(EVIL, "[red]b\x1b[31m", "c"))[["x", "z", "y"]]
     data = data.rename(columns={"x": EVIL, "z": "[red]z\x1b[31m"})
     evil = type(
-        "Evil", (Backwards,), {"name": EVIL, "says": f"{EVIL} \x1b[31m\x00: {EVIL}", "change": lambda self, *given: EVIL}
-    )  # fmt: skip
+        "Evil",
+        (Backwards,),
+        {"name": EVIL, "says": f"{EVIL} \x1b[31m\x00: {EVIL}", "change": lambda self, *given: EVIL},
+    )
     report = check(First(1), data, [evil, "sample order"], "y", rows=12, inputs=40, name=EVIL, shrink=True)
     assert {EVIL, "sample order"} == set(report.examples)
     page = report.to_html()
@@ -834,7 +872,7 @@ def test_json_and_junit_agree_with_the_report(whole, tmp_path):
         ((KNN(1),), {"expected_failures": {"MR-00": "x"}}, ArgumentError, "Did you mean 'MR-0'"),
         (("nowhere.skops",), {}, ModelError, "nowhere.skops"),
     ],
-)  # fmt: skip
+)
 def test_wrong_use_raises_a_helpful_error(given, options, error, says):
     with pytest.raises(error, match=says):
         check(*given, **options)

@@ -120,10 +120,14 @@ PUBLISHED = {
 }
 ALGORITHMS = {
     "k = 1": [KNeighborsClassifier(1), KNeighborsClassifier(1, weights="distance"), KNN(1)],
-    "k > 1": [KNeighborsClassifier(3), KNeighborsClassifier(2, algorithm="brute"), KNN(5),
-              KNeighborsClassifier(5, weights="distance")],
+    "k > 1": [
+        KNeighborsClassifier(3),
+        KNeighborsClassifier(2, algorithm="brute"),
+        KNN(5),
+        KNeighborsClassifier(5, weights="distance"),
+    ],
     "naive Bayes": [GaussianNB(), NaiveBayes()],
-}  # fmt: skip
+}
 
 
 @in_one_test("name, algorithm", list(product(PUBLISHED, ALGORITHMS)))
@@ -142,8 +146,11 @@ OTHERS = {
     "boosting": {"MR-0"},
     "histograms": {"MR-0", "MR-2.1", "constant column"},
     "logistic": {"MR-1.1", "MR-1.2", "sample order", "weights", "sparse"},
-    "svm, linear": set(), "svm": set(), "linear svm": set(), "network": set(),
-}  # fmt: skip
+    "svm, linear": set(),
+    "svm": set(),
+    "linear svm": set(),
+    "network": set(),
+}
 
 
 @in_one_test("family", OTHERS)
@@ -343,7 +350,7 @@ def test_unknown_learners_have_no_necessary_relations():
         ("MR-1.2", LogisticRegression(solver="newton-cholesky"), {"C": 1e6}),
         ("weights", LogisticRegression(solver="newton-cholesky"), {"class_weight": "balanced"}),
     ],
-)  # fmt: skip
+)
 def test_parameters_make_relations_unnecessary(name, keeps, parameters):
     assert find_stance(name, keeps).necessary
     assert not find_stance(name, clone(keeps).set_params(**parameters)).necessary

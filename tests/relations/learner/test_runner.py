@@ -531,7 +531,7 @@ def test_any_object_with_fit_and_predict_works(data):
         ("label renaming", SVC(class_weight={"L0": 2}), {}, "names the classes"),
         ("label renaming", Learner(), {"y": np.array([1, "a"] * 3, dtype=object)}, "different types"),
     ],
-)  # fmt: skip
+)
 def test_unmet_preconditions_are_reported(name, learner, change, why):
     x = pd.DataFrame({"a": np.arange(6.0), "b": np.arange(6.0) ** 2})
     given = {"x": x, "y": np.array(["L0", "L1"] * 3), **change}
