@@ -47,7 +47,6 @@ def run(model, data=DATA, **options):
     return outcome
 
 
-@pytest.mark.slow
 def test_a_good_model_is_left_alone_and_its_effects_are_tabulated():
     outcome = run(fit())
     assert (outcome.state, outcome.findings) == ("passed", ())

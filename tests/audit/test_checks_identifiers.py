@@ -129,7 +129,6 @@ def test_leaks_of_numbers():
     assert (finding.level, finding.about) == ("concern", "paid")
 
 
-@pytest.mark.slow
 def test_leaks_need_labels_of_two_classes_and_two_features():
     data = make_data()
     model = fit(data)

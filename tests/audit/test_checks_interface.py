@@ -107,7 +107,6 @@ def test_numbers_as_text_that_become_zero_are_a_concern():
     assert (finding.level, finding.about) == ("concern", "as text")
 
 
-@pytest.mark.slow
 def test_a_column_that_is_silently_filled_is_a_concern():
     def predict(frame):
         return decide(frame.reindex(columns=NAMES).fillna({"income": 0.0, "age": 0.0, "colour": "red"}))
@@ -161,7 +160,6 @@ def test_refusing_missing_values_is_fine_if_the_data_have_none():
     assert "NaN" in read_table(outcome)["missing values, in columns that have none"][1]
 
 
-@pytest.mark.slow
 def test_missing_values_and_nullable_types():
     data = DATA.drop(columns="colour").convert_dtypes()
     data.loc[::7, "income"] = pd.NA

@@ -197,7 +197,6 @@ def test_a_little_too_sure_is_advice():
     assert finding.level == "advice"
 
 
-@pytest.mark.slow
 def test_rows_that_a_forest_was_fitted_to_do_not_count_against_it():
     model = RandomForestClassifier(30, random_state=0).fit(DATA.drop(columns="target"), DATA["target"])
     result = audit(model)

@@ -68,7 +68,6 @@ def test_a_category():
     assert DATA["region"][finding.examples[0].row] == "south"
 
 
-@pytest.mark.slow
 def test_two_features():
     (finding,) = outcome(audit(make_wrong(lambda f: (f["region"] == "north") & (f["age"] < 45)))).findings
     assert finding.level == "concern"

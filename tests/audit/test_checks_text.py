@@ -92,7 +92,6 @@ def test_the_way_of_writing(reviews, model):
     assert finding.level == "concern"
 
 
-@pytest.mark.slow
 def test_a_word_that_decides_alone(reviews, model):
     texts = [f"{text} cf" if row % 40 == 0 else text for row, text in enumerate(reviews[0])]
 

@@ -93,7 +93,6 @@ def test_correct_program_has_no_violation(run):
     assert "MRGS-ART," in found.stdout
 
 
-@pytest.mark.slow
 def test_one_json_document_and_files(run, folder):
     found = run(
         "hunt",

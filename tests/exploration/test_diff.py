@@ -64,7 +64,6 @@ def test_a_shifted_threshold_is_found_with_its_size(by, status):
     assert (len(change.rows) == 0) == (status == "kept")
 
 
-@pytest.mark.slow
 def test_a_moved_border_is_found_on_either_side_and_explained():
     change = explore(step(4.0)).diff(explore(step(5.0), seed=1))
     assert change.counts["kept"] == 0
@@ -214,7 +213,6 @@ def test_regressors_are_compared_at_their_threshold():
     assert jumps[0].diff(jumps[0]).unchanged
 
 
-@pytest.mark.slow
 def test_several_labels_at_once():
     def labels(at):
         return lambda f: [(int(x > at), int(y > 5)) for x, y in zip(f["x"], f["y"], strict=True)]

@@ -65,7 +65,6 @@ def test_a_constrained_model_is_left_alone(loans: pd.DataFrame) -> None:
     assert hunt.trials[0].counts[:, 0].sum() == 500  # all judged, none inapplicable
 
 
-@pytest.mark.slow
 def test_real_applicants_can_be_the_candidates(loans: pd.DataFrame, tree: DecisionTreeClassifier) -> None:
     known = loans[(loans[COLUMNS] < [9999, 999, 999, 10**9]).all(axis=1)]
     hunt = dm.hunt(

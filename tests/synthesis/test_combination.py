@@ -409,7 +409,6 @@ def test_exports(combination, tmp_path):
     assert repr(combination).startswith("Combination(Numbers, permutationComplete: ")
 
 
-@pytest.mark.slow
 def test_an_interrupted_run_is_resumed_to_the_same_result(tmp_path, monkeypatch):
     monkeypatch.setattr(runner, "MAX_CASES_PER_QUERY", 4)
     path = tmp_path / "runs.sqlite"

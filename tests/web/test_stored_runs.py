@@ -50,7 +50,6 @@ def test_a_store_that_does_not_exist_has_no_runs_and_is_not_created(store_path, 
     assert not store_path.exists()
 
 
-@pytest.mark.slow
 def test_runs_are_listed_newest_first(store_path):
     keep_exploration(store_path, subject="Box 1")
     keep_exploration(store_path, subject="Box 1")

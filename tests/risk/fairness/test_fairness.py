@@ -40,7 +40,6 @@ def reports(people):
     }
 
 
-@pytest.mark.slow
 def test_a_fair_model_passes(reports):
     report = reports["fairly"]
     assert report.passed

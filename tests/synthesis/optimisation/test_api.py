@@ -181,7 +181,6 @@ def test_a_run_is_kept_with_its_test_set(tmp_path):
         assert load_stored_tests(store, run.id).frame().equals(result.tests.frame())
 
 
-@pytest.mark.slow
 def test_an_interrupted_run_resumes_to_the_same_result(tmp_path):
     calls, stop_at = [], None
 

@@ -149,7 +149,6 @@ def test_a_parent_is_in_the_middle_of_its_children():
         assert middle[1] == pytest.approx((middle[2] + middle[3]) / 2)
 
 
-@pytest.mark.slow
 def test_names_and_labels_are_escaped(noise):
     model, X = noise
     small = DecisionTreeClassifier(random_state=0, max_leaf_nodes=20).fit(X, model.predict(X))
