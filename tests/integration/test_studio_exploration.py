@@ -172,7 +172,7 @@ def test_a_killed_server_resumes_the_run_to_the_same_front(own_server, open_page
     wait_for_plot(page)
     page.locator("[data-state]", has_text="finished").wait_for()
     page.goto(own_server.url + "/exploration")
-    page.get_by_text("ended with the studio, or was killed").wait_for()
+    page.get_by_text("ended when the studio ended, or was killed").wait_for()
     page.get_by_role("link", name="It was resumed later").wait_for()
 
     [resumed_path] = [

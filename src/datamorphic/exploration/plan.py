@@ -29,7 +29,7 @@ from .trials import StrategyTrial, choose_trial, race
 if TYPE_CHECKING:
     import pandas as pd
 
-MIN_TRIAL_DISTANCE = 50  # maximum steps of walks in the trial, or more if requested
+TRIAL_WALK_DISTANCE = 50  # steps per walk in the trial, or more if requested
 TIMED_ROWS = 1000  # rows in the batch that is timed
 MAX_SHARE_SEEDS = 200  # seed cases whose answers are counted
 STEP_FACTORS = (0.5, 1.0, 2.0, 4.0)  # multiples of the step of each feature that are tried
@@ -193,7 +193,7 @@ def plan(
     has_numbers = any(feature.numeric for feature in subject.seeds.space.features)
     has_fixed_space = space is not None or isinstance(data, Space)
     scalable = has_numbers and not has_own_moves and not has_fixed_space
-    farthest = max(MIN_TRIAL_DISTANCE, walk_distance)
+    farthest = max(TRIAL_WALK_DISTANCE, walk_distance)
     trials = [
         _prepare_trial(subject, strategy, factor, replace(options, walk_distance=farthest), rng)
         for strategy, explorer in EXPLORERS.items()

@@ -105,7 +105,7 @@ def race(trials: Sequence[StrategyTrial], walks: int) -> None:
 def choose_trial(trials: Sequence[StrategyTrial]) -> tuple[StrategyTrial, int]:
     """Return the trial with the best balance of capability and cost, and the distance at which it has it.
 
-    Of choices with too little capability, the balance does not count.
+    Choices with too little capability are ignored.
     """
     balances = _measure_balances(trials)
     best = int(np.argmax([balance.max() for balance in balances]))

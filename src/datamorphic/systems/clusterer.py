@@ -66,7 +66,7 @@ class RowPartition:
         return self.labels.count(NOISE)
 
     def agrees(self, other: RowPartition) -> bool:
-        """Return whether the same rows are noise, and the others are grouped in the same way, up to 1 % by the Rand index."""
+        """Return whether at most 1 % of the rows change between noise and cluster, and the adjusted Rand index is at least 0.99."""
         if self == other:
             return True
         if len(self.labels) != len(other.labels):

@@ -140,7 +140,7 @@ def build_arguments(
             raise UsageError(f"The option {name!r} of {command!r} can only be chosen from a list.")
         for item in value if field.kind == "list" else [value]:
             if known_values is not None and item not in known_values:
-                raise UsageError(f"{field.label} cannot be {item!r} here. Choose one of the list.")
+                raise UsageError(f"{field.label} cannot be {item!r} here. Choose one from the list.")
         if field.kind == "flag":
             words += [field.option] if value else []
         elif field.kind == "list":
@@ -186,7 +186,7 @@ def _find_kind(annotation: Any) -> FieldKind:
 
 
 def _convert(field: FormField, value: Any) -> str:
-    """Return a value as a word; a number that is none, or out of range, raises."""
+    """Return a value as a word; raise if a number is invalid or out of range."""
     if field.kind in ("integer", "number"):
         try:
             number = float(value)

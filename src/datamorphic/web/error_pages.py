@@ -15,7 +15,7 @@ ERROR_PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark"><title>{title} · datamorphic studio</title>
 <style>body{{font:16px/1.5 system-ui,sans-serif;max-width:34rem;margin:15vh auto;padding:0 1rem}}</style></head>
-<body><main><h1>{title}</h1><p>{message}</p><p><a href="/">Go to the first page</a></p></main></body></html>"""
+<body><main><h1>{title}</h1><p>{message}</p><p><a href="/">Go to the start page</a></p></main></body></html>"""
 MISSING_TITLE, MISSING_MESSAGE = "Not found", "There is no such page or file in this studio."
 FAULT_TITLE = "This page failed"
 FAULT_MESSAGE = "The studio has a fault, or a file has changed meanwhile. Its terminal shows the details."
@@ -44,5 +44,5 @@ def register(app: Any) -> None:
 
     app.add_exception_handler(404, send_missing)
     app.add_exception_handler(HTTPException, send_refusal)
-    app.add_exception_handler(RequestValidationError, send_missing)  # such as a job number that is no number
+    app.add_exception_handler(RequestValidationError, send_missing)  # such as an invalid job number
     app.add_exception_handler(Exception, send_fault)

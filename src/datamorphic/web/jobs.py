@@ -216,7 +216,7 @@ class StudioJob:
                 self._following = asyncio.create_task(self._follow(pool, served_folder))
                 with contextlib.suppress(asyncio.CancelledError):  # Stop does not wait for a process that was killed
                     await self._following
-        except (OSError, ValueError) as error:  # no process, no memory, or an event that is none
+        except (OSError, ValueError) as error:  # no process, no memory, or an invalid event
             logging.getLogger(__name__).error("Job %s failed: %s", self.number, format_error_line(error))
             if self._worker is not None:
                 self._worker.kill()
@@ -262,7 +262,7 @@ class StudioJob:
             self.code = event["code"]
 
     async def stop(self) -> None:
-        """End the job: what it has found so far is reported if it can within the grace time, and kept in the store anyway."""
+        """End the job. What it has found is reported if the grace time suffices, and kept if the command has a store."""
         self.stopped = True
         if self._worker is None or self.ended:
             return

@@ -39,7 +39,7 @@ class ScriptFiles:
         place, _, name = key.partition(":")
         folders = {"saved": self.saved, "served": self.served}
         if place not in folders or not name.lower().endswith(SCRIPT_SUFFIXES):
-            raise UsageError(f"{key[:100]!r} is not a script. Choose one of the list.")
+            raise UsageError(f"{key[:100]!r} is not a script. Choose one from the list.")
         path = folders[place].find_file(name)
         if path.stat().st_size > MAX_SCRIPT_BYTES:
             raise UsageError(f"{name!r} has more than {MAX_SCRIPT_BYTES:,} bytes, which no script may have.")

@@ -48,7 +48,7 @@ input,button{{font:inherit;padding:.5rem;width:100%;box-sizing:border-box;margin
 
 RELOAD_PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={path}"><title>datamorphic studio</title></head>
-<body><p><a href="{path}">Go on to the studio</a></p></body></html>"""
+<body><p><a href="{path}">Continue to the studio</a></p></body></html>"""
 
 
 class Gatekeeper:
@@ -75,7 +75,7 @@ class Gatekeeper:
             await _refuse(scope, send, 421, "This address is not one of the studio.")
             return
         if not self._is_own_origin(scope, headers):
-            await _refuse(scope, send, 403, "Requests of other sites are refused.")
+            await _refuse(scope, send, 403, "Requests from other sites are refused.")
             return
         if headers.get("sec-fetch-site") in (
             "cross-site",
@@ -158,7 +158,7 @@ class Gatekeeper:
             and headers.get("sec-fetch-dest") == "document"
         )
         if not is_link:
-            await _refuse(scope, send, 403, "Requests of other sites are refused.")
+            await _refuse(scope, send, 403, "Requests from other sites are refused.")
             return
         path = html.escape("/" + quote(scope["path"].lstrip("/\\")))
         await _send_page(send, 200, RELOAD_PAGE.format(path=path))

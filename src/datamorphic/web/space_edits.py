@@ -81,7 +81,7 @@ def build_hints(features: list[FeatureDocument], edits: Mapping[str, FeatureEdit
         if edit is None:
             continue
         if edit.kind not in KIND_NAMES:
-            raise UsageError(f"{name}: {edit.kind!r} is not a kind of feature. Choose one of the list.")
+            raise UsageError(f"{name}: {edit.kind!r} is not a kind of feature. Choose one from the list.")
         if edit.kind != feature["kind"]:
             add("kind", name, edit.kind)
         if edit.kind in NUMBER_KINDS:
@@ -114,7 +114,7 @@ def _read_bounds(name: str, feature: FeatureDocument, edit: FeatureEdit) -> str 
     low, high = _read_number(name, "lowest value", edit.low), _read_number(name, "highest value", edit.high)
     if low is not None and high is not None and low > high:
         raise UsageError(
-            f"{name}: the lowest value {_format_number(low)} is above the highest {_format_number(high)}. Exchange them."
+            f"{name}: the lowest value {_format_number(low)} is above the highest {_format_number(high)}. Swap them."
         )
     if edit.kind == "integer" and any(value is not None and value != round(value) for value in (low, high)):
         raise UsageError(f"{name}: a whole number has whole limits. Choose real number for others.")

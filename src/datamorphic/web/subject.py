@@ -55,7 +55,7 @@ class ChosenSubject:
         model_path, data_path = find_file(folders, model), find_file(folders, data)
         for path, suffixes, noun in ((model_path, MODEL_SUFFIXES, "model"), (data_path, DATA_SUFFIXES, "data")):
             if not path.name.lower().endswith(tuple(suffixes)):
-                raise UsageError(f"{path.name!r} is not a file with {noun}. Choose one of the list.")
+                raise UsageError(f"{path.name!r} is not a file with {noun}. Choose one from the list.")
         return cls(
             kind="files",
             name=model_path.name,

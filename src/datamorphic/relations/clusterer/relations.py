@@ -86,7 +86,7 @@ class _AllShifted(_NumericRelation):
 class _FeaturesReordered(ClusterRelation):
     name = "features reordered"
     says = "the features in another order: the same clusters"
-    needs = ("there are two features",)
+    needs = ("there are at least two features",)
 
     def why_not(self, learner: SupportsFit, data: Training) -> str:
         return "" if data.x.shape[1] > 1 else "there is only one feature"

@@ -119,7 +119,7 @@ def _build_mixture_stances(model: EstimatorParameters, scaler: str) -> StanceTab
         FEATURES: must_hold(
             f"means and covariances are computed for each feature, whatever their order, {_STARTS_ASIDE}"
         ),
-        CONSTANT: may_fail("the covariances become singular but for reg_covar"),
+        CONSTANT: may_fail("the covariances would be singular without reg_covar"),
         CENTRE: may_fail("the covariance of the component shrinks, and rows at its edge may change sides"),
         FAR: may_fail("the start, which is made by k-means, may divide the copy"),
     }
@@ -158,7 +158,7 @@ def _build_birch_stances(model: EstimatorParameters, scaler: str) -> StanceTable
 
 
 def _build_doubtful_stances(model: EstimatorParameters, scaler: str) -> StanceTable:
-    """Return the stances of an algorithm that only must be repeatable; the rest depends on ties and tolerances."""
+    """Return the stances of an algorithm that must only be repeatable; the rest depends on ties and tolerances."""
     doubt = may_fail("ties, tolerances or the order of rows may decide")
     return {**for_all(CLUSTER_RELATION_NAMES, doubt), AGAIN: _AGAIN_STANCE}
 

@@ -110,7 +110,7 @@ def _to_count(value: Any) -> int:
     try:
         count = int(value)
     except (TypeError, ValueError):
-        raise UsageError("The number of cases is missing. Enter a whole number from 1 on.") from None
+        raise UsageError("The number of cases is missing. Enter a whole number of at least 1.") from None
     if count < 1:
         raise UsageError(f"The number of cases must be at least 1. Got {count}.")
     return count

@@ -377,7 +377,7 @@ class ActivitiesPage:
             strategy = _build_choice("Method", OPTIMISATIONS, "GAOptimizeFilter")
             moves = _build_choices("Datamorphisms", [*names["datamorphism"]["declared"], *self._get_midpoints()])
             moves.set_value(names["datamorphism"]["declared"][:4])
-            metrics = _build_choices("Metrics to let grow", [*STOCK_FITNESS, *names["set_metric"]["declared"]])
+            metrics = _build_choices("Metrics to increase", [*STOCK_FITNESS, *names["set_metric"]["declared"]])
             metrics.set_value(["AvgDistance"])
             steps = _build_number("Steps", 20)
             mutant_ratio = _build_ratio("Mutant ratio")
@@ -513,7 +513,7 @@ def _build_choices(label: str, choices: Sequence[str]) -> Any:
 def _choose(element: Any, choices: dict[str, str]) -> str:
     """Return the value of a list; a page can send anything."""
     if element.value not in choices:
-        raise UsageError("Choose one of the list.")
+        raise UsageError("Choose one from the list.")
     return str(element.value)
 
 
@@ -522,10 +522,10 @@ def _read_count(element: Any) -> str:
         count = int(element.value)
     except (TypeError, ValueError):
         raise UsageError(
-            f"{element.props.get('label', 'A number')} is missing. Enter a whole number from 1 on."
+            f"{element.props.get('label', 'A number')} is missing. Enter a whole number of at least 1."
         ) from None
     if count < 1:
-        raise UsageError("Enter a whole number from 1 on.")
+        raise UsageError("Enter a whole number of at least 1.")
     return str(count)
 
 

@@ -51,7 +51,9 @@ def register(studio: Studio) -> None:
         workspace = studio.get_workspace()
         prepare_parts()
         with build_frame(
-            workspace, TITLE, "Every check that applies to the model. Findings appear as they come, worst first."
+            workspace,
+            TITLE,
+            "Every check that applies to the model. Findings appear as they come; the result lists the worst first.",
         ):
             if workspace.subject.kind == "none":
                 ui.link("Choose what to test first.", "/")
@@ -192,7 +194,7 @@ class FindingsView:
             if finding.check != "suggestions":
                 ui.button(
                     "Pin as a pytest file", icon="push_pin", on_click=functools.partial(self._download_pin, finding)
-                ).props("outline dense").tooltip(f"A test that fails until it is fixed: {label}")
+                ).props("outline dense").tooltip(f"An expected failure, reported when it is fixed: {label}")
             for option, value in finding.declarations:
                 ui.button(
                     DECLARATION_TEXTS[option].format(value.replace("=", " ")),

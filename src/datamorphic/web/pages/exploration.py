@@ -418,8 +418,8 @@ def show_estimate(job: StudioJob) -> None:
     build_table(["strategy", "pairs", "runs", "time", "walks with a pair"], rows, "Estimate")
     best = str(document["best"]).replace("_", " ")
     ui.label(
-        f"Fewest runs per pair: {best}. For random walks, a walk distance of {document['walk_distance']} is best. "
-        "The strategy auto uses all of them."
+        f"Recommended, by the balance of capability and cost: {best}. Recommended walk distance: "
+        f"{document['walk_distance']}. The strategy auto uses all strategies."
     ).classes("muted")
 
 

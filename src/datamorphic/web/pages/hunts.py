@@ -351,7 +351,7 @@ def build_model_words(
         raise UsageError("Add a promise first: what must not happen when a column changes.")
     for name in relations:
         if name not in known:
-            raise UsageError(f"There is no relation {name!r} here. Choose one of the list.")
+            raise UsageError(f"There is no relation {name!r} here. Choose one from the list.")
     words = [subject.model, *relations, f"--data={subject.data}"]
     if subject.target:
         words.append(f"--target={subject.target}")

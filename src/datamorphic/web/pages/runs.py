@@ -49,7 +49,7 @@ COLUMNS = [
         ("outcome", "found", "outcome"),
     )
 ]
-#: names for people of what is stored about a run
+#: stored parameters that are paths; only the name of the file is shown
 FILE_PARAMETERS = ("model", "data", "tree", "script")
 
 
@@ -60,9 +60,7 @@ def register(studio: Studio) -> None:
     def build_page(run: str = "") -> None:
         workspace = studio.get_workspace()
         with build_frame(
-            workspace,
-            TITLE,
-            "Everything that was run is kept here: with its options and results, to be resumed or repeated.",
+            workspace, TITLE, "Stored runs, with their options and results. They can be resumed or repeated."
         ):
             if run:
                 with ui.element("div").classes("row"):

@@ -36,7 +36,7 @@ def register(studio: Studio) -> None:
         with build_frame(
             workspace,
             TITLE,
-            "What inputs look like: which values each feature has, and how far one move goes. All tests that change inputs use it.",
+            "What inputs look like: which values each feature has, and how far one move goes. All tests that change inputs use it, except hunts.",
         ):
             if workspace.subject.kind == "none":
                 ui.link("Choose what to test first.", "/")
@@ -120,17 +120,19 @@ class SpacePanel:
                 reset = ui.button("Reset to what the data suggest", on_click=self._reset).props("outline")
                 reset.set_enabled(changed)
         else:
-            ui.label("The test system declares its space, so that it is changed in its module.").classes("muted")
+            ui.label(
+                "The space cannot be changed here: the test system declares it, or its inputs are images or sequences."
+            ).classes("muted")
         build_heading("Constraints", 3)
-        found = reply["constraints"]
-        if not found:
+        constraints = reply["constraints"]
+        if not constraints:
             ui.label(
                 "No relation between columns holds in all rows." if self._editable else "The space declares none."
             ).classes("muted")
         else:
             ui.label("These hold in all rows. Cases that break them may be impossible:").classes("muted")
             with ui.element("ul").classes("plain-list"):
-                for constraint in found:
+                for constraint in constraints:
                     with ui.element("li"):
                         ui.label(constraint)
 
@@ -294,7 +296,7 @@ class LawsPanel:
         workspace = self._workspace
         with show_errors():
             if self._examples.value not in LAW_EXAMPLES:
-                raise UsageError("Choose a number of the list.")
+                raise UsageError("Choose a number from the list.")
             job = workspace.start_job(
                 "laws",
                 [*list_law_arguments(workspace.subject), f"--examples={self._examples.value}"],

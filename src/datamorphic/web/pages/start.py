@@ -44,7 +44,7 @@ def register(studio: Studio) -> None:
     @ui.page(ADDRESS)
     def build_page(demo: str = "") -> None:
         workspace = studio.get_workspace()
-        with build_frame(workspace, TITLE, "Choose what to test. Nothing leaves this computer."):
+        with build_frame(workspace, TITLE, "Choose what to test. Pages load nothing from other hosts."):
             if demo:
                 _DemoCard(workspace, prepare=True)
             elif workspace.subject.kind != "none":
@@ -182,7 +182,7 @@ class FileChooser:
         with show_errors():
             data, model = str(self._data.value), str(self._model.value or "")
             if not data.lower().endswith(DATA_SUFFIXES):
-                raise UsageError(f"{data!r} is not a file with data. Choose one of the list.")
+                raise UsageError(f"{data!r} is not a file with data. Choose one from the list.")
             reply = await workspace.queries.ask(
                 "preview",
                 data=str(find_file(workspace.folders, data)),

@@ -24,7 +24,7 @@ TASKS = {"cover": "Measure what the data cover", "select": "Choose a small test 
 ROWS_FILE, TREE_FILE = "rows.csv", "tree.svg"
 LABELS = {
     "criterion": "Criterion",
-    "surrogate": "The model is no tree: fit one to its answers",
+    "surrogate": "The model is not a tree: fit a tree to its answers",
     "minimal": "The smallest set, not a random one",
     "offset": "Distance to a limit (BVA)",
     "constants": "Constants per decision (DTMT)",
