@@ -36,7 +36,7 @@ def register(studio: Studio) -> None:
         with build_frame(
             workspace,
             TITLE,
-            "What inputs look like: the values of each feature, and how far one move goes. All tests that change inputs use it, except hunts.",
+            "What inputs look like: the values of each feature, and how far one move goes. Tests that change inputs use it, except hunts.",
         ):
             if workspace.subject.kind == "none":
                 ui.link("Choose what to test first.", "/")
