@@ -98,8 +98,8 @@ def test_a_hunt_draws_sources_and_follow_ups_for_one_person(open_page, studio_se
     assert page.context.request.get(f"{url}/report").status == 404
 
 
-def test_a_promise_about_the_chosen_model_is_hunted(open_with_model, take_screenshot):
-    page = open_with_model("/hunts")
+def test_a_promise_about_the_chosen_model_is_hunted(open_with, take_screenshot):
+    page = open_with(MODEL, "/hunts")
     page.get_by_label("Column", exact=True).click()
     page.get_by_role("option", name="income").click()
     page.get_by_role("button", name="Add this promise").click()
