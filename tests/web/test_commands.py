@@ -38,7 +38,7 @@ def test_wrong_values_are_refused(values, message):
 def test_code_is_chosen_from_a_list():
     with pytest.raises(UsageError, match="from a list"):
         build_arguments("check", {"relation": ["os:system"]})
-    with pytest.raises(UsageError, match="one of the list"):
+    with pytest.raises(UsageError, match="one from the list"):
         build_arguments("check", {"relation": ["os:system"]}, choices={"relation": ["row order"]})
 
 

@@ -125,7 +125,7 @@ def test_relations_and_reasons_become_one_word_each():
     words = build_relation_arguments(["MR-1.1"], {"row order": "as it\nis", "unknown": "x"}, known)
     assert words == ["--relation=MR-1.1", "--expect-failure=row order=as it is"]
     assert build_relation_arguments(["necessary"], {}, known) == ["--relation=necessary"]
-    with pytest.raises(UsageError, match="one of the list"):
+    with pytest.raises(UsageError, match="one from the list"):
         build_relation_arguments(["os:system"], {}, known)
 
 
