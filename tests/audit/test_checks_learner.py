@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 import datamorphic as dm
 from datamorphic.relations.clusterer.relations import CLUSTER_RELATIONS
 from datamorphic.relations.learner.sklearn import LEARNER_RELATIONS
 
 
-@pytest.mark.slow
 def test_a_learner_that_depends_on_the_order_of_its_rows_is_a_fault(monkeypatch):
     from sklearn.naive_bayes import GaussianNB
 
@@ -28,7 +25,6 @@ def test_a_learner_that_depends_on_the_order_of_its_rows_is_a_fault(monkeypatch)
     assert (finding.affected_rows, finding.rows, finding.inputs) == (finding.cases, finding.of, "given")
 
 
-@pytest.mark.slow
 def test_a_clusterer_that_depends_on_the_order_of_its_rows_is_a_fault(monkeypatch):
     import numpy as np
     from sklearn.cluster import KMeans

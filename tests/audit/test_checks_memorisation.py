@@ -125,7 +125,6 @@ def test_good_models_of_numbers(model):
     assert result.state == "passed"
 
 
-@pytest.mark.slow
 def test_numbers_that_are_codes_are_not_changed():
     rng = np.random.default_rng(0)
     codes = pd.DataFrame({name: rng.integers(0, 4, 300).astype(float) for name in "abc"})

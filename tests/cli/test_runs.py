@@ -230,7 +230,6 @@ def test_an_empty_store_says_how_to_begin(run, document):
     assert document("runs", "list") == []
 
 
-@pytest.mark.slow
 def test_the_list_is_a_line_a_run(run, document):
     run(*BOX)
     run("explore", "kept_rules:broken", "data.csv")
@@ -246,7 +245,6 @@ def test_the_list_is_a_line_a_run(run, document):
     assert first["seconds"] > 0
 
 
-@pytest.mark.slow
 def test_all_that_is_known_of_a_run(run, document):
     run("explore", "kept_rules:rule", "data.csv", "--walks", 40, "--seed", 7)
     told = run("runs", "show", 1).stdout
@@ -303,7 +301,6 @@ def test_a_run_without_a_front_cannot_be_compared(run):
 # -- export ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_a_run_as_files_of_every_ending(run, document, tmp_path):
     pairs = document(*BOX)["pairs"]
     for name in ("about.json", "front.parquet", "sub/pairs.csv", "page.html"):
@@ -316,7 +313,6 @@ def test_a_run_as_files_of_every_ending(run, document, tmp_path):
     assert "capability" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
 def test_a_run_as_a_folder(run, document, tmp_path):
     run(*BOX)
     run("explore", "kept_rules:broken", "data.csv")
@@ -358,7 +354,6 @@ def test_there_are_no_pairs_of_a_run_that_failed(run, tmp_path):
 # -- remove ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_runs_are_removed_with_their_files(run, document, tmp_path):
     for _ in range(3):
         run(*BOX)
@@ -378,7 +373,6 @@ def test_removing_tells_machines_too(run, document):
 # -- failures ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_cases_that_failed_are_listed_and_forgotten(run, document):
     run("explore", "kept_rules:faulty", "data.csv", "--walks", 20, "--strategy", "random_target")
     known = document("runs", "failures")

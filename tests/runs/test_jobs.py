@@ -109,7 +109,6 @@ def test_whatever_a_job_does_is_reported_and_does_no_harm(tmp_path, capfd):
     assert not printed.out
 
 
-@pytest.mark.slow
 def test_children_go_from_job_to_job():
     def who(number):
         import math
