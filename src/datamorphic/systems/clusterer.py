@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._text import pluralize, redact
+from .._text import pluralize
 from .._typing import LearnerLike, ModelLike
 from .._validation import reject
-from ..errors import ModelError, format_error_line
+from ..errors import ModelError
 from ..space.outputs import Outputs, Status
 from .base import ScoreRequest
 from .learner import LEARNER_ERRORS, Learner, copy_table, copy_with_seed, format_learner, read_parameters, takes_arrays
@@ -139,7 +139,7 @@ class Clusterer(Learner):
     def answer(self, batch: TrainingBatch, scores: ScoreRequest) -> Outputs:  # type: ignore[override]
         """Fit a copy to each training set and return its clusters."""
         if not isinstance(batch, TrainingBatch):
-            raise ModelError(f"{self.name} is a clusterer and is not fitted. Fit it first.")
+            raise ModelError(f"{self.name} is a clusterer and is not fitted. Fit it first: clusterer.fit(X).")
         values = np.full(len(batch), None, dtype=object)
         status = np.zeros(len(batch), dtype=np.int8)
         messages: dict[int, str] = {}
@@ -151,10 +151,8 @@ class Clusterer(Learner):
                 try:
                     partition = RowPartition(self._cluster_rows(training))
                 except LEARNER_ERRORS as error:
-                    if self.limited and isinstance(error, MemoryError):
-                        raise
                     status[rows] = Status.ERROR
-                    messages |= dict.fromkeys(rows.tolist(), redact(format_error_line(error)))
+                    messages |= dict.fromkeys(rows.tolist(), self._describe_failure(error))
                     continue
                 for row in rows:
                     values[row] = partition
@@ -179,7 +177,9 @@ class Clusterer(Learner):
             labels = model.labels_ if hasattr(model, "labels_") else model.predict(copy_table(training.x))
         labels = np.asarray(labels)
         if labels.shape != (rows := training.x.shape[0],):
-            raise ModelError(f"The clusterer gave labels of shape {labels.shape} for {pluralize(rows, 'row')}.")
+            raise ModelError(
+                f"The clusterer gave labels of shape {labels.shape} for {pluralize(rows, 'row')}. Return one label per row."
+            )
         return labels
 
 

@@ -80,10 +80,8 @@ class Learner(Executor):
                     model = fit_copy(self._prototype, training, use_arrays)
                     outputs = _to_outputs(model.predict(copy_table(training.t, use_arrays)), len(rows))
                 except LEARNER_ERRORS as error:
-                    if self.limited and isinstance(error, MemoryError):
-                        raise
                     status[rows] = Status.ERROR
-                    messages |= dict.fromkeys(rows.tolist(), redact(format_error_line(error)))
+                    messages |= dict.fromkeys(rows.tolist(), self._describe_failure(error))
                     continue
                 values[rows], status[rows] = outputs.values, outputs.status
                 messages |= {int(rows[row]): text for row, text in outputs.messages.items()}
@@ -92,6 +90,12 @@ class Learner(Executor):
                     if case_scores is not None:
                         table[rows, : case_scores.shape[1]] = case_scores
         return Outputs(values, status, table, messages)
+
+    def _describe_failure(self, error: BaseException) -> str:
+        """Return the error of a fit as a line; raise it if the memory of a process with a limit is used up."""
+        if self.limited and isinstance(error, MemoryError):
+            raise error
+        return redact(format_error_line(error))
 
     def _make_prototype(self) -> Any:
         try:
