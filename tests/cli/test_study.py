@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from datamorphic.cli.main import app
 from datamorphic.studies import study as studies
 from datamorphic.studies.result import Study
+from datamorphic.studies.rows import Row
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def test_json_is_one_document_and_nothing_else(run):
     document = strict(result.stdout)
     assert list(document) == ["study", "scale", "seed", "seconds", "rows"]
     assert (document["study"], document["seed"]) == ("random_target", 3)
-    assert all(list(row) == ["row", "column", "published", "ours", "note"] for row in document["rows"])
+    assert all(list(row) == list(Row._fields) for row in document["rows"])
     box = next(r for r in document["rows"] if r["row"] == "000-12: Box 1, 200 walks" and r["column"] == "runs")
     assert box["published"] == 658.1
     assert box["ours"] > 200
@@ -43,7 +44,7 @@ def test_json_is_one_document_and_nothing_else(run):
 
 def test_infinite_costs_are_null():
     figures = [("KNN", "cost", math.inf, math.nan, ""), ("KNN", "runs", 1.5, 2.0, "")]
-    rows = pd.DataFrame(figures, columns=["row", "column", "published", "ours", "note"])
+    rows = pd.DataFrame([Row(*figure) for figure in figures])
     result = Study(name="x", title="", scale="tiny", seed=0, seconds=0.0, amount="", rows=rows)
     first, second = result.document()["rows"]
     assert (first["row"], first["published"], first["ours"]) == ("KNN", None, None)

@@ -148,7 +148,9 @@ def test_every_study_runs(real_data, data, monkeypatch):
 
 def sound(found):
     rows = found.rows
-    assert rows.columns.tolist() == list(Row._fields) == ["row", "column", "published", "ours", "note"]
+    assert (
+        rows.columns.tolist() == list(Row._fields) == ["row", "column", "published", "ours", "note", "margin", "trials"]
+    )
     assert len(rows)
     assert not rows.duplicated(["row", "column"]).any()
     assert not rows[["published", "ours"]].isna().any(axis=None)

@@ -7,7 +7,6 @@ from typing import Any
 
 from ..data.programs import programs
 from ..hunting.classify_region import MAX_DIMENSIONS
-from .group_simulations import INTERVAL_NOTE
 from .group_spreads import Breaking, Pairing
 from .group_trials import (
     MAX_PAIRS_PER_TRIAL,
@@ -20,7 +19,7 @@ from .group_trials import (
 )
 from .groups import MIN_REAL_TRIALS, QUICK_PROGRAMS
 from .published import published
-from .rows import Row, iterate_figures, make_row
+from .rows import OurFigure, Row, iterate_figures, make_row
 from .stand_in_mutants import (
     KINDS,
     NO_STAND_IN_NOTE,
@@ -79,9 +78,9 @@ def build_selection_table(table: str, bench: Workbench) -> list[Row]:
         )
         notes = [stand_in.note, RAW_COUNT_NOTE, SHARED_DOMAIN_NOTE, "" if full else SMALL_SCALE_NOTE]
         ours = (compute_ratio if table == "002-27" else compute_effect)(bench, job, base)
-        rows.append(make_row(figure, table, label, ours=ours, notes=notes))
-        if table == "002-27":
-            rows.append(Row(label, f"{figure.measure}, ±", math.nan, compute_margin(bench, job, base), INTERVAL_NOTE))
+        margin = compute_margin(bench, job, base) if table == "002-27" else math.nan
+        estimate = OurFigure(ours, margin, bench.figure(job, "trials"))
+        rows.append(make_row(figure, table, label, ours=estimate, notes=notes))
         if figure.measure == "k=1":
             rows.append(Row(label, "F-measure of MT-RT", math.nan, bench.figure(base, "mean")))
     return rows

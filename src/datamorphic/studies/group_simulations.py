@@ -26,7 +26,7 @@ from .group_trials import (
 )
 from .groups import MIN_REAL_TRIALS
 from .published import published
-from .rows import Row, iterate_figures, make_row
+from .rows import OurFigure, Row, iterate_figures, make_row
 from .stand_in_mutants import KINDS, compute_rate, parse_relations
 from .workload import Scale, Workbench
 
@@ -49,7 +49,6 @@ MUTANTS = (("emu10", "Table 5: mutant 3"), ("branch3.1", "Table 5: mutant 4"))
 
 INPUT_COUNT_NOTE = "How many inputs the printed seconds are for is not stated; compare the generators with each other."
 F_RATIO_NOTE = "The F-ratio is to 1 / rate, which random testing needs on average."
-INTERVAL_NOTE = "The 95% interval of ours is this much to either side."
 CENSORED_NOTE = "{:.0f}% of the trials of {} were ended after {:,} groups: its F-ratio is a lower bound."
 KNOWN_MUTANTS_NOTE = "Both mutants are known: emu = 10/epu, and |x| < 3.1 for the series."
 FOLLOW_UP_DOMAIN_NOTE = (
@@ -76,8 +75,12 @@ def _make_simulating_job(
 
 def _make_row(bench: Workbench, job: Simulating | SelectingSimulated, place: str, column: str, *notes: str) -> Row:
     """Return an unpublished F-ratio."""
-    ours = bench.figure(job, "F-ratio %")
-    return Row(place, column, math.nan, ours, " ".join(filter(None, (*notes, _describe_ended(bench, job)))))
+    note = " ".join(filter(None, (*notes, _describe_ended(bench, job))))
+    return _estimate_ratio(bench, job).to_row(place, column, note)
+
+
+def _estimate_ratio(bench: Workbench, job: Simulating | SelectingSimulated) -> OurFigure:
+    return OurFigure(*(bench.figure(job, measure) for measure in ("F-ratio %", "±, points", "trials")))
 
 
 def _describe_ended(bench: Workbench, job: Simulating | SelectingSimulated | Hunting) -> str:
@@ -99,10 +102,8 @@ def build_classic_table(table: str, bench: Workbench) -> list[Row]:
         trials = max(MIN_TRIALS, min(MAX_TRIALS, TRIAL_FACTOR * bench.scale.trials, fitting))
         job = Simulating(figure.strategy, "block", rate, DIMENSION, trials, limit_budget(bench.scale, figure.strategy))
         place, column = f"block, rate {rate:g}", f"{figure.strategy}, F-ratio %"
-        rows.append(
-            make_row(figure, table, place, column=column, ours=bench.figure(job, "F-ratio %"), notes=[F_RATIO_NOTE])
-        )
-        rows.append(Row(place, f"{figure.strategy}, ±", math.nan, bench.figure(job, "±, points"), INTERVAL_NOTE))
+        ours = _estimate_ratio(bench, job)
+        rows.append(make_row(figure, table, place, column=column, ours=ours, notes=[F_RATIO_NOTE]))
     return rows
 
 

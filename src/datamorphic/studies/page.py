@@ -15,7 +15,7 @@ from ..relations.function import FunctionRelation
 from ..reporting.document import Page, Section, Table
 from .charts import draw_comparison_chart
 from .result import Study
-from .text import build_grids
+from .text import CELLS_TEXT, build_grids
 
 COMPARED_GENERATORS = ("MT-RT", "SFIDMT-ART", "MT-ART-Min")
 PLANE_GENERATORS = ("MT-RT", "SFIDMT-ART", "MT-ART-Min", "MT-ART-Max", "MT-IPART", "MT-RPART")
@@ -47,7 +47,7 @@ def build_page(study: Study) -> Page:
         sections.append(Section(heading="Notes", text=text, anchor="notes"))
     return Page(
         title=study.title,
-        lead="Published figures beside ours. Cells: published / ours; a dash where there is no figure.",
+        lead=f"Published figures beside ours. {CELLS_TEXT} A dash: there is no figure.",
         sections=sections,
         facts=[
             ("Study", f"{study.name}, scale {study.scale}"),

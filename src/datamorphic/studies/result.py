@@ -29,7 +29,8 @@ class Study(Exportable):
     amount : str
         How much was measured, in words. Ours are means where something was measured more than once.
     rows : DataFrame
-        Columns ``row``, ``column``, ``published``, ``ours``, ``note``.
+        Columns ``row``, ``column``, ``published``, ``ours``, ``note``, ``margin`` (half the width of the 95% interval of
+        ours) and ``trials`` (how many trials or repetitions ours is from); the last two are NaN where there are none.
     """
 
     _PAGE = "studies.page:build_page"

@@ -1,4 +1,4 @@
-"""Rows of a study: a published figure, ours, and a note."""
+"""Rows of a study: a published figure, ours with its interval, and a note."""
 
 from __future__ import annotations
 
@@ -33,20 +33,36 @@ class Row(NamedTuple):
     published: float
     ours: float
     note: str = ""
+    margin: float = math.nan  # half the width of the 95% interval of ours
+    trials: float = math.nan  # behind ours, or repetitions
 
 
-def make_row(figure: Any, table: str, *place: str, ours: float, column: str = "", notes: Iterable[str] = ()) -> Row:
+class OurFigure(NamedTuple):
+    """A figure of ours with half the width of its 95% interval and its trials; NaN where there is none."""
+
+    value: float
+    margin: float = math.nan
+    trials: float = math.nan
+
+    def to_row(self, row: str, column: str, note: str = "", published: float = math.nan) -> Row:
+        """Return a row with this figure."""
+        return Row(row, column, published, self.value, note, self.margin, self.trials)
+
+
+def make_row(
+    figure: Any, table: str, *place: str, ours: float | OurFigure, column: str = "", notes: Iterable[str] = ()
+) -> Row:
     """Return a published figure beside ours, with its erratum."""
     import pandas as pd
 
     walks = None if pd.isna(figure.walks) else int(figure.walks)
     wrong = _erratum(table, figure.strategy, figure.subject, figure.measure, data=figure.data, walks=walks)
-    return Row(
+    estimate = ours if isinstance(ours, OurFigure) else OurFigure(ours)
+    return estimate.to_row(
         ", ".join(DISPLAY_NAMES.get(word, word) for word in place if word),
         column or figure.measure,
-        float(figure.published),
-        ours,
         " ".join(text for text in (wrong, *notes) if text),
+        float(figure.published),
     )
 
 

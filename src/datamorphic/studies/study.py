@@ -319,7 +319,7 @@ def study(name: str, scale: str = "small", seed: int = 0, progress: bool | None 
     Examples
     --------
     >>> study("random_target", scale="tiny").rows.columns.tolist()
-    ['row', 'column', 'published', 'ours', 'note']
+    ['row', 'column', 'published', 'ours', 'note', 'margin', 'trials']
     """
     import pandas as pd
 

@@ -11,9 +11,14 @@ if TYPE_CHECKING:
     from .rows import Row
 
 
+CELLS_TEXT = (
+    "Cells: published / ours ± half the width of its 95% interval; in brackets, the trials or repetitions behind ours."
+)
+
+
 @dataclass(frozen=True)
 class Grid:
-    """A table to print. Cells read published / ours."""
+    """A table to print; its cells are as in `CELLS_TEXT`."""
 
     heading: str
     columns: list[str]
@@ -38,10 +43,12 @@ def _format_heading(part: str) -> str:
 def _build_grid(heading: str, rows: list[Row], notes: dict[str, int]) -> Grid:
     columns = list(dict.fromkeys(row.column for row in rows))
     cells = {(row.row, row.column): row for row in rows}
-    shared = {}
-    for column in columns:  # a note on every cell becomes a note on the column
-        sentence_sets = [set(_split_sentences(row.note)) for row in rows if row.column == column]
-        shared[column] = set.intersection(*sentence_sets)
+    shared, trials = {}, {}
+    for column in columns:  # what every cell has, a note or the number of trials, is said of the column
+        column_rows = [row for row in rows if row.column == column]
+        shared[column] = set.intersection(*(set(_split_sentences(row.note)) for row in column_rows))
+        counts = {row.trials for row in column_rows if not math.isnan(row.ours)}
+        trials[column] = counts.pop() if len(counts) == 1 else math.nan
 
     def mark(sentences: list[str]) -> str:
         return "".join(f"[{notes.setdefault(sentence, len(notes) + 1)}]" for sentence in sentences)
@@ -50,9 +57,14 @@ def _build_grid(heading: str, rows: list[Row], notes: dict[str, int]) -> Grid:
         if row is None:
             return ""
         own = [sentence for sentence in _split_sentences(row.note) if sentence not in shared[row.column]]
-        return f"{format_number(row.published)} / {format_number(row.ours)} {mark(own)}".rstrip()
+        count = "" if row.trials == trials[row.column] else _format_trials(row.trials)
+        parts = [f"{format_number(row.published)} / {format_number(row.ours)}", _format_margin(row), count, mark(own)]
+        return " ".join(filter(None, parts))
 
-    headings = [f"{column} {mark(sorted(shared[column]))}".rstrip() for column in columns]
+    headings = [
+        " ".join(filter(None, [column, _format_trials(trials[column]), mark(sorted(shared[column]))]))
+        for column in columns
+    ]
     labels = dict.fromkeys(row.row for row in rows)
     return Grid(
         heading, headings, [(label, [cell(cells.get((label, column))) for column in columns]) for label in labels]
@@ -62,7 +74,7 @@ def _build_grid(heading: str, rows: list[Row], notes: dict[str, int]) -> Grid:
 def format_study(study: Study) -> str:
     """Return a study as plain text."""
     tables, notes = build_grids(study)
-    lines = [study.heading, "Cells: published / ours."]
+    lines = [study.heading, CELLS_TEXT]
     for grid in tables:
         lines += ["", grid.heading] if grid.heading else [""]
         table = [("", grid.columns), *grid.rows]
@@ -86,6 +98,19 @@ def format_number(value: float) -> str:
     if 0 < abs(value) < 0.01:
         return f"{value:.2g}"
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.1f}" if abs(value) >= 100 else f"{value:.2f}"
+
+
+def _format_margin(row: Row) -> str:
+    """Return the margin with as many decimals as ours, or more if it is smaller."""
+    if math.isnan(row.margin):
+        return ""
+    decimals = len(format_number(row.ours).partition(".")[2])
+    text = f"{row.margin:,.{decimals}f}"
+    return f"±{text if float(text.replace(',', '')) or not row.margin else format_number(row.margin)}"
+
+
+def _format_trials(trials: float) -> str:
+    return "" if math.isnan(trials) else f"({trials:,.0f})"
 
 
 def _split_sentences(note: str) -> list[str]:
