@@ -184,9 +184,10 @@ def test_tables_of_scores_have_every_figure_in_print(second_tables):
     printed = five[five["row"].isin([f"004-5: {kind}" for kind in kinds])]
     assert len(printed) == (16 + 5) * 16
     assert printed["published"].notna().all()
-    ours = five.set_index(["row", "column"])["ours"]
-    assert ours["004-5: Shapiro-Wilk p, %"].between(0, 100).all()
-    assert (ours["004-5: 95% interval, from"] < ours["004-5: 95% interval, to"]).all()
+    figures = five.set_index(["row", "column"])
+    assert figures["ours"]["004-5: Shapiro-Wilk p, %"].between(0, 100).all()
+    assert (figures["margin"]["004-5: mean of the same"] > 0).all()
+    assert (figures["trials"]["004-5: mean of the same"] == 2).all()
     assert {"mean, offset step", "mean, offset 0.5", "mean, offset beyond"} <= {row[7:] for row in five["row"]}
     six = rows[rows["row"].str.startswith("004-6: ")]
     assert len(six) == 4 * 4 * 3

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from .explorations import Exploration
+from .intervals import average_figures
 from .published import published
-from .rows import DISPLAY_NAMES, Row, compute_mean, describe_part, iterate_figures, make_row
+from .rows import DISPLAY_NAMES, OurFigure, Row, compute_mean, describe_part, iterate_figures, make_row
 from .workload import Scale, Workbench
 
 SUBJECT_COUNT = 10
@@ -41,7 +42,7 @@ class Variant(NamedTuple):
         """Return the numbers of walks."""
         return scale.growing if self.pool == "growing" else scale.walks
 
-    def make_row(self, figure: Any, table: str, *place: str, ours: float, notes: Iterable[str] = ()) -> Row:
+    def make_row(self, figure: Any, table: str, *place: str, ours: OurFigure, notes: Iterable[str] = ()) -> Row:
         """Return a published figure beside ours by this variant."""
         column = f"{figure.measure}, {self.label}" if self.label else figure.measure
         return make_row(figure, table, *place, ours=ours, column=column, notes=[self.note, *notes])
@@ -96,21 +97,21 @@ def build_walks_table(table: str, bench: Workbench) -> list[Row]:
                 if (count := getattr(figure, varies)) not in counts:
                     continue
                 seeds = int(figure.seeds) if varies == "seeds" else 200
-                ours = bench.figure(variant.job(subject, int(figure.walks), seeds), figure.measure)
+                ours = bench.estimate(variant.job(subject, int(figure.walks), seeds), figure.measure)
                 pairs.append((figure, ours))
                 rows.append(variant.make_row(figure, table, subject, f"{count:,} {varies}", ours=ours))
             rows += _build_mean_rows(table, variant, pairs, varies)
     return rows
 
 
-def _build_mean_rows(table: str, variant: Variant, pairs: list[tuple[Any, float]], varies: str) -> Iterator[Row]:
+def _build_mean_rows(table: str, variant: Variant, pairs: list[tuple[Any, OurFigure]], varies: str) -> Iterator[Row]:
     """Yield the means of a subject's rows; the published ones are computed from the printed figures."""
     for measure in dict.fromkeys(figure.measure for figure, _ in pairs):
         both = [(figure, ours) for figure, ours in pairs if figure.measure == measure]
         if measure == "runs" or len(both) < 2:
             continue
         first = both[0][0]._replace(published=compute_mean(figure.published for figure, _ in both), walks=math.nan)
-        ours = compute_mean(ours for _, ours in both)
+        ours = average_figures(ours for _, ours in both)
         yield variant.make_row(first, table, first.subject, f"mean over {varies}", ours=ours)
 
 
@@ -122,8 +123,8 @@ def build_summary_table(table: str, bench: Workbench) -> list[Row]:
             if not variant.covers(figure.measure):
                 continue
             counts = variant.choose_counts(bench.scale)
-            ours = compute_mean(
-                compute_mean(bench.figure(variant.job(subject, walks), figure.measure) for walks in counts)
+            ours = average_figures(
+                average_figures(bench.estimate(variant.job(subject, walks), figure.measure) for walks in counts)
                 for subject in subjects
             )
             notes = [describe_part(counts, 6, "numbers of walks"), _describe_subjects(figure, subjects)]
@@ -136,8 +137,8 @@ def build_speed_table(table: str, bench: Workbench) -> list[Row]:
     rows: list[Row] = []
     for figure, subjects in _iterate_subjects(table, bench):
         strategies = (figure.strategy,) if figure.strategy else ("directed_walk", "random_target", "random_walk")
-        ours = compute_mean(
-            bench.figure(Variant(strategy).job(subject, 1000), "pairs per second")
+        ours = average_figures(
+            bench.estimate(Variant(strategy).job(subject, 1000), "pairs per second")
             for subject in subjects
             for strategy in strategies
         )

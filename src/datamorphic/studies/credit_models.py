@@ -35,6 +35,7 @@ from ..risk.credit.ladder import (
 )
 from ..risk.credit.preparation import split_loans
 from ..risk.credit.result import CreditReport
+from .intervals import estimate_share, from_bounds, label_figure
 from .published import published
 from .rows import Row, iterate_figures, make_row
 from .workload import Figures, Job, Scale, Workbench
@@ -143,22 +144,21 @@ def _read_figures(report: CreditReport) -> dict[str, float]:
     for model in report.models:
         assert model.auc is not None
         name = f"{'held ' if model.rung.constrained else ''}{_get_size(model.rung.size)}"
-        figures[f"{name} AUC mean"] = model.auc.value
-        figures[f"{name} AUC SD"] = math.nan if model.auc_deviation is None else model.auc_deviation
         free, total = model.violation_free
-        figures[f"{name} violation-free %"] = 100 * free / total
+        figures |= label_figure(f"{name} AUC mean", from_bounds(model.auc, total))
+        figures[f"{name} AUC SD"] = math.nan if model.auc_deviation is None else model.auc_deviation
+        figures |= label_figure(f"{name} violation-free %", estimate_share(free, total))
         for relation, share in model.shares.items():
             key = relation.removeprefix("credit.")
-            figures[f"{name} {key} strong"] = 100 * share.strong.value
-            figures[f"{name} {key} weak"] = 100 * share.weak.value
-        figures[f"{name} strong"] = 100 * model.strong_share.value
+            figures |= label_figure(f"{name} {key} strong", from_bounds(share.strong, total).times(100))
+            figures |= label_figure(f"{name} {key} weak", from_bounds(share.weak, total).times(100))
+        figures |= label_figure(f"{name} strong", from_bounds(model.strong_share, total).times(100))
         for relation, bins in model.histogram.items():
             for edge, count in zip(WRONGNESS_EDGES, bins, strict=False):
                 figures[f"{name} {relation.removeprefix('credit.')} from {edge:g}"] = count / total
     for mitigation in report.mitigations:
-        size = _get_size(mitigation.size)
-        for end in ("value", "low", "high"):
-            figures[f"{size} price {end}"] = 100 * getattr(mitigation.auc_price, end)
+        price = from_bounds(mitigation.auc_price, report.models[0].violation_free[1])
+        figures |= label_figure(f"{_get_size(mitigation.size)} price", price.times(100))
     return figures
 
 
@@ -222,15 +222,15 @@ def build_ladder_table(table: str, bench: Workbench) -> list[Row]:
     rows = []
     for figure in iterate_figures(frame):
         if figure.subject in sizes and not (figure.measure == "AUC SD" and scale.credit_repetitions < 2):
-            ours = bench.figure(job, f"{figure.subject} {figure.measure}")
+            ours = bench.estimate(job, f"{figure.subject} {figure.measure}")
             own_notes = [*notes, SPLIT_NOTE] if figure.measure == "AUC SD" else notes
             unit = "" if figure.measure.startswith("AUC") else ", %"
             column = f"{figure.measure}{unit}"
             rows.append(make_row(figure, table, figure.subject, ours=ours, column=column, notes=own_notes))
     if isinstance(family, NetworkFamily) and "3*1" in sizes:
-        ours = bench.figure(job, "3*1 violation-free %")
+        ours = bench.estimate(job, "3*1 violation-free %")
         note = f"{DATA_NOTE} The text gives 85 of 100 networks, without saying for which year."
-        rows.append(Row("3*1", "repetitions without violations, %", VIOLATION_FREE_PERCENT, ours, note))
+        rows.append(ours.to_row("3*1", "repetitions without violations, %", note, VIOLATION_FREE_PERCENT))
     return rows
 
 
@@ -245,7 +245,7 @@ def build_german_table(bench: Workbench) -> list[Row]:
         job = CreditLadder(GERMAN, family, 1_000, scale.credit_repetitions)
         for size, rung in zip(_get_sizes(family), family.rungs, strict=True):
             for measure, column in (("strong", "strong violations, %"), ("AUC mean", "AUC mean")):
-                rows.append(Row(rung.name, column, math.nan, bench.figure(job, f"{size} {measure}"), GERMAN_NOTE))
+                rows.append(bench.estimate(job, f"{size} {measure}").to_row(rung.name, column, GERMAN_NOTE))
     return rows
 
 
@@ -257,19 +257,16 @@ def build_constraint_table(bench: Workbench) -> list[Row]:
     job = CreditLadder("2016", family, scale.loans, scale.credit_repetitions, True)
     note = (
         "Not published. The same class of model, with directions per column; the price is the AUC without constraints minus "
-        "that with them, in points of 100, with a 95% interval."
+        "that with them, in points of 100."
     )
     for size in map(str, sizes):
         figures = {
             "strong violations without constraints, %": f"{size} strong",
             "strong violations with constraints, %": f"held {size} strong",
-            "price in AUC, points": f"{size} price value",
-            "price in AUC, low": f"{size} price low",
-            "price in AUC, high": f"{size} price high",
+            "price in AUC, points": f"{size} price",
         }
         rows += [
-            Row(f"{size} trees", column, math.nan, bench.figure(job, measure), note)
-            for column, measure in figures.items()
+            bench.estimate(job, measure).to_row(f"{size} trees", column, note) for column, measure in figures.items()
         ]
     return rows
 

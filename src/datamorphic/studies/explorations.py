@@ -21,6 +21,7 @@ from ..space.points import Batch, Points
 from ..systems.base import Executor
 from ..systems.coerce import to_outputs
 from .faults import FaultyWine
+from .intervals import estimate_share, label_figure
 from .workload import Figures, Job, Scale, make_seed_sequence
 
 if TYPE_CHECKING:
@@ -79,6 +80,9 @@ class Exploration(Job):
             figures["runs"] += (front.walks - len(front)) * (DISTANCE - 1)
         if self.faulty:
             figures |= _count_new_cases(front)
+            figures |= label_figure("new pairs", estimate_share(figures["new pairs"], front.walks, factor=front.walks))
+        if self.pool == "fixed" and self.strategy != "directed_walk":  # walks are independent
+            figures |= label_figure("capability", estimate_share(front.mutants / 2, front.walks))
         return {name: float(value) for name, value in figures.items()}
 
     def _explore(self, seed: np.random.SeedSequence) -> Front:
@@ -144,12 +148,14 @@ class ModelTraining(Job):
             rounds = cross_validate(model, inputs, labels, cv=folds, return_estimator=True)
         accuracy = model.score(inputs, labels)
         last = rounds["estimator"][-1].score(test.drop(columns=TARGET), test[TARGET].to_numpy())
-        return {
-            "seconds": time.perf_counter() - began,
-            "accuracy": 100 * float(accuracy),
-            "cross-validation": 100 * float(np.mean(rounds["test_score"])),
-            "test accuracy": 100 * float(last),
-        }
+        figures = {"seconds": time.perf_counter() - began}
+        for name, score, row_count in (
+            ("accuracy", accuracy, len(rows)),
+            ("cross-validation", np.mean(rounds["test_score"]), len(rows)),
+            ("test accuracy", last, len(test)),
+        ):
+            figures |= label_figure(name, estimate_share(float(score) * row_count, row_count))
+        return figures
 
 
 class CodedExecutor(Executor):

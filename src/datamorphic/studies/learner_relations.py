@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from ..relations.check.api import check
 from ..relations.learner.necessity import find_stance
 from ..systems.weka import explain_missing_weka, make_weka_learner
+from .intervals import estimate_share, label_figure
 from .published import published
 from .rows import Row, iterate_figures, make_row
 from .workload import Figures, Job, Scale, Workbench
@@ -95,7 +96,10 @@ class Checking(Job):
             shrink=False,
             progress=False,
         )
-        return {name: 100 * rate for name, rate in zip(report.table["relation"], report.table["rate"], strict=True)}
+        figures: dict[str, float] = {}
+        for entry in report.entries:
+            figures |= label_figure(entry.relation, estimate_share(entry.violated, entry.judged))
+        return figures
 
 
 def format_amount(scale: Scale) -> str:
@@ -115,8 +119,8 @@ def build_rate_table(table: str, bench: Workbench) -> list[Row]:
         job = Checking(column.name, relations, bench.scale.inputs)
         for figure in printed:
             if figure.subject == column.theirs:
-                ours = bench.figure(job, figure.measure)
-                notes = [*_describe_figure(column, figure, ours), NO_WEKA_NOTE if missing else ""]
+                ours = bench.estimate(job, figure.measure)
+                notes = [*_describe_figure(column, figure, ours.value), NO_WEKA_NOTE if missing else ""]
                 rows.append(make_row(figure, table, figure.measure, ours=ours, column=column.name, notes=notes))
     return rows
 

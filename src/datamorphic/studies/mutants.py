@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,9 +18,10 @@ from .._text import pluralize
 from ..mutation.api import mutate
 from ..mutation.cross_validation import MEAN_RATIOS
 from ..mutation.kill_matrix import KILLED, SAME_BYTECODE, SURVIVED, UNREACHED
-from ..mutation.result import MutantResult, Mutation, count_by_killer
+from ..mutation.result import Mutation, count_by_killer
+from .intervals import estimate_mean, estimate_share, label_figure
 from .published import published
-from .rows import Row, iterate_figures, make_row
+from .rows import OurFigure, Row, iterate_figures, make_row
 from .workload import Figures, Job, Scale, Workbench
 
 OPERATORS = ("AOR", "ROR", "COR", "SOR", "LOR", "ASR")  # of the study; we also have CRP and RSR
@@ -116,35 +116,43 @@ def _compute_figures(mutation: Mutation, subject: str) -> dict[str, float]:
         name = relation if subject == "NBC" else f"{relation} ({_choose_learner(relation)})"
         place[relation] = mutation.kills.relations.index(name)
     theirs = rates[list(place.values())]
-    shares = {f"{relation} killed": _compute_percent(rates[row] > 0) for relation, row in place.items()}
-    shares |= {f"{relation} rate": _compute_percent(rates[row]) for relation, row in place.items()}
+    figures = {f"{relation} killed": _share_true(rates[row] > 0) for relation, row in place.items()}
+    figures |= {f"{relation} rate": _average_rates(rates[row]) for relation, row in place.items()}
     alike = [result for result in mutation.different if result.mutant.operator in OPERATORS]
     counts = count_by_killer(mutation)
     running = [result for result in mutation.tried if result.state in (KILLED, SURVIVED, SAME_BYTECODE, UNREACHED)]
-    shares |= {
-        "killed": 100 * mutation.killed_of_different,
-        "killed by theirs": _compute_percent(np.asarray((theirs > 0).any(axis=0))),
-        "killed of alike": _compute_killed_percent(alike),
-        "killed of running": _compute_killed_percent(running),
-        "rate": _compute_percent(theirs),
-        "killed by rival": 100 * mutation.rival_of_different,
-        "missed by rival": 100 * counts[True, False] / max(1, counts[True, False] + counts[True, True]),
-        "running": len(running),
-        "different": len(differ),
-        "alike": len(alike),
+    figures |= {
+        "killed": _share_true([result.state == KILLED for result in mutation.different]),
+        "killed by theirs": _share_true((theirs > 0).any(axis=0)),
+        "killed of alike": _share_true([result.state == KILLED for result in alike]),
+        "killed of running": _share_true([result.state == KILLED for result in running]),
+        "rate": _average_rates(theirs),
+        "killed by rival": _share_true(
+            [result.killed_by_rival for result in mutation.different if result.killed_by_rival is not None]
+        ),
+        "missed by rival": estimate_share(counts[True, False], counts[True, False] + counts[True, True]),
     }
+    shares = {"running": float(len(running)), "different": float(len(differ)), "alike": float(len(alike))}
+    for name, figure in figures.items():
+        shares |= label_figure(name, figure)
     for name, errors in mutation.original.errors.items():
         shares |= {f"{rule} {name}": 100 * error for rule, error in zip(RULES, errors, strict=True)}
     return shares
 
 
-def _compute_percent(values: npt.NDArray[Any]) -> float:
-    known = values[~np.isnan(values)]
-    return 100 * float(known.mean()) if known.size else math.nan
+def _share_true(flags: npt.ArrayLike) -> OurFigure:
+    values = np.asarray(flags, dtype=bool)
+    return estimate_share(int(values.sum()), len(values))
 
 
-def _compute_killed_percent(results: Sequence[MutantResult]) -> float:
-    return 100 * sum(result.state == KILLED for result in results) / len(results) if results else math.nan
+def _average_rates(rates: npt.NDArray[Any]) -> OurFigure:
+    """Return the mean violation rate in percent; its interval is over mutants."""
+    known = rates[~np.isnan(rates)]
+    by_mutant = [
+        float(np.mean(column[~np.isnan(column)])) for column in np.atleast_2d(rates).T if not np.isnan(column).all()
+    ]
+    mean = float(known.mean()) if known.size else math.nan
+    return estimate_mean(by_mutant)._replace(value=mean).times(100)
 
 
 def find_relations(subject: str) -> list[str]:
@@ -188,19 +196,15 @@ def build_kill_table(table: str, bench: Workbench) -> list[Row]:
             total._replace(published=100 * total.published / whole),
             table,
             *place,
-            ours=bench.figure(job, f"{relation} killed"),
+            ours=bench.estimate(job, f"{relation} killed"),
             column=KILLED_SHARE,
             notes=notes,
         )
         if "misprint" in share.note:
             share = share._replace(note=f"{share.note} In print it is {total.published:.0f} of {whole} mutants.")
         rates = [f.published for f in printed if f.measure == relation and f.subject.startswith("v")]
-        rate = share._replace(
-            column=MEAN_RATE,
-            published=math.fsum(rates) / whole,
-            ours=bench.figure(job, f"{relation} rate"),
-            note=" ".join(note for note in notes if note),
-        )
+        note = " ".join(note for note in notes if note)
+        rate = bench.estimate(job, f"{relation} rate").to_row(share.row, MEAN_RATE, note, math.fsum(rates) / whole)
         rows += [share, rate]
     return rows + _build_overall_rows(table, job, bench)
 
@@ -222,19 +226,11 @@ def _build_overall_rows(table: str, job: Mutating, bench: Workbench) -> list[Row
             continue
         which = "that neither crash nor hang" if base == "running" else "that differ"
         note = "" if math.isnan(count) else f"Ours is of {pluralize(int(count), 'mutant')} {which}."
-        share = bench.figure(job, ours)
-        rows.append(
-            Row(
-                f"all, {name}",
-                KILLED_SHARE,
-                100 * theirs,
-                share,
-                f"{MUTANTS_NOTE} {DIFFERENT_LABELS_NOTE} {note}".strip(),
-            )
-        )
+        full_note = f"{MUTANTS_NOTE} {DIFFERENT_LABELS_NOTE} {note}".strip()
+        rows.append(bench.estimate(job, ours).to_row(f"all, {name}", KILLED_SHARE, full_note, 100 * theirs))
     mean = math.fsum(f.published for f in verdicts) / whole / len(find_relations(job.subject))
-    rate = bench.figure(job, "rate")
-    return [*rows, Row("all, the study's relations", MEAN_RATE, mean, rate, f"{MUTANTS_NOTE} {DIFFERENT_LABELS_NOTE}")]
+    rate, note = bench.estimate(job, "rate"), f"{MUTANTS_NOTE} {DIFFERENT_LABELS_NOTE}"
+    return [*rows, rate.to_row("all, the study's relations", MEAN_RATE, note, mean)]
 
 
 def build_cross_validation_table(table: str, bench: Workbench) -> list[Row]:
@@ -269,5 +265,6 @@ def build_cross_validation_table(table: str, bench: Workbench) -> list[Row]:
             f"{DIFFERENT_LABELS_NOTE} {MISSED_NOTE}",
         ),
     ):
-        rows.append(Row(row, column, 100 * theirs, bench.figure(job, ours), f"{MUTANTS_NOTE} {note}".strip()))
+        full_note = f"{MUTANTS_NOTE} {note}".strip()
+        rows.append(bench.estimate(job, ours).to_row(row, column, full_note, 100 * theirs))
     return rows

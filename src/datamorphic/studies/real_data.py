@@ -11,8 +11,9 @@ from ..data.sets import TARGET, load
 from ..space.features import Categorical, Continuous, Integer
 from .coded_classifiers import MACHINE_NOTE
 from .explorations import Exploration, ModelTraining
+from .intervals import average_figures
 from .published import published
-from .rows import DISPLAY_NAMES, Row, compute_mean, describe_part, iterate_figures, make_row, select_finite
+from .rows import DISPLAY_NAMES, OurFigure, Row, compute_mean, describe_part, iterate_figures, make_row
 from .workload import Workbench
 
 CLASSES_NOTE = "The grades of the wines in the file go from 3 to 8: six classes."
@@ -32,23 +33,26 @@ def _choose_counts(bench: Workbench, strategy: str) -> tuple[int, ...]:
     return bench.scale.rows if strategy == "directed_walk" else bench.scale.targets
 
 
-def _measure_all_counts(bench: Workbench, strategy: str, data: str, subject: str, measure: str) -> list[float]:
+def _measure_all_counts(bench: Workbench, strategy: str, data: str, subject: str, measure: str) -> list[OurFigure]:
     """Return a measure of a model for every number of walks."""
     jobs = (Exploration(strategy, subject, data, walks) for walks in _choose_counts(bench, strategy))
-    return [bench.figure(job, measure) for job in jobs]
+    return [bench.estimate(job, measure) for job in jobs]
 
 
-def _compute_statistic(values: list[float], kind: str) -> float:
+def _compute_statistic(figures: list[OurFigure], kind: str) -> OurFigure:
+    """Return a statistic; totals and means have intervals, and so have extremes, which are one of the figures."""
     if kind == "total":
-        return math.fsum(values)
-    finite_values = select_finite(values)
-    if not finite_values:  # no pair at all, or not measured yet
-        return math.inf if values and math.isinf(values[0]) else math.nan
-    if kind == "stdev":
-        return statistics.stdev(finite_values) if len(finite_values) > 1 else math.nan
+        mean, count = average_figures(figures), len(figures)
+        return OurFigure(math.fsum(figure.value for figure in figures), mean.margin * count, mean.trials)
+    finite_figures = [figure for figure in figures if math.isfinite(figure.value)]
+    if not finite_figures:  # no pair at all, or not measured yet
+        return OurFigure(math.inf if figures and math.isinf(figures[0].value) else math.nan)
     if kind == "mean":
-        return compute_mean(finite_values)
-    return max(finite_values) if kind == "max" else min(finite_values)
+        return average_figures(finite_figures)
+    if kind == "stdev":
+        values = [figure.value for figure in finite_figures]
+        return OurFigure(statistics.stdev(values) if len(values) > 1 else math.nan)
+    return max(finite_figures) if kind == "max" else min(finite_figures)
 
 
 def build_model_table(table: str, bench: Workbench) -> list[Row]:
@@ -93,7 +97,7 @@ def _build_cell(table: str, figure: Any, bench: Workbench) -> Row | None:
     if walks not in counts:
         return None
     noun = "rows, every way" if figure.strategy == "directed_walk" else "walks"
-    ours = bench.figure(Exploration(figure.strategy, figure.subject, figure.data, walks), measure)
+    ours = bench.estimate(Exploration(figure.strategy, figure.subject, figure.data, walks), measure)
     return make_row(figure, table, figure.strategy, figure.subject, f"{walks:,} {noun}", ours=ours)
 
 
@@ -138,8 +142,8 @@ def build_speed_table(table: str, bench: Workbench) -> list[Row]:
         )
         if not used:
             continue
-        ours = compute_mean(
-            bench.figure(
+        ours = average_figures(
+            bench.estimate(
                 Exploration(strategy, subject, data, 1000 if timed else _choose_counts(bench, strategy)[-1]),
                 figure.measure,
             )
@@ -182,7 +186,7 @@ def build_accuracy_table(table: str, bench: Workbench) -> list[Row]:
     rows: list[Row] = []
     for figure in iterate_figures(published(table)):
         if figure.subject in bench.scale.models:
-            ours = bench.figure(ModelTraining(figure.subject, figure.data), figure.measure)
+            ours = bench.estimate(ModelTraining(figure.subject, figure.data), figure.measure)
             note = ""
             if figure.measure == "seconds":
                 note = MACHINE_NOTE.replace("one case at a time in Java", "in Python").split(";")[0] + "."
@@ -203,15 +207,15 @@ def build_fault_table(table: str, bench: Workbench) -> list[Row]:
         right = Exploration("random_target", figure.subject, figure.data, walks)
         faulty = Exploration("random_target", figure.subject, figure.data, walks, faulty=True)
         for column, ours, note in (
-            ("capability, right midpoint", bench.figure(right, "capability"), ""),
+            ("capability, right midpoint", bench.estimate(right, "capability"), ""),
             (
                 "capability, faulty midpoint",
-                50 * bench.figure(faulty, "new cases") / walks,
+                bench.estimate(faulty, "new cases").times(50 / walks),
                 "Ours counts the cases that refinement made: with the faulty midpoint many pairs keep a seed as an end.",
             ),
             (
                 "capability, faulty midpoint, new pairs",
-                100 * bench.figure(faulty, "new pairs") / walks,
+                bench.estimate(faulty, "new pairs").times(100 / walks),
                 "Ours counts the pairs of which neither end is a seed.",
             ),
         ):

@@ -5,12 +5,12 @@ The section has no table; it reports violations among 100 groups per relation in
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from ..relations.check.api import check
 from ..relations.routes import route_relations
 from ..systems.router import ValhallaRouter, find_sample_extract
+from .intervals import estimate_share, label_figure
 from .rows import Row
 from .workload import Figures, Job, Scale, Workbench
 
@@ -53,17 +53,17 @@ class RouteCheck(Job):
                 progress=False,
             )
         (entry,) = report.entries
-        return {COLUMN: 100 * entry.violated / entry.judged if entry.judged else math.nan}
+        return label_figure(COLUMN, estimate_share(entry.violated, entry.judged))
 
 
 def build_route_table(bench: Workbench) -> list[Row]:
     """Build the comparison of section 6.6, with our own relations below."""
     rows = []
     for (relation, system), violations in PUBLISHED_VIOLATIONS.items():
-        ours = bench.figure(RouteCheck(relation, bench.scale.inputs), COLUMN)
+        ours = bench.estimate(RouteCheck(relation, bench.scale.inputs), COLUMN)
         notes = [SYSTEM_NOTE, *([THRESHOLD_NOTE] if relation == "routes.HMR4" else [])]
-        rows.append(Row(f"{relation}, {system}", COLUMN, violations, ours, " ".join(notes)))
+        rows.append(ours.to_row(f"{relation}, {system}", COLUMN, " ".join(notes), violations))
     for relation in OWN_RELATIONS:
-        ours = bench.figure(RouteCheck(relation, bench.scale.inputs), COLUMN)
-        rows.append(Row(relation, COLUMN, math.nan, ours, OWN_NOTE))
+        ours = bench.estimate(RouteCheck(relation, bench.scale.inputs), COLUMN)
+        rows.append(ours.to_row(relation, COLUMN, OWN_NOTE))
     return rows

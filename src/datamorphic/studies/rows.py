@@ -44,6 +44,10 @@ class OurFigure(NamedTuple):
     margin: float = math.nan
     trials: float = math.nan
 
+    def times(self, factor: float) -> OurFigure:
+        """Return the figure in another unit."""
+        return OurFigure(factor * self.value, abs(factor) * self.margin, self.trials)
+
     def to_row(self, row: str, column: str, note: str = "", published: float = math.nan) -> Row:
         """Return a row with this figure."""
         return Row(row, column, published, self.value, note, self.margin, self.trials)
@@ -73,14 +77,9 @@ def describe_part(used: Sequence[object], whole: int, noun: str) -> str:
     return f"Ours is over {len(used)} of {whole} {noun}: {', '.join(map(str, used))}."
 
 
-def select_finite(values: Iterable[float]) -> list[float]:
-    """Return the finite values: infinite costs are left out of averages, as published."""
-    return [value for value in values if math.isfinite(value)]
-
-
 def compute_mean(values: Iterable[float]) -> float:
-    """Return the mean of the finite values."""
-    finite_values = select_finite(values)
+    """Return the mean of the finite values: infinite costs are left out of averages, as published."""
+    finite_values = [value for value in values if math.isfinite(value)]
     return math.fsum(finite_values) / len(finite_values) if finite_values else math.nan
 
 

@@ -18,6 +18,7 @@ from ..relations.check.api import check
 from ..relations.decades import find_decade
 from ..relations.search import search_relations
 from ..systems.search_engines import SearchEngine, SqliteSearch, TantivySearch
+from .intervals import estimate_share, label_figure
 from .published import published
 from .rows import Row, iterate_figures, make_row
 from .workload import Figures, Job, Scale, Workbench
@@ -88,9 +89,9 @@ class SearchCheck(Job):
             name = entry.relation.removeprefix("search.")
             decades = [find_decade(size) for size in entry.sizes]
             figures[f"{name} groups"] = entry.judged
-            figures[f"{name} violations"] = entry.violated
-            for exponent in DECADES:
-                figures[f"{name} {_name_decade(exponent)}"] = decades.count(exponent)
+            counts = {"violations": entry.violated, **{_name_decade(k): decades.count(k) for k in DECADES}}
+            for measure, count in counts.items():
+                figures |= label_figure(f"{name} {measure}", estimate_share(count, entry.judged, factor=entry.judged))
         return {**figures, "seconds": time.perf_counter() - start}
 
 
@@ -128,13 +129,13 @@ def build_violation_table(table: str, bench: Workbench) -> list[Row]:
         if group_count < published_groups:
             notes.append(GROUPS_NOTE.format(groups=pluralize(group_count, "group")))
         for figure in iterate_figures(frame):
-            ours = bench.figure(job, f"{figure.subject} {figure.measure}")
+            ours = bench.estimate(job, f"{figure.subject} {figure.measure}")
             rows.append(make_row(figure, table, job.variant, figure.subject, ours=ours, notes=notes))
             if figure.measure == "violations":
-                share = 100 * ours / group_count
                 published_share = 100 * float(figure.published) / published_groups
                 note = " ".join(text for text in (SHARE_NOTE, *notes) if text)
+                place = f"{job.variant}, {figure.subject}"
                 rows.append(
-                    Row(f"{job.variant}, {figure.subject}", "violations, % of groups", published_share, share, note)
+                    ours.times(100 / group_count).to_row(place, "violations, % of groups", note, published_share)
                 )
     return rows

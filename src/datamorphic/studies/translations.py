@@ -9,6 +9,7 @@ from ..data.sentences import load_sentences
 from ..relations.check.api import check
 from ..relations.translation import VIOLATION_TYPES, translation_relations
 from ..systems.translator import ApertiumTranslator, explain_missing_apertium
+from .intervals import estimate_share, label_figure
 from .published import published
 from .rows import Row, iterate_figures, make_row
 from .workload import Figures, Job, Scale, Workbench
@@ -39,11 +40,13 @@ class TranslationChecks(Job):
         frame = load_sentences().iloc[:: self.step]
         with ApertiumTranslator(self.pair) as translator:
             report = check(translator, frame, list(relations.values()), seed=seed, shrink=False)
-        figures = {}
+        figures: dict[str, float] = {}
         for entry in report.entries:
             figures[f"{entry.relation} groups"] = float(entry.judged)
-            figures[f"{entry.relation} violations"] = float(entry.violated)
-            figures |= {f"{entry.relation} {name}": float(entry.types.get(name, 0)) for name in VIOLATION_TYPES}
+            counts = {"violations": entry.violated, **{name: entry.types.get(name, 0) for name in VIOLATION_TYPES}}
+            for name, count in counts.items():
+                share = estimate_share(count, entry.judged, factor=entry.judged)
+                figures |= label_figure(f"{entry.relation} {name}", share)
         return figures
 
 
@@ -68,12 +71,12 @@ def build_violation_table(table: str, bench: Workbench) -> list[Row]:
     robustness = [name for name in translation_relations() if ".MRR" in name]
     for figure in iterate_figures(published(table)):
         if figure.measure == "groups":
-            ours = min(bench.figure(job, f"{name} groups") for name in robustness)
-            rows.append(make_row(figure, table, figure.strategy, ours=ours, notes=missing_notes or [GROUPS_NOTE]))
+            fewest = min(bench.figure(job, f"{name} groups") for name in robustness)
+            rows.append(make_row(figure, table, figure.strategy, ours=fewest, notes=missing_notes or [GROUPS_NOTE]))
             continue
         name = f"translation.{figure.subject}"
-        count = bench.figure(job, f"{name} {figure.measure.removeprefix('type ')}")
-        ours = 100 * count / bench.figure(job, f"{name} groups")
+        count = bench.estimate(job, f"{name} {figure.measure.removeprefix('type ')}")
+        ours = count.times(100 / bench.figure(job, f"{name} groups"))
         rows.append(
             make_row(
                 figure, table, figure.subject, figure.strategy, ours=ours, notes=missing_notes or [PER_HUNDRED_NOTE]
@@ -87,7 +90,7 @@ def build_count_table(bench: Workbench) -> list[Row]:
     job = TranslationChecks(PAIR, _choose_step(bench.scale))
     notes = _explain_missing() or [COUNT_NOTE]
     return [
-        Row(name, column, math.nan, bench.figure(job, f"{name} {measure}"), notes[0])
+        bench.estimate(job, f"{name} {measure}").to_row(name, column, notes[0])
         for name in translation_relations()
         for column, measure in {
             "groups": "groups",

@@ -13,8 +13,9 @@ from typing import Any
 
 from .._text import pluralize
 from ..trees.boundaries import BEYOND, STEP, Offset
+from .intervals import estimate_mean, estimate_share
 from .published import published
-from .rows import Row, describe_part, iterate_figures, make_row
+from .rows import OurFigure, Row, describe_part, iterate_figures, make_row
 from .tree_trials import CRITERIA, DRAWS, LEARNERS, SCORES, TEST_METHODS, Folding, Learning, Moving, Splitting
 from .trees import STATISTICS, describe_data_set, find_available, format_name, is_known, list_published_sets
 from .workload import Job, Scale, Workbench
@@ -37,7 +38,7 @@ INSIDE_FOLDS_NOTE = (
     "The tree is fitted to nine folds, and rows are chosen from these. The other rows of the nine train the 3-NN, which "
     "is also tested on the tenth fold."
 )
-INTERVAL_NOTE = "Interval of the mean over data sets, from its variation over seeds."
+INTERVAL_NOTE = "The interval is from the variation of the mean over seeds."
 MEANS_NOTE = "Ours is computed from the means over seeds."
 DISTANCE_NOTE = "Mean distance between our value and the published one, over data sets."
 SINGLE_SEEDS_NOTE = "Seeds that, each on its own, give p < 1% and a lower score."
@@ -78,7 +79,15 @@ class TreeScores:
 
     def ours(self, measure: str, make: Callable[[str, int], Job] = Splitting, seeds: int = 0) -> list[float]:
         """Return a measure per data set, as mean over seeds."""
-        return [statistics.fmean(values) for values in zip(*self.by_seed(measure, make, seeds), strict=True)]
+        return [figure.value for figure in self.estimates(measure, make, seeds)]
+
+    def estimates(self, measure: str, make: Callable[[str, int], Job] = Splitting, seeds: int = 0) -> list[OurFigure]:
+        """Return a measure per data set, with its interval over seeds."""
+        return [estimate_mean(values) for values in zip(*self.by_seed(measure, make, seeds), strict=True)]
+
+    def mean(self, measure: str, make: Callable[[str, int], Job] = Splitting, seeds: int = 0) -> OurFigure:
+        """Return the mean of a measure over data sets, with its interval over seeds."""
+        return estimate_mean(statistics.fmean(values) for values in self.by_seed(measure, make, seeds))
 
     def theirs(self, measure: str) -> list[float]:
         """Return the published figures of the available data sets."""
@@ -134,14 +143,19 @@ def build_comparison_table(table: str, bench: Workbench) -> list[Row]:
 def _make_score_row(figure: Any, table: str, tree_scores: TreeScores, place: str = "", note: str = "") -> Row:
     """Return a score of a data set, or a statistic of the scores of all."""
     name, scope = figure.subject, tree_scores.scope_note
-    values = tree_scores.ours(figure.measure)
+    values, seeds = tree_scores.ours(figure.measure), count_splits(tree_scores.bench.scale)
     if name.startswith("Shapiro-Wilk"):
         statistic, p = _run_test("shapiro", values)
-        ours = statistic if name.endswith("W") else p
+        ours = OurFigure(statistic if name.endswith("W") else p, trials=seeds)
+    elif name == "mean":
+        ours = tree_scores.mean(figure.measure)
     elif name in STATISTICS:
-        ours = STATISTICS[name](values) if is_known(values) else math.nan
+        ours = OurFigure(STATISTICS[name](values) if is_known(values) else math.nan, trials=seeds)
+    elif name in tree_scores.names:
+        ours = tree_scores.estimates(figure.measure)[tree_scores.names.index(name)]
     else:
-        ours = values[tree_scores.names.index(name)] if name in tree_scores.names else math.nan
+        ours = OurFigure(math.nan)
+    if name not in STATISTICS and not name.startswith("Shapiro-Wilk"):
         scope = describe_data_set(name, tree_scores.names)
     notes = [*_describe_measure(figure.measure), scope, note]
     row = make_row(figure, table, *filter(None, (place, format_name(name))), ours=ours, notes=notes)
@@ -160,36 +174,23 @@ def _build_further_rows(measure: str, tree_scores: TreeScores) -> list[Row]:
     """Return the mean over the same data sets with its interval, and results of variants."""
     theirs, way = tree_scores.theirs(measure), measure.split()[0]
     printed, notes = statistics.fmean(theirs), " ".join(_describe_measure(measure))
-    means = [statistics.fmean(values) for values in tree_scores.by_seed(measure)]
-    mean, half = statistics.fmean(means), _compute_half_width(means)
 
-    def row(name: str, published: float, ours: float, note: str) -> Row:
-        return Row(name, measure, published, ours, f"{notes} {note}")
+    def row(name: str, published: float, ours: OurFigure, note: str) -> Row:
+        return ours.to_row(name, measure, f"{notes} {note}", published)
 
-    rows = [
-        row("mean of the same", printed, mean, SAME_SETS_NOTE),
-        row("95% interval, from", math.nan, mean - half, INTERVAL_NOTE),
-        row("95% interval, to", math.nan, mean + half, INTERVAL_NOTE),
-    ]
     less = count_fewer_splits(tree_scores.bench.scale)
-    inside = statistics.fmean(tree_scores.ours(measure, Folding, less))
-    rows.append(row("mean inside 10-fold", math.nan, inside, INSIDE_FOLDS_NOTE))
+    rows = [
+        row("mean of the same", printed, tree_scores.mean(measure), f"{SAME_SETS_NOTE} {INTERVAL_NOTE}"),
+        row("mean inside 10-fold", math.nan, tree_scores.mean(measure, Folding, less), INSIDE_FOLDS_NOTE),
+    ]
     if way == "BVA":
         for offset in OFFSETS:
-            values = tree_scores.ours(measure, Splitting if offset == STEP else partial(Moving, offset=offset), less)
-            far = statistics.fmean(abs(a - b) for a, b in zip(values, theirs, strict=True))
-            rows.append(row(f"mean, offset {offset}", printed, statistics.fmean(values), SAME_SETS_NOTE))
+            make = Splitting if offset == STEP else partial(Moving, offset=offset)
+            values = tree_scores.ours(measure, make, less)
+            far = OurFigure(statistics.fmean(abs(a - b) for a, b in zip(values, theirs, strict=True)), trials=less)
+            rows.append(row(f"mean, offset {offset}", printed, tree_scores.mean(measure, make, less), SAME_SETS_NOTE))
             rows.append(row(f"difference, offset {offset}", math.nan, far, DISTANCE_NOTE))
     return rows
-
-
-def _compute_half_width(means: list[float]) -> float:
-    """Return the half-width of the 95% interval of a mean."""
-    if not is_known(means) or len(means) < 2:
-        return math.nan
-    from scipy.stats import t
-
-    return float(t.ppf(0.975, len(means) - 1)) * statistics.stdev(means) / math.sqrt(len(means))
 
 
 # -- Tables 6 and 7 ----------------------------------------------------------------------------------
@@ -211,24 +212,24 @@ def build_wilcoxon_table(table: str, bench: Workbench) -> list[Row]:
                 published_value = figure.published if figure is not None else theirs[k]
                 full_note = (note if figure is not None else f"{FROM_TABLE_5_NOTE} {note}").strip()
                 column = f"{name} {letter}{unit}"
-                rows.append(Row(score, column, times * published_value, times * ours[k], full_note))
-            rows.append(
-                Row(score, f"{name} seeds, %", math.nan, _compute_lower_share(tree_scores, *pair), SINGLE_SEEDS_NOTE)
-            )
+                figure_of_ours = OurFigure(times * ours[k], trials=count_splits(bench.scale))
+                rows.append(figure_of_ours.to_row(score, column, full_note, times * published_value))
+            share = _compute_lower_share(tree_scores, *pair)
+            rows.append(share.to_row(score, f"{name} seeds, %", SINGLE_SEEDS_NOTE))
     return rows
 
 
-def _compute_lower_share(tree_scores: TreeScores, first: str, second: str) -> float:
+def _compute_lower_share(tree_scores: TreeScores, first: str, second: str) -> OurFigure:
     """Return the percentage of seeds that alone show one score to be lower than the other."""
     pairs = list(zip(tree_scores.by_seed(first), tree_scores.by_seed(second), strict=True))
     if not is_known(*(values for pair in pairs for values in pair)):
-        return math.nan
+        return OurFigure(math.nan)
     lower = [
         _run_test("wilcoxon", lower_scores, higher_scores)[1] < 0.01
         and statistics.fmean(lower_scores) < statistics.fmean(higher_scores)
         for lower_scores, higher_scores in pairs
     ]
-    return 100 * statistics.fmean(lower)
+    return estimate_share(sum(lower), len(lower))
 
 
 def build_t_test_table(table: str, bench: Workbench) -> list[Row]:
@@ -239,14 +240,15 @@ def build_t_test_table(table: str, bench: Workbench) -> list[Row]:
         pair = f"BVA {figure.subject}", f"DTMT {figure.subject}"
         k, times, column = {"t": (0, 1, "t"), "p": (1, 100, "p, %")}[figure.measure]
         scaled_figure = figure._replace(published=times * figure.published)
-        ours = times * _run_test("ttest_ind", *map(tree_scores.ours, pair))[k]
+        seeds = count_splits(bench.scale)
+        ours = OurFigure(times * _run_test("ttest_ind", *map(tree_scores.ours, pair))[k], trials=seeds)
         notes = [UNPAIRED_NOTE, MEANS_NOTE, tree_scores.scope_note]
         rows.append(make_row(scaled_figure, table, figure.subject, ours=ours, column=column, notes=notes))
         theirs, paired_ours = (
             times * _run_test("ttest_rel", *map(source, pair))[k] for source in (_find_published, tree_scores.ours)
         )
         note = f"{FROM_TABLE_5_NOTE} {MEANS_NOTE} {tree_scores.scope_note}".strip()
-        rows.append(Row(figure.subject, f"paired {column}", theirs, paired_ours, note))
+        rows.append(OurFigure(paired_ours, trials=seeds).to_row(figure.subject, f"paired {column}", note, theirs))
     return rows
 
 
@@ -269,16 +271,14 @@ def build_training_table(bench: Workbench) -> list[Row]:
     tree_scores = TreeScores(bench)
     rows = []
     for learner in LEARNERS:
-        ours = {
-            way: tree_scores.ours(f"{way} {learner}", Learning)
-            for way in ("DTC", "random DTC", "DTMT", "random DTMT", "all")
-        }
-        for way, values in ours.items():
+        for way in ("DTC", "random DTC", "DTMT", "random DTMT", "all"):
+            measure = f"{way} {learner}"
             column, note = f"{learner}, {way.replace('random', 'as many as')}", f"{TRAINING_NOTE} {UNPUBLISHED_NOTE}"
             names = [*map(format_name, tree_scores.names), "mean"]
-            means = [*values, statistics.fmean(values)]
-            rows += [Row(name, column, math.nan, value, note) for name, value in zip(names, means, strict=True)]
+            means = [*tree_scores.estimates(measure, Learning), tree_scores.mean(measure, Learning)]
+            rows += [mean.to_row(name, column, note) for name, mean in zip(names, means, strict=True)]
             if way in ("DTC", "DTMT"):
-                p = 100 * _run_test("wilcoxon", values, ours[f"random {way}"])[1]
-                rows.append(Row("p, %", column, math.nan, p, f"{note} Wilcoxon's test against random rows."))
+                pair = (tree_scores.ours(name, Learning) for name in (measure, f"random {measure}"))
+                p = OurFigure(100 * _run_test("wilcoxon", *pair)[1], trials=count_splits(bench.scale))
+                rows.append(p.to_row("p, %", column, f"{note} Wilcoxon's test against random rows."))
     return rows

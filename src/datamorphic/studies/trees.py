@@ -17,8 +17,9 @@ from ..trees.coverage.api import read_trees_and_rows
 from ..trees.coverage.mutation import measure_kills
 from ..trees.coverage.options import CoverOptions
 from ..trees.coverage.selection import RowChooser
+from .intervals import estimate_median, estimate_share
 from .published import published
-from .rows import Row, describe_part, iterate_figures, make_row
+from .rows import OurFigure, Row, describe_part, iterate_figures, make_row
 from .workload import Figures, Job, Scale, Workbench
 
 if TYPE_CHECKING:
@@ -200,11 +201,13 @@ def build_count_table(table: str, bench: Workbench) -> list[Row]:
         measure, notes = figure.measure, [MEDIAN_NOTE, *_describe_measure(figure.measure)]
         if figure.subject in STATISTICS:
             medians = [statistics.median(_measure_all_trees(bench, name, measure)) for name in names]
-            ours = STATISTICS[figure.subject](medians) if is_known(medians) else math.nan
+            value = STATISTICS[figure.subject](medians) if is_known(medians) else math.nan
+            ours = OurFigure(value, trials=len(names) * count_trees(bench.scale))
             notes.append(describe_part([format_name(name) for name in names], len(list_published_sets()), "data sets"))
         else:
-            at = figure.subject in names
-            ours = statistics.median(_measure_all_trees(bench, figure.subject, measure)) if at else math.nan
+            ours = OurFigure(math.nan)
+            if figure.subject in names:
+                ours = estimate_median(_measure_all_trees(bench, figure.subject, measure))
             notes.append(describe_data_set(figure.subject, names))
         rows.append(make_row(figure, table, format_name(figure.subject), ours=ours, notes=notes))
     return rows + [_build_equal_row(table, name, bench) for name in names]
@@ -221,6 +224,6 @@ def _build_equal_row(table: str, name: str, bench: Workbench) -> Row:
     compared = {"004-3": ("nodes",), "004-4": ("decision nodes", "ORRN", "Cccr", "live")}[table]
     theirs = {f.measure: f.published for f in iterate_figures(published(table)) if f.subject == name}
     wanted = tuple(theirs[measure] for measure in compared)
-    trees = zip(*(_measure_all_trees(bench, name, measure) for measure in compared), strict=True)
-    share = 100 * statistics.fmean(figures == wanted for figures in trees)
-    return Row(format_name(name), "equal, %", math.nan, share, EQUAL_NOTE if table == "004-4" else "")
+    trees = list(zip(*(_measure_all_trees(bench, name, measure) for measure in compared), strict=True))
+    share = estimate_share(trees.count(wanted), len(trees))
+    return share.to_row(format_name(name), "equal, %", EQUAL_NOTE if table == "004-4" else "")

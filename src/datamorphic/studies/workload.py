@@ -21,6 +21,8 @@ import numpy as np
 from ..data.learners import REFERENCE_MODELS
 from ..data.subjects import RULES
 from ..runs.progress import Progress
+from .intervals import estimate_mean, estimate_ratio, read_labelled_figure
+from .rows import OurFigure
 
 # -- scales --------------------------------------------------------------------------------
 
@@ -145,10 +147,22 @@ class Workbench:
     scale: Scale
     seed: int = 0
     figures_by_job: dict[Job, Figures] = field(default_factory=dict)  # empty until they are measured
+    repetitions_by_job: dict[Job, list[Figures]] = field(default_factory=dict)
 
     def figure(self, job: Job, measure: str) -> float:
         """Return a figure of a job; NaN until it is measured."""
         return _derive_figure(self.figures_by_job.setdefault(job, {}), measure)
+
+    def estimate(self, job: Job, measure: str) -> OurFigure:
+        """Return a figure of a job with its interval: over repetitions, or as the job reports it."""
+        value, repetitions = self.figure(job, measure), self.repetitions_by_job.get(job, [])
+        if len(repetitions) == 1:
+            return read_labelled_figure(repetitions[0], measure)._replace(value=value)
+        if measure in RATIOS:
+            top, bottom, factor = RATIOS[measure]
+            tops, bottoms = ([figures[key] for figures in repetitions] for key in (top, bottom))
+            return estimate_ratio(tops, bottoms, factor)._replace(value=value)
+        return estimate_mean(figures[measure] for figures in repetitions)._replace(value=value)
 
     def work(self, name: str, progress: bool | None = None, print_estimate: bool = False) -> None:
         """Measure all recorded jobs, with progress on stderr; with `tell`, print an estimate of the time first."""
@@ -172,21 +186,27 @@ class Workbench:
                 parts.setdefault(job, []).append(figures)
                 rate.setdefault(job.kind, figures["seconds"] / job.weight)
                 done += job.weight
+        self.repetitions_by_job |= parts
         for job, times in parts.items():
             self.figures_by_job[job] = {
                 key: math.fsum(figures[key] for figures in times) / len(times) for key in times[0]
             }
 
 
+#: measures that are ratios of two figures: numerator, denominator and a factor
+RATIOS = {
+    "cost": ("runs", "mutants", 1.0),
+    "capability": ("mutants", "walks", 50.0),
+    "pairs per second": ("mutants", "seconds", 0.5),
+}
+
+
 def _derive_figure(figures: Figures, measure: str) -> float:
     if not figures:
         return math.nan
-    if measure == "cost":
-        return figures["runs"] / figures["mutants"] if figures["mutants"] else math.inf
-    if measure == "capability":
-        return 50 * figures["mutants"] / figures["walks"]
-    if measure == "pairs per second":
-        return figures["mutants"] / 2 / figures["seconds"]
+    if measure in RATIOS:
+        top, bottom, factor = RATIOS[measure]
+        return factor * figures[top] / figures[bottom] if figures[bottom] else math.inf
     return figures[measure]
 
 
