@@ -225,18 +225,6 @@ def test_control_c_while_workers_start_is_a_control_c(tmp_path):
 
 
 @pytest.mark.slow
-def test_no_worker_outlives_a_parent_that_is_killed_while_it_starts(tmp_path):
-    process = started(tmp_path)
-    workers = loky_children(process.pid)
-    process.kill()
-    process.communicate()
-    deadline = time.monotonic() + 60
-    while any(Path(f"/proc/{pid}").exists() for pid in workers) and time.monotonic() < deadline:
-        time.sleep(0.2)
-    assert not [pid for pid in workers if Path(f"/proc/{pid}").exists()]
-
-
-@pytest.mark.slow
 def test_a_store_that_fails_on_the_way_leaves_a_run_that_can_go_on(tmp_path, monkeypatch):
     options = {"strategy": "random_walk", "walks": 30, "batch": 20, "store": tmp_path / "runs.sqlite"}
     whole = dm.explore(dm.subjects["Box 2"], strategy="random_walk", walks=30, batch=20)

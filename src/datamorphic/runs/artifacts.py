@@ -19,6 +19,7 @@ from typing import Any
 from .._text import pluralize, redact
 from .._validation import import_optional, reject
 from ..errors import DatamorphicError, StoreError
+from ..systems.watchdog import make_temporary_folder
 from .errors import to_store_error
 from .url import FILES_VARIABLE, get_default_path
 
@@ -290,7 +291,7 @@ class RemoteFiles(Files):
 
 @contextmanager
 def _make_temporary_path(name: str) -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="datamorphic-", ignore_cleanup_errors=True) as folder:
+    with make_temporary_folder() as folder:
         yield Path(folder, name)
 
 

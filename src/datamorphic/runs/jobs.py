@@ -6,7 +6,6 @@ import errno
 import math
 import os
 import pickle
-import signal
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -202,11 +201,7 @@ class _JobLane:
     def kill(self) -> None:
         """Kill the child and its descendants."""
         if self._child is not None:
-            pid = self._child.pid
             self._child.kill()
-            if pid is not None and hasattr(os, "killpg"):
-                with suppress(OSError):  # the process group is empty
-                    os.killpg(pid, signal.SIGKILL)
 
     def close(self) -> None:
         """End the child."""
@@ -239,8 +234,6 @@ def _receive_function(function: bytes, memory: int | None, output: str) -> str:
     """Load the function in the child; return an error message or an empty text."""
     global _function, _memory
     _memory = memory
-    if hasattr(os, "setpgrp"):
-        os.setpgrp()  # so that descendants can be found
     null_device = os.open(os.devnull, os.O_RDWR)
     os.dup2(null_device, 0)
     if output == "nothing":

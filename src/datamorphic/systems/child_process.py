@@ -13,7 +13,10 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import Any
+
+from .watchdog import release_process, watch_process
 
 MAX_START_ATTEMPTS = 3
 STARTUP_TIMEOUT_SECONDS = 120.0  # for importing libraries and receiving the system
@@ -50,6 +53,8 @@ class ChildProcess:
             return self.submit(function, *arguments)
         finally:
             self._processes = list((self._pool._processes or {}).values())
+            for process in self._processes:
+                watch_process(process.pid)
             if old_mask is not None:
                 signal.pthread_sigmask(signal.SIG_SETMASK, old_mask)
 
@@ -68,22 +73,29 @@ class ChildProcess:
         return self._processes[0].exitcode if self._processes else None
 
     def kill(self) -> None:
-        """Kill the process and its descendants."""
+        """Kill the process, its descendants and its process group."""
         for process in list((self._pool._processes or {}).values()):
             self._kill_process_tree(process)
+        if self.pid is not None and hasattr(os, "killpg"):
+            with suppress(OSError):  # the process group is empty
+                os.killpg(self.pid, signal.SIGKILL)
 
     def close(self) -> None:
         """Kill the process and wait until its pool has shut down."""
         self.kill()
         self._pool.shutdown(wait=True)
+        for process in self._processes:
+            release_process(process.pid)
 
 
 def _prepare(parent: int) -> None:
     sys.stdout = sys.stderr  # keep stdout of a command machine-readable
     # the parent process handles Ctrl-C
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(os, "setpgrp"):
+        os.setpgrp()  # so that descendants can be found
 
-    def exit_with_parent() -> None:
+    def exit_with_parent() -> None:  # a process that was started when the parent was killed is not watched
         while os.getppid() == parent:
             time.sleep(1)
         os._exit(1)

@@ -10,7 +10,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 from functools import lru_cache
 from importlib.util import find_spec
@@ -26,6 +25,7 @@ from ..space.points import Batch
 from .base import ResourceSystem, ScoreRequest
 from .coerce import join_row_answers
 from .osm_places import PlaceIndex, read_places
+from .watchdog import make_temporary_folder, run_program
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -217,21 +217,15 @@ class ValhallaRouter(ResourceSystem):
         if folder.is_dir():
             return folder
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix="building-") as build_folder:
+        with make_temporary_folder(folder.parent, "building-") as build_folder:
             tiles = Path(build_folder) / "tiles"
             tiles.mkdir()
             config = Path(build_folder) / "build.json"
             config.write_text(json.dumps(_make_config(_import_valhalla(), tiles)))
             try:
-                process = subprocess.run(
-                    [builder, "-c", str(config), str(self.extract.resolve())],
-                    cwd=build_folder,  # the builder leaves lists of duplicate ways in the current folder
-                    capture_output=True,
-                    text=True,
-                    errors="replace",
-                    timeout=self.build_timeout,
-                    stdin=subprocess.DEVNULL,
-                )
+                # in its folder, because the builder leaves lists of duplicate ways in the current one
+                command = [builder, "-c", str(config), str(self.extract.resolve())]
+                process = run_program(command, build_folder, self.build_timeout)
             except subprocess.TimeoutExpired:
                 raise ModelError(
                     f"Valhalla did not build the tiles of {self.extract.name} within {self.build_timeout:g} s. "
@@ -424,7 +418,7 @@ def _make_config(library: Any, tiles: Path) -> dict[str, Any]:
 
 
 def _start_actor(library: Any, tiles: Path) -> Any:
-    with tempfile.TemporaryDirectory(prefix="datamorphic-valhalla-") as folder:
+    with make_temporary_folder() as folder:
         config = Path(folder) / "valhalla.json"
         config.write_text(json.dumps(_make_config(library, tiles)))
         try:

@@ -30,6 +30,7 @@ from ..space.outputs import Outputs, Status
 from ..space.points import Batch
 from .base import ResourceSystem, ScoreRequest
 from .missing_packages import MissingPackage
+from .watchdog import release_process, watch_process
 
 DATA_FOLDER = "/usr/share/apertium"
 DATA_VARIABLE = "APERTIUM_DATADIR"  # the program `apertium` reads it, too
@@ -155,6 +156,7 @@ class _Pipe:
                     env=environment,
                     process_group=0,  # Ctrl-C is for Python, which closes the pipe when it ends
                 )
+                watch_process(process.pid)
                 if self.processes:
                     previous.close()  # so that the end of one process ends all others
                 self.processes.append(process)
@@ -225,6 +227,7 @@ def stop_processes(processes: Sequence[subprocess.Popen[bytes]], errors: IO[byte
         process.kill()
     for process in processes:
         process.wait()
+        release_process(process.pid)
         for stream in (process.stdin, process.stdout):
             if stream is not None:
                 with contextlib.suppress(OSError):

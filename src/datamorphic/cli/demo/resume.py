@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from ...runs.keep import KeepOptions, keep_run
 from ...space.outputs import Outputs
 from ...space.points import Batch
 from ...systems.base import Executor, ScoreRequest, Wrapper
+from ...systems.watchdog import make_temporary_folder
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def interrupt_and_resume(subject: SubjectUnderTest, seed: int, options: ExploreO
     front = run_exploration(subject, np.random.default_rng(seed), options, seed=seed, progress=False)
     all_rows = front.calls + front.tally.health.repeated_rows
     first, second = _Fuse(subject.sut, all_rows / 2), _Fuse(subject.sut)
-    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+    with make_temporary_folder() as folder:
         run_ids: list[int] = []
 
         def explore(sut: _Fuse, resume: int | None = None) -> Front:

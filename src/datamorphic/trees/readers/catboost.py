@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import tempfile
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ import numpy.typing as npt
 
 from ..._typing import DataLike
 from ...errors import ModelError
+from ...systems.watchdog import make_temporary_folder
 from ..forest import Forest, Joining
 from ..pipeline import Preprocessing
 from ..tree import ABOVE, EQUAL, LEAF, Tree
@@ -87,7 +87,7 @@ def read_forest(
 
 def _dump_model(model: CatBoost, **pool: Any) -> Document:
     """Return the JSON document of a CatBoost model."""
-    with tempfile.TemporaryDirectory() as folder:
+    with make_temporary_folder() as folder:
         path = Path(folder) / "model.json"
         model.save_model(str(path), format="json", **pool)
         return json.loads(path.read_text(encoding="utf-8"))
