@@ -12,12 +12,13 @@ from .group_trials import (
     MAX_PAIRS_PER_TRIAL,
     Selecting,
     compute_effect,
-    compute_margin,
     compute_ratio,
+    describe_censored,
     limit_budget,
     limit_groups,
 )
 from .groups import MIN_REAL_TRIALS, QUICK_PROGRAMS
+from .intervals import estimate_quotient
 from .published import published
 from .rows import OurFigure, Row, iterate_figures, make_row
 from .stand_in_mutants import (
@@ -77,12 +78,11 @@ def build_selection_table(table: str, bench: Workbench) -> list[Row]:
             for selector, k in (("MRGS-ART", int(figure.measure[2:])), ("random", 1))
         )
         notes = [stand_in.note, RAW_COUNT_NOTE, SHARED_DOMAIN_NOTE, "" if full else SMALL_SCALE_NOTE]
+        notes += describe_censored(bench, job, base)
         ours = (compute_ratio if table == "002-27" else compute_effect)(bench, job, base)
-        margin = compute_margin(bench, job, base) if table == "002-27" else math.nan
-        estimate = OurFigure(ours, margin, bench.figure(job, "trials"))
-        rows.append(make_row(figure, table, label, ours=estimate, notes=notes))
+        rows.append(make_row(figure, table, label, ours=ours, notes=notes))
         if figure.measure == "k=1":
-            rows.append(Row(label, "F-measure of MT-RT", math.nan, bench.figure(base, "mean")))
+            rows.append(bench.estimate(base, "mean").to_row(label, "F-measure of MT-RT"))
     return rows
 
 
@@ -144,15 +144,16 @@ def build_region_table(table: str, bench: Workbench) -> list[Row]:
         program, _ = parse_subject(figure.subject)
         stand_in = choose_stand_ins_for_program(program)[figure.subject]
         job = Breaking(program, inputs)
-        rate = bench.figure(job, f"{stand_in.mutant} {figure.strategy}")
+        rate = bench.estimate(job, f"{stand_in.mutant} {figure.strategy}")
         label = f"{figure.subject}, {figure.strategy}, ours {stand_in.mutant}"
         notes = [stand_in.note, SHARED_DOMAIN_NOTE, INPUTS_NOTE.format(inputs)]
         if figure.measure in KINDS and programs[program].dimension > MAX_DIMENSIONS:
-            ours, notes = math.nan, [stand_in.note, DIMENSIONS_NOTE]
+            ours, notes = OurFigure(math.nan), [stand_in.note, DIMENSIONS_NOTE]
         elif figure.measure in KINDS:
-            ours = bench.figure(job, f"{stand_in.mutant} {figure.strategy} {figure.measure}")
+            ours = OurFigure(bench.figure(job, f"{stand_in.mutant} {figure.strategy} {figure.measure}"))
+        elif figure.measure == "rate":
+            ours = rate
         else:
-            f_measure = 1 / rate if rate else math.inf
-            ours = rate if figure.measure == "rate" else f_measure
+            ours = estimate_quotient(OurFigure(1.0, 0.0, math.inf), rate) if rate.value else OurFigure(math.inf)
         rows.append(make_row(figure, table, label, ours=ours, notes=notes))
     return rows

@@ -21,12 +21,14 @@ from .group_trials import (
     Simulating,
     compute_effect,
     compute_ratio,
+    describe_censored,
     limit_budget,
     limit_trials,
 )
 from .groups import MIN_REAL_TRIALS
+from .intervals import average_figures
 from .published import published
-from .rows import OurFigure, Row, iterate_figures, make_row
+from .rows import Row, iterate_figures, make_row
 from .stand_in_mutants import KINDS, compute_rate, parse_relations
 from .workload import Scale, Workbench
 
@@ -49,7 +51,6 @@ MUTANTS = (("emu10", "Table 5: mutant 3"), ("branch3.1", "Table 5: mutant 4"))
 
 INPUT_COUNT_NOTE = "How many inputs the printed seconds are for is not stated; compare the generators with each other."
 F_RATIO_NOTE = "The F-ratio is to 1 / rate, which random testing needs on average."
-CENSORED_NOTE = "{:.0f}% of the trials of {} were ended after {:,} groups: its F-ratio is a lower bound."
 KNOWN_MUTANTS_NOTE = "Both mutants are known: emu = 10/epu, and |x| < 3.1 for the series."
 FOLLOW_UP_DOMAIN_NOTE = (
     "With x2 = 3x the follow-up domain is three times as wide as that of the sources, and MT-ART-Min keeps both in one pool:"
@@ -75,19 +76,7 @@ def _make_simulating_job(
 
 def _make_row(bench: Workbench, job: Simulating | SelectingSimulated, place: str, column: str, *notes: str) -> Row:
     """Return an unpublished F-ratio."""
-    note = " ".join(filter(None, (*notes, _describe_ended(bench, job))))
-    return _estimate_ratio(bench, job).to_row(place, column, note)
-
-
-def _estimate_ratio(bench: Workbench, job: Simulating | SelectingSimulated) -> OurFigure:
-    return OurFigure(*(bench.figure(job, measure) for measure in ("F-ratio %", "±, points", "trials")))
-
-
-def _describe_ended(bench: Workbench, job: Simulating | SelectingSimulated | Hunting) -> str:
-    """Return a note if trials were ended without a violation."""
-    ended = bench.figure(job, "censored")
-    name = job.selector if isinstance(job, SelectingSimulated) else job.generator
-    return CENSORED_NOTE.format(ended, name, job.budget) if ended > 0 else ""
+    return bench.estimate(job, "F-ratio %").to_row(place, column, " ".join((*notes, *describe_censored(bench, job))))
 
 
 # -- Table 9 ---------------------------------------------------------------------------------------------------
@@ -102,8 +91,8 @@ def build_classic_table(table: str, bench: Workbench) -> list[Row]:
         trials = max(MIN_TRIALS, min(MAX_TRIALS, TRIAL_FACTOR * bench.scale.trials, fitting))
         job = Simulating(figure.strategy, "block", rate, DIMENSION, trials, limit_budget(bench.scale, figure.strategy))
         place, column = f"block, rate {rate:g}", f"{figure.strategy}, F-ratio %"
-        ours = _estimate_ratio(bench, job)
-        rows.append(make_row(figure, table, place, column=column, ours=ours, notes=[F_RATIO_NOTE]))
+        notes = [F_RATIO_NOTE, *describe_censored(bench, job)]
+        rows.append(make_row(figure, table, place, column=column, ours=bench.estimate(job, "F-ratio %"), notes=notes))
     return rows
 
 
@@ -164,18 +153,18 @@ def build_known_mutant_table(bench: Workbench) -> list[Row]:
             notes = (
                 KNOWN_MUTANTS_NOTE,
                 FOLLOW_UP_DOMAIN_NOTE if name == "MT-ART-Min" else "",
-                _describe_ended(bench, job),
+                *describe_censored(bench, job, jobs[RANDOM_GENERATOR]),
             )
             if name != RANDOM_GENERATOR:
                 ours = compute_ratio(bench, job, jobs[RANDOM_GENERATOR])
-                rows.append(Row(label, f"{name}, F-ratio %", math.nan, ours, " ".join(filter(None, notes))))
+                rows.append(ours.to_row(label, f"{name}, F-ratio %", " ".join(filter(None, notes))))
         for name, job in jobs.items():
             figure = effects.get((f"tanh mutant {number}", f"SFIDMT-ART vs {name}"))
             ours, column = compute_effect(bench, jobs["SFIDMT-ART"], job), f"SFIDMT-ART vs {name}, d"
             if figure is not None:
                 rows.append(make_row(figure, "002-5", label, column=column, ours=ours, notes=[KNOWN_MUTANTS_NOTE]))
             elif name not in (RANDOM_GENERATOR, "SFIDMT-ART"):
-                rows.append(Row(label, column, math.nan, ours, KNOWN_MUTANTS_NOTE))
+                rows.append(ours.to_row(label, column, KNOWN_MUTANTS_NOTE))
     return rows
 
 
@@ -217,9 +206,9 @@ def build_new_selector_table(bench: Workbench) -> list[Row]:
                 _make_selecting_job(scale, name, MIXED_RELATIONS, violating, dimension)
                 for violating in range(len(MIXED_RELATIONS))
             ]
-            ours = math.fsum(bench.figure(job, "F-ratio %") for job in jobs) / len(jobs)
-            note = f"{PROPOSALS_NOTE} {THREE_RELATIONS_NOTE} {NO_FEEDBACK_NOTE}"
-            rows.append(Row(name, f"block, {dimension}-D, F-ratio %", math.nan, ours, note))
+            ours = average_figures(bench.estimate(job, "F-ratio %") for job in jobs)
+            notes = (PROPOSALS_NOTE, THREE_RELATIONS_NOTE, NO_FEEDBACK_NOTE, *describe_censored(bench, *jobs))
+            rows.append(ours.to_row(name, f"block, {dimension}-D, F-ratio %", " ".join(notes)))
     for program, names in PROGRAM_RELATIONS if scale.trials >= MIN_REAL_TRIALS else PROGRAM_RELATIONS[:1]:
         relations = parse_relations(names)
         mutant = _choose_moderate_mutant(program, relations)
@@ -229,10 +218,9 @@ def build_new_selector_table(bench: Workbench) -> list[Row]:
             for name in SELECTORS
         }
         column = f"{program} {mutant}, {names}, F-ratio %"
-        rows += [
-            Row(name, column, math.nan, compute_ratio(bench, job, jobs_by_name["random"]), PROPOSALS_NOTE)
-            for name, job in jobs_by_name.items()
-        ]
+        for name, job in jobs_by_name.items():
+            note = " ".join((PROPOSALS_NOTE, *describe_censored(bench, job)))
+            rows.append(compute_ratio(bench, job, jobs_by_name["random"]).to_row(name, column, note))
     return rows
 
 

@@ -6,8 +6,6 @@ import math
 import time
 from dataclasses import dataclass
 
-import numpy as np
-
 from ..data.programs import programs
 from ..hunting.api import generate
 from ..hunting.generators import make_generator
@@ -17,6 +15,7 @@ from ..relations.base import VIOLATED
 from ..relations.box import Box, Floats
 from ..relations.function import FunctionRelation
 from .group_trials import GroupJob, find_relation
+from .intervals import estimate_mean, estimate_share, label_figure
 from .program_regions import GroupSample
 
 CELL_COUNT = 1000
@@ -62,7 +61,11 @@ class Spreading(GroupJob):
     def _compute_figures(self, seed: int) -> dict[str, float]:
         relation = find_relation(self.program, self.relation)
         samples = [generate(relation, self.generator, self.groups, seed + k).sources for k in range(self.trials)]
-        return _average([_measure_group_evenness(relation, sources) for sources in samples])
+        measurements = [_measure_group_evenness(relation, sources) for sources in samples]
+        figures: dict[str, float] = {}
+        for key in measurements[0]:
+            figures |= label_figure(key, estimate_mean(measurement[key] for measurement in measurements))
+        return figures
 
 
 @dataclass(frozen=True)
@@ -136,12 +139,13 @@ class Breaking(GroupJob):
 
     def _compute_figures(self, seed: int) -> dict[str, float]:
         subject = programs[self.program]
-        figures = {}
+        figures: dict[str, float] = {}
         for name, relation in subject.shared().items():
             trial = GroupSample.draw(relation, self.inputs, seed)
             for id, mutant in subject.mutants.items():
                 violated = trial.judge(mutant) == VIOLATED
-                figures[f"{id} {name}"] = float(np.mean(violated))
+                share = estimate_share(int(violated.sum()), len(violated), factor=1.0)
+                figures |= label_figure(f"{id} {name}", share)
                 kind = trial.classify_region(violated)
                 figures |= {
                     f"{id} {name} {region_kind}": float(kind == region_kind)

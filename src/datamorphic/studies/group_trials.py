@@ -22,6 +22,9 @@ from ..hunting.simulation import count_until_hit, make_trial_rng
 from ..relations.base import VIOLATED, Mask
 from ..relations.box import Affine, Box, Floats
 from ..relations.function import FunctionRelation
+from .intervals import estimate_effect, estimate_mean, estimate_quotient, label_figure
+from .program_regions import GroupSample
+from .rows import OurFigure
 from .workload import Job, Scale, Workbench, make_seed_sequence
 
 SLOW = ("MT-ART-Max", "MT-ART-Avg")  # they compare each candidate with all executed groups
@@ -29,12 +32,14 @@ CLASSIC = ("FSCS-ART", "RPART", "BART", "IPART")
 MIN_TRIALS = 4  # trials
 MAX_SLOW_TRIALS = 500  # even at full scale: one takes seconds
 EXPECTED_RATE = 0.002  # of violations, where it is not known
+PILOT_GROUPS = 10_000  # per relation, to estimate a violation rate before trials
 SLOW_FACTOR, MANY_INPUTS_FACTOR = (5, 6)  # divisors for slow generators, and for programs with more than three inputs
 MAX_GROUPS_PER_TRIAL = 100_000  # as published
 MAX_PAIRS_PER_TRIAL = 1_000_000  # of relation and group
 ONE, TWO, THREE = "1-1", "1-2", "1-3"
 DOMAINS = {"Erf1": (-500.0, 500.0)}  # Table 4
 LEARNING = ("near-miss", "feedback")  # selectors that use verdicts
+CENSORED_NOTE = "{} ended after {:,} groups without a violation: its F-measure is a lower bound."
 
 
 def limit_groups(scale: Scale, program: str = "") -> int:
@@ -84,7 +89,8 @@ def find_relation(program: str, name: str) -> FunctionRelation:
 
 def _summarize_measures(measures: FMeasures) -> dict[str, float]:
     censored = 100 * measures.censored_share
-    return {"mean": measures.mean, "sd": measures.sd, "trials": len(measures), "censored": censored}
+    mean = label_figure("mean", estimate_mean(measures.counts.tolist()))
+    return {**mean, "sd": measures.sd, "trials": len(measures), "censored": censored}
 
 
 def _find_violations(
@@ -114,25 +120,29 @@ def _find_violations(
 
 
 def _measure_trials(
-    proposer: Generator | Selector,
-    find_hits: Callable[[Any], Mask],
-    job: Hunting | Selecting,
-    seed: int,
-    rate: float,
-    groups: int = 10**12,
-) -> dict[str, float]:
-    """Return the figures of trials, like `hunt` but in larger steps, because nothing learns from verdicts here.
-
-    No trial starts after `groups` groups in all.
-    """
-    counts, ended = np.zeros(job.trials, dtype=np.int64), np.ones(job.trials, dtype=bool)
+    proposer: Generator | Selector, find_hits: Callable[[Any], Mask], trials: int, budget: int, seed: int, rate: float
+) -> FMeasures:
+    """Return the F-measures of trials, like `hunt` but in larger steps, because nothing learns from verdicts here."""
+    counts, ended = np.zeros(trials, dtype=np.int64), np.ones(trials, dtype=bool)
     first = max(16, round(0.3 / rate)) if rate > 0 else 1000
-    for trial in range(job.trials):
+    for trial in range(trials):
         trial_proposer = proposer.clone(make_trial_rng(seed, trial))
-        counts[trial], ended[trial] = count_until_hit(trial_proposer, find_hits, job.budget, first, 2)
-        if counts.sum() >= groups and trial + 1 >= MIN_TRIALS:
-            return _summarize_measures(FMeasures(counts[: trial + 1], ended[: trial + 1]))
-    return _summarize_measures(FMeasures(counts, ended))
+        counts[trial], ended[trial] = count_until_hit(trial_proposer, find_hits, budget, first, 2)
+    return FMeasures(counts, ended)
+
+
+def choose_trials(groups: int, trials: int, rate: float) -> int:
+    """Return how many trials to run so that they need about `groups` groups in all, at most `trials`.
+
+    The number is fixed before the first trial. To stop as soon as the trials have taken enough groups would overestimate
+    F: a long trial is more likely than a short one to be the one that ends the sum.
+
+    Examples
+    --------
+    >>> choose_trials(groups=48_000, trials=400, rate=0.005)
+    240
+    """
+    return max(MIN_TRIALS, min(trials, round(groups * rate)))
 
 
 @dataclass(frozen=True)
@@ -154,14 +164,16 @@ class Hunting(GroupJob):
         def violating(groups: GroupBatch) -> Mask:
             return _find_violations(function, [relation], np.zeros(len(groups), dtype=np.int64), groups.sources)
 
-        return _measure_trials(make_generator(self.generator, relation), violating, self, seed, self.rate)
+        generator = make_generator(self.generator, relation)
+        return _summarize_measures(_measure_trials(generator, violating, self.trials, self.budget, seed, self.rate))
 
 
 @dataclass(frozen=True)
 class Selecting(GroupJob):
     """F-measures of a selector on a mutant, with several relations of one source domain.
 
-    The violation rate is not known beforehand, so the groups of all trials are limited, too.
+    So many trials are run that a random choice would need about `groups` groups. The violation rate is not known
+    beforehand, so it is estimated from random groups, which do not count.
     """
 
     program: str
@@ -177,31 +189,32 @@ class Selecting(GroupJob):
         subject = programs[self.program]
         shared, function = subject.shared(), subject.mutants[self.mutant]
         relations = [shared[name] for name in self.relations]
+        trials = choose_trials(self.groups, self.trials, _estimate_rate(function, relations, seed))
         if self.selector in LEARNING:
-            return _summarize_measures(self._hunt_with_feedback(function, relations, seed))
-
-        def violating(picks: Picks) -> Mask:
-            return _find_violations(function, relations, picks.relation, picks.sources)
-
-        selector = find_selector(self.selector)(relations, k=self.k)
-        return _measure_trials(selector, violating, self, seed, EXPECTED_RATE, self.groups)
-
-    def _hunt_with_feedback(self, function: Any, relations: list[FunctionRelation], seed: int) -> FMeasures:
-        """Return the F-measures of a selector that uses verdicts, a few trials at a time."""
-        parts: list[FMeasures] = []
-        while sum(map(len, parts)) < self.trials and sum(part.counts.sum() for part in parts) < self.groups:
-            result = hunt(
+            found = hunt(
                 function,
                 relations,
                 selector=self.selector,
                 k=self.k,
                 budget=self.budget,
-                trials=MIN_TRIALS,
-                seed=seed + len(parts),
+                trials=trials,
+                seed=seed,
                 progress=False,
             )
-            parts.append(result.measured)
-        return FMeasures(*(np.concatenate([getattr(part, of) for part in parts]) for of in ("counts", "censored")))
+            return _summarize_measures(found.measured)
+
+        def violating(picks: Picks) -> Mask:
+            return _find_violations(function, relations, picks.relation, picks.sources)
+
+        selector = find_selector(self.selector)(relations, k=self.k)
+        return _summarize_measures(_measure_trials(selector, violating, trials, self.budget, seed, EXPECTED_RATE))
+
+
+def _estimate_rate(function: Callable[..., Any], relations: Sequence[FunctionRelation], seed: int) -> float:
+    """Return the mean violation rate of relations, from random groups that no trial uses; never 0."""
+    samples = [GroupSample.draw(relation, PILOT_GROUPS, seed) for relation in relations]
+    violations = sum(int((sample.judge(function) == VIOLATED).sum()) for sample in samples)
+    return max(1, violations) / (PILOT_GROUPS * len(relations))
 
 
 @dataclass(frozen=True)
@@ -232,11 +245,11 @@ class Simulating(GroupJob):
 
 
 def _summarize_simulation(simulation: Any) -> dict[str, float]:
-    ratio = simulation.ratio
+    measures, ratio = simulation.found, simulation.ratio
+    margin = math.nan if measures.censored.any() else 50 * (ratio.high - ratio.low)
     return {
-        **_summarize_measures(simulation.found),
-        "F-ratio %": 100 * ratio.value,
-        "±, points": 50 * (ratio.high - ratio.low),
+        **_summarize_measures(measures),
+        **label_figure("F-ratio %", OurFigure(100 * ratio.value, margin, len(measures))),
         "effect size": simulation.cohens_d,
     }
 
@@ -285,36 +298,47 @@ class SelectingSimulated(GroupJob):
 # -- comparisons of two jobs -------------------------------------------------------------------------------------
 
 
-def compute_ratio(bench: Workbench, first: Job, second: Job) -> float:
-    """Return the F-measure of the first job in percent of that of the second."""
-    return 100 * bench.figure(first, "mean") / bench.figure(second, "mean")
+def compute_ratio(bench: Workbench, first: Job, second: Job) -> OurFigure:
+    """Return the F-measure of the first job in percent of that of the second; without an interval if trials were censored.
+
+    It is NaN if no trial of the second found a violation.
+    """
+    top, bottom = (bench.estimate(job, "mean") for job in (first, second))
+    if bench.figure(second, "censored") == 100:
+        return OurFigure(math.nan)
+    ratio = estimate_quotient(top, bottom).times(100)
+    return ratio._replace(margin=math.nan) if _has_censored_trials(bench, first, second) else ratio
 
 
-def compute_margin(bench: Workbench, first: Job, second: Job) -> float:
-    """Return the half-width of the 95% interval of that ratio, in points."""
-    errors = [
-        (bench.figure(job, "sd") / bench.figure(job, "mean")) ** 2 / bench.figure(job, "trials")
-        for job in (first, second)
-    ]
-    return 1.96 * compute_ratio(bench, first, second) * math.sqrt(sum(errors))
-
-
-def compute_effect(bench: Workbench, first: Job, second: Job) -> float:
+def compute_effect(bench: Workbench, first: Job, second: Job) -> OurFigure:
     """Return Cohen's d, positive where the first is better; NaN if a trial was censored, as published."""
     spread = math.sqrt((bench.figure(first, "sd") ** 2 + bench.figure(second, "sd") ** 2) / 2)
     if _has_censored_trials(bench, first, second) or not spread > 0:
-        return math.nan
-    return (bench.figure(second, "mean") - bench.figure(first, "mean")) / spread
+        return OurFigure(math.nan)
+    d = (bench.figure(second, "mean") - bench.figure(first, "mean")) / spread
+    return estimate_effect(d, *(bench.figure(job, "trials") for job in (first, second)))
 
 
-def compute_p_value(bench: Workbench, first: Job, second: Job) -> float:
+def compute_p_value(bench: Workbench, first: Job, second: Job) -> OurFigure:
     """Return the p-value of Welch's test; NaN if a trial was censored, as published."""
     from scipy.stats import ttest_ind_from_stats
 
     if _has_censored_trials(bench, first, second) or not bench.figure(first, "sd") + bench.figure(second, "sd") > 0:
-        return math.nan
+        return OurFigure(math.nan)
     known = [bench.figure(job, statistic) for job in (first, second) for statistic in ("mean", "sd", "trials")]
-    return float(ttest_ind_from_stats(*known, equal_var=False).pvalue)
+    p = float(ttest_ind_from_stats(*known, equal_var=False).pvalue)
+    return OurFigure(p, trials=min(bench.figure(first, "trials"), bench.figure(second, "trials")))
+
+
+def describe_censored(bench: Workbench, *jobs: GroupJob) -> list[str]:
+    """Return a note per job whose trials did not all find a violation: how many, and after how many groups they ended."""
+    notes = []
+    for job in jobs:
+        if (ended := bench.figure(job, "censored")) > 0:
+            trials, name = bench.figure(job, "trials"), getattr(job, "selector", "") or getattr(job, "generator", "")
+            count = f"{round(ended * trials / 100):,} of {trials:,.0f} trials of {name}"
+            notes.append(CENSORED_NOTE.format(count, job.budget))  # type: ignore[attr-defined]
+    return notes
 
 
 def _has_censored_trials(bench: Workbench, *jobs: Job) -> bool:

@@ -66,6 +66,19 @@ def estimate_ratio(tops: Sequence[float], bottoms: Sequence[float], factor: floa
     return OurFigure(factor * ratio, abs(factor) * estimate_mean(deviations).margin, len(tops))
 
 
+def estimate_quotient(top: OurFigure, bottom: OurFigure) -> OurFigure:
+    """Return the ratio of two independent figures, with its interval by the delta method.
+
+    Examples
+    --------
+    >>> [round(number, 3) for number in estimate_quotient(OurFigure(8.0, 0.8, 30), OurFigure(10.0, 1.0, 40))]
+    [0.8, 0.113, 30]
+    """
+    ratio = top.value / bottom.value
+    error = math.hypot(top.margin / top.value, bottom.margin / bottom.value)
+    return OurFigure(ratio, abs(ratio) * error, min(top.trials, bottom.trials))
+
+
 def estimate_share(count: float, total: float, factor: float = 100.0) -> OurFigure:
     """Return a share in percent with Wilson's interval; the margin reaches to its farther end.
 
