@@ -22,6 +22,7 @@ from .optimise import OPTIMISE_REQUEST_KEYS, run_optimisation
 from .script import REQUEST_KEYS as SCRIPT_KEYS
 from .script import run_script
 from .stores import find_missing_default_store, format_store_option, open_required_store
+from .study import STUDY_REQUEST_KEYS, run_study
 
 if TYPE_CHECKING:
     from ..runs.run import Run
@@ -205,6 +206,9 @@ def resume(
         elif stored_run.verb == "combine":
             request = _validate_request(request, run_store, run, trust, COMBINE_REQUEST_KEYS, has_model_files=False)
             run_combination_request(request, run_store, **resume_options)
+        elif stored_run.verb == "study":
+            request = _validate_request(request, run_store, run, trust, STUDY_REQUEST_KEYS)
+            run_study(request, run_store, **resume_options)
         elif stored_run.verb == "optimise":
             request = _validate_request(request, run_store, run, trust, OPTIMISE_REQUEST_KEYS)
             run_optimisation(request, run_store, trust=trust, **resume_options)
@@ -425,6 +429,11 @@ def build_repeat_arguments(run: Run) -> list[str]:
     request = run.parameters["words"]
     if run.verb == "script":
         return [str(request["script"]), *format_options(request | {"map": request["maps"]}, *REPEATED_SCRIPT_OPTIONS)]
+    if run.verb == "study":
+        return [
+            "--all" if request["study"] is None else str(request["study"]),
+            *format_options(request, "scale", "seed"),
+        ]
     if run.verb == "combine":
         lists = {name: ",".join(request[name]) for name in ("datamorphisms", "filters") if request.get(name)}
         model = [str(request["model"])] if request.get("model") else []

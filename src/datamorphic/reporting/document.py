@@ -2,15 +2,41 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
+
+from .._validation import reject
 
 #: The state of a section, shown as a colour.
 SectionState = Literal["good", "bad", "warn", "note", "plain"]
 #: Whether readers can fold a section, and whether it starts open.
 Folding = Literal["", "open", "closed"]
 Facts = Sequence[tuple[str, str]]  # terms and their values
+
+
+class Link(str):
+    """A text that leads to another file beside the page; as a string it is the text only.
+
+    Examples
+    --------
+    >>> Link("all studies", "index.html"), Link("all studies", "index.html").target
+    ('all studies', 'index.html')
+    """
+
+    target: str
+
+    def __new__(cls, text: str, target: str) -> Link:
+        """Make a link to a file, which must be a plain name: pages never lead elsewhere."""
+        if not re.fullmatch(r"\w[\w.-]*", target):
+            reject("target", "a link", "the name of a file beside the page", target)
+        link = super().__new__(cls, text)
+        link.target = target
+        return link
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Link, (str(self), self.target)
 
 
 @dataclass(frozen=True, kw_only=True)

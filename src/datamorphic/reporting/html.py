@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from .. import __version__
 from ..runs.events import is_watched, publish
-from .document import Drawing, Page, Picture, Section, Table
+from .document import Drawing, Link, Page, Picture, Section, Table
 from .marked_text import MarkedText
 from .svg import NARROW_PICTURE_WIDTH, PICTURE_WIDTH, drawing_to_svg, legend_to_html, picture_to_svg
 from .text import NO_VALUE_TEXT, split_blocks, write_text
@@ -178,9 +178,11 @@ def read_script() -> str:
 
 
 def _mark_cell(cell: object) -> Any:
-    """Return a text with marked words as HTML, and any other cell as it is."""
+    """Return a link or a text with marked words as HTML, and any other cell as it is."""
     from markupsafe import Markup
 
+    if isinstance(cell, Link):
+        return Markup('<a href="{}">{}</a>').format(cell.target, str(cell))
     return Markup(cell.to_html()) if isinstance(cell, MarkedText) else cell
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from .._text import pluralize
-from .document import Drawing, Facts, Line, Meter, Page, Picture, Section, Shape, Snippet, Table, Tile
+from .document import Drawing, Facts, Line, Link, Meter, Page, Picture, Section, Shape, Snippet, Table, Tile
 from .marked_text import MarkedText
 from .text import clean, cut, format_cell
 from .thinning import choose_tooltip_rows, thin_line, thin_scatter
@@ -80,6 +80,8 @@ class PageTrimmer:
         return short_text
 
     def _cut_cell(self, text: str, limit: int) -> str:
+        if isinstance(text, Link):
+            return Link(self._cut_text(text, limit), text.target)
         if not isinstance(text, MarkedText):
             return self._cut_text(text, limit)
         short_text = text.shorten(2 * limit)
@@ -96,8 +98,11 @@ class PageTrimmer:
         short_text = self._cut_text(text, self.limits.text)
         return f"{short_text}\n({pluralize(excess, 'more character')} left out.)" if excess > 0 else short_text
 
+    def _trim_value(self, value: str) -> str:
+        return self._cut_cell(value, self.limits.text) if isinstance(value, Link) else self._trim_text(value)
+
     def _trim_facts(self, facts: Facts) -> Facts:
-        kept_facts = [(self._cut_text(term, 100), self._trim_text(value)) for term, value in facts[: self.limits.rows]]
+        kept_facts = [(self._cut_text(term, 100), self._trim_value(value)) for term, value in facts[: self.limits.rows]]
         omitted_count = len(facts) - len(kept_facts)
         return [*kept_facts, ("more", f"{omitted_count:,} left out")] if omitted_count else kept_facts
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
@@ -85,6 +86,7 @@ def drive(
     cache: int | None = 1_000_000,  # different rows to remember, so that none is queried twice; None for no cache
     recheck: int = 16,  # rows that are queried again from time to time to see whether answers repeat
     alive: bool = False,  # whether the system is known to answer, so that it never counts as failed
+    on_piece: Callable[[int, Outputs], None] | None = None,  # called with each answered piece of a query
 ) -> Result:
     """Answer a flow until it ends, and return its result.
 
@@ -123,6 +125,7 @@ def drive(
             lanes=lanes,
             journal=journal,
             is_stopped=lambda: interrupts.is_stopped() or is_overdue(),
+            on_piece=on_piece,
         )
         counting_system = CountingSystem(guard)
         cached_system = CachingSystem(counting_system, cache) if cache else counting_system

@@ -12,7 +12,7 @@ from ..hunting.regions import draw_region
 from ..hunting.simulation import make_default_relation, make_trial_rng
 from ..relations.box import Box
 from ..relations.function import FunctionRelation
-from ..reporting.document import Page, Section, Table
+from ..reporting.document import Link, Page, Section, Table
 from .charts import draw_comparison_chart
 from .result import Study
 from .text import CELLS_TEXT, build_grids
@@ -23,8 +23,8 @@ MAX_SOURCES = 24_000  # per picture, collected from as many trials as needed
 SAMPLE_SIZE = 50_000
 
 
-def build_page(study: Study) -> Page:
-    """Return a study as a page."""
+def build_page(study: Study, index: str = "") -> Page:
+    """Return a study as a page, with a link to the `index` of its site if it is part of one."""
     tables, notes = build_grids(study)
     sections = [
         Section(
@@ -54,6 +54,7 @@ def build_page(study: Study) -> Page:
             ("Amount", study.amount),
             ("Effort", f"{study.seconds:.0f} s"),
             ("Seed", f"{study.seed} (the same seed gives the same figures, apart from times)"),
+            *([("Index", Link("all studies", index))] if index else []),
         ],
         contents=len(sections) > 2,
     )

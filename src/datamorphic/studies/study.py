@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from .._text import pluralize, suggest_name
+from .._typing import EngineLike
 from .._validation import validate_choice, validate_integer
-from ..errors import UsageError
+from ..errors import ArgumentError, UsageError
+from ..reporting.export import Exportable, FilePath
+from ..runs.engines import make_engine
+from ..runs.keep import KeepOptions, keep_run
 from . import coded_classifiers as coded
 from . import (
     credit_models,
@@ -32,8 +40,13 @@ from .result import Study
 from .rows import Row
 from .workload import SCALES, Scale, Workbench
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
     import pandas as pd
+
+    from ..runs.session import Session
+    from ..runs.store import Store
+
+FIGURES_FILE = "figures.json"  # of a stored run
 
 TableBuilder = Callable[[Workbench], list[Row]]
 
@@ -287,6 +300,21 @@ STUDIES: dict[str, StudyEntry] = {
 }
 
 
+#: tables of the five documents without a study, and why; every other table has one
+TABLES_WITHOUT_FIGURES: dict[str, tuple[str, str]] = {
+    "000-3": ("Models of the case studies", "names and kinds of the sixteen models; `models` measures them"),
+    "000-8": ("Testing methods compared", "marks of the authors' judgement"),
+    "002-20": ("Violation rates and regions of mutants of sin", "only its caption is in our text of the thesis"),
+    "002-21": ("Violation rates and regions of mutants of erf", "only its caption is in our text of the thesis"),
+    "002-22": ("Violation rates and regions of mutants of sncndn", "only its caption is in our text of the thesis"),
+    "003-2": ("Source files of Weka that were mutated", "names of files"),
+    "003-3": ("Mutation operators", "names of operators; `mutants` uses them"),
+    "003-4": ("Relations of kNN in the mutation analysis", "names of relations; 003-6 has their figures"),
+    "003-5": ("Relations of naive Bayes in the mutation analysis", "names of relations; 003-7 has their figures"),
+    "004-1": ("Related work", "a list of papers"),
+}
+
+
 def list_names() -> list[str]:
     """Return the names of all studies."""
     return list(STUDIES)
@@ -301,7 +329,16 @@ def list_studies() -> pd.DataFrame:
     )
 
 
-def study(name: str, scale: str = "small", seed: int = 0, progress: bool | None = None) -> Study:
+def study(
+    name: str,
+    scale: str = "small",
+    seed: int = 0,
+    progress: bool | None = None,
+    *,
+    engine: EngineLike = None,
+    store: FilePath | Store | KeepOptions | None = None,
+    resume: int | None = None,
+) -> Study:
     """Compute a published table, or a group of tables, beside the printed figures.
 
     Parameters
@@ -311,35 +348,109 @@ def study(name: str, scale: str = "small", seed: int = 0, progress: bool | None 
     scale : {"small", "full"}
         A minute or two, or everything as published, which may take hours. ``"tiny"`` only shows that it works.
     seed : int
-        The random seed. The same seed gives the same figures, apart from times.
+        The random seed. The same seed gives the same figures on every engine, apart from times.
     progress : bool, optional
         Whether to show progress on stderr; by default if it is a terminal. A full study first prints an estimate of its
         duration, unless this is False.
+    engine : str or Dask client, optional
+        Where to measure: ``"processes:2"``, ``"threads:2"``, ``"dask://host:8786"``; by default in this process.
+    store : str, path or Store, optional
+        The run store in which each measurement is kept when it is done, so that a killed study can be resumed.
+    resume : int, optional
+        The number of the stored run to resume. The other arguments must be the same as when it began.
 
     Examples
     --------
     >>> study("random_target", scale="tiny").rows.columns.tolist()
     ['row', 'column', 'published', 'ours', 'note', 'margin', 'trials']
     """
-    import pandas as pd
-
+    if name in TABLES_WITHOUT_FIGURES:
+        title, reason = TABLES_WITHOUT_FIGURES[name]
+        raise UsageError(f"Table {name} ({title}) has no figures to compare with: {reason}.")
     if name not in STUDIES:
         raise UsageError(f"There is no study {name!r}. {suggest_name(name, STUDIES)}")
-    bench = Workbench(SCALES[validate_choice("scale", "study", scale, SCALES)], validate_integer("seed", "study", seed))
+    bench = make_workbench(scale, seed)
     entry = STUDIES[name]
     began = time.perf_counter()
+    plan_study(name, entry, bench)
+    with keep_study(name, scale, seed, engine, store, resume) as session:
+        bench.work(
+            name,
+            progress,
+            print_estimate=scale == "full" and progress is not False,
+            engine=engine,
+            journal=None if session is None else session.journal,
+        )
+        result = build_study(name, entry, bench, scale, time.perf_counter() - began)
+        finish_study(session, result, f"{len(result.rows):,} figures")
+    return result
+
+
+def make_workbench(scale: str, seed: int) -> Workbench:
+    """Return an empty workbench for a scale by name."""
+    return Workbench(SCALES[validate_choice("scale", "study", scale, SCALES)], validate_integer("seed", "study", seed))
+
+
+def plan_study(name: str, entry: StudyEntry, bench: Workbench) -> None:
+    """Record what a study needs to measure."""
+    bench.study = name
     _build_rows(entry, bench)
-    bench.work(name, progress, print_estimate=scale == "full" and progress is not False)
-    frame = pd.DataFrame(_build_rows(entry, bench), columns=list(Row._fields))
+
+
+def build_study(name: str, entry: StudyEntry, bench: Workbench, scale: str, seconds: float) -> Study:
+    """Return a study whose figures have been measured."""
+    import pandas as pd
+
     return Study(
         name=name,
         title=entry.title,
         scale=scale,
         seed=bench.seed,
-        seconds=time.perf_counter() - began,
+        seconds=seconds,
         amount=entry.amount(bench.scale),
-        rows=frame,
+        rows=pd.DataFrame(_build_rows(entry, bench), columns=list(Row._fields)),
     )
+
+
+@contextmanager
+def keep_study(
+    name: str,
+    scale: str,
+    seed: int,
+    engine: EngineLike,
+    store: FilePath | Store | KeepOptions | None,
+    resume: int | None,
+) -> Iterator[Session | None]:
+    """Open a session that keeps a study in a run store; None without a store."""
+    keep = store if isinstance(store, KeepOptions) or store is None else KeepOptions(store, resume)
+    if keep is None:
+        if resume is not None:
+            raise ArgumentError(f"Run {resume} can only be resumed from its run store. Add store=...")
+        yield None
+        return
+    with keep_run(
+        keep,
+        "study",
+        name,
+        {"name": name, "scale": scale},
+        seed=seed,
+        model=None,
+        seeds=None,
+        rng=np.random.default_rng(seed),
+        engine=make_engine(engine).name,
+    ) as session:
+        yield session
+
+
+def finish_study(session: Session | None, result: Exportable, headline: str) -> None:
+    """Store the figures of a study as a JSON file."""
+
+    def write_figures(path: Path) -> int:
+        result.to_json(path)
+        return 1
+
+    if session is not None:
+        session.finish(summary={"headline": headline}, artifacts={FIGURES_FILE: write_figures})
 
 
 def _build_rows(entry: StudyEntry, bench: Workbench) -> list[Row]:

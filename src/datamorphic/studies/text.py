@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .verdicts import split_sentences
+
 if TYPE_CHECKING:
     from .result import Study
     from .rows import Row
@@ -46,7 +48,7 @@ def _build_grid(heading: str, rows: list[Row], notes: dict[str, int]) -> Grid:
     shared, trials = {}, {}
     for column in columns:  # what every cell has, a note or the number of trials, is said of the column
         column_rows = [row for row in rows if row.column == column]
-        shared[column] = set.intersection(*(set(_split_sentences(row.note)) for row in column_rows))
+        shared[column] = set.intersection(*(set(split_sentences(row.note)) for row in column_rows))
         counts = {row.trials for row in column_rows if not math.isnan(row.ours)}
         trials[column] = counts.pop() if len(counts) == 1 else math.nan
 
@@ -56,7 +58,7 @@ def _build_grid(heading: str, rows: list[Row], notes: dict[str, int]) -> Grid:
     def cell(row: Row | None) -> str:
         if row is None:
             return ""
-        own = [sentence for sentence in _split_sentences(row.note) if sentence not in shared[row.column]]
+        own = [sentence for sentence in split_sentences(row.note) if sentence not in shared[row.column]]
         count = "" if row.trials == trials[row.column] else _format_trials(row.trials)
         parts = [f"{format_number(row.published)} / {format_number(row.ours)}", _format_margin(row), count, mark(own)]
         return " ".join(filter(None, parts))
@@ -111,8 +113,3 @@ def _format_margin(row: Row) -> str:
 
 def _format_trials(trials: float) -> str:
     return "" if math.isnan(trials) else f"({trials:,.0f})"
-
-
-def _split_sentences(note: str) -> list[str]:
-    """Return the sentences of a note; each becomes a footnote."""
-    return [f"{sentence.rstrip('.')}." for sentence in note.split(". ")] if note else []

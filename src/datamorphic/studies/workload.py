@@ -7,22 +7,37 @@ one study share measurements.
 
 from __future__ import annotations
 
+import json
 import math
 import sys
 import time
 import zlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import errors
+from .._text import pluralize
+from .._typing import EngineLike
 from ..data.learners import REFERENCE_MODELS
 from ..data.subjects import RULES
+from ..errors import DatamorphicError, SystemFailed, UsageError, format_error_line
+from ..runs.driver import drive
+from ..runs.engines import make_engine
+from ..runs.flow import ask
+from ..runs.interrupts import Interrupts
 from ..runs.progress import Progress
+from ..space.outputs import Outputs
+from ..space.points import Batch, Rows
+from ..systems.base import Executor
 from .intervals import estimate_mean, estimate_ratio, read_labelled_figure
 from .rows import OurFigure
+
+if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
+    from ..runs.journal import RunJournal
 
 # -- scales --------------------------------------------------------------------------------
 
@@ -127,14 +142,72 @@ def make_seed_sequence(job: Job, seed: int, repetition: int) -> np.random.SeedSe
     return np.random.SeedSequence([seed, repetition, zlib.crc32(repr(job).encode())])
 
 
-_figures_by_measurement: dict[tuple[Job, int, int], Figures] = {}
+# -- measuring them ------------------------------------------------------------------------------------------
+
+Round = tuple[Job, int]  # a job and the number of its repetition
 
 
-def _measure_once(job: Job, repetition: int, seed: int, progress: bool | None) -> Figures:
-    """Measure a job once per process, whichever study needs it."""
-    if (job, repetition, seed) not in _figures_by_measurement:
-        _figures_by_measurement[job, repetition, seed] = job.measure(seed, repetition, progress)
-    return _figures_by_measurement[job, repetition, seed]
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a round: its figures and how long it took, or why it failed."""
+
+    figures: Figures
+    seconds: float
+    error: str = ""
+    error_type: str = ""
+
+    def to_text(self) -> str:
+        """Return the outcome as JSON, with all digits."""
+        return json.dumps(vars(self))
+
+    @classmethod
+    def from_text(cls, text: str) -> Outcome:
+        """Return the outcome that `to_text` wrote."""
+        return cls(**json.loads(text))
+
+    def to_error(self) -> DatamorphicError:
+        """Return why the round failed as an exception."""
+        kind = getattr(errors, self.error_type, SystemFailed)
+        return kind(self.error) if issubclass(kind, UsageError | SystemFailed) else SystemFailed(self.error)
+
+
+_outcomes: dict[tuple[Job, int, int], Outcome] = {}  # measured once per process, whichever study needs it
+
+
+class JobSystem(Executor):
+    """Measures jobs: a case is a round by its number, the answer its outcome as JSON.
+
+    So the loop that queries systems measures jobs too: on any engine, each stored when it is done.
+    """
+
+    batch_rows = 1
+    name = "study"
+
+    def __init__(self, rounds: Sequence[Round], seed: int, progress: bool | None) -> None:
+        self._rounds, self._seed, self._progress = list(rounds), seed, progress
+
+    def answer(self, batch: Batch, scores: object) -> Outputs:
+        """Measure the rounds of a batch. A round that fails is an answer, too."""
+        texts = [self._measure_round(*self._rounds[number]).to_text() for number in batch.frame["round"]]
+        return Outputs(np.array(texts, dtype=object), np.zeros(len(texts), dtype=np.int8))
+
+    def _measure_round(self, job: Job, repetition: int) -> Outcome:
+        key = job, repetition, self._seed
+        if key not in _outcomes:
+            began = time.perf_counter()
+            with Interrupts() as interrupts:
+                try:
+                    figures = job.measure(self._seed, repetition, self._progress)
+                    outcome = Outcome(dict(figures), time.perf_counter() - began)
+                except Exception as error:
+                    kind, text = type(error).__name__, format_error_line(error)
+                    outcome = Outcome({}, time.perf_counter() - began, text, kind)
+                if interrupts.is_stopped():  # its figures may be those of a part
+                    raise KeyboardInterrupt
+            if outcome.error:
+                return outcome
+            _outcomes[key] = outcome
+        return _outcomes[key]
 
 
 # -- the workbench ---------------------------------------------------------------------------------------
@@ -148,9 +221,16 @@ class Workbench:
     seed: int = 0
     figures_by_job: dict[Job, Figures] = field(default_factory=dict)  # empty until they are measured
     repetitions_by_job: dict[Job, list[Figures]] = field(default_factory=dict)
+    errors_by_job: dict[Job, DatamorphicError] = field(default_factory=dict)
+    study: str = ""  # for which jobs are recorded
+    studies_by_job: dict[Job, str] = field(default_factory=dict)  # the first that needs a job
+    seconds_by_study: Counter[str] = field(default_factory=Counter)
 
     def figure(self, job: Job, measure: str) -> float:
         """Return a figure of a job; NaN until it is measured."""
+        if job in self.errors_by_job:
+            raise self.errors_by_job[job]
+        self.studies_by_job.setdefault(job, self.study)
         return _derive_figure(self.figures_by_job.setdefault(job, {}), measure)
 
     def estimate(self, job: Job, measure: str) -> OurFigure:
@@ -164,33 +244,106 @@ class Workbench:
             return estimate_ratio(tops, bottoms, factor)._replace(value=value)
         return estimate_mean(figures[measure] for figures in repetitions)._replace(value=value)
 
-    def work(self, name: str, progress: bool | None = None, print_estimate: bool = False) -> None:
-        """Measure all recorded jobs, with progress on stderr; with `tell`, print an estimate of the time first."""
+    def work(
+        self,
+        name: str,
+        progress: bool | None = None,
+        print_estimate: bool = False,
+        *,
+        engine: EngineLike = None,
+        journal: RunJournal | None = None,
+    ) -> None:
+        """Measure all recorded jobs on an engine, with progress on stderr.
+
+        With `print_estimate`, an estimate of the time is printed first. A job that fails has an error instead of figures.
+        """
+        import pandas as pd
+
         rounds = [(job, k) for job in self.figures_by_job for k in range(job.repetitions(self.scale))]
+        if not rounds:
+            return
         if print_estimate:  # the lightest jobs of each kind come first: the estimate extrapolates from them
             rounds.sort(key=lambda job_and_repetition: (job_and_repetition[1], job_and_repetition[0].weight))
-        total = Counter[object]()
-        for job, _ in rounds:
-            total[job.kind] += job.weight
-        rate: dict[object, float] = {}
-        done, total_weight, estimate_shown = 0, sum(total.values()), not print_estimate
+        frame = pd.DataFrame(
+            {"round": range(len(rounds)), "job": [repr(job) for job, _ in rounds], "repetition": [k for _, k in rounds]}
+        )
+        outcomes: dict[int, Outcome] = {}
+        chosen_engine = make_engine(engine)
+        with Progress(name, progress) as bar:
+            pace = _Pace(name, [job for job, _ in rounds], self.studies_by_job, bar, print_estimate)
+
+            def note_outcome(piece: int, outputs: Outputs) -> None:
+                text = outputs.values[0] if outputs.ok[0] else Outcome({}, 0.0, outputs.messages[0]).to_text()
+                outcomes[piece] = Outcome.from_text(text)
+                if journal is not None:
+                    journal.note_progress(done=len(outcomes) / len(rounds), runs=len(outcomes), calls=len(outcomes))
+                    journal.write()
+                pace.note_round(rounds[piece][0], outcomes[piece], chosen_engine.workers)
+
+            drive(
+                ask(Rows(frame)),
+                JobSystem(rounds, self.seed, progress if chosen_engine.workers == 1 else False),
+                engine=chosen_engine,
+                journal=journal,
+                progress=False,
+                cache=None,
+                recheck=0,
+                alive=True,
+                on_piece=note_outcome,
+            )
         parts: dict[Job, list[Figures]] = {}
-        with Progress(name, progress) as progress_bar:
-            for job, repetition in rounds:
-                if not estimate_shown and len(rate) == len(total):
-                    _print_estimate(name, sum(total[kind] * rate[kind] for kind in total))
-                    estimate_shown = True
-                if job.label:
-                    progress_bar.show(job.label, done / total_weight)
-                figures = _measure_once(job, repetition, self.seed, progress)
-                parts.setdefault(job, []).append(figures)
-                rate.setdefault(job.kind, figures["seconds"] / job.weight)
-                done += job.weight
+        for number, (job, _) in enumerate(rounds):
+            outcome = outcomes[number]
+            self.seconds_by_study[self.studies_by_job[job]] += outcome.seconds
+            if outcome.error:
+                self.errors_by_job.setdefault(job, outcome.to_error())
+            else:
+                parts.setdefault(job, []).append(outcome.figures)
         self.repetitions_by_job |= parts
         for job, times in parts.items():
             self.figures_by_job[job] = {
                 key: math.fsum(figures[key] for figures in times) / len(times) for key in times[0]
             }
+
+
+class _Pace:
+    """How far the measuring is, and an estimate of the time left, from the seconds of jobs of the same kind."""
+
+    def __init__(
+        self, name: str, jobs: Sequence[Job], studies: Mapping[Job, str], bar: Progress, print_estimate: bool
+    ) -> None:
+        self._name, self._studies, self._bar, self._print_estimate = name, studies, bar, print_estimate
+        self._total, self._done, self._spent = len(jobs), 0, 0.0
+        self._counts = Counter(job.kind for job in jobs)
+        self._weights, self._measured, self._seconds = Counter[object](), Counter[object](), Counter[object]()
+        for job in jobs:
+            self._weights[job.kind] += job.weight
+        if jobs[0].label:  # other jobs show progress of their own
+            self._bar.show(pluralize(self._total, "job"), 0.0)
+
+    def note_round(self, job: Job, outcome: Outcome, workers: int) -> None:
+        """Show that a round is done."""
+        self._done += 1
+        self._spent += outcome.seconds
+        self._measured[job.kind] += job.weight
+        self._seconds[job.kind] += outcome.seconds
+        left = self._estimate_seconds_left()
+        if self._print_estimate and len(self._measured) == len(self._weights):
+            self._print_estimate = False
+            _print_estimate(self._name, (self._spent + left) / workers)
+        study = self._studies.get(job, "")
+        place = "" if study in ("", self._name) else f"{study}, "
+        text = f"{place}{job.label or type(job).__name__}, {self._done:,} of {self._total:,} jobs"
+        self._bar.show(text, self._spent / max(self._spent + left, 1e-9))
+
+    def _estimate_seconds_left(self) -> float:
+        usual_seconds = self._spent / self._done  # for kinds that were not measured yet
+        return sum(
+            (weight - self._measured[kind]) * self._seconds[kind] / self._measured[kind]
+            if self._measured[kind]
+            else usual_seconds * self._counts[kind]
+            for kind, weight in self._weights.items()
+        )
 
 
 #: measures that are ratios of two figures: numerator, denominator and a factor

@@ -95,6 +95,8 @@ class GuardedSystem(Wrapper):
         lanes: Sequence[Executor] = (),  # each used by one thread at a time; by default the system itself
         journal: PieceJournal | None = None,
         is_stopped: Callable[[], bool] = bool,  # tells whether to begin no further piece
+        on_piece: Callable[[int, Outputs], None]
+        | None = None,  # called when a piece is answered or read from the journal
     ) -> None:
         super().__init__(inner)
         self.recheck = validate_integer("recheck", "GuardedSystem", recheck)
@@ -102,6 +104,7 @@ class GuardedSystem(Wrapper):
         self.health = Health()
         self.max_pieces = 0
         self._lanes, self._journal, self._is_stopped = list(lanes) or [inner], journal, is_stopped
+        self._on_piece = on_piece or (lambda piece, outputs: None)
         self._threads: ThreadPoolExecutor | None = None
         self._failures = self._row_count = 0
         self._alive = alive
@@ -133,6 +136,8 @@ class GuardedSystem(Wrapper):
         self.max_pieces = max(self.max_pieces, len(cuts))
         results = dict(self._journal.find_pieces(batch, scores, len(cuts))) if self._journal else {}
         self._alive |= any(result.alive for result in results.values())
+        for piece, result in results.items():
+            self._on_piece(piece, result.outputs)
         todo = [piece for piece in range(len(cuts)) if piece not in results]
         while todo:
             for piece, result in self._distribute_pieces(batch, todo, scores):
@@ -143,6 +148,7 @@ class GuardedSystem(Wrapper):
                 results[piece] = result
                 if self._journal:
                     self._journal.keep(piece, result)
+                self._on_piece(piece, result.outputs)
             todo = [piece for piece in todo if piece not in results]
             if self._doubtful_piece is not None:
                 self._alive = self._alive or self._is_answering_other_pieces(batch, cuts, *self._doubtful_piece)

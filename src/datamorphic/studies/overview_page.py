@@ -1,0 +1,91 @@
+"""The overview of all studies as a page and as text."""
+
+from __future__ import annotations
+
+from ..reporting.document import Link, Page, Section, SectionState, Table, Tile
+from ..runs.progress import format_duration
+from .overview import DATA_FILE, StudyOverview, StudyReport, list_tables_without_figures
+from .verdicts import RULE, VerdictKind
+
+STATES: dict[VerdictKind, SectionState] = {
+    VerdictKind.AGREES: "good",
+    VerdictKind.EXPLAINED: "note",
+    VerdictKind.NOT_REPRODUCIBLE: "warn",
+    VerdictKind.NOT_PUBLISHED: "plain",
+    VerdictKind.FAILED: "bad",
+}
+HEADINGS = {
+    VerdictKind.AGREES: "Tables that agree",
+    VerdictKind.EXPLAINED: "Tables whose differences are explained",
+    VerdictKind.NOT_REPRODUCIBLE: "Tables that are not reproducible here",
+    VerdictKind.NOT_PUBLISHED: "Studies without published figures",
+    VerdictKind.FAILED: "Studies that failed",
+}
+#: packages whose versions the index names
+SHOWN_PACKAGES = ("datamorphic", "python", "numpy", "scikit-learn")
+
+
+def build_page(overview: StudyOverview) -> Page:
+    """Return the index of all studies."""
+    sections = [
+        Section(
+            heading=HEADINGS[kind],
+            text="",
+            state=STATES[kind],
+            anchor=kind.name.lower().replace("_", "-"),
+            table=Table(
+                columns=["study", "title", "figures", "why"],
+                rows=[_build_row(report) for report in overview.reports if report.verdict.kind is kind],
+            ),
+        )
+        for kind in overview.counts
+    ]
+    without_figures = Section(
+        heading="Tables without figures",
+        text="These published tables are not computed, because they hold nothing to compare with.",
+        anchor="without-figures",
+        table=Table(
+            columns=["table", "title", "why"],
+            rows=[[entry["table"], entry["title"], entry["reason"]] for entry in list_tables_without_figures()],
+        ),
+    )
+    return Page(
+        title="Published studies, computed again",
+        lead=f"Every table of five documents that holds figures, ours beside the published ones. {RULE}",
+        sections=[*sections, without_figures],
+        tiles=[
+            Tile(label=kind.value, value=str(count), state=STATES[kind], target=kind.name.lower().replace("_", "-"))
+            for kind, count in overview.counts.items()
+        ],
+        facts=[
+            ("Scale", overview.scale),
+            ("Seed", f"{overview.seed} (the same seed gives the same figures, apart from times)"),
+            ("Date", overview.date.strftime("%Y-%m-%d")),
+            ("Effort", format_duration(overview.seconds)),
+            ("Versions", format_versions(overview)),
+            ("All figures", Link("as JSON", DATA_FILE)),
+        ],
+        contents=True,
+    )
+
+
+def _build_row(report: StudyReport) -> list[str]:
+    name = Link(report.name, report.file) if report.file else report.name
+    return [name, report.title, report.verdict.counts, report.verdict.reason]
+
+
+def format_versions(overview: StudyOverview) -> str:
+    """Return the versions of the most important packages."""
+    return ", ".join(f"{name} {overview.versions[name]}" for name in SHOWN_PACKAGES if name in overview.versions)
+
+
+def format_overview(overview: StudyOverview) -> str:
+    """Return the verdicts as plain text."""
+    lines = [f"All studies: scale {overview.scale}, seed {overview.seed}, {format_duration(overview.seconds)}", ""]
+    width = max((len(report.name) for report in overview.reports), default=0)
+    kind_width = max(len(kind.value) for kind in VerdictKind)
+    for report in overview.reports:
+        verdict = report.verdict
+        detail = verdict.reason if verdict.kind is VerdictKind.FAILED else verdict.counts
+        lines.append(f"{report.name:<{width}}  {verdict.kind.value:<{kind_width}}  {report.title}  ({detail})")
+    return "\n".join([*lines, "", f"In all: {overview.headline}."])
