@@ -12,7 +12,7 @@ import math
 import sys
 import time
 import zlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -224,7 +224,7 @@ class Workbench:
     errors_by_job: dict[Job, DatamorphicError] = field(default_factory=dict)
     study: str = ""  # for which jobs are recorded
     studies_by_job: dict[Job, str] = field(default_factory=dict)  # the first that needs a job
-    seconds_by_study: Counter[str] = field(default_factory=Counter)
+    seconds_by_study: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
 
     def figure(self, job: Job, measure: str) -> float:
         """Return a figure of a job; NaN until it is measured."""
@@ -314,8 +314,9 @@ class _Pace:
     ) -> None:
         self._name, self._studies, self._bar, self._print_estimate = name, studies, bar, print_estimate
         self._total, self._done, self._spent = len(jobs), 0, 0.0
-        self._counts = Counter(job.kind for job in jobs)
-        self._weights, self._measured, self._seconds = Counter[object](), Counter[object](), Counter[object]()
+        self._counts = Counter[object](job.kind for job in jobs)
+        self._weights, self._measured = Counter[object](), Counter[object]()
+        self._seconds: defaultdict[object, float] = defaultdict(float)
         for job in jobs:
             self._weights[job.kind] += job.weight
         if jobs[0].label:  # other jobs show progress of their own
@@ -338,7 +339,7 @@ class _Pace:
 
     def _estimate_seconds_left(self) -> float:
         usual_seconds = self._spent / self._done  # for kinds that were not measured yet
-        return sum(
+        return math.fsum(
             (weight - self._measured[kind]) * self._seconds[kind] / self._measured[kind]
             if self._measured[kind]
             else usual_seconds * self._counts[kind]
