@@ -10,7 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 from datamorphic.cli.main import app
+from datamorphic.studies import overview, workload
 from datamorphic.studies import study as studies
+from datamorphic.studies.explorations import Exploration
 from datamorphic.studies.result import Study
 from datamorphic.studies.rows import Row
 
@@ -19,7 +21,9 @@ from datamorphic.studies.rows import Row
 def run(monkeypatch):
     """Run the command at the smallest scale, whatever scale it asks for."""
     whole = studies.study
-    monkeypatch.setattr(studies, "study", lambda name, scale, seed: whole(name, "tiny", seed, progress=False))
+    monkeypatch.setattr(
+        studies, "study", lambda name, **options: whole(name, **options | {"scale": "tiny", "progress": False})
+    )
     return lambda *arguments: CliRunner().invoke(app, ["study", *arguments])
 
 
@@ -65,8 +69,13 @@ def test_people_get_a_table_with_footnotes(run):
 def test_the_list(run):
     result = run("--list")
     assert result.exit_code == 0
-    assert [line.split()[0] for line in result.stdout.splitlines()] == studies.list_names()
-    listed = strict(run("--list", "--json").stdout)["studies"]
+    runnable, _, without_figures = result.stdout.partition("\n\n")
+    assert [line.split()[0] for line in runnable.splitlines()] == studies.list_names()
+    assert "003-2" in without_figures
+    assert "(no figures: names of files)" in without_figures
+    document = strict(run("--list", "--json").stdout)
+    assert [row["table"] for row in document["without_figures"]] == list(studies.TABLES_WITHOUT_FIGURES)
+    listed = document["studies"]
     assert [row["name"] for row in listed] == studies.list_names()
     assert all(row["title"] and row["compares"] for row in listed)
 
@@ -77,6 +86,10 @@ def test_the_list(run):
         ([], "See them with: datamorphic study --list"),
         (["random_targt"], "There is no study 'random_targt'. Did you mean 'random_target'?"),
         (["001-4", "--list"], "Leave one of the two out"),
+        (["--all", "--list"], "Leave one of the two out"),
+        (["001-4", "--all"], "Leave one of the two out"),
+        (["001-4", "--resume", "7", "--store", "none"], "needs a run store"),
+        (["000-8"], "has no figures to compare with"),
         (["001-4", "--scale", "huge"], "huge"),
     ],
 )
@@ -85,3 +98,33 @@ def test_wrong_use_exits_with_two(run, arguments, words):
     assert result.exit_code == 2
     assert words in result.output
     assert result.stdout == "" or "Usage" in result.output
+
+
+def test_all_studies_become_a_site(monkeypatch, tmp_path):
+    monkeypatch.setattr(overview, "list_entries", lambda: {name: studies.STUDIES[name] for name in ("002-1", "002-14")})
+    store = ["--store", str(tmp_path / "runs.sqlite")]
+    result = CliRunner().invoke(app, ["study", "--all", "--html", str(tmp_path / "site"), *store])
+    assert result.exit_code == 0
+    assert "In all: 2 agrees." in result.stdout
+    assert "kept as run 1" in result.stdout
+    assert (tmp_path / "site" / "002-14.html").is_file()
+    document = strict(CliRunner().invoke(app, ["study", "--all", "--json", *store]).stdout)
+    assert [row["study"] for row in document["studies"]] == ["002-1", "002-14"]
+    listing = CliRunner().invoke(app, ["runs", "list", *store]).stdout
+    assert listing.count("2 agrees") == 2
+
+
+def test_a_study_is_resumed_by_its_number(run, tmp_path, monkeypatch):
+    store = ["--store", str(tmp_path / "runs.sqlite")]
+    with monkeypatch.context() as patch:
+        patch.setattr(workload, "_outcomes", {})
+        patch.setattr(Exploration, "measure", stop_at_once)
+        assert run("001-4", *store).exit_code == 130
+    shown = CliRunner().invoke(app, ["runs", "show", "1", *store]).stdout
+    assert "Resume it: datamorphic runs resume 1" in shown
+    assert CliRunner().invoke(app, ["runs", "resume", "1", *store]).exit_code == 0
+    assert "is finished" in run("001-4", "--resume", "1", *store).output
+
+
+def stop_at_once(*_):
+    raise KeyboardInterrupt
