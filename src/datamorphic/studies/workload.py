@@ -148,7 +148,7 @@ Round = tuple[Job, int]  # a job and the number of its repetition
 
 
 @dataclass(frozen=True)
-class Measurement:
+class MeasuredRound:
     """What came of a round: its figures and how long it took, or why it failed."""
 
     figures: Figures
@@ -161,7 +161,7 @@ class Measurement:
         return json.dumps(vars(self))
 
     @classmethod
-    def from_text(cls, text: str) -> Measurement:
+    def from_text(cls, text: str) -> MeasuredRound:
         """Return the outcome that `to_text` wrote."""
         return cls(**json.loads(text))
 
@@ -171,7 +171,7 @@ class Measurement:
         return kind(self.error) if issubclass(kind, UsageError | SystemFailed) else SystemFailed(self.error)
 
 
-_outcomes: dict[tuple[Job, int, int], Measurement] = {}  # measured once per process, whichever study needs it
+_outcomes: dict[tuple[Job, int, int], MeasuredRound] = {}  # measured once per process, whichever study needs it
 
 
 class JobSystem(Executor):
@@ -191,17 +191,17 @@ class JobSystem(Executor):
         texts = [self._measure_round(*self._rounds[number]).to_text() for number in batch.frame["round"]]
         return Outputs(np.array(texts, dtype=object), np.zeros(len(texts), dtype=np.int8))
 
-    def _measure_round(self, job: Job, repetition: int) -> Measurement:
+    def _measure_round(self, job: Job, repetition: int) -> MeasuredRound:
         key = job, repetition, self._seed
         if key not in _outcomes:
             began = time.perf_counter()
             with Interrupts() as interrupts:
                 try:
                     figures = job.measure(self._seed, repetition, self._progress)
-                    outcome = Measurement(dict(figures), time.perf_counter() - began)
+                    outcome = MeasuredRound(dict(figures), time.perf_counter() - began)
                 except Exception as error:
                     kind, text = type(error).__name__, format_error_line(error)
-                    outcome = Measurement({}, time.perf_counter() - began, text, kind)
+                    outcome = MeasuredRound({}, time.perf_counter() - began, text, kind)
                 if interrupts.is_stopped():  # its figures may be those of a part
                     raise KeyboardInterrupt
             if outcome.error:
@@ -267,14 +267,14 @@ class Workbench:
         frame = pd.DataFrame(
             {"round": range(len(rounds)), "job": [repr(job) for job, _ in rounds], "repetition": [k for _, k in rounds]}
         )
-        outcomes: dict[int, Measurement] = {}
+        outcomes: dict[int, MeasuredRound] = {}
         chosen_engine = make_engine(engine)
         with Progress(name, progress) as bar:
             pace = _Pace(name, [job for job, _ in rounds], self.studies_by_job, bar, print_estimate)
 
             def note_outcome(piece: int, outputs: Outputs) -> None:
-                text = outputs.values[0] if outputs.ok[0] else Measurement({}, 0.0, outputs.messages[0]).to_text()
-                outcomes[piece] = Measurement.from_text(text)
+                text = outputs.values[0] if outputs.ok[0] else MeasuredRound({}, 0.0, outputs.messages[0]).to_text()
+                outcomes[piece] = MeasuredRound.from_text(text)
                 if journal is not None:
                     journal.note_progress(done=len(outcomes) / len(rounds), runs=len(outcomes), calls=len(outcomes))
                     journal.write()
@@ -322,7 +322,7 @@ class _Pace:
         if jobs[0].label:  # other jobs show progress of their own
             self._bar.show(pluralize(self._total, "job"), 0.0)
 
-    def note_round(self, job: Job, outcome: Measurement, workers: int) -> None:
+    def note_round(self, job: Job, outcome: MeasuredRound, workers: int) -> None:
         """Show that a round is done."""
         self._done += 1
         self._spent += outcome.seconds
