@@ -141,3 +141,28 @@ def test_a_space_needs_only_numpy():
     code = "import sys, datamorphic as dm; dm.Space([dm.Continuous('x')]); print('pandas' in sys.modules, 'numpy' in sys.modules)"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert printed.split() == ["False", "True"]
+
+
+def test_an_exploration_from_the_command_line_imports_only_what_it_needs(tmp_path):
+    code = """
+import sys
+from datamorphic.cli.main import main
+sys.argv = ["datamorphic", "explore", "--subject", "Box 1", "--walks", "50", "--store", sys.argv[1]]
+try:
+    main()
+finally:
+    print(*sys.modules)
+"""
+    command = [sys.executable, "-c", code, str(tmp_path / "runs.sqlite")]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    unneeded = {
+        "scipy",
+        "sklearn",
+        "sqlalchemy.dialects.postgresql",
+        "datamorphic.cli.credit",
+        "datamorphic.data.products",
+        "datamorphic.data.programs",
+        "datamorphic.relations.search",
+    }
+    assert unneeded.isdisjoint(printed)
+    assert "datamorphic.exploration.api" in printed

@@ -19,7 +19,7 @@ from datamorphic.cli import completion
 from datamorphic.cli.console import make_console, to_option_words
 from datamorphic.cli.exit_codes import ExitCode
 from datamorphic.cli.help import split_examples
-from datamorphic.cli.main import PANELS, app, get_command_name, main
+from datamorphic.cli.main import PANELS, app, main
 from datamorphic.runs import progress
 
 pty = pytest.importorskip("pty", reason="needs the terminals of Unix")
@@ -95,9 +95,7 @@ def test_wrong_examples_are_rejected(line):
 def test_the_help_lists_commands_in_the_order_of_registration():
     text = run("--help").stdout
     marks = [
-        mark
-        for panel, members in PANELS.items()
-        for mark in (f"─ {panel} ─", *(f"│ {get_command_name(member)} " for member in members))
+        mark for panel, members in PANELS.items() for mark in (f"─ {panel} ─", *(f"│ {member} " for member in members))
     ]
     places = [text.index(mark) for mark in marks]
     assert places == sorted(places)
@@ -282,7 +280,7 @@ def test_a_bug_of_datamorphic_is_reported_as_such(monkeypatch, capsys):
     def fail():
         raise OSError("https://me:hunter2@host does not answer")
 
-    monkeypatch.setattr("datamorphic.cli.main.app", fail)
+    monkeypatch.setattr("datamorphic.cli.main._build_called_app", lambda: fail)
     monkeypatch.setattr("datamorphic.cli.main.join_completion_words", lambda: None)
     monkeypatch.setattr(sys, "argv", ["datamorphic"])
     with pytest.raises(SystemExit) as ended:

@@ -102,7 +102,7 @@ def guide(
 
 def _load_model(text: str, trust: bool, needs_trust: bool) -> Any:
     """Return the system that a text names; an example, a model file, or an object of a module."""
-    from ..data.example_systems import example_systems
+    from ..data.pattern_examples import example_systems
     from ..relations.guide.code import EXAMPLE_PREFIX
     from ..systems.wrap import wrap
 

@@ -19,7 +19,7 @@ from ..errors import Interrupted, SystemFailed
 from ..runs.driver import CallCounter, drive
 from ..runs.flow import Flow
 from ..space.features import Codes
-from ..space.neighbours import find_nearest
+from ..space.neighbours import measure_nearest
 from ..space.outputs import Outputs, Status
 from ..space.points import Points
 from ..space.space import Space
@@ -121,7 +121,7 @@ class FrontData:
         distances = np.full(len(self), np.nan)
         rows = self.measured
         codes, inverse = np.unique(self.a.codes[rows], axis=0, return_inverse=True)
-        distances[rows] = find_nearest(self.space, codes, self.seeds.codes)[0][inverse.ravel(), 0]
+        distances[rows] = measure_nearest(self.space, codes, self.seeds.codes)[inverse.ravel()]
         return distances
 
     @property

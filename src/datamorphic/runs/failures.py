@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -11,7 +12,6 @@ from itertools import islice
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection
 
 from .._text import redact, to_jsonable
@@ -69,7 +69,8 @@ def remember(
         }
 
     def work(connection: Connection) -> None:
-        dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
+        # only the one that is used is imported, which is slow
+        dialect = importlib.import_module(f"sqlalchemy.dialects.{connection.dialect.name}")
         insert = dialect.insert(failures)
         updates = {name: insert.excluded[name] for name in ("verdict", "message", "last_seen")}
         updates["times"] = failures.c.times + 1

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 MAX_DISTANCES_PER_BLOCK = 500_000  # so that a block stays in the processor's cache from one feature to the next
 MAX_EXACT_TEXT_PAIRS = 20_000
+MAX_PLAIN_DISTANCES = 200_000  # milliseconds
+MAX_PLAIN_DIMENSIONS = 3  # search trees add more squares in another order
 MAX_NEIGHBOURS_BY_REPEATED_SEARCH = 32  # for more neighbours, sorting is faster
 
 
@@ -56,6 +58,22 @@ def find_nearest(
             places[block, :neighbour_count] = order
             distances[block, :neighbour_count] = np.take_along_axis(remaining, order, axis=1)
     return distances, places
+
+
+def measure_nearest(space: Space, cases: Codes, candidates: Codes) -> Codes:
+    """Return the distance of each case to its nearest candidate, as `find_nearest` does.
+
+    A small plane is searched without SciPy, which takes longer to import than the search itself.
+    """
+    if not (
+        space.smooth and len(space) <= MAX_PLAIN_DIMENSIONS and 0 < len(cases) * len(candidates) <= MAX_PLAIN_DISTANCES
+    ):
+        return find_nearest(space, cases, candidates)[0][:, 0]
+    squares = np.zeros((len(cases), len(candidates)))
+    for j, feature in enumerate(space.features):
+        squares += np.subtract.outer(cases[:, j] * feature.scale, candidates[:, j] * feature.scale) ** 2
+    nearest: Codes = np.sqrt(squares.min(axis=1))
+    return nearest
 
 
 class Distances:

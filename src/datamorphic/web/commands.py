@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import itertools
 import typing
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from typing import Any, Literal
 import typer
 from typer.models import OptionInfo
 
-from ..cli.main import PANELS, get_command_name
+from ..cli.main import NAMES, import_command
 from ..errors import UsageError
 
 FieldKind = Literal["flag", "integer", "number", "text", "list"]
@@ -57,8 +56,8 @@ class FormField:
 def _list_functions() -> dict[str, Callable[..., None]]:
     """Return the functions of all commands by name; ``runs resume`` is one of a group."""
     functions: dict[str, Callable[..., None]] = {}
-    for command in itertools.chain.from_iterable(PANELS.values()):
-        name = get_command_name(command)
+    for name in NAMES:
+        command = import_command(name)
         if not isinstance(command, typer.Typer):
             functions[name] = command
             continue

@@ -118,7 +118,7 @@ def _describe_question(question: Question) -> dict[str, Any]:
 
 def list_systems(subject: ChosenSubject) -> dict[str, str]:
     """Return what the guide can be about, by key, in words."""
-    from ..data.example_systems import example_systems
+    from ..data.pattern_examples import example_systems
 
     systems = {CHOSEN: f"{subject.name}, which is chosen on the page Start"} if subject.kind == "files" else {}
     return systems | {f"{EXAMPLE_PREFIX}{name}": f"Example: {name}" for name in example_systems}
@@ -135,7 +135,7 @@ def _list_first_answers(subject: ChosenSubject, system: str) -> list[str]:
 
 def _load_model(name: str, subject: ChosenSubject, trust: bool) -> Any:
     """Return the chosen model, or an example; nothing else can be named."""
-    from ..data.example_systems import example_systems
+    from ..data.pattern_examples import example_systems
     from ..systems.wrap import wrap
 
     if name.startswith(EXAMPLE_PREFIX):

@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 import datamorphic as dm
-from datamorphic.data.example_systems import PRODUCTS, example_systems
+from datamorphic.data.pattern_examples import PRODUCTS, example_systems
 from datamorphic.relations.patterns.examples import EXAMPLES
 from datamorphic.space.answers import to_hashable
 from support.cases import in_one_test
