@@ -24,6 +24,7 @@ from .base import CallStyle, Executor, Function, ScoreKind, ScoreRequest
 from .boosters import find_catboost_columns
 from .coerce import Labels, to_outputs
 from .score_rows import to_label_array
+from .support_vectors import make_support_vector_scores
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -245,6 +246,17 @@ class _RenamedPredict:
         return self.class_names.rename(self.model.predict(rows))
 
 
+class _PipelineScores:
+    """The scores of a pipeline: those of its last step, after all others."""
+
+    def __init__(self, transformers: Any, scores: Callable[[Any], Any]) -> None:
+        self.transformers, self.scores = transformers, scores
+
+    def __call__(self, rows: Any) -> npt.NDArray[Any]:
+        scores: npt.NDArray[Any] = self.scores(self.transformers.transform(rows))
+        return scores
+
+
 def _validate_fitted(model: SupportsPredict) -> None:
     if "sklearn" not in sys.modules:  # then the model cannot be one of its estimators
         return
@@ -277,6 +289,8 @@ def starts_with_vectorizer(model: Any) -> bool:
 
 
 def _read_labels(model: SupportsPredict) -> Labels | None:
+    if type(model).__name__ == "OneClassSVM":
+        return (-1, 1)  # outliers and others
     try:
         classes = np.asarray(getattr(model, "classes_", None))
     except ValueError:  # several outputs with different classes
@@ -287,9 +301,9 @@ def _read_labels(model: SupportsPredict) -> Labels | None:
 def _find_scorers(model: SupportsPredict, labels: Labels) -> dict[ScoreKind, Callable[[Any], Any]]:
     """Return the functions that give scores by kind, the most direct first."""
     scorers: dict[ScoreKind, Callable[[Any], Any]] = {}
-    pairwise_model = _copy_with_pairwise_scores(model) if len(labels) > 2 else None
-    if pairwise_model is not None:
-        scorers["pairwise"] = pairwise_model.decision_function
+    machine_scores = _find_machine_scores(model)
+    if machine_scores is not None:
+        scorers["pairwise" if len(labels) > 2 else "decision"] = machine_scores
     elif hasattr(model, "decision_function"):
         scorers["decision"] = model.decision_function
     elif hasattr(model, "predict_joint_log_proba"):  # probabilities round to 0 and 1 near a border
@@ -299,19 +313,21 @@ def _find_scorers(model: SupportsPredict, labels: Labels) -> dict[ScoreKind, Cal
     return scorers
 
 
-def _copy_with_pairwise_scores(model: SupportsPredict) -> Any:
-    """Return a copy of an SVM, or a pipeline that ends with one, that scores pairs of classes; else None."""
+def _find_machine_scores(model: SupportsPredict) -> Callable[[Any], Any] | None:
+    """Return the decision values of an SVM, or of a pipeline that ends with one: per pair of classes, before they vote."""
     if "sklearn.svm" not in sys.modules:
         return None
     from sklearn.pipeline import Pipeline
-    from sklearn.svm import SVC, NuSVC
+    from sklearn.svm import SVC, NuSVC, OneClassSVM
 
-    twin: Any = copy.copy(model)
+    if isinstance(model, OneClassSVM):
+        return make_support_vector_scores(model)
     if isinstance(model, SVC | NuSVC):
+        twin: Any = copy.copy(model)
         twin.decision_function_shape = "ovo"  # has effect without fitting again
-        return twin
-    last_step = _copy_with_pairwise_scores(twin.steps[-1][1]) if isinstance(model, Pipeline) else None
-    if last_step is None:
+        return make_support_vector_scores(twin) or twin.decision_function
+    inner = _find_machine_scores(model.steps[-1][1]) if isinstance(model, Pipeline) else None
+    if inner is None:
         return None
-    twin.steps = [*twin.steps[:-1], (twin.steps[-1][0], last_step)]
-    return twin
+    *transformers, _ = model.steps
+    return _PipelineScores(Pipeline(transformers), inner) if transformers else inner
