@@ -96,8 +96,8 @@ def __getattr__(name: str) -> typer.Typer:
     """Build ``app``, the application with all commands, on first use."""
     if name != "app":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()["app"] = build_app()
-    return globals()["app"]  # type: ignore[no-any-return]
+    app = globals()["app"] = build_app()
+    return app
 
 
 def _build_called_app() -> typer.Typer:

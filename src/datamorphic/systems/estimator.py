@@ -329,5 +329,5 @@ def _find_machine_scores(model: SupportsPredict) -> Callable[[Any], Any] | None:
     inner = _find_machine_scores(model.steps[-1][1]) if isinstance(model, Pipeline) else None
     if inner is None:
         return None
-    *transformers, _ = model.steps
+    *transformers, _ = model.steps  # type: ignore[attr-defined]
     return _PipelineScores(Pipeline(transformers), inner) if transformers else inner
