@@ -17,9 +17,11 @@ from typer.testing import CliRunner
 import datamorphic as dm
 from datamorphic.cli import completion
 from datamorphic.cli.console import make_console, to_option_words
+from datamorphic.cli.demo.command import demo
 from datamorphic.cli.exit_codes import ExitCode
 from datamorphic.cli.help import split_examples
-from datamorphic.cli.main import PANELS, app, main
+from datamorphic.cli.main import NAMES, PANELS, app, build_app, import_command, main
+from datamorphic.cli.worker_check import worker_check
 from datamorphic.runs import progress
 
 pty = pytest.importorskip("pty", reason="needs the terminals of Unix")
@@ -90,6 +92,13 @@ def test_wrong_examples_are_rejected(line):
     with pytest.raises((typer.Exit, Exception)) as caught:
         parse(line)
     assert caught.value.exit_code == 2
+
+
+def test_a_command_is_imported_by_its_name():
+    assert import_command("demo") is demo
+    assert import_command("worker-check") is worker_check
+    assert list(typer.main.get_command(build_app(["hunt", "runs"])).commands) == ["hunt", "runs"]
+    assert set(ROOT.commands) == set(NAMES)
 
 
 def test_the_help_lists_commands_in_the_order_of_registration():
