@@ -33,6 +33,7 @@ from . import (
     translations,
     tree_scores,
     trees,
+    worked_examples,
 )
 from .group_trials import format_amount as format_trial_amount
 from .published import tables
@@ -198,6 +199,11 @@ STUDIES: dict[str, StudyEntry] = {
     ),
     "mushroom": _make_case_study("Sixteen models of mushrooms, three strategies", "mushroom"),
     "bank": _make_case_study("Sixteen models of bank customers, three strategies", "bank_churners"),
+    "examples": StudyEntry(
+        "Worked examples of the strategies on Sin 2: pairs from a thousand walks",
+        "Examples 4 to 6 of Zhu & Bayley (2022)",
+        {"": worked_examples.build_example_table},
+    ),
     "models": _make_group("Accuracy of the sixteen models of each data set", "000-13"),
     "speed": _make_group("Pairs per second", "000-5", "000-6", "000-7"),
     "summary": _make_group("The strategies on coded classifiers, on average", "000-1", "001-5"),
