@@ -48,7 +48,10 @@ def hunt(
         str | None,
         opt.option("NAME", "What chooses among several relations, e.g. MRGS-ART. By default they take turns."),
     ] = None,
-    budget: Annotated[int, opt.option("N", "Largest number of groups per trial.", min=1)] = 100_000,
+    budget: Annotated[
+        int | None,
+        opt.option("N", "Largest number of groups per trial. By default 100,000, and 10 seconds for the hunt.", min=1),
+    ] = None,
     trials: Annotated[int, opt.option("N", "Number of trials, each with its own random numbers.", min=1)] = 1,
     stop_after: Annotated[
         str, opt.option("N", "End a trial after this many violations; 0 or all to collect them all.")

@@ -22,7 +22,7 @@ def hunt(
     relations: RelationsLike = None,
     generator: GeneratorLike | None = None,
     selector: SelectorLike | None = None,
-    budget: int = 100_000,
+    budget: int | None = None,
     trials: int = 1,
     seed: int = 0,
     *,
@@ -59,8 +59,9 @@ def hunt(
     selector : str, optional
         The selector that chooses among several relations, e.g. ``"MRGS-ART"``. By default relations take turns, each
         with its own generator.
-    budget : int
-        The maximal number of groups per trial.
+    budget : int, optional
+        The maximal number of groups per trial. Without it, a trial has at most 100,000 groups, and the hunt ends after 10
+        seconds, whatever is left to try; compiling does not count.
     trials : int
         The number of trials, each with its own random numbers.
     seed : int

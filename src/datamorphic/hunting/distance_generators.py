@@ -9,27 +9,28 @@ from ..errors import ArgumentError
 from ..relations.function import FunctionRelation
 from .generator_base import DomainLike, Generator, GeneratorKernels
 from .kernels import pooling, spreading
+from .kernels.nearest import grow_point_index, make_point_index
+from .kernels.shells import grow_shells, make_shells
 
 
 class _DistanceGenerator(Generator):
     """Proposes the candidate farthest from executed groups."""
 
-    kernels = GeneratorKernels(
-        make=spreading.make_spread,
-        grow=spreading.grow_spread,
-        propose=spreading.propose_spread,
-        choose=spreading.choose_spread,
-        add=spreading.add_spread,
-        advance=spreading.advance_spread,
-    )
+    kernels = GeneratorKernels(draw=spreading.draw_spread, add=spreading.add_spread, advance=spreading.advance_spread)
+    draws_ahead = True
     from_shells: ClassVar[bool] = False
     joint = False
-    tries = 0
-    ratio = 0.0
+    zones: spreading.ExclusionZones | None = None
 
     def _prepare(self) -> None:
-        self._settings = spreading.SpreadSettings(self.from_shells, self.joint, self.tries, self.ratio)
-        super()._prepare()
+        self._settings = (self.zones, True if self.joint else None)
+        point_index = make_point_index(self.layout.slots, self.layout.columns, self._capacity)
+        shells = make_shells(self.layout.sources, self._capacity) if self.from_shells else None
+        self._memory = (point_index, shells)
+
+    def _grow(self, capacity: int) -> None:
+        point_index, shells = self._memory
+        self._memory = (grow_point_index(point_index, capacity), shells and grow_shells(shells, capacity))
 
 
 class FSCS(_DistanceGenerator):
@@ -71,8 +72,8 @@ class RRT(_DistanceGenerator):
     def __init__(
         self, relation: FunctionRelation | DomainLike, *, ratio: float = 1.5, tries: int = 100, **options: Any
     ) -> None:
-        self.ratio = validate_positive("ratio", self.name, ratio)
-        self.tries = validate_integer("tries", self.name, tries, 1)
+        tries = validate_integer("tries", self.name, tries, 1)
+        self.zones = spreading.ExclusionZones(tries, validate_positive("ratio", self.name, ratio))
         super().__init__(relation, **options)
 
 
@@ -106,14 +107,8 @@ class MTART(Generator):
     name = "MT-ART"
     summary = "of k groups the one farthest from a pool of all executed inputs"
     criterion = "Min"
-    kernels = GeneratorKernels(
-        make=pooling.make_pool,
-        grow=pooling.grow_pool,
-        propose=pooling.propose_pool,
-        choose=pooling.choose_pool,
-        add=pooling.add_pool,
-        advance=pooling.advance_pool,
-    )
+    draws_ahead = True
+    kernels = GeneratorKernels(draw=pooling.draw_pool, add=pooling.add_pool, advance=pooling.advance_pool)
 
     def __init__(
         self,
@@ -127,11 +122,20 @@ class MTART(Generator):
         if strategy not in (1, 2):
             raise ArgumentError(f"The 'strategy' parameter of {self.name} must be 1 or 2. Got {strategy!r} instead.")
         number = {"Min": pooling.MIN, "Avg": pooling.AVG, "Max": pooling.MAX}[statistic]
-        self._settings = pooling.PoolSettings(number, strategy)
+        self._settings = (pooling.PoolSettings(number, strategy),)
         super().__init__(relation, **options)
 
+    def _prepare(self) -> None:
+        pool_layout = pooling.build_pool_layout(self.layout)
+        inputs = self._capacity * self.layout.slots
+        pool = pooling.InputPool(make_point_index(1, pool_layout.columns, inputs), pool_layout)
+        self._memory = (pool, make_shells(self.layout.sources, inputs))
+
     def _grow(self, capacity: int) -> None:
-        super()._grow(capacity * self.layout.slots)  # the pool holds single inputs
+        pool, shells = self._memory
+        inputs = capacity * self.layout.slots
+        pool = pool._replace(point_index=grow_point_index(pool.point_index, inputs))
+        self._memory = (pool, grow_shells(shells, inputs))
 
 
 class MTARTMin(MTART):

@@ -18,11 +18,13 @@ from ..relations.box import Box, Floats
 from ..relations.function import FunctionRelation
 from ..space.space import Space
 from .kernels.layout import Layout, build_box_layout, build_layout
+from .random_numbers import NumberStream
 
 #: a domain of inputs: a box, a space, a pair of limits, or one pair per input
 DomainLike: TypeAlias = Box | Space | Sequence[float] | Sequence[Sequence[float]]
 
 INITIAL_CAPACITY_GROUPS = 64
+MAX_GROUPS_AHEAD = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,12 +42,9 @@ class GroupBatch:
 
 
 class GeneratorKernels(NamedTuple):
-    """The functions that make, enlarge and use the memory of executed groups."""
+    """The functions that draw the candidates of next groups, count a group as executed, and make groups."""
 
-    make: Callable[..., Any]
-    grow: Callable[..., Any]
-    propose: Callable[..., Any]
-    choose: Callable[..., Any]
+    draw: Callable[..., Any]
     add: Callable[..., Any]
     advance: Callable[..., Any]
 
@@ -57,10 +56,12 @@ class Generator:
     executed from the moment it is proposed, whatever its verdict, so that the next violation is looked for elsewhere.
     `know` counts groups that were executed earlier.
 
-    A subclass names its `kernels`, or overrides the methods that call them: `_prepare` and `_grow`, which make the
-    memory of executed groups and enlarge it, and four steps that work on it. `_draw_candidates`, `_choose` and `_add`
-    make a group one after the other, `_advance` makes many groups at once. `_advance` is used unless a function of the
-    user makes the follow-ups.
+    A subclass has `_prepare` and `_grow`, which make the memory of executed groups and enlarge it, and names its
+    `kernels`, or overrides the methods that call them: `_advance`, which makes groups, and `_add`.
+
+    If a function of the user makes the follow-ups, it is called once for the candidates of several groups. These are
+    drawn ahead as if choices did not matter: a choice closes one shell of many. The kernel that chooses draws them again
+    and stops at the first that differ, so the groups are those made one by one.
 
     Parameters
     ----------
@@ -87,8 +88,10 @@ class Generator:
     default_candidates: ClassVar[int] = 10
     sources_only: ClassVar[bool] = False  # whether sources are chosen without regard to follow-ups
     default_budget: ClassVar[int] = 100_000  # groups per trial of a simulation
+    draws_ahead: ClassVar[bool] = False  # whether candidates depend little on what was chosen before
     kernels: ClassVar[GeneratorKernels]
-    _settings: Any
+    _settings: tuple[Any, ...] = ()
+    _stream: NumberStream
 
     def __init__(
         self, relation: FunctionRelation | DomainLike, *, k: int | None = None, seed: SeedLike = 0, scaled: bool = False
@@ -103,7 +106,9 @@ class Generator:
         self.count = 0
         self._capacity = INITIAL_CAPACITY_GROUPS
         self._rows = np.zeros((self.k, int(self.layout.start[-1])))
-        self._memory: Any = None
+        self._scores = np.zeros((3, self.k))
+        self._groups_ahead = 1
+        self._memory: tuple[Any, ...] = ()
         self._answer: Callable[[list[Floats]], list[Any]] | None = None
         self._prepare()
 
@@ -111,11 +116,11 @@ class Generator:
 
     def _prepare(self) -> None:
         """Make an empty memory of executed groups."""
-        self._memory = self.kernels.make(self.layout, self._capacity)
+        raise NotImplementedError
 
     def _grow(self, capacity: int) -> None:
         """Enlarge the memory for `capacity` groups."""
-        self._memory = self.kernels.grow(self._memory, capacity)
+        raise NotImplementedError
 
     def _make_room(self) -> None:
         """Enlarge what limits the memory besides the number of groups."""
@@ -123,23 +128,19 @@ class Generator:
     @property
     def _state(self) -> tuple[Any, ...]:
         """The arguments that all kernels of a generator share."""
-        return (self.layout, self._settings, self._memory)
+        return (self.layout, *self._settings, *self._memory)
 
-    def _advance(self, out: Floats) -> int:
-        """Write groups with affine follow-ups to `out`; return how many fit into the memory."""
-        return int(self.kernels.advance(self.rng, *self._state, self._rows, out))
+    def _advance(self, out: Floats, ahead: Floats | None = None) -> int:
+        """Write groups to `out`; return how many there are, with the numbers and the memory at hand.
 
-    def _draw_candidates(self) -> bool:
-        """Draw sources of candidates into `_rows`; return False without room."""
-        return self.kernels.propose(self.rng, *self._state, self._rows) is not False
-
-    def _choose(self, tie: float) -> int:
-        """Return the best candidate in `_rows`; `tie` in [0, 1) decides among equals."""
-        return int(self.kernels.choose(*self._state, self._rows, tie))
+        Follow-ups are affine, or those of the candidates in `ahead`.
+        """
+        numbers = self._stream.numbers
+        return int(self.kernels.advance(numbers, *self._state, self._rows, self._scores, ahead, out))
 
     def _add(self, row: Floats) -> None:
         """Count a group as executed."""
-        self.kernels.add(*self._state, row)
+        self.kernels.add(*self._state, self._rows, row)
 
     # -- what callers use ----------------------------------------------------------------------------------------
 
@@ -148,21 +149,21 @@ class Generator:
         validate_integer("count", f"{self.name}.propose", count, 1)
         rows = np.zeros((count, int(self.layout.start[-1])))
         position = 0
-        while position < count:
-            # memory grows with the groups in it, not with those asked for
-            chunk = min(count - position, max(self._capacity - self.count, 0))
-            if chunk == 0:
-                self._capacity *= 2
-                self._grow(self._capacity)
-                continue
-            if self._runs_in_kernels:
-                step = self._advance(rows[position : position + chunk])
+        with NumberStream(self.rng, 4 * count * self._rows.size + 16) as self._stream:
+            while position < count:
+                # memory grows with the groups in it, not with those asked for
+                chunk = rows[position : min(count, position + self._capacity - self.count)]
+                if not len(chunk):
+                    self._capacity *= 2
+                    self._grow(self._capacity)
+                    continue
+                step = self._advance(chunk) if self._runs_in_kernels else self._advance_with_function(chunk)
                 self.count += step
-                if step < chunk:
+                position += step
+                if self._stream.is_short:
+                    self._stream.extend()
+                elif step == 0:
                     self._make_room()
-            else:
-                step = self._advance_one_by_one(rows[position : position + chunk])
-            position += step
         sources, follow_ups = rows[:, : self.layout.width], rows[:, self.layout.width :]
         if self.sources_only and isinstance(self.relation, FunctionRelation):
             follow_ups = self._make_follow_ups(sources)
@@ -173,20 +174,29 @@ class Generator:
         """Whether groups are chosen without calling a function of the user."""
         return self.sources_only or isinstance(self.relation, Box) or self.relation.affine
 
-    def _advance_one_by_one(self, out: Floats) -> int:
-        """Write groups whose follow-ups a function of the user makes to `out`."""
-        width = self.layout.width
-        for i in range(len(out)):
-            while not self._draw_candidates():
-                self._make_room()
-            follow_ups = self._make_follow_ups(self._rows[:, :width])
-            self._rows[:, width:] = self._replace_non_finite(follow_ups)
-            best = self._choose(self.rng.random())
-            self._add(self._rows[best])
-            self.count += 1
-            out[i] = self._rows[best]
-            out[i, width:] = follow_ups[best]
-        return len(out)
+    def _advance_with_function(self, out: Floats) -> int:
+        """Write the next groups, whose follow-ups a function of the user makes, to `out`; return how many."""
+        assert isinstance(self.relation, FunctionRelation)
+        numbers, width = self._stream.numbers, self.layout.width
+        # a relation that depends on outputs executes all candidates, so none is drawn in vain
+        size = self._groups_ahead if self.draws_ahead and not self.relation.uses_outputs else 1
+        ahead = np.zeros((min(size, len(out)), *self._rows.shape))
+        begin = int(numbers.position[0])
+        ahead = ahead[: int(self.kernels.draw(numbers, *self._state, ahead))]
+        if not len(ahead):
+            return 0
+        numbers.position[:] = begin, 0
+        follow_ups = self._make_follow_ups(ahead[:, :, :width].reshape(-1, width)).reshape(*ahead.shape[:2], -1)
+        ahead[:, :, width:] = self._replace_non_finite(follow_ups)
+        step = self._advance(out[: len(ahead)], ahead)
+        if not np.isfinite(follow_ups).all():
+            best = (ahead[:step] == out[:step, None]).all(axis=2).argmax(axis=1)
+            out[:step, width:] = follow_ups[np.arange(step), best]
+        if step == size:
+            self._groups_ahead = min(size + size // 4 + 1, MAX_GROUPS_AHEAD)
+        elif step < len(ahead):
+            self._groups_ahead = max(size - size // 4, 1)
+        return step
 
     def _make_follow_ups(self, sources: Floats) -> Floats:
         assert isinstance(self.relation, FunctionRelation)
@@ -240,7 +250,8 @@ class Generator:
         generator = copy.copy(self)
         generator.rng = to_generator("seed", self.name, seed)
         generator.count, generator._capacity = 0, INITIAL_CAPACITY_GROUPS
-        generator._rows = np.zeros_like(self._rows)
+        generator._rows, generator._scores = np.zeros_like(self._rows), np.zeros_like(self._scores)
+        generator._groups_ahead = 1
         generator._prepare()
         return generator
 

@@ -12,6 +12,7 @@ from .._typing import SeedLike
 from ..relations.base import VIOLATED, Mask, Verdicts
 from ..relations.box import Floats
 from ..relations.function import FunctionRelation
+from ..runs.progress import Progress
 from .generator_base import Generator
 from .options import HuntOptions
 from .result import HuntTrial, ViolatingGroup
@@ -70,23 +71,66 @@ class RoundRobin:
 
 
 Proposer = Selector | RoundRobin
+read_clock = time.monotonic
+
+
+class HuntMonitor:
+    """Shows the progress of a hunt, and ends a hunt without a budget when its time is over.
+
+    The time starts with the first batch that is executed, so that compiling does not count.
+    """
+
+    def __init__(self, options: HuntOptions, display: Progress) -> None:
+        self.options, self.display = options, display
+        self._started_at: float | None = None
+
+    def start_clock(self) -> None:
+        """Start to measure the time, if it is not measured yet."""
+        if self._started_at is None:
+            self._started_at = read_clock()
+
+    @property
+    def share_of_time(self) -> float:
+        """The share of the time that is over; 0 if the hunt has a budget."""
+        if self.options.max_seconds is None or self._started_at is None:
+            return 0.0
+        return (read_clock() - self._started_at) / self.options.max_seconds
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time is over."""
+        return self.share_of_time >= 1.0
+
+    def show(self, trial: int, groups: int) -> None:
+        """Show how many groups of a trial were executed."""
+        trials = self.options.trials
+        share = (trial + groups / self.options.max_groups) / trials
+        text = f"trial {trial + 1:,} of {trials:,}, {groups:,} groups"
+        self.display.show(text, min(max(share, self.share_of_time), 1.0))
 
 
 def run_trial(
-    proposer: Proposer, trial: int, options: HuntOptions, violations: list[ViolatingGroup], record: HuntTrial
+    proposer: Proposer,
+    trial: int,
+    options: HuntOptions,
+    violations: list[ViolatingGroup],
+    record: HuntTrial,
+    monitor: HuntMonitor,
 ) -> HuntSteps:
-    """Hunt until there are enough violations or the budget is spent.
+    """Hunt until there are enough violations, or the budget or the time is spent.
 
     Outcomes are written to `record` batch by batch, and violating groups appended to `violations`.
     """
-    budget, stop_after = options.budget, options.stop_after
+    budget, stop_after = options.max_groups, options.stop_after
     record.counts = np.zeros((len(proposer.relations), 4), dtype=np.int64)
     start_time = time.perf_counter()
-    while record.groups < budget and (stop_after is None or len(record.violated) < stop_after):
+    while record.groups < budget and not monitor.is_over and (stop_after is None or len(record.violated) < stop_after):
+        monitor.show(trial, record.groups)
         count = choose_batch_size(record.groups, budget, options.batch)
         proposal_start = time.perf_counter()
         picks = proposer.propose(count)
         record.generation_seconds += time.perf_counter() - proposal_start
+        monitor.start_clock()
         verdicts = np.zeros(count, dtype=np.int8)
         margins = np.full(count, np.nan)
         batch_violations: list[ViolatingGroup] = []

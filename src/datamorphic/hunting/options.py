@@ -17,6 +17,8 @@ from .scenarios import SCENARIOS
 from .selector_base import SelectorLike
 
 MAX_DEFAULT_WORKERS = 8
+DEFAULT_MAX_GROUPS = 100_000  # per trial of a hunt
+DEFAULT_MAX_SECONDS = 10.0  # of a hunt without a budget
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +27,7 @@ class HuntOptions:
 
     generator: GeneratorLike | None = None
     selector: SelectorLike | None = None
-    budget: int = 100_000
+    budget: int | None = None
     trials: int = 1
     seed: int = 0
     stop_after: int | None = 1
@@ -36,12 +38,21 @@ class HuntOptions:
     proposer_options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        validate_integer("budget", "hunt", self.budget, 1)
         validate_integer("trials", "hunt", self.trials, 1)
         validate_integer("seed", "hunt", self.seed)
-        for name, value in (("stop_after", self.stop_after), ("batch", self.batch)):
+        for name, value in (("budget", self.budget), ("stop_after", self.stop_after), ("batch", self.batch)):
             if value is not None:
                 validate_integer(name, "hunt", value, 1)
+
+    @property
+    def max_groups(self) -> int:
+        """The maximal number of groups per trial."""
+        return DEFAULT_MAX_GROUPS if self.budget is None else self.budget
+
+    @property
+    def max_seconds(self) -> float | None:
+        """The time after which a hunt without a budget ends."""
+        return DEFAULT_MAX_SECONDS if self.budget is None else None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -10,8 +10,8 @@ from ..errors import ArgumentError
 from .generator_base import Generator, GeneratorKernels
 from .kernels import cells
 from .kernels.cells import BISECTION, ITERATION, WRAPPED
-from .kernels.layout import Layout
-from .kernels.splitting import add_split, advance_split, choose_split, grow_boxes, make_boxes, propose_split
+from .kernels.layout import Layout, widen
+from .kernels.splitting import add_split, advance_split, draw_split, grow_boxes, make_boxes
 
 MAX_COLUMNS = 8  # a split makes 2^d boxes, a cell has 3^d - 1 neighbours
 MAX_CELLS = 2**27
@@ -51,37 +51,35 @@ class _PartitionGenerator(Generator):
 class _CellGenerator(_PartitionGenerator):
     """Proposes groups in equal cells."""
 
-    kernels = GeneratorKernels(
-        make=cells.make_cells,
-        grow=cells.grow_cells,
-        propose=cells.propose_cut,
-        choose=cells.choose_cut,
-        add=cells.add_cut,
-        advance=cells.advance_cut,
-    )
+    kernels = GeneratorKernels(draw=cells.draw_cut, add=cells.add_cut, advance=cells.advance_cut)
     scheme: ClassVar[int] = BISECTION
     by_distance: ClassVar[bool] = False
 
     def _prepare(self) -> None:
         super()._prepare()
         validate_neighbour_columns(self.name, self.layout, self.scheme != BISECTION or self.by_distance)
-        self._settings = cells.CutSettings(self.scheme, self.by_distance)
+        self._settings = (self.scheme, True if self.by_distance else None)
         self._cell_capacity = 4 * self._capacity
-        self._memory = cells.make_cells(self.layout, self._capacity, self._cell_capacity, with_lookup=self.by_distance)
+        grid = cells.make_cells(self.layout, self._capacity, self._cell_capacity, with_lookup=self.by_distance)
+        in_lines = self.scheme == WRAPPED and self.layout.columns == 1 and (self.layout.high > self.layout.low).all()
+        self._memory = (grid, cells.make_lines(self.layout, self._capacity) if in_lines else None)
 
     def _grow(self, capacity: int) -> None:
-        self._memory = cells.grow_cells(self._memory, capacity, self._cell_capacity)
+        grid, lines = self._memory
+        grid = cells.grow_cells(grid, capacity, self._cell_capacity)
+        self._memory = (grid, lines and widen(lines, capacity, place=0.0, next_parts=0))
 
     def _make_room(self) -> None:
         """Make room for the cells of the next refinement."""
+        grid, _ = self._memory
         cells_needed = self._cell_capacity
         for slot in range(self.layout.slots):
             columns = slice(self.layout.start[slot], self.layout.start[slot + 1])
             if self.scheme == BISECTION:
-                finer = 2.0 * self._memory.cell_count[slot]
+                finer = 2.0 * grid.cell_count[slot]
             else:
                 is_wide = (self.layout.high > self.layout.low)[columns]
-                finer = np.prod((self._memory.parts[columns] + is_wide).astype(float))
+                finer = np.prod((grid.parts[columns] + is_wide).astype(float))
             cells_needed = max(cells_needed, int(finer) + 1)
         if cells_needed > MAX_CELLS:
             raise ArgumentError(
@@ -95,23 +93,15 @@ class _CellGenerator(_PartitionGenerator):
 class _BoxGenerator(_PartitionGenerator):
     """Proposes groups in boxes that are split at executed inputs."""
 
-    kernels = GeneratorKernels(
-        make=make_boxes,
-        grow=grow_boxes,
-        propose=propose_split,
-        choose=choose_split,
-        add=add_split,
-        advance=advance_split,
-    )
+    kernels = GeneratorKernels(draw=draw_split, add=add_split, advance=advance_split)
 
     def _prepare(self) -> None:
         super()._prepare()
         validate_split_columns(self.name, self.layout)
-        self._memory = make_boxes(self.layout, self._capacity)
+        self._memory = (make_boxes(self.layout, self._capacity),)
 
-    @property
-    def _state(self) -> tuple[Any, ...]:
-        return (self.layout, self._memory)
+    def _grow(self, capacity: int) -> None:
+        self._memory = (grow_boxes(self._memory[0], capacity),)
 
 
 class MTBART(_CellGenerator):

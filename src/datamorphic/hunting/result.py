@@ -20,6 +20,7 @@ from ..reporting.junit import JUnitCase
 from ..space.points import Batch, Points
 from ..space.space import Space
 from .measures import FMeasures, IntervalEstimate, e_measure, p_measure
+from .options import DEFAULT_MAX_SECONDS
 from .selector_base import Picks
 
 if TYPE_CHECKING:
@@ -133,6 +134,8 @@ class Hunt(Exportable):
         The most frequent error of the function; empty if it never failed.
     interrupted : bool
         Whether the hunt was interrupted. It then holds everything up to the interruption.
+    timed_out : bool
+        Whether a hunt without a budget ended because its time was over.
     space : Space or None
         The space of the inputs, for models and systems.
     """
@@ -152,6 +155,7 @@ class Hunt(Exportable):
     failed: int = 0
     failure_message: str = ""
     interrupted: bool = False
+    timed_out: bool = False
     space: Space | None = field(default=None, repr=False)
 
     @property
@@ -244,6 +248,12 @@ class Hunt(Exportable):
             notes.append(f"{inputs} had no answer. The most frequent error: {self.failure_message}")
         if self.interrupted:
             notes.append("The hunt was interrupted. The result holds everything up to then.")
+        if self.timed_out:
+            notes.append(
+                f"The hunt ended after {DEFAULT_MAX_SECONDS:g} s, the limit without a budget, in trial {len(self.trials):,}, "
+                f"with {pluralize(self.trials[-1].groups, 'group')} of at most {self.budget:,}. Give a budget of groups to go "
+                "on: budget=..."
+            )
         return tuple(notes)
 
     def _count_verdicts(self) -> npt.NDArray[np.int64]:

@@ -16,7 +16,7 @@ from ..relations.patterns.relation import PatternRelation
 from ..runs.flow import Flow
 from ..space.points import Batch, Points
 from ..systems.base import Executor
-from .loop import MAX_GROUPS_PLOTTED, MAX_VIOLATIONS_KEPT, choose_batch_size, keep_violations, record_batch
+from .loop import MAX_GROUPS_PLOTTED, MAX_VIOLATIONS_KEPT, HuntMonitor, choose_batch_size, keep_violations, record_batch
 from .options import HuntOptions
 from .result import HuntTrial, ViolatingGroup
 from .selector_base import Picks
@@ -74,16 +74,19 @@ def run_row_trial(
     options: HuntOptions,
     violations: list[ViolatingGroup],
     record: HuntTrial,
+    monitor: HuntMonitor,
 ) -> Flow[None]:
     """Hunt in a random order of the rows, relations in turn, until every row was tried with every relation.
 
     Outcomes are written to `record` batch by batch, and violating groups appended to `violations`.
     """
     order = np.random.default_rng([options.seed, trial]).permutation(len(inputs))
-    budget, stop_after = min(options.budget, len(order) * len(relations)), options.stop_after
+    budget, stop_after = min(options.max_groups, len(order) * len(relations)), options.stop_after
     record.counts = np.zeros((len(relations), 4), dtype=np.int64)
     start_time = time.perf_counter()
-    while record.groups < budget and (stop_after is None or len(record.violated) < stop_after):
+    monitor.start_clock()
+    while record.groups < budget and not monitor.is_over and (stop_after is None or len(record.violated) < stop_after):
+        monitor.show(trial, record.groups)
         count = choose_batch_size(record.groups, budget, options.batch)
         groups = record.groups + np.arange(count)
         relation_numbers, rows = groups % len(relations), order[groups // len(relations)]

@@ -27,7 +27,7 @@ from ..systems.base import Executor
 from .function_runner import FunctionRunner
 from .generator_base import DomainLike, GroupBatch
 from .generators import make_generator
-from .loop import HuntSteps, Proposer, RoundRobin, run_trial
+from .loop import HuntMonitor, HuntSteps, Proposer, RoundRobin, run_trial
 from .options import GenerateOptions, HuntOptions
 from .plots import COLUMN_LETTERS
 from .result import Hunt, HuntTrial, ViolatingGroup
@@ -106,23 +106,21 @@ def generate_groups(relation: FunctionRelation | DomainLike, options: GenerateOp
     return generator.propose(options.n)
 
 
-#: runs a trial: takes its number, its record, the list to which violations are appended, and the progress display
-TrialRunner = Callable[[int, HuntTrial, list[ViolatingGroup], Progress], None]
+#: runs a trial: takes its number, its record, the list to which violations are appended, and the monitor of the hunt
+TrialRunner = Callable[[int, HuntTrial, list[ViolatingGroup], HuntMonitor], None]
 
 
 def _hunt_function(runner: FunctionRunner, proposer: Proposer, options: HuntOptions) -> Hunt:
     """Run the trials against a function, in this process."""
 
-    def run_one(number: int, record: HuntTrial, violations: list[ViolatingGroup], display: Progress) -> None:
+    def run_one(number: int, record: HuntTrial, violations: list[ViolatingGroup], monitor: HuntMonitor) -> None:
         calls_before = runner.calls
-        steps = _start_trial(proposer, number, options, violations, record)
+        steps = _start_trial(proposer, number, options, violations, record, monitor)
         try:
             query = next(steps)
             while True:
                 if interrupts.is_stopped():
                     raise Interrupted("interrupted")
-                text = f"trial {number + 1:,} of {options.trials:,}, {record.groups:,} groups"
-                display.show(text, (number + query.progress) / options.trials)
                 query = steps.send(runner(query.inputs))
         except StopIteration:
             pass
@@ -141,9 +139,9 @@ def _hunt_system(
 ) -> Hunt:
     """Run the trials against a system whose inputs are those of a space."""
 
-    def run_one(number: int, record: HuntTrial, violations: list[ViolatingGroup], display: Progress) -> None:
+    def run_one(number: int, record: HuntTrial, violations: list[ViolatingGroup], monitor: HuntMonitor) -> None:
         counter = CallCounter()
-        flow = to_flow(_start_trial(proposer, number, options, violations, record), space, read_outputs)
+        flow = to_flow(_start_trial(proposer, number, options, violations, record, monitor), space, read_outputs)
         drive(flow, executor, tally=counter, engine=options.engine, timeout=options.timeout, progress=False)
         record.calls = counter.calls
 
@@ -158,9 +156,9 @@ def _hunt_rows(executor: Executor, inputs: Points, relations: Sequence[object], 
     executor = prepare_executor(relations, executor)
     fitted_relations = fit_relations(relations, executor, inputs)
 
-    def run_one(number: int, record: HuntTrial, violations: list[ViolatingGroup], display: Progress) -> None:
+    def run_one(number: int, record: HuntTrial, violations: list[ViolatingGroup], monitor: HuntMonitor) -> None:
         counter = CallCounter()
-        flow = run_row_trial(fitted_relations, inputs, number, options, violations, record)
+        flow = run_row_trial(fitted_relations, inputs, number, options, violations, record, monitor)
         drive(flow, executor, tally=counter, engine=options.engine, timeout=options.timeout, progress=False)
         record.calls = counter.calls
 
@@ -169,11 +167,16 @@ def _hunt_rows(executor: Executor, inputs: Points, relations: Sequence[object], 
 
 
 def _start_trial(
-    proposer: Proposer, number: int, options: HuntOptions, violations: list[ViolatingGroup], record: HuntTrial
+    proposer: Proposer,
+    number: int,
+    options: HuntOptions,
+    violations: list[ViolatingGroup],
+    record: HuntTrial,
+    monitor: HuntMonitor,
 ) -> HuntSteps:
     """Return the steps of a trial, with random numbers of its own."""
     trial_proposer = proposer.clone(np.random.default_rng([options.seed, number]))
-    return run_trial(trial_proposer, number, options, violations, record)
+    return run_trial(trial_proposer, number, options, violations, record, monitor)
 
 
 def _run_trials(
@@ -190,14 +193,16 @@ def _run_trials(
     violations: list[ViolatingGroup] = []
     interrupted = False
     with Progress(f"hunting {name}", options.progress) as display:
+        monitor = HuntMonitor(options, display)
         for number in range(options.trials):
+            if monitor.is_over:
+                break
             trials.append(HuntTrial())
             try:
-                run_one(number, trials[-1], violations, display)
+                run_one(number, trials[-1], violations, monitor)
             except (Interrupted, KeyboardInterrupt):  # report the trials so far
                 interrupted = True
                 break
-            display.show(f"trial {number + 1:,} of {options.trials:,}", (number + 1) / options.trials)
     return Hunt(
         name=name,
         generator=generator,
@@ -205,10 +210,11 @@ def _run_trials(
         trials=trials,
         kept=violations,
         columns=tuple(columns),
-        budget=options.budget,
+        budget=options.max_groups,
         seed=options.seed,
         seconds=time.perf_counter() - start_time,
         interrupted=interrupted,
+        timed_out=monitor.is_over and (len(trials) < options.trials or trials[-1].exhausted),
     )
 
 

@@ -22,7 +22,7 @@ from ..relations.function import FunctionRelation
 from .generator_base import INITIAL_CAPACITY_GROUPS, Generator
 from .generators import make_generator
 from .kernels.cells import BISECTION, ITERATION, WRAPPED, grow_cells, make_cells
-from .kernels.layout import Layout, build_box_layout, round_columns
+from .kernels.layout import Layout, RandomNumbers, build_box_layout, round_columns
 from .kernels.nearest import grow_point_index, make_point_index
 from .kernels.selecting import (
     BY_CELLS,
@@ -35,7 +35,6 @@ from .kernels.selecting import (
     add_group,
     advance_pairs,
     choose_pair,
-    draw_candidates,
     ensure_open_cells,
     expand_candidates,
     find_best_row,
@@ -43,6 +42,7 @@ from .kernels.selecting import (
 )
 from .kernels.splitting import grow_boxes, make_boxes
 from .partition_generators import MAX_CELLS, validate_neighbour_columns, validate_split_columns
+from .random_numbers import NumberStream
 
 
 def find_shared_box(
@@ -216,6 +216,8 @@ class Selector:
             make_boxes(placeholder, 1),
             make_point_index(1, 1, 1),
             np.zeros(len(self.relations), dtype=np.int64),
+            np.zeros(len(self.relations), dtype=np.int64),
+            np.zeros((len(self.relations), 4)),
         )
         if self.criterion == BY_VOLUME:
             return memory._replace(boxes=make_boxes(layout, self._capacity))
@@ -286,9 +288,11 @@ class Selector:
         if not self._runs_in_kernels:
             return self._advance_one_by_one(relation_numbers, out)
         scratch = (self._candidates, self._rows, self._scores)
-        step = int(advance_pairs(self.rng, *self._state, *scratch, relation_numbers, out))
-        if step < len(out):
-            self._add_cells()
+        size = len(out) * (self._candidates.size + len(self.relations) + 1)
+        with NumberStream(self.rng, size) as stream:
+            step = int(advance_pairs(stream.numbers, *self._state, *scratch, relation_numbers, out))
+            if step < len(out) and not stream.is_short:
+                self._add_cells()
         return step
 
     def _advance_one_by_one(self, relation_numbers: npt.NDArray[np.int64], out: Floats) -> int:
@@ -297,14 +301,21 @@ class Selector:
             self._draw_candidates(self._candidates)
             self._expand(self._candidates)
             score_candidates(*self._state, self._rows, self._scores)
-            relation_numbers[i], best = choose_pair(self.rng, self._rule, self._memory, self._scores)
+            relation_numbers[i], best = self._choose_pair(self._scores)
             add_group(*self._state, int(relation_numbers[i]), self._rows[best])
             out[i] = self._candidates[best]
         return len(out)
 
+    def _choose_pair(self, scores: Floats) -> tuple[int, int]:
+        numbers = RandomNumbers(self.rng.random(len(self.relations) + 1), np.zeros(2, dtype=np.int64))
+        relation, best = choose_pair(numbers, self._rule, self._memory, scores)
+        return int(relation), int(best)
+
     def _draw_candidates(self, candidates: Floats) -> None:
         if self._candidate_source is None:
-            draw_candidates(self.rng, self.table, candidates)
+            layout = self.table.shared_layout
+            shares = self.rng.random(candidates.shape)
+            candidates[:] = round_columns(layout, layout.low + (layout.high - layout.low) * shares)
         elif isinstance(self._candidate_source, Generator):
             candidates[:] = self._candidate_source.propose(len(candidates)).sources
         else:
@@ -341,7 +352,7 @@ class Selector:
         score_candidates(*self._state, self._rows, scores)
         self._rows = saved_rows
         if relation is None:
-            return int(choose_pair(self.rng, self._rule, self._memory, scores)[0]), 0
+            return self._choose_pair(scores)[0], 0
         return relation, int(find_best_row(scores[relation], self.rng.random()))
 
     def tell(self, picks: Picks, verdicts: Verdicts, margins: Floats | None = None) -> None:

@@ -65,6 +65,7 @@ DIGIT_WALKS = 100
 PRODUCTS = 2_000
 QUERIES = 60
 TRIALS = 40  # so that the demo takes seconds without compiled kernels
+MAX_GROUPS = 100_000  # per trial; far more than a trial needs
 
 
 @dataclass(frozen=True)
@@ -217,7 +218,10 @@ def race_generators(seed: int) -> HuntRace:
     program = programs[PROGRAM]
     mutant = program.mutants[MUTANT]
     relation = program.relations[RELATION]
-    hunts = {name: hunt(mutant, relation, name, trials=TRIALS, seed=seed, progress=False) for name in GENERATORS}
+    hunts = {
+        name: hunt(mutant, relation, name, budget=MAX_GROUPS, trials=TRIALS, seed=seed, progress=False)
+        for name in GENERATORS
+    }
     line = mutant.source.splitlines()[mutant.line - 1].strip()
     return HuntRace(f"{mutant.before} became {mutant.after} in one line, {line}", hunts)
 

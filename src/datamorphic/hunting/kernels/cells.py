@@ -13,10 +13,23 @@ import numpy as np
 import numpy.typing as npt
 
 from ...relations.box import Floats
-from .compiling import compile_kernel
-from .layout import Ints, Layout, find_part, pick_greatest, round_to_kind, widen, write_follow_ups
+from .compiling import compile_helper, compile_kernel
+from .layout import (
+    Ints,
+    Layout,
+    RandomNumbers,
+    copy_follow_ups,
+    draw_number,
+    find_part,
+    lacks_numbers,
+    pick_greatest,
+    round_to_kind,
+    widen,
+    write_follow_ups,
+)
 
 BISECTION, ITERATION, WRAPPED = range(3)
+MAX_LINE_PARTS = 2**40  # for inputs so near to each other that no cell fits between
 
 
 class CellGrid(NamedTuple):
@@ -32,11 +45,22 @@ class CellGrid(NamedTuple):
     open_position: npt.NDArray[np.int32]  # (slots, cells): the place of each cell in `open_cells`, -1 for a closed one
     head: Ints  # (slots, cells): the first input of each; no cells if inputs are not looked up by cell
     after: Ints  # (slots, capacity): the next input of the same cell
+    scratch: Ints  # (4, columns): saves making arrays
+    drawn: Ints  # (slots,): the cell from which candidates are drawn
+
+
+class CellLines(NamedTuple):
+    """The inputs of domains with one column in order, to find the next number of parts with an open cell."""
+
+    place: Floats  # (slots, capacity): where inputs lie in the domain, from 0 to 1, in ascending order
+    next_parts: Ints  # (slots, capacity): the least number of parts with an open cell after the input
 
 
 def make_cells(layout: Layout, capacity: int, cell_capacity: int, with_lookup: bool = False) -> CellGrid:
     """Return a grid of one cell per slot; `with_lookup` if inputs are looked up by cell."""
     slots = layout.slots
+    open_position = np.full((slots, cell_capacity), -1, dtype=np.int32)
+    open_position[:, 0] = 0
     return CellGrid(
         points=np.zeros((slots, capacity, layout.columns)),
         point_count=np.zeros(slots, dtype=np.int64),
@@ -45,50 +69,49 @@ def make_cells(layout: Layout, capacity: int, cell_capacity: int, with_lookup: b
         cell_count=np.ones(slots, dtype=np.int64),
         open_count=np.ones(slots, dtype=np.int64),
         open_cells=np.zeros((slots, cell_capacity), dtype=np.int32),
-        open_position=np.zeros((slots, cell_capacity), dtype=np.int32),
+        open_position=open_position,
+        scratch=np.zeros((4, layout.columns), dtype=np.int64),
+        drawn=np.zeros(slots, dtype=np.int64),
         head=np.full((slots, cell_capacity if with_lookup else 0), -1, dtype=np.int64),
         after=np.full((slots, capacity if with_lookup else 0), -1, dtype=np.int64),
     )
 
 
+def make_lines(layout: Layout, capacity: int) -> CellLines:
+    """Return no inputs in order."""
+    return CellLines(np.zeros((layout.slots, capacity)), np.zeros((layout.slots, capacity), dtype=np.int64))
+
+
 def grow_cells(cells: CellGrid, capacity: int, cell_capacity: int) -> CellGrid:
     """Return the grid with room for more inputs and cells."""
-    cells = widen(widen(cells, capacity, points=0.0), cell_capacity, open_cells=0, open_position=0)
+    cells = widen(widen(cells, capacity, points=0.0), cell_capacity, open_cells=0, open_position=-1)
     if cells.head.shape[1]:
         cells = widen(widen(cells, capacity, after=-1), cell_capacity, head=-1)
     return cells
 
 
-@compile_kernel
+@compile_helper
 def _close_cells(layout: Layout, cells: CellGrid, scheme: int, slot: int, begin: int, end: int) -> None:
-    """Close the cells that the inputs from `begin` to `end` occupy or neighbour.
-
-    This is one loop because passing the arrays to a function per cell would take longer than the work itself.
-    """
+    """Close the cells that the inputs from `begin` to `end` occupy or neighbour."""
     first = layout.start[slot]
     dimension = layout.start[slot + 1] - first
     points, parts = cells.points[slot], cells.parts[first : first + dimension]
     open_cells, places = cells.open_cells[slot], cells.open_position[slot]
     with_lookup = cells.head.shape[1] > 0
-    own_parts = np.empty(dimension, dtype=np.int64)
     # the parts before, at and after the own one along each column; -1 beyond the edge
-    neighbour_parts = np.empty((dimension, 3), dtype=np.int64)
-    step = np.empty(dimension, dtype=np.int64)
+    neighbour_parts, step = cells.scratch[:3], cells.scratch[3]
     still_open = cells.open_count[slot]
     for point in range(begin, end):
         cell = 0
         for j in range(dimension):
-            low, high = layout.low[first + j], layout.high[first + j]
-            own_parts[j] = 0
-            if high > low:
-                own_parts[j] = int(min(max((points[point, j] - low) / (high - low) * parts[j], 0.0), parts[j] - 1.0))
-            cell = cell * parts[j] + own_parts[j]
+            own_part = find_part(layout, first + j, parts[j], points[point, j])
+            cell = cell * parts[j] + own_part
             for place in range(3):
-                neighbour_parts[j, place] = own_parts[j] + place - 1
-            if own_parts[j] == 0 and scheme == WRAPPED:
-                neighbour_parts[j, 0] = parts[j] - 1
-            if own_parts[j] + 1 == parts[j]:
-                neighbour_parts[j, 2] = 0 if scheme == WRAPPED else -1
+                neighbour_parts[place, j] = own_part + place - 1
+            if own_part == 0 and scheme == WRAPPED:
+                neighbour_parts[0, j] = parts[j] - 1
+            if own_part + 1 == parts[j]:
+                neighbour_parts[2, j] = 0 if scheme == WRAPPED else -1
             step[j] = 1 if scheme == BISECTION else 0
         if with_lookup:
             cells.after[slot, point] = cells.head[slot, cell]
@@ -96,7 +119,7 @@ def _close_cells(layout: Layout, cells: CellGrid, scheme: int, slot: int, begin:
         while True:
             cell = 0
             for j in range(dimension):
-                part = neighbour_parts[j, step[j]]
+                part = neighbour_parts[step[j], j]
                 cell = -1 if part < 0 or cell < 0 else cell * parts[j] + part
             if cell >= 0 and places[cell] >= 0:
                 still_open -= 1
@@ -116,7 +139,64 @@ def _close_cells(layout: Layout, cells: CellGrid, scheme: int, slot: int, begin:
     cells.open_count[slot] = still_open
 
 
-@compile_kernel
+@compile_helper
+def _find_part_of_line(place: float, parts: int) -> Any:
+    return int(min(max(place * parts, 0.0), parts - 1.0))
+
+
+@compile_helper
+def _refine_line(layout: Layout, cells: CellGrid, lines: CellLines, slot: int) -> Any:
+    """Cut the only column into the next number of parts that leaves a cell open; return False without room.
+
+    A cell is open between two inputs if at least three cells are. After the last input comes the first one, as cells at
+    opposite edges are neighbours. This gives the cells of `refine_slot`, without a look at all inputs per number.
+    """
+    first, count = layout.start[slot], cells.point_count[slot]
+    least = max(cells.parts[first], count) + 1
+    place, next_parts = lines.place[slot], lines.next_parts[slot]
+    parts = MAX_LINE_PARTS
+    for rank in range(count):
+        if next_parts[rank] < least:
+            begin, end = place[rank], place[(rank + 1) % count]
+            around = 1 if rank + 1 == count else 0
+            gap = min(max(end, 0.0), 1.0) - min(max(begin, 0.0), 1.0) + around
+            tried = MAX_LINE_PARTS
+            if gap * MAX_LINE_PARTS > 3.0:
+                tried = max(least, int(3.0 / gap))
+                while _find_part_of_line(end, tried) + around * tried - _find_part_of_line(begin, tried) < 4:
+                    tried += 1
+            next_parts[rank] = tried
+        parts = min(parts, next_parts[rank])
+    if parts > cells.open_position.shape[1]:
+        return False
+    open_cells, places = cells.open_cells[slot], cells.open_position[slot]
+    for i in range(cells.open_count[slot]):
+        places[open_cells[i]] = -1
+    cells.parts[first], cells.cell_count[slot] = parts, parts
+    still_open = 0
+    for rank in range(count):
+        if next_parts[rank] == parts:
+            end = _find_part_of_line(place[(rank + 1) % count], parts) + (parts if rank + 1 == count else 0)
+            for part in range(_find_part_of_line(place[rank], parts) + 2, end - 1):
+                open_cells[still_open] = part % parts
+                places[part % parts] = still_open
+                still_open += 1
+    cells.open_count[slot] = still_open
+    if still_open > 1:  # the order of open cells is that of closing the others, input after input
+        _open_all(cells, slot)
+        _close_cells(layout, cells, WRAPPED, slot, 0, count)
+    return True
+
+
+@compile_helper
+def _open_all(cells: CellGrid, slot: int) -> None:
+    cells.open_count[slot] = cells.cell_count[slot]
+    for cell in range(cells.cell_count[slot]):
+        cells.open_cells[slot, cell] = cell
+        cells.open_position[slot, cell] = cell
+
+
+@compile_helper
 def refine_slot(layout: Layout, cells: CellGrid, scheme: int, slot: int) -> Any:
     """Refine a grid until a cell is open and cells outnumber inputs.
 
@@ -149,28 +229,27 @@ def refine_slot(layout: Layout, cells: CellGrid, scheme: int, slot: int) -> Any:
                 if layout.high[column] > layout.low[column]:
                     cells.parts[column] += 1
         cells.cell_count[slot] = total
-        cells.open_count[slot] = total
-        for cell in range(total):
-            cells.open_cells[slot, cell] = cell
-            cells.open_position[slot, cell] = cell
+        _open_all(cells, slot)
         if cells.head.shape[1]:
             cells.head[slot, :total] = -1
         _close_cells(layout, cells, scheme, slot, 0, cells.point_count[slot])
     return True
 
 
-@compile_kernel
-def refine_all_slots(layout: Layout, cells: CellGrid, scheme: int) -> Any:
+@compile_helper
+def refine_all_slots(layout: Layout, cells: CellGrid, lines: CellLines | None, scheme: int) -> Any:
     """Refine the grids of all slots that need it; return False if there is no room."""
     ready = True
     for slot in range(len(layout.start) - 1):
-        # without this condition, the call would cost more than it does
         if cells.open_count[slot] == 0 or cells.point_count[slot] >= cells.cell_count[slot]:
-            ready = ready and refine_slot(layout, cells, scheme, slot)
+            if lines is not None:
+                ready = _refine_line(layout, cells, lines, slot) and ready
+            else:
+                ready = refine_slot(layout, cells, scheme, slot) and ready
     return ready
 
 
-@compile_kernel
+@compile_helper
 def count_closed(layout: Layout, cells: CellGrid, begin: int, end: int, rows: Floats, closed_counts: Floats) -> None:
     """Count the inputs in closed cells per row, over the slots from `begin` to `end`."""
     closed_counts[:] = 0.0
@@ -189,44 +268,54 @@ def count_closed(layout: Layout, cells: CellGrid, begin: int, end: int, rows: Fl
                 closed_counts[i] += 1.0
 
 
-@compile_kernel
-def add_to_cells(layout: Layout, cells: CellGrid, scheme: int, slot: int, row: Floats) -> None:
+@compile_helper
+def add_to_cells(layout: Layout, cells: CellGrid, lines: CellLines | None, scheme: int, slot: int, row: Floats) -> None:
     """Add the input of a slot to its grid."""
     first = layout.start[slot]
-    place = cells.point_count[slot]
+    count = cells.point_count[slot]
     for j in range(layout.start[slot + 1] - first):
-        cells.points[slot, place, j] = row[first + j]
+        cells.points[slot, count, j] = row[first + j]
     cells.point_count[slot] += 1
-    _close_cells(layout, cells, scheme, slot, place, place + 1)
+    if lines is not None:
+        place, next_parts = lines.place[slot], lines.next_parts[slot]
+        share = (row[first] - layout.low[first]) / (layout.high[first] - layout.low[first])
+        rank = count
+        while rank > 0 and place[rank - 1] > share:
+            place[rank], next_parts[rank] = place[rank - 1], next_parts[rank - 1]
+            rank -= 1
+        place[rank], next_parts[rank] = share, 0
+        next_parts[rank - 1 if rank > 0 else count] = 0
+    _close_cells(layout, cells, scheme, slot, count, count + 1)
 
 
-@compile_kernel
-def draw_open_cell(rng: np.random.Generator, cells: CellGrid, slot: int) -> Any:
-    """Draw an open cell, or any cell if none is open, by one random number."""
-    random_value = rng.random()
-    if cells.open_count[slot] == 0:
-        return int(random_value * cells.cell_count[slot])
-    return cells.open_cells[slot, int(random_value * cells.open_count[slot])]
+@compile_helper
+def _draw_candidates(numbers: RandomNumbers, layout: Layout, cells: CellGrid, rows: Floats) -> None:
+    """Draw candidates in an open cell per source, or in any cell if none is open.
+
+    The random numbers are: one per source for its cell, then, source by source, one per column of each candidate.
+    """
+    for slot in range(layout.sources):
+        number = draw_number(numbers)
+        if cells.open_count[slot] == 0:
+            cells.drawn[slot] = int(number * cells.cell_count[slot])
+        else:
+            cells.drawn[slot] = cells.open_cells[slot, int(number * cells.open_count[slot])]
+    corner = cells.scratch[0]
+    for slot in range(layout.sources):
+        first, last = layout.start[slot], layout.start[slot + 1]
+        remainder = cells.drawn[slot]
+        for j in range(last - first - 1, -1, -1):
+            parts = cells.parts[first + j]
+            corner[j] = remainder % parts
+            remainder = remainder // parts
+        for i in range(rows.shape[0]):
+            for j in range(last - first):
+                low, high = layout.low[first + j], layout.high[first + j]
+                value = low + (high - low) * ((corner[j] + draw_number(numbers)) / cells.parts[first + j])
+                rows[i, first + j] = round_to_kind(layout.kind[first + j], low, high, value)
 
 
-@compile_kernel
-def draw_in_cell(rng: np.random.Generator, layout: Layout, cells: CellGrid, slot: int, cell: int, rows: Floats) -> None:
-    """Draw inputs in a cell, by one random number per column, row by row."""
-    first, last = layout.start[slot], layout.start[slot + 1]
-    corner = np.empty(last - first)
-    remainder = cell
-    for j in range(last - first - 1, -1, -1):
-        parts = cells.parts[first + j]
-        corner[j] = remainder % parts
-        remainder = remainder // parts
-    for i in range(rows.shape[0]):
-        for j in range(last - first):
-            low, high = layout.low[first + j], layout.high[first + j]
-            value = low + (high - low) * ((corner[j] + rng.random()) / cells.parts[first + j])
-            rows[i, first + j] = round_to_kind(layout.kind[first + j], low, high, value)
-
-
-@compile_kernel
+@compile_helper
 def move_to_next_neighbour(step: Ints) -> Any:
     """Move to the next step of -1, 0 or 1 per column; return False after the last."""
     for j in range(len(step) - 1, -1, -1):
@@ -237,15 +326,15 @@ def move_to_next_neighbour(step: Ints) -> Any:
     return False
 
 
-@compile_kernel
+@compile_helper
 def find_nearby_distance(layout: Layout, cells: CellGrid, slot: int, row: Floats) -> Any:
     """Return the distance to the nearest input in the same or a neighbouring cell."""
     first, last = layout.start[slot], layout.start[slot + 1]
     dimension = last - first
-    own_parts = np.empty(dimension, dtype=np.int64)
+    own_parts, step = cells.scratch[0], cells.scratch[1, :dimension]
     for j in range(dimension):
         own_parts[j] = find_part(layout, first + j, cells.parts[first + j], row[first + j])
-    step = np.full(dimension, -1, dtype=np.int64)
+        step[j] = -1
     best = np.inf
     while True:
         cell = 0
@@ -268,76 +357,101 @@ def find_nearby_distance(layout: Layout, cells: CellGrid, slot: int, row: Floats
             return np.sqrt(best)
 
 
-class CutSettings(NamedTuple):
-    """How grids are refined, and whether candidates are compared by distances."""
-
-    scheme: int
-    by_distance: bool
-
-
-@compile_kernel
-def propose_cut(rng: np.random.Generator, layout: Layout, settings: CutSettings, cells: CellGrid, rows: Floats) -> Any:
-    """Draw candidates in one open cell per source; return False without room."""
-    if not refine_all_slots(layout, cells, settings.scheme):
-        return False
-    open_cells = np.empty(layout.sources, dtype=np.int64)
-    for slot in range(layout.sources):
-        open_cells[slot] = draw_open_cell(rng, cells, slot)
-    for slot in range(layout.sources):
-        draw_in_cell(rng, layout, cells, slot, open_cells[slot], rows)
-    return True
-
-
-@compile_kernel
-def choose_cut(layout: Layout, settings: CutSettings, cells: CellGrid, rows: Floats, tie: float) -> Any:
-    """Return a candidate whose follow-ups all lie in open cells.
-
-    `tie` decides among several, or if there is none.
-
-    By distances, return the candidate with the most inputs without executed neighbours, among equals the one farthest
-    from executed inputs nearby.
-    """
-    count = rows.shape[0]
-    scores = np.zeros(count)
-    if not settings.by_distance:
-        count_closed(layout, cells, layout.sources, len(layout.start) - 1, rows, scores)
-        for i in range(count):
-            scores[i] = 1.0 if scores[i] == 0.0 else 0.0
-        return pick_greatest(scores, tie)
-    isolated_inputs = np.zeros(count)
-    for i in range(count):
+@compile_helper
+def _score_by_distance(layout: Layout, cells: CellGrid, rows: Floats, scores: Floats) -> None:
+    """Score the candidates with the most inputs without executed neighbours by the distance to inputs nearby."""
+    distances, isolated_inputs = scores[0], scores[1]
+    greatest = 0.0
+    for i in range(rows.shape[0]):
+        distances[i], isolated_inputs[i] = 0.0, 0.0
         for slot in range(len(layout.start) - 1):
             distance = find_nearby_distance(layout, cells, slot, rows[i])
             if distance == np.inf:
                 isolated_inputs[i] += 1.0
             else:
-                scores[i] += distance
-    greatest = isolated_inputs.max()
-    for i in range(count):
+                distances[i] += distance
+        greatest = max(greatest, isolated_inputs[i])
+    for i in range(rows.shape[0]):
         if isolated_inputs[i] < greatest:
-            scores[i] = -1.0
+            distances[i] = -1.0
         elif greatest == len(layout.start) - 1:
-            scores[i] = 0.0
-    return pick_greatest(scores, tie)
+            distances[i] = 0.0
 
 
 @compile_kernel
-def add_cut(layout: Layout, settings: CutSettings, cells: CellGrid, row: Floats) -> None:
+def add_cut(
+    layout: Layout,
+    scheme: int,
+    by_distance: bool | None,
+    cells: CellGrid,
+    lines: CellLines | None,
+    rows: Floats,
+    row: Floats,
+) -> None:
     """Count a group as executed."""
     for slot in range(len(layout.start) - 1):
-        add_to_cells(layout, cells, settings.scheme, slot, row)
+        add_to_cells(layout, cells, lines, scheme, slot, row)
+
+
+@compile_kernel
+def draw_cut(
+    numbers: RandomNumbers,
+    layout: Layout,
+    scheme: int,
+    by_distance: bool | None,
+    cells: CellGrid,
+    lines: CellLines | None,
+    ahead: Floats,
+) -> Any:
+    """Draw the candidates of the next group; return 0 without room or random numbers, else 1."""
+    begin = numbers.position[0]
+    if not refine_all_slots(layout, cells, lines, scheme):
+        return 0
+    _draw_candidates(numbers, layout, cells, ahead[0])
+    draw_number(numbers)
+    return 0 if lacks_numbers(numbers, begin) else 1
 
 
 @compile_kernel
 def advance_cut(
-    rng: np.random.Generator, layout: Layout, settings: CutSettings, cells: CellGrid, rows: Floats, out: Floats
+    numbers: RandomNumbers,
+    layout: Layout,
+    scheme: int,
+    by_distance: bool | None,
+    cells: CellGrid,
+    lines: CellLines | None,
+    rows: Floats,
+    scores: Floats,
+    ahead: Floats | None,
+    out: Floats,
 ) -> Any:
-    """Write groups to `out` while there is room to refine; return how many."""
+    """Write groups to `out` while there is room to refine; return how many.
+
+    Each is a candidate whose follow-ups all lie in open cells; by distances, the one with the most inputs without executed
+    neighbours, among equals the one farthest from executed inputs nearby.
+    """
     for i in range(out.shape[0]):
-        if not propose_cut(rng, layout, settings, cells, rows):
+        begin = numbers.position[0]
+        if not refine_all_slots(layout, cells, lines, scheme):
             return i
-        write_follow_ups(layout, rows)
-        best = choose_cut(layout, settings, cells, rows, rng.random())
-        add_cut(layout, settings, cells, rows[best])
-        out[i] = rows[best]
+        _draw_candidates(numbers, layout, cells, rows)
+        tie = draw_number(numbers)
+        if lacks_numbers(numbers, begin):
+            return i
+        if ahead is None:
+            write_follow_ups(layout, rows)
+        elif not copy_follow_ups(layout, ahead[i], rows):
+            numbers.position[0] = begin
+            return i
+        if by_distance is not None:
+            _score_by_distance(layout, cells, rows, scores)
+        else:
+            count_closed(layout, cells, layout.sources, len(layout.start) - 1, rows, scores[0])
+            for candidate in range(rows.shape[0]):
+                scores[0, candidate] = 1.0 if scores[0, candidate] == 0.0 else 0.0
+        best = pick_greatest(scores[0], tie)
+        for slot in range(len(layout.start) - 1):
+            add_to_cells(layout, cells, lines, scheme, slot, rows[best])
+        for j in range(out.shape[1]):
+            out[i, j] = rows[best, j]
     return out.shape[0]

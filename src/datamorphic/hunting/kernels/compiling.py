@@ -1,43 +1,124 @@
-"""Compile kernels by numba if it is installed (the extra "fast").
+"""Compile kernels by numba, which is installed where it has wheels.
 
-The same code runs without numba and gives the same groups: random numbers are drawn inside the kernels, one by one, by
-`rng.random()`, which gives the same numbers compiled and interpreted.
+The same code runs without numba and gives the same groups: kernels take their random numbers from an array.
+
+Compiling takes long, so there are few kernels, each compiled at its first call only and kept in the cache directory of
+the user. They are filed by a hash of their sources, not by where the package is installed or by its version, so that an
+upgrade that leaves them as they are keeps them. Kernels do not allocate arrays: without counted references, compiling
+takes half the time, and the code is faster.
 """
 
 from __future__ import annotations
 
 import hashlib
+import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-njit: Any
+MIN_SECONDS_TO_ANNOUNCE = 1.0
+
+numba: Any
 try:
     import numba
 
-    njit, COMPILED = numba.njit, not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
+    COMPILED = not numba.config.DISABLE_JIT
 except ImportError:
-    njit, COMPILED = None, False
+    numba, COMPILED = None, False
+
+_OWN_DISPATCHERS: set[Any] = set()
+#: for all kernels; references to arrays are not counted
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 
 
 def _hash_sources() -> str:
     """Return a hash of all kernel modules; kernels are compiled into each other."""
-    digest = hashlib.blake2b(digest_size=16)
+    digest = hashlib.blake2b(digest_size=12)
     for file in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(file.read_bytes())
     return digest.hexdigest()
 
 
-SOURCE_HASH = _hash_sources() if COMPILED else ""
+def find_cache_directory() -> Path | None:
+    """Return where compiled kernels are kept; None if nothing can be written there."""
+    from platformdirs import user_cache_path
+
+    base = Path(numba.config.CACHE_DIR) if numba.config.CACHE_DIR else user_cache_path("datamorphic", appauthor=False)
+    directory = base / "kernels" / _hash_sources()
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        (directory / ".writable").touch()
+    except OSError:
+        return None
+    return directory
+
+
+if COMPILED:
+    import numba.core.event
+    from numba.core.caching import CompileResultCacheImpl, FunctionCache
+
+    CACHE_DIRECTORY = find_cache_directory()
+
+    class _KernelLocator:
+        """Where compiled kernels are kept, for numba."""
+
+        def get_cache_path(self) -> str:
+            return str(CACHE_DIRECTORY)
+
+        def ensure_cache_path(self) -> None:
+            assert CACHE_DIRECTORY is not None
+            CACHE_DIRECTORY.mkdir(parents=True, exist_ok=True)
+
+        def get_source_stamp(self) -> str:
+            return ""  # the directory is named by the sources
+
+    class _KernelFiles(CompileResultCacheImpl):
+        """Names of files per kernel and version of Python; numba compares its own version and the processor."""
+
+        def __init__(self, function: Callable[..., Any]) -> None:
+            self._locator, self._lineno = _KernelLocator(), 0
+            self._filename_base = f"{function.__name__}.{sys.implementation.cache_tag}"
+
+    class _KernelCache(FunctionCache):
+        _impl_class = _KernelFiles
+
+    class _Announcer(numba.core.event.Listener):  # type: ignore[misc]
+        """Says on stderr that kernels are being compiled, if it takes more than a second."""
+
+        def __init__(self) -> None:
+            self.timer: threading.Timer | None = None
+
+        def on_start(self, event: Any) -> None:
+            if self.timer is None and event.data["dispatcher"] in _OWN_DISPATCHERS:
+                self.timer = threading.Timer(MIN_SECONDS_TO_ANNOUNCE, _announce)
+                self.timer.daemon = True
+                self.timer.start()
+
+        def on_end(self, event: Any) -> None:
+            if self.timer is not None and event.data["dispatcher"] in _OWN_DISPATCHERS:
+                self.timer.cancel()
+                self.timer = None
+
+    numba.core.event.register("numba:compile", _Announcer())
+
+
+def _announce() -> None:
+    sys.stderr.write("datamorphic: compiling, once\n")
+    sys.stderr.flush()
+
+
+def compile_helper(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a function that only kernels call, as part of these."""
+    return numba.njit(no_cpython_wrapper=True, **OPTIONS)(function) if COMPILED else function
 
 
 def compile_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a function at its first call, cached and without the interpreter lock."""
-    if njit is None:
+    """Compile a function at its first call, and keep it for later processes."""
+    if not COMPILED:
         return function
-    dispatcher: Callable[..., Any] = njit(cache=True, nogil=True, error_model="numpy")(function)
-    # numba only checks the file of the function itself, not the files of the functions it calls
-    cache_file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
-    if cache_file is not None:
-        cache_file._source_stamp = SOURCE_HASH
+    dispatcher: Any = numba.njit(**OPTIONS)(function)
+    if CACHE_DIRECTORY is not None:
+        dispatcher._cache = _KernelCache(function)  # type: ignore[no-untyped-call]
+    _OWN_DISPATCHERS.add(dispatcher)
     return dispatcher

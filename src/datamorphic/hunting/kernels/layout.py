@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ...errors import ArgumentError
 from ...relations.box import CATEGORY, NUMBER, Affine, Box, Floats
 from ...relations.function import FunctionRelation
-from .compiling import compile_kernel
+from .compiling import compile_helper
 
 Ints = npt.NDArray[np.int64]
 
@@ -88,6 +88,13 @@ def build_layout(relation: FunctionRelation | Box, *, scaled: bool = False) -> L
     return build_box_layout(relation.domain, relation.follow_domains(), changes, scaled=scaled)
 
 
+class RandomNumbers(NamedTuple):
+    """Random numbers drawn in advance. Kernels take one after the other, and can go back."""
+
+    values: Floats
+    position: Ints  # (2,): of the next number; then 1 if there were too few
+
+
 def widen(memory: Any, size: int, **fills: float) -> Any:
     """Return a named tuple with at least `size` entries along axis 1 of the named arrays, filled up."""
     wider = {}
@@ -99,7 +106,7 @@ def widen(memory: Any, size: int, **fills: float) -> Any:
     return memory._replace(**wider)
 
 
-@compile_kernel
+@compile_helper
 def write_follow_ups(layout: Layout, rows: Floats) -> None:
     """Write the follow-ups of each row next to its sources."""
     width = layout.start[layout.sources]
@@ -112,7 +119,7 @@ def write_follow_ups(layout: Layout, rows: Floats) -> None:
             rows[row, width + i] = value
 
 
-@compile_kernel
+@compile_helper
 def round_to_kind(kind: int, low: float, high: float, value: float) -> Any:
     """Return a value rounded to an integer or category if its column holds these.
 
@@ -130,7 +137,7 @@ def round_columns(layout: Layout, values: Floats) -> Floats:
     return np.where(kind == NUMBER, values, np.clip(np.floor(values + 0.5), low + 0.5, high - 0.5))
 
 
-@compile_kernel
+@compile_helper
 def find_part(layout: Layout, column: int, parts: int, value: float) -> Any:
     """Return which of equal parts of a column holds a value, or is nearest to it."""
     low, high = layout.low[column], layout.high[column]
@@ -139,15 +146,45 @@ def find_part(layout: Layout, column: int, parts: int, value: float) -> Any:
     return int(min(max((value - low) / (high - low) * parts, 0.0), parts - 1.0))
 
 
-@compile_kernel
-def draw_uniform(rng: np.random.Generator, layout: Layout, slot: int, row: Floats) -> None:
+@compile_helper
+def draw_number(numbers: RandomNumbers) -> Any:
+    """Return the next random number; 0 after the last, see `lacks_numbers`."""
+    place = numbers.position[0]
+    numbers.position[0] = place + 1
+    return numbers.values[place] if place < len(numbers.values) else 0.0
+
+
+@compile_helper
+def lacks_numbers(numbers: RandomNumbers, begin: int) -> Any:
+    """Return whether there were too few numbers; if so, go back to `begin`."""
+    if numbers.position[0] <= len(numbers.values):
+        return False
+    numbers.position[0], numbers.position[1] = begin, 1
+    return True
+
+
+@compile_helper
+def copy_follow_ups(layout: Layout, candidates: Floats, rows: Floats) -> Any:
+    """Copy the follow-ups of candidates drawn ahead; return False if the sources are not those in `rows`."""
+    width = layout.start[layout.sources]
+    for i in range(rows.shape[0]):
+        for j in range(rows.shape[1]):
+            if j >= width:
+                rows[i, j] = candidates[i, j]
+            elif rows[i, j] != candidates[i, j]:
+                return False
+    return True
+
+
+@compile_helper
+def draw_uniform(numbers: RandomNumbers, layout: Layout, slot: int, row: Floats) -> None:
     """Draw an input of a slot, by one random number per column."""
     for column in range(layout.start[slot], layout.start[slot + 1]):
         low, high = layout.low[column], layout.high[column]
-        row[column] = round_to_kind(layout.kind[column], low, high, low + (high - low) * rng.random())
+        row[column] = round_to_kind(layout.kind[column], low, high, low + (high - low) * draw_number(numbers))
 
 
-@compile_kernel
+@compile_helper
 def compute_distance(layout: Layout, slot: int, row: Floats, point: Floats) -> Any:
     """Return the distance of inputs: Euclidean plus differing categories, or Jaccard's."""
     squares = 0.0
@@ -166,7 +203,7 @@ def compute_distance(layout: Layout, slot: int, row: Floats, point: Floats) -> A
     return np.sqrt(squares) + differing
 
 
-@compile_kernel
+@compile_helper
 def pick_greatest(values: Floats, tie: float) -> Any:
     """Return the position of the greatest value; `tie` in [0, 1) decides among equals."""
     best = values[0]

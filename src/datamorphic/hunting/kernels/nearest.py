@@ -1,6 +1,6 @@
-"""Find the nearest of a growing set of points, by a grid or a scan.
+"""Find the nearest of a growing set of points, by a grid whose only cell at first holds all of them.
 
-Both give the same distance to the last bit. The grid pays in up to three dimensions; with more, nearly all its cells
+The grid gives the same distance as a scan, to the last bit. It pays in up to three dimensions; with more, nearly all its cells
 are neighbours. Points with categories are always scanned.
 """
 
@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...relations.box import CATEGORY, Floats
-from .compiling import COMPILED, compile_kernel
-from .layout import Ints, Layout, compute_distance, find_part, widen
+from .compiling import COMPILED, compile_helper
+from .layout import Ints, Layout, find_part, widen
 
 MIN_POINTS_FOR_GRID = 48  # fewer points are scanned
 MAX_GRID_DIMENSIONS = 3
@@ -25,7 +25,7 @@ class PointIndex(NamedTuple):
     size: Ints  # (slots,)
     head: Ints  # (slots, 2 * capacity)
     after: Ints  # (slots, capacity)
-    side: Ints  # (slots,): cells along each column; 0 without a grid
+    side: Ints  # (slots,): cells along each column; 1 if all points are scanned
     scratch: Ints  # (columns,): saves making an array per search
 
 
@@ -36,7 +36,7 @@ def make_point_index(slots: int, columns: int, capacity: int) -> PointIndex:
         size=np.zeros(slots, dtype=np.int64),
         head=np.full((slots, 2 * capacity), -1, dtype=np.int64),
         after=np.full((slots, capacity), -1, dtype=np.int64),
-        side=np.zeros(slots, dtype=np.int64),
+        side=np.ones(slots, dtype=np.int64),
         scratch=np.zeros(MAX_GRID_DIMENSIONS, dtype=np.int64),
     )
 
@@ -46,119 +46,92 @@ def grow_point_index(point_index: PointIndex, capacity: int) -> PointIndex:
     return widen(widen(point_index, capacity, points=0.0, after=-1), 2 * capacity, head=-1)
 
 
-@compile_kernel
-def _file_point(layout: Layout, point_index: PointIndex, slot: int, place: int) -> None:
-    first = layout.start[slot]
-    side, cell = point_index.side[slot], 0
-    for j in range(layout.start[slot + 1] - first):
-        cell = cell * side + find_part(layout, first + j, side, point_index.points[slot, place, j])
-    point_index.after[slot, place] = point_index.head[slot, cell]
-    point_index.head[slot, cell] = place
-
-
-@compile_kernel
+@compile_helper
 def add_point(layout: Layout, point_index: PointIndex, slot: int, row: Floats) -> None:
     """Add the input of a slot; refine the grid at two points per cell."""
-    first, last = layout.start[slot], layout.start[slot + 1]
+    first = layout.start[slot]
+    dimension = layout.start[slot + 1] - first
     place = point_index.size[slot]
-    for j in range(last - first):
+    for j in range(dimension):
         point_index.points[slot, place, j] = row[first + j]
     point_index.size[slot] += 1
-    dimension = last - first
-    if dimension > MAX_GRID_DIMENSIONS or place < MIN_POINTS_FOR_GRID or layout.jaccard:
-        return
-    cells = point_index.side[slot] ** dimension if point_index.side[slot] else 0
-    if place + 1 <= 2 * cells:
-        _file_point(layout, point_index, slot, place)
-        return
-    for column in range(first, last):
-        if layout.kind[column] == CATEGORY:
-            return
-    point_index.side[slot] = max(int((place + 1.0) ** (1.0 / dimension)), 2)
-    if cells and point_index.side[slot] ** dimension <= cells:  # in spite of rounding, the grid must become finer
-        point_index.side[slot] += 1
-    point_index.head[slot, : point_index.side[slot] ** dimension] = -1
-    for i in range(place + 1):
-        _file_point(layout, point_index, slot, i)
+    side = point_index.side[slot]
+    cells = side**dimension if side > 1 else 0
+    begin = place  # the first point to file
+    if place >= MIN_POINTS_FOR_GRID and place + 1 > 2 * cells:
+        gridded = dimension <= MAX_GRID_DIMENSIONS and not layout.jaccard
+        for j in range(dimension):
+            gridded = gridded and layout.kind[first + j] != CATEGORY
+        if gridded:
+            side = max(int((place + 1.0) ** (1.0 / dimension)), 2)
+            if side**dimension <= cells:  # in spite of rounding, the grid must become finer
+                side += 1
+            point_index.side[slot] = side
+            point_index.head[slot, : side**dimension] = -1
+            begin = 0
+    for point in range(begin, place + 1):
+        cell = 0
+        if side > 1:
+            for j in range(dimension):
+                cell = cell * side + find_part(layout, first + j, side, point_index.points[slot, point, j])
+        point_index.after[slot, point] = point_index.head[slot, cell]
+        point_index.head[slot, cell] = point
 
 
-@compile_kernel
-def find_nearest_distance(layout: Layout, point_index: PointIndex, slot: int, row: Floats) -> Any:
+@compile_helper
+def _find_nearest(layout: Layout, point_index: PointIndex, slot: int, row: Floats) -> Any:
     """Return the distance to the nearest point of a slot; infinity if there is none."""
-    if point_index.side[slot] == 0:
-        return _scan_nearest(layout, point_index, slot, row)
     first = layout.start[slot]
     dimension = layout.start[slot + 1] - first
     side = point_index.side[slot]
     cell = point_index.scratch
-    for j in range(dimension):  # as `find_part`, without the cost of a call
-        low, high = layout.low[first + j], layout.high[first + j]
-        cell[j] = 0
-        if high > low:
-            cell[j] = int(min(max((row[first + j] - low) / (high - low) * side, 0.0), side - 1.0))
-    best = np.inf
+    cell[:] = 0
+    if side > 1:
+        for j in range(dimension):
+            cell[j] = find_part(layout, first + j, side, row[first + j])
+    best, limit = np.inf, np.inf
     wide, deep = (side if dimension > 1 else 1), (side if dimension > 2 else 1)
     points, head, after = point_index.points[slot], point_index.head[slot], point_index.after[slot]
+    kind, scale, jaccard = layout.kind, layout.scale, layout.jaccard
     for ring in range(side):
         # all cells that are `ring` away along one column and at most as far along the others
         for a in range(max(cell[0] - ring, 0), min(cell[0] + ring, side - 1) + 1):
-            outer = abs(a - cell[0]) == ring
             for b in range(max(cell[1] - ring, 0), min(cell[1] + ring, wide - 1) + 1):
-                at_end = outer or (dimension > 1 and abs(b - cell[1]) == ring)
+                at_end = abs(a - cell[0]) == ring or abs(b - cell[1]) == ring
                 if not at_end and dimension < 3:
                     continue
-                step = 1 if at_end or ring == 0 else 2 * ring  # only the two ends of an inner line are new
-                for c in range(
-                    cell[2] - ring if dimension > 2 else 0, cell[2] + ring + 1 if dimension > 2 else 1, step
-                ):
-                    if c < 0 or c >= deep:
-                        continue
-                    point = head[(a * wide + b) * deep + c]
+                step = 1 if at_end else 2 * ring  # only the two ends of an inner line are new
+                depth = ring if dimension > 2 else 0
+                for c in range(cell[2] - depth, cell[2] + depth + 1, step):
+                    point = head[(a * wide + b) * deep + c] if 0 <= c < deep else -1
                     while point >= 0:
-                        squares = 0.0
+                        squares, differing = 0.0, 0.0
                         for j in range(dimension):
-                            difference = (row[first + j] - points[point, j]) * layout.scale[first + j]
-                            squares += difference * difference
-                        best = min(best, squares)
+                            if jaccard or kind[first + j] == CATEGORY:
+                                if row[first + j] != points[point, j]:
+                                    differing += 1.0
+                            else:
+                                difference = (row[first + j] - points[point, j]) * scale[first + j]
+                                squares += difference * difference
+                        if squares <= limit:
+                            if jaccard:
+                                best = min(best, 2.0 * differing / (dimension + differing))
+                            else:
+                                best = min(best, np.sqrt(squares) + differing)
+                                limit = best * best * (1.0 + 1e-12)  # spares most roots
                         point = after[point]
         if best < np.inf:
             clearance = np.inf  # to the nearest side beyond which there are unvisited cells
-            for j in range(dimension):
+            for j in range(min(dimension, MAX_GRID_DIMENSIONS)):
                 low, high = layout.low[first + j], layout.high[first + j]
                 unit = (high - low) / side
-                value, scale = row[first + j], layout.scale[first + j]
                 if cell[j] - ring > 0:
-                    clearance = min(clearance, (value - low - (cell[j] - ring) * unit) * scale)
+                    clearance = min(clearance, (row[first + j] - low - (cell[j] - ring) * unit) * scale[first + j])
                 if cell[j] + ring + 1 < side:
-                    clearance = min(clearance, (low + (cell[j] + ring + 1) * unit - value) * scale)
-            clearance *= 1.0 - 1e-12  # rounding may file a point in the cell next to its own
-            if clearance >= 0 and best <= clearance * clearance:
+                    clearance = min(clearance, (low + (cell[j] + ring + 1) * unit - row[first + j]) * scale[first + j])
+            if best <= clearance * (1.0 - 1e-12):  # rounding may file a point in the cell next to its own
                 break
-    return np.sqrt(best)
-
-
-@compile_kernel
-def _scan_points(layout: Layout, point_index: PointIndex, slot: int, row: Floats) -> Any:
-    first = layout.start[slot]
-    dimension = layout.start[slot + 1] - first
-    plain = not layout.jaccard
-    for j in range(dimension):
-        if layout.kind[first + j] == CATEGORY:
-            plain = False
-    best = np.inf
-    if not plain:
-        for i in range(point_index.size[slot]):
-            best = min(best, compute_distance(layout, slot, row, point_index.points[slot, i]))
-        return best
-    for i in range(point_index.size[slot]):
-        squares = 0.0
-        for j in range(dimension):
-            difference = (row[first + j] - point_index.points[slot, i, j]) * layout.scale[first + j]
-            squares += difference * difference
-            if squares >= best:
-                break
-        best = min(best, squares)
-    return np.sqrt(best)
+    return best
 
 
 def measure_distances(layout: Layout, point_index: PointIndex, slot: int, row: Floats) -> Floats:
@@ -175,10 +148,8 @@ def measure_distances(layout: Layout, point_index: PointIndex, slot: int, row: F
     return 2.0 * differing / (last - first + differing) if layout.jaccard else np.sqrt(squares) + differing
 
 
-def _scan_points_vectorized(layout: Layout, point_index: PointIndex, slot: int, row: Floats) -> Any:
+def _find_nearest_vectorized(layout: Layout, point_index: PointIndex, slot: int, row: Floats) -> Any:
     return measure_distances(layout, point_index, slot, row).min(initial=np.inf)
 
 
-_scan_nearest = _scan_points if COMPILED else _scan_points_vectorized
-if not COMPILED:
-    find_nearest_distance = _scan_points_vectorized
+find_nearest_distance = _find_nearest if COMPILED else _find_nearest_vectorized

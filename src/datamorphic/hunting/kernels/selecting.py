@@ -11,8 +11,8 @@ import numpy as np
 
 from ...relations.box import Floats
 from .cells import CellGrid, add_to_cells, count_closed, move_to_next_neighbour, refine_all_slots
-from .compiling import compile_kernel
-from .layout import Ints, Layout, find_part, round_to_kind
+from .compiling import compile_helper, compile_kernel
+from .layout import Ints, Layout, RandomNumbers, draw_number, find_part, lacks_numbers, round_to_kind
 from .nearest import PointIndex, add_point, find_nearest_distance
 from .splitting import SplitBoxes, find_leaf, split_leaf
 
@@ -50,16 +50,20 @@ class SelectionMemory(NamedTuple):
     boxes: SplitBoxes
     point_index: PointIndex
     group_counts: Ints  # (relations,)
+    best_candidates: Ints  # (relations,): saves making an array
+    best_scores: Floats  # (relations, 4): as well
 
 
-@compile_kernel
-def draw_candidates(rng: np.random.Generator, table: RelationTable, candidates: Floats) -> None:
+@compile_helper
+def _draw_candidates(numbers: RandomNumbers, table: RelationTable, candidates: Floats) -> None:
     """Draw candidates for all relations, by one random number per column, row by row."""
     layout = table.shared_layout
     for i in range(candidates.shape[0]):
         for column in range(candidates.shape[1]):
             low, high = layout.low[column], layout.high[column]
-            candidates[i, column] = round_to_kind(layout.kind[column], low, high, low + (high - low) * rng.random())
+            candidates[i, column] = round_to_kind(
+                layout.kind[column], low, high, low + (high - low) * draw_number(numbers)
+            )
 
 
 @compile_kernel
@@ -77,19 +81,19 @@ def expand_candidates(table: RelationTable, candidates: Floats, rows: Floats) ->
 def ensure_open_cells(table: RelationTable, rule: SelectionRule, memory: SelectionMemory) -> Any:
     """Refine grids that need it; return False if there is no room."""
     if rule.criterion == BY_CELLS or rule.criterion == BY_NEIGHBOURS:
-        return refine_all_slots(table.layout, memory.cells, rule.scheme)
+        return refine_all_slots(table.layout, memory.cells, None, rule.scheme)
     return True
 
 
-@compile_kernel
+@compile_helper
 def _measure_neighbours(layout: Layout, cells: CellGrid, slot: int, row: Floats) -> Any:
     """Return the number of occupied neighbours and the distance to the nearest."""
     first, last = layout.start[slot], layout.start[slot + 1]
     dimension = last - first
-    own_parts = np.empty(dimension, dtype=np.int64)
+    own_parts, step = cells.scratch[0], cells.scratch[1, :dimension]
     for j in range(dimension):
         own_parts[j] = find_part(layout, first + j, cells.parts[first + j], row[first + j])
-    step = np.full(dimension, -1, dtype=np.int64)
+        step[j] = -1
     occupied_count = 0
     best = np.inf
     while True:
@@ -126,13 +130,13 @@ def score_candidates(
     or per input, and the third the mean distance to the nearest of them.
     """
     layout = table.layout
-    closed_counts = np.zeros(rows.shape[0])
     for relation in range(len(table.first_slot) - 1):
         first, last = table.first_slot[relation], table.first_slot[relation + 1]
         scores[relation] = 0.0
         if rule.criterion == BY_CELLS or rule.criterion == BY_NEIGHBOURS:
-            count_closed(layout, memory.cells, first, last, rows, closed_counts)
-            scores[relation, :, 0] = (last - first) - closed_counts
+            count_closed(layout, memory.cells, first, last, rows, scores[relation, :, 0])
+            for i in range(rows.shape[0]):
+                scores[relation, i, 0] = (last - first) - scores[relation, i, 0]
         else:
             for slot in range(first, last):
                 for i in range(rows.shape[0]):
@@ -154,10 +158,12 @@ def score_candidates(
                 if scores[relation, i, 0] > 0 and occupied_inputs:
                     scores[relation, i, 2] = total_distance / occupied_inputs
         if rule.by_share:
-            scores[relation, :, :2] /= last - first
+            for i in range(rows.shape[0]):
+                scores[relation, i, 0] /= last - first
+                scores[relation, i, 1] /= last - first
 
 
-@compile_kernel
+@compile_helper
 def _compare_scores(a: Floats, b: Floats) -> Any:
     """Return 1, 0 or -1 if the scores `a` are greater than, equal to or less than `b`."""
     for j in range(a.shape[0]):
@@ -188,7 +194,7 @@ def find_best_row(scores: Floats, tie: float) -> Any:
 
 
 @compile_kernel
-def choose_pair(rng: np.random.Generator, rule: SelectionRule, memory: SelectionMemory, scores: Floats) -> Any:
+def choose_pair(numbers: RandomNumbers, rule: SelectionRule, memory: SelectionMemory, scores: Floats) -> Any:
     """Return the best relation and its best candidate.
 
     This draws one random number per relation and one for all.
@@ -197,18 +203,20 @@ def choose_pair(rng: np.random.Generator, rule: SelectionRule, memory: Selection
     equally good relations the least executed is chosen, and one that is well behind the others comes next in any case.
     """
     relations, kinds = scores.shape[0], scores.shape[2]
-    best_candidates = np.empty(relations, dtype=np.int64)
-    best_scores = np.zeros((relations, kinds + 1))
+    best_candidates, best_scores = memory.best_candidates, memory.best_scores
+    least_executed, total = 0, 0
     for relation in range(relations):
-        best_candidates[relation] = find_best_row(scores[relation], rng.random())
-        best_scores[relation, :kinds] = scores[relation, best_candidates[relation]]
-        if rule.by_share:
-            best_scores[relation, kinds] = -memory.group_counts[relation]
-    relation = find_best_row(best_scores, rng.random())
-    if rule.by_share:
-        least_executed = int(np.argmin(memory.group_counts))
-        if memory.group_counts[least_executed] < MIN_SHARE_OF_MEAN_GROUPS * memory.group_counts.mean() - 1.0:
-            relation = least_executed
+        best_candidates[relation] = find_best_row(scores[relation], draw_number(numbers))
+        for j in range(kinds):
+            best_scores[relation, j] = scores[relation, best_candidates[relation], j]
+        best_scores[relation, kinds] = -memory.group_counts[relation] if rule.by_share else 0.0
+        total += memory.group_counts[relation]
+        if memory.group_counts[relation] < memory.group_counts[least_executed]:
+            least_executed = relation
+    relation = find_best_row(best_scores, draw_number(numbers))
+    enough = MIN_SHARE_OF_MEAN_GROUPS * (total / relations) - 1.0
+    if rule.by_share and memory.group_counts[least_executed] < enough:
+        relation = least_executed
     return relation, best_candidates[relation]
 
 
@@ -222,12 +230,12 @@ def add_group(table: RelationTable, rule: SelectionRule, memory: SelectionMemory
         elif rule.criterion == BY_DISTANCE:
             add_point(table.layout, memory.point_index, slot, row)
         else:
-            add_to_cells(table.layout, memory.cells, rule.scheme, slot, row)
+            add_to_cells(table.layout, memory.cells, None, rule.scheme, slot, row)
 
 
 @compile_kernel
 def advance_pairs(
-    rng: np.random.Generator,
+    numbers: RandomNumbers,
     table: RelationTable,
     rule: SelectionRule,
     memory: SelectionMemory,
@@ -239,12 +247,16 @@ def advance_pairs(
 ) -> Any:
     """Write pairs of relation and group while there is room; return how many."""
     for i in range(out.shape[0]):
+        begin = numbers.position[0]
         if not ensure_open_cells(table, rule, memory):
             return i
-        draw_candidates(rng, table, candidates)
+        _draw_candidates(numbers, table, candidates)
         expand_candidates(table, candidates, rows)
         score_candidates(table, rule, memory, rows, scores)
-        relation_numbers[i], best = choose_pair(rng, rule, memory, scores)
+        relation_numbers[i], best = choose_pair(numbers, rule, memory, scores)
+        if lacks_numbers(numbers, begin):
+            return i
         add_group(table, rule, memory, relation_numbers[i], rows[best])
-        out[i] = candidates[best]
+        for j in range(out.shape[1]):
+            out[i, j] = candidates[best, j]
     return out.shape[0]

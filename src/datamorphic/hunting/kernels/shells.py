@@ -8,13 +8,13 @@ inputs.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ...relations.box import CATEGORY, Floats
-from .compiling import compile_kernel
-from .layout import Ints, Layout, round_to_kind, widen
+from .compiling import compile_helper
+from .layout import Ints, Layout, RandomNumbers, draw_number, round_to_kind, widen
 
 
 class Shells(NamedTuple):
@@ -43,9 +43,9 @@ def grow_shells(shells: Shells, capacity: int) -> Shells:
     return widen(shells, capacity, share=0.0, head=-1, after=-1)
 
 
-@compile_kernel
-def compute_share(layout: Layout, slot: int, row: Floats) -> Any:
-    """Return the share of an input; it is above 1 outside the domain."""
+@compile_helper
+def add_to_shells(layout: Layout, shells: Shells, slot: int, row: Floats) -> None:
+    """File the share of an input; an input at the edge or outside is in the last shell."""
     norm = 0.0
     dimension = 0
     for column in range(layout.start[slot], layout.start[slot + 1]):
@@ -56,77 +56,59 @@ def compute_share(layout: Layout, slot: int, row: Floats) -> Any:
     share = 1.0 if dimension else 0.0
     for _ in range(dimension):
         share *= norm
-    return share
-
-
-@compile_kernel
-def _file_share(shells: Shells, slot: int, place: int) -> None:
-    bucket = int(shells.share[slot, place] * shells.buckets[0])
-    shells.after[slot, place] = shells.head[slot, bucket]
-    shells.head[slot, bucket] = place
-
-
-@compile_kernel
-def add_share(shells: Shells, slot: int, share: float) -> None:
-    """File the share of an input; an input at the edge is in the last shell."""
-    share = min(max(share, 0.0), 1.0 - 2.0**-53)
     place = shells.size[slot]
-    shells.share[slot, place] = share
+    shells.share[slot, place] = min(max(share, 0.0), 1.0 - 2.0**-53)
     shells.size[slot] += 1
+    first_slot, last_slot, begin = slot, slot, place  # what is filed: this input, or all of them in more buckets
     if place + 1 > 2 * shells.buckets[0]:
-        shells.buckets[0] = 2 * shells.buckets[0]
+        shells.buckets[0] *= 2
+        first_slot, last_slot, begin = 0, shells.head.shape[0] - 1, 0
         shells.head[:, : shells.buckets[0]] = -1
-        for filed_slot in range(shells.head.shape[0]):
-            for i in range(shells.size[filed_slot]):
-                _file_share(shells, filed_slot, i)
-    else:
-        _file_share(shells, slot, place)
+    for filed_slot in range(first_slot, last_slot + 1):
+        for i in range(begin, shells.size[filed_slot]):
+            bucket = int(shells.share[filed_slot, i] * shells.buckets[0])
+            shells.after[filed_slot, i] = shells.head[filed_slot, bucket]
+            shells.head[filed_slot, bucket] = i
 
 
-@compile_kernel
-def _is_empty(shells: Shells, slot: int, shell: int, number: int) -> Any:
-    buckets = shells.buckets[0]
-    # one bucket more on either side, because rounding may file a share next to its own bucket
-    first = max(int(shell / number * buckets) - 1, 0)
-    last = min(int((shell + 1) / number * buckets) + 1, buckets - 1)
-    for bucket in range(first, last + 1):
-        place = shells.head[slot, bucket]
-        while place >= 0:
-            if int(shells.share[slot, place] * number) == shell:
-                return False
-            place = shells.after[slot, place]
-    return True
-
-
-@compile_kernel
-def draw_in_shell(
-    rng: np.random.Generator, layout: Layout, shells: Shells, number: int, slot: int, row: Floats
-) -> None:
+@compile_helper
+def draw_in_shell(numbers: RandomNumbers, layout: Layout, shells: Shells, number: int, slot: int, row: Floats) -> None:
     """Draw an input from a random empty shell of `number`.
 
     The random numbers are: one per shell until an empty one is found, one for the share within the shell, one for the
     side of the box on whose surface the input lies, and one per other column.
     """
-    shell = min(int(rng.random() * number), number - 1)
-    while not _is_empty(shells, slot, shell, number):
-        shell = min(int(rng.random() * number), number - 1)
+    buckets = shells.buckets[0]
+    shell = 0
+    occupied = True
+    while occupied and numbers.position[0] <= len(numbers.values):
+        shell = min(int(draw_number(numbers) * number), number - 1)
+        occupied = False
+        # one bucket more on either side, because rounding may file a share next to its own bucket
+        first = max(int(shell / number * buckets) - 1, 0)
+        last = min(int((shell + 1) / number * buckets) + 1, buckets - 1)
+        for bucket in range(first, last + 1):
+            place = shells.head[slot, bucket]
+            while place >= 0 and not occupied:
+                occupied = int(shells.share[slot, place] * number) == shell
+                place = shells.after[slot, place]
     dimension = 0
     for column in range(layout.start[slot], layout.start[slot + 1]):
         if layout.high[column] > layout.low[column] and layout.kind[column] != CATEGORY:
             dimension += 1
-    share = (shell + rng.random()) / number
+    share = (shell + draw_number(numbers)) / number
     norm = share ** (1.0 / dimension) if dimension else 0.0
-    side = int(rng.random() * 2 * dimension)
+    side = int(draw_number(numbers) * 2 * dimension)
     wide_columns = 0
     for column in range(layout.start[slot], layout.start[slot + 1]):
         low, high, kind = layout.low[column], layout.high[column], layout.kind[column]
         half = (high - low) / 2
         if kind == CATEGORY or not half > 0:
-            row[column] = round_to_kind(kind, low, high, low + 2 * half * rng.random())
+            row[column] = round_to_kind(kind, low, high, low + 2 * half * draw_number(numbers))
             continue
         if wide_columns == side // 2:
             offset = norm if side % 2 else -norm
         else:
-            offset = norm * (2 * rng.random() - 1)
+            offset = norm * (2 * draw_number(numbers) - 1)
         row[column] = round_to_kind(kind, low, high, low + half + half * offset)
         wide_columns += 1

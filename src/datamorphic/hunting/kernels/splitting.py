@@ -11,8 +11,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...relations.box import NUMBER, Floats
-from .compiling import compile_kernel
-from .layout import Ints, Layout, pick_greatest, round_to_kind, widen, write_follow_ups
+from .compiling import compile_helper, compile_kernel
+from .layout import (
+    Ints,
+    Layout,
+    RandomNumbers,
+    copy_follow_ups,
+    draw_number,
+    lacks_numbers,
+    pick_greatest,
+    round_to_kind,
+    widen,
+    write_follow_ups,
+)
 
 
 class SplitBoxes(NamedTuple):
@@ -56,7 +67,7 @@ def grow_boxes(boxes: SplitBoxes, capacity: int) -> SplitBoxes:
     return widen(boxes, box_capacity, low=0.0, high=0.0, split_point=0.0, first_child=-1, volume=0.0, heap=0)
 
 
-@compile_kernel
+@compile_helper
 def _push(boxes: SplitBoxes, slot: int, box: int) -> None:
     place = boxes.heap_size[slot]
     boxes.heap_size[slot] += 1
@@ -70,7 +81,7 @@ def _push(boxes: SplitBoxes, slot: int, box: int) -> None:
         place = above
 
 
-@compile_kernel
+@compile_helper
 def _pop(boxes: SplitBoxes, slot: int) -> None:
     boxes.heap_size[slot] -= 1
     size = boxes.heap_size[slot]
@@ -91,7 +102,7 @@ def _pop(boxes: SplitBoxes, slot: int) -> None:
     boxes.heap[slot, place] = box
 
 
-@compile_kernel
+@compile_helper
 def find_largest_leaf(boxes: SplitBoxes, slot: int) -> Any:
     """Return the largest leaf."""
     while boxes.first_child[slot, boxes.heap[slot, 0]] >= 0:
@@ -99,7 +110,7 @@ def find_largest_leaf(boxes: SplitBoxes, slot: int) -> Any:
     return boxes.heap[slot, 0]
 
 
-@compile_kernel
+@compile_helper
 def find_leaf(layout: Layout, boxes: SplitBoxes, slot: int, row: Floats) -> Any:
     """Return the leaf that contains an input."""
     first = layout.start[slot]
@@ -112,7 +123,7 @@ def find_leaf(layout: Layout, boxes: SplitBoxes, slot: int, row: Floats) -> Any:
     return box
 
 
-@compile_kernel
+@compile_helper
 def split_leaf(layout: Layout, boxes: SplitBoxes, slot: int, row: Floats) -> None:
     """Split the leaf that contains an input at this input, along every column."""
     first = layout.start[slot]
@@ -149,8 +160,8 @@ def split_leaf(layout: Layout, boxes: SplitBoxes, slot: int, row: Floats) -> Non
         _push(boxes, slot, child + corner)
 
 
-@compile_kernel
-def propose_split(rng: np.random.Generator, layout: Layout, boxes: SplitBoxes, rows: Floats) -> None:
+@compile_helper
+def _draw_candidates(numbers: RandomNumbers, layout: Layout, boxes: SplitBoxes, rows: Floats) -> None:
     """Draw candidates in the largest box of each source."""
     for slot in range(layout.sources):
         box = find_largest_leaf(boxes, slot)
@@ -159,36 +170,58 @@ def propose_split(rng: np.random.Generator, layout: Layout, boxes: SplitBoxes, r
             for j in range(layout.start[slot + 1] - first):
                 low, high = layout.low[first + j], layout.high[first + j]
                 box_low = boxes.low[slot, box, j]
-                value = box_low + (boxes.high[slot, box, j] - box_low) * rng.random()
+                value = box_low + (boxes.high[slot, box, j] - box_low) * draw_number(numbers)
                 rows[i, first + j] = round_to_kind(layout.kind[first + j], low, high, value)
 
 
 @compile_kernel
-def choose_split(layout: Layout, boxes: SplitBoxes, rows: Floats, tie: float) -> Any:
-    """Return a candidate whose follow-ups lie in their largest boxes, else by `tie`."""
-    scores = np.ones(rows.shape[0])
-    for slot in range(layout.sources, len(layout.start) - 1):
-        box = find_largest_leaf(boxes, slot)
-        for i in range(rows.shape[0]):
-            if find_leaf(layout, boxes, slot, rows[i]) != box:
-                scores[i] = 0.0
-    return pick_greatest(scores, tie)
-
-
-@compile_kernel
-def add_split(layout: Layout, boxes: SplitBoxes, row: Floats) -> None:
+def add_split(layout: Layout, boxes: SplitBoxes, rows: Floats, row: Floats) -> None:
     """Count a group as executed."""
     for slot in range(len(layout.start) - 1):
         split_leaf(layout, boxes, slot, row)
 
 
 @compile_kernel
-def advance_split(rng: np.random.Generator, layout: Layout, boxes: SplitBoxes, rows: Floats, out: Floats) -> Any:
-    """Write groups to `out`; `rows` has room for the candidates."""
+def draw_split(numbers: RandomNumbers, layout: Layout, boxes: SplitBoxes, ahead: Floats) -> Any:
+    """Draw the candidates of the next group; return 0 without random numbers, else 1."""
+    begin = numbers.position[0]
+    _draw_candidates(numbers, layout, boxes, ahead[0])
+    draw_number(numbers)
+    return 0 if lacks_numbers(numbers, begin) else 1
+
+
+@compile_kernel
+def advance_split(
+    numbers: RandomNumbers,
+    layout: Layout,
+    boxes: SplitBoxes,
+    rows: Floats,
+    scores: Floats,
+    ahead: Floats | None,
+    out: Floats,
+) -> Any:
+    """Write groups to `out`, each a candidate whose follow-ups lie in their largest boxes; return how many."""
     for i in range(out.shape[0]):
-        propose_split(rng, layout, boxes, rows)
-        write_follow_ups(layout, rows)
-        best = choose_split(layout, boxes, rows, rng.random())
-        add_split(layout, boxes, rows[best])
-        out[i] = rows[best]
+        begin = numbers.position[0]
+        _draw_candidates(numbers, layout, boxes, rows)
+        tie = draw_number(numbers)
+        if lacks_numbers(numbers, begin):
+            return i
+        if ahead is None:
+            write_follow_ups(layout, rows)
+        elif not copy_follow_ups(layout, ahead[i], rows):
+            numbers.position[0] = begin
+            return i
+        for candidate in range(rows.shape[0]):
+            scores[0, candidate] = 1.0
+        for slot in range(layout.sources, len(layout.start) - 1):
+            box = find_largest_leaf(boxes, slot)
+            for candidate in range(rows.shape[0]):
+                if find_leaf(layout, boxes, slot, rows[candidate]) != box:
+                    scores[0, candidate] = 0.0
+        best = pick_greatest(scores[0], tie)
+        for slot in range(len(layout.start) - 1):
+            split_leaf(layout, boxes, slot, rows[best])
+        for j in range(out.shape[1]):
+            out[i, j] = rows[best, j]
     return out.shape[0]

@@ -1,0 +1,53 @@
+"""What makes hunts fast: few calls of follow-up functions, few kernels, and an end without a budget."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import datamorphic as dm
+from datamorphic.hunting import loop
+from datamorphic.hunting.generators import make_generator
+from datamorphic.hunting.random_numbers import NumberStream
+
+
+@pytest.mark.parametrize("name", ["SFIDMT-ART", "MT-ART-Min"])
+def test_a_follow_up_function_is_called_once_for_many_groups(name):
+    calls = []
+
+    def triple(x):
+        calls.append(len(x))
+        return 3.0 * x
+
+    domain, follow_domain = [(0, 100)] * 2, [(0, 300)] * 2
+    called = dm.FunctionRelation(name="tripled", domain=domain, follow_up=triple, follow_domain=follow_domain)
+    affine = dm.FunctionRelation(name="tripled", domain=domain, follow_up=dm.Affine.scaled(3.0, 2))
+    calls.clear()
+    groups = make_generator(name, called, seed=2).propose(400)
+    assert len(calls) < 200
+    expected = make_generator(name, affine, seed=2).propose(400)
+    np.testing.assert_array_equal(groups.sources, expected.sources)
+    np.testing.assert_array_equal(groups.follow_ups, expected.follow_ups)
+
+
+def test_numbers_that_are_left_over_are_given_back():
+    rng, plain = np.random.default_rng(3), np.random.default_rng(3)
+    with NumberStream(rng, 10) as stream:
+        assert stream.numbers.values.tolist() == plain.random(10).tolist()
+        stream.numbers.position[0] = 4
+    rest = np.random.default_rng(3).random(10)[4:]
+    assert rng.random(6).tolist() == rest.tolist()
+
+
+def test_a_hunt_without_a_budget_ends_after_ten_seconds(monkeypatch):
+    seconds = itertools.count(step=1.0)
+    monkeypatch.setattr(loop, "read_clock", lambda: next(seconds))
+    mirrored = dm.FunctionRelation(name="mirrored", domain=(0, 10), follow_up=dm.Affine.scaled(-1.0, 1))
+    hunt = dm.hunt(np.cos, mirrored, "MT-RT", trials=3)
+    assert hunt.timed_out
+    assert len(hunt.trials) == 1
+    assert 0 < hunt.groups < 1000
+    assert "ended after 10 s, the limit without a budget, in trial 1" in hunt.describe()
+    assert not dm.hunt(np.cos, mirrored, "MT-RT", budget=500, trials=3).timed_out
