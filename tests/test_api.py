@@ -86,6 +86,7 @@ NAMES = [
     "play",
     "programs",
     "read_pmml",
+    "read_space",
     "record",
     "route_relations",
     "search_relations",

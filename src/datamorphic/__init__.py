@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from .space.constraints import Combinations as Combinations
     from .space.constraints import OneHot as OneHot
     from .space.constraints import Rule as Rule
+    from .space.description import read_space as read_space
     from .space.features import Categorical as Categorical
     from .space.features import Continuous as Continuous
     from .space.features import Integer as Integer
@@ -148,6 +149,7 @@ _NAMES = {
     "space.blocks": "Image Sequence",
     "space.column_relations": "find_constraints",
     "space.constraints": "Combinations OneHot Rule",
+    "space.description": "read_space",
     "space.features": "Categorical Continuous Integer",
     "space.text_feature": "Text",
     "space.outputs": "Outputs Status",

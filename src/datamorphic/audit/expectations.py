@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from .._text import suggest_name
 from .._typing import FilePath
-from .._validation import import_optional, reject, validate_choice
+from .._validation import reject, validate_choice
 from ..errors import DataError, PromiseError, UsageError
 from ..relations.base import Relation
 from ..relations.feature import DIRECTION_SIGNS, Monotone
 from ..relations.promises import Promises, read_promises
+from ..space.document_files import read_document
 from ..space.labels import to_label_key
 from ..space.space import Space
 
@@ -167,25 +167,5 @@ def _validate_names(key: str, value: object) -> tuple[str, ...]:
 
 
 def read_expectations(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return what a TOML or YAML file declares, without evaluating anything in it."""
-    file = Path(path)
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not a text file"
-        raise DataError(f"The expectations cannot be read from {str(file)!r}: {reason}.") from None
-    try:
-        if file.suffix.lower() in (".yaml", ".yml"):
-            document = import_optional("yaml", "yaml", "Reading YAML").safe_load(text)
-        else:
-            import tomllib
-
-            document = tomllib.loads(text)
-    except ImportError:
-        raise
-    except Exception as error:
-        message = " ".join(str(error).split())
-        raise DataError(f"{file.name} is neither TOML nor YAML that can be read: {message}.") from None
-    if not isinstance(document, dict):
-        raise DataError(f'{file.name} must name what is expected, e.g. monotone = {{income = "up"}}. Got {document!r}.')
-    return document
+    """Return what a TOML, YAML or JSON file declares, without evaluating anything in it."""
+    return read_document(path, "expectations", 'monotone = {income = "up"}')

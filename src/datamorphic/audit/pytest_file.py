@@ -17,7 +17,7 @@ from ..runs.flow import Budget
 from ..systems.files import is_weka_name
 from .expectations import merge_expectations
 from .finding import Example, Finding
-from .result import NO_LIMIT, AuditResult
+from .result import NO_LIMIT, AuditResult, format_space_code
 
 SIGNATURE = "Written by result.to_pytest(...)."
 MAX_HEADER_BYTES = 1_000  # in which the signature is sought
@@ -227,7 +227,9 @@ class _TestFile:
             options["reference"] = format_path(reference, self.folder)
         options["budget"] = format_literal(self._choose_budget())
         options["seed"] = format_literal(self.result.seed)
-        for name in ("timeout", "batch", "tolerance", "classes", "kinds", "steps", "bounds", "orders"):
+        if request.get("space") is not None:
+            options["space"] = format_space_code(request, format_path(str(request["space"]), self.folder))
+        for name in ("timeout", "batch", "tolerance", "classes", "name", "kinds", "steps", "bounds", "orders"):
             if request.get(name):
                 options[name] = format_literal(request[name])
         outcomes = self.result.outcomes

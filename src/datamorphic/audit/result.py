@@ -70,6 +70,12 @@ def format_hint_options(request: Mapping[str, Any]) -> list[str]:
     return options
 
 
+def format_space_code(request: Mapping[str, Any], path: str) -> str:
+    """Return the expression that reads the space of a request; `path` is the expression of the file."""
+    columns = request.get("space_columns")
+    return f"dm.read_space({path}{'' if columns is None else f', data[{columns!r}]'})"
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AuditResult(Exportable):
     """The result of `dm.test`: ranked findings, and the outcome of every check.
@@ -187,7 +193,7 @@ class AuditResult(Exportable):
         parts += format_options(
             request, "subject", "target", "expect", "promises", "towards", "baseline", "tolerance", "reference"
         )
-        parts += format_options(request, "protected", "monotone", "invariant")
+        parts += format_options(request, "protected", "monotone", "invariant", "space", "name")
         parts += format_hint_options(request)
         if request.get("classes"):
             parts += ["--classes", ",".join(map(str, request["classes"]))]
@@ -213,10 +219,13 @@ class AuditResult(Exportable):
             "budget": request.get("budget"),
             "scalar": request.get("scalar") or None,
             "classes": request.get("classes"),
+            "name": request.get("name"),
             "seed": self.seed,
             "only": None if finding is None else finding.check,
         }
         arguments = [f"{name}={value!r}" for name, value in options.items() if value is not None]
+        if request.get("space") is not None:
+            arguments.append(f"space={format_space_code(request, repr(request['space']))}")
         return f"dm.test(model, data, {', '.join(arguments)})"
 
     def report(self) -> Page:

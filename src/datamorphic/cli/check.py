@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,7 +11,7 @@ from . import options as opt
 from .console import prepare_output_files, print_json, print_text, redirect_user_output, write_exports
 from .exit_codes import ExitCode
 from .explore import HINTS_KEY
-from .load import choose_model_and_data, load_data, load_learner, load_object, to_absolute_path
+from .load import choose_model_and_data, load_data, load_learner, load_named, load_space, to_absolute_path
 from .stores import RunNotice, format_store_option, open_store
 
 if TYPE_CHECKING:
@@ -48,9 +49,13 @@ def check(
         ),
     ] = None,
     count_ties: Annotated[bool, opt.flag("--count-ties", "Also count violations that depend on a tie.")] = False,
+    no_shrink: Annotated[
+        bool, opt.flag("--no-shrink", "Report violations as they are, not the smallest ones.")
+    ] = False,
     budget: opt.Budget = None,
     html: opt.HtmlFile = None,
     junit: opt.JunitFile = None,
+    space: opt.SpaceFile = None,
     kind: opt.KindHints = None,
     feature_step: opt.StepHints = None,
     bounds: opt.BoundHints = None,
@@ -63,6 +68,7 @@ def check(
     trust: opt.Trust = False,
     scalar: opt.Scalar = False,
     classes: opt.Classes = None,
+    name: opt.SystemName = None,
     seed: opt.Seed = 0,
     as_json: opt.Json = False,
 ) -> None:
@@ -96,13 +102,15 @@ def check(
     hints: dict[str, Any] = dict(opt.parse_hints(kind, feature_step, bounds, order).to_dict())
     if hints:
         request[HINTS_KEY] = hints
+    request |= opt.collect_options(space=space and os.path.abspath(space), name=name)
     with open_store(store) as run_store:
         notice = RunNotice(run_store, format_store_option(store), resumable=False)
         with redirect_user_output(), notice:
             learner, options = load_learner(model, param, trust)
+            frame = None if data_name is None else load_data(data_name)
             report = check_relations(
                 learner,
-                RANDOM_DATA if data_name is None else load_data(data_name),
+                RANDOM_DATA if frame is None and space is None else frame,
                 _load_relations(relation),
                 target,
                 cases,
@@ -116,9 +124,12 @@ def check(
                 budget=budget,
                 timeout=timeout,
                 batch=batch,
+                shrink=not no_shrink,
                 store=notice.make_keep_options(request),
                 scalar=scalar,
                 classes=opt.parse_classes(classes),
+                name=name,
+                space=load_space(space, frame, target, learner, options),
                 **hints,
                 **options,
             )
@@ -142,4 +153,4 @@ def _load_relations(names: list[str] | None) -> str | list[str | Relation]:
         return "auto"
     if names == ["necessary"]:
         return "necessary"
-    return [load_object(name) if ":" in name else name for name in names]
+    return [load_named(name) for name in names]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,7 +22,7 @@ from .console import (
     write_exports,
 )
 from .exit_codes import ExitCode
-from .load import load_data, load_object, to_absolute_path
+from .load import load_data, load_object, load_space, to_absolute_path
 from .stores import RunNotice, format_store_option, open_store
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 #: keys of a stored request that become arguments of `dm.combine` when the run is resumed; nothing else of a store does
 OPTION_KEYS = ("strategy", "order", "datamorphisms", "filters", "limit", "budget", "timeout", "seed")
 COMBINE_REQUEST_KEYS = ("model", "subject", "data", "target", "seeds", *OPTION_KEYS)
+OPTIONAL_COMBINE_KEYS = ("space",)
 
 
 def combine(
@@ -54,6 +56,12 @@ def combine(
     seeds: Annotated[int | None, opt.option("N", "Number of seed cases.", min=1)] = None,
     data: Annotated[str | None, opt.option("DATA", "Seed cases: a CSV, Parquet or .tcs file, or data:NAME.")] = None,
     target: opt.Target = None,
+    space: Annotated[
+        Path | None,
+        opt.option(
+            "FILE", "Instead of SYSTEM: a TOML, YAML or JSON file that describes a space, whose moves make the cases."
+        ),
+    ] = None,
     limit: Annotated[int, opt.option("N", "Without a budget, refuse to make more than N cases.", min=1)] = 100_000,
     budget: Annotated[int | None, opt.option("N", "Draw N cases at random if there are more.", min=1)] = None,
     estimate: Annotated[bool, opt.flag("--estimate", "Only print how many cases there would be.")] = False,
@@ -89,12 +97,13 @@ def combine(
         "seeds": seeds,
         "strategy": combination_strategy,
         "order": order,
-        "datamorphisms": _split_names(datamorphisms),
-        "filters": _split_names(filters),
+        "datamorphisms": opt.split_names(datamorphisms, "--datamorphisms"),
+        "filters": opt.split_names(filters, "--filters"),
         "limit": limit,
         "budget": budget,
         "timeout": timeout,
         "seed": seed,
+        **opt.collect_options(space=space and os.path.abspath(space)),
     }
     if estimate:
         _print_estimate(request, as_json)
@@ -170,10 +179,11 @@ def _load_source(request: dict[str, Any]) -> tuple[Any, Any]:
     from ..morphisms.stock import to_test_system
 
     system, subject, data = request["model"], request["subject"], request["data"]
-    if (system is None) == (subject is None):
+    sources = [source for source in (system, subject, request.get("space")) if source is not None]
+    if len(sources) != 1:
         raise UsageError(
-            "Say what to test, one of: a test system (module:Class) or --subject NAME. "
-            f"Got {'both' if system is not None else 'neither'}."
+            "Say what to test, one of: a test system (module:Class), --subject NAME, or --space FILE. "
+            f"Got {len(sources)} of them."
         )
     if request["target"] is not None and data is None:
         raise UsageError("--target names a column of --data, but no data are given. Add --data FILE.")
@@ -181,8 +191,10 @@ def _load_source(request: dict[str, Any]) -> tuple[Any, Any]:
         from ..data.subjects import subjects
 
         source: Any = subjects[subject]
-    else:
+    elif system is not None:
         source = load_object(str(system))
+    else:
+        source = load_space(request["space"], None)
     if data is None:
         return source, request["seeds"]
     if not data.startswith("data:") and is_case_file(data):
@@ -195,12 +207,3 @@ def _load_source(request: dict[str, Any]) -> tuple[Any, Any]:
             raise UsageError(f"The target column {target!r} is not in the data. {suggest_name(target, frame.columns)}")
         frame = frame.drop(columns=[target])
     return source, frame if request["seeds"] is None else frame.head(request["seeds"])
-
-
-def _split_names(text: str | None) -> list[str] | None:
-    if text is None:
-        return None
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if not names:
-        raise UsageError(f"Expected names separated by commas, as in swap,double. Got {text!r}.")
-    return names

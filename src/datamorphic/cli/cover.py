@@ -12,7 +12,7 @@ from . import options as opt
 from . import tree_options
 from .console import print_json, print_line, print_text, print_written_files, redirect_user_output, write_rows
 from .exit_codes import ExitCode
-from .load import load_data, load_rows
+from .load import load_data, load_rows, load_space
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,9 +31,10 @@ def cover(
     fix: Annotated[Path | None, opt.option("FILE", "Write rows that cover what is missing to this CSV file.")] = None,
     show: Annotated[int, opt.option("N", "Number of leaves and mutants to list.", min=0)] = 5,
     offset: tree_options.Offset = "step",
-    constants: tree_options.Constants = "neighbours",
+    per_node: tree_options.PerNodeOption = "neighbours",
     joint: tree_options.Joint = None,
     tolerance: tree_options.Tolerance = None,
+    space: opt.SpaceFile = None,
     kind: opt.KindHints = None,
     feature_step: opt.StepHints = None,
     bounds: opt.BoundHints = None,
@@ -63,7 +64,7 @@ def cover(
     options: dict[str, Any] = {
         "target": target,
         "criterion": criterion.upper(),
-        **tree_options.parse_numbers(offset, constants),
+        **tree_options.parse_numbers(offset, per_node),
         "joint": joint,
         "tolerance": tolerance,
     }
@@ -71,12 +72,15 @@ def cover(
     gain, extra_rows = "", None
     with redirect_user_output():
         tree = tree_options.load_tree_model(model, trust)
+        described_space = load_space(space, rows, target, tree)
+        hints.validate_alone("cover", described_space)
         if surrogate or train is not None:  # fitted here, because --fix measures coverage twice
             background = None if train is None else load_data(train)
-            space = hints.infer_space(rows, target=target) if hints else None
-            tree = fit_surrogate_to_model(tree, rows, background, target=target, space=space)
+            if hints:
+                described_space = hints.infer_space(rows, target=target)
+            tree = fit_surrogate_to_model(tree, rows, background, target=target, space=described_space)
         else:
-            options |= hints.to_dict()
+            options |= {**hints.to_dict(), "space": described_space}
         coverage = measure(tree, rows, **options)
         if fix is not None:
             extra_rows = coverage.fix()

@@ -12,7 +12,7 @@ from ..runs.interrupts import Interrupts
 from . import options as opt
 from .console import prepare_output_files, print_json, print_line, print_text, redirect_user_output, write_exports
 from .exit_codes import ExitCode
-from .load import choose_model_and_data, load_data, load_system
+from .load import choose_model_and_data, load_data, load_named, load_system
 
 TABLE_ENDINGS = (".csv", ".parquet", ".pq", ".txt")
 FREDDIE_MAC_ENDING = ".txt"
@@ -40,6 +40,12 @@ def credit(
     outcome: Annotated[
         str | None, opt.option("VALUE", "The value of that column that means default, e.g. bad.")
     ] = None,
+    relation: Annotated[
+        list[str] | None,
+        opt.option(
+            "RELATION", "What is expected instead of HMR1 to HMR5: credit.HMR1 ..., or module:object. Repeatable."
+        ),
+    ] = None,
     promises: Annotated[
         Path | None, opt.option("FILE", "A promises file with lines such as 'credit_score: lowers default'.")
     ] = None,
@@ -58,6 +64,13 @@ def credit(
             "random_forest, neural_network, gradient_boosting, xgboost, lightgbm.",
         ),
     ] = "short",
+    no_constraints: Annotated[
+        bool, opt.flag("--no-constraints", "Do not train boosting models with monotone constraints too.")
+    ] = False,
+    test_share: Annotated[float, opt.option("SHARE", "The share of loans held out to test trained models.")] = 0.25,
+    repeats: Annotated[
+        int, opt.option("N", "How often each defaulted loan is used in training, since defaults are rare.", min=1)
+    ] = 3,
     repetitions: Annotated[
         int, opt.option("N", "How often models are trained, each time on another part of the loans.", min=1)
     ] = 5,
@@ -79,6 +92,9 @@ def credit(
     ] = "raise",
     budget: opt.Budget = None,
     trust: opt.Trust = False,
+    name: Annotated[
+        str | None, opt.option("TEXT", "What reports call the loans. The default is the name of DATA.")
+    ] = None,
     seed: opt.Seed = 0,
     verdict: Annotated[
         Path | None, opt.option("FILE", "Write the verdict as an HTML page that prints on one sheet.")
@@ -113,10 +129,14 @@ def credit(
             None if data_name is None else _load_loans(data_name, performance, invalid),
             target,
             outcome=outcome,
+            relations=[load_named(text) for text in relation] if relation else None,
             promises=promises,
             columns=_parse_columns(column),
             additive=additive,
             ladder=[name.strip() for name in ladder.split(",") if name.strip()],
+            constraints=not no_constraints,
+            test_share=test_share,
+            repeats=repeats,
             repetitions=repetitions,
             threshold=threshold,
             strong=strong,
@@ -125,7 +145,7 @@ def credit(
             budget=budget,
             seed=seed,
             trust=trust,
-            name=None if data_name is None else Path(data_name.removeprefix("data:")).name,
+            name=name or (None if data_name is None else Path(data_name.removeprefix("data:")).name),
         )
         if verdict is not None:
             result.to_verdict(verdict)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +14,7 @@ from ..runs.interrupts import Interrupts
 from . import options as opt
 from .console import prepare_output_files, print_json, print_line, print_text, record_calls, redirect_user_output
 from .exit_codes import ExitCode
-from .load import choose_model_and_data, load_data, load_system, to_absolute_path
+from .load import choose_model_and_data, load_data, load_space, load_system, to_absolute_path
 from .stores import RunNotice, format_store_option, open_store
 
 if TYPE_CHECKING:
@@ -27,6 +28,10 @@ PLAN_OPTIONS = ("walk_distance", "moves", "seeds", "seed", "target", "threshold"
 RUN_OPTIONS = ("strategy", "walks", "steps", "delta", "refine", "pool", "budget", "timeout", "batch")
 HINTS_KEY = "hints"
 CLASSES_KEY = "classes"
+SPACE_KEY = "space"
+NAME_KEY = "name"
+#: keys that a request has only if they were given: a run can only be resumed with the request it was stored with
+OPTIONAL_KEYS = (HINTS_KEY, CLASSES_KEY, SPACE_KEY, NAME_KEY)
 EXPLORE_HINTS = {"steps": "feature_steps"}  # `steps` of `dm.explore` are steps of a walk
 REQUEST_KEYS = ("model", "data", "subject", *PLAN_OPTIONS, *RUN_OPTIONS)
 
@@ -60,6 +65,7 @@ def explore(
     ] = None,
     labels: Annotated[str, opt.option("KIND", "How to read labels: auto, plain, hierarchy or multi.")] = "auto",
     budget: opt.Budget = None,
+    space: opt.SpaceFile = None,
     kind: opt.KindHints = None,
     feature_step: opt.StepHints = None,
     bounds: opt.BoundHints = None,
@@ -68,12 +74,14 @@ def explore(
     trust: opt.Trust = False,
     scalar: opt.Scalar = False,
     classes: opt.Classes = None,
+    name: opt.SystemName = None,
     batch: opt.Batch = None,
     workers: opt.Workers = None,
     engine: opt.EngineName = None,
     store: opt.StoreUrl = None,
     seed: opt.Seed = 0,
     plan: Annotated[bool, opt.flag("--plan", "Only estimate what each strategy would find and cost.")] = False,
+    trial: Annotated[int | None, opt.option("N", "With --plan: number of walks of the trial.", min=1)] = None,
     compare: Annotated[
         Path | None, opt.option("FILE", "A front saved earlier: report where the border moved. Exit with 1 if it did.")
     ] = None,
@@ -97,6 +105,8 @@ def explore(
     model, data_name = choose_model_and_data(model, inputs, subject, data, target)
     if plan and (save or html or compare):
         raise UsageError("--plan finds no front. Leave out --save, --html and --compare.")
+    if trial is not None and not plan:
+        raise UsageError("--trial is for the estimate of --plan. Add --plan, or leave it out.")
     prepare_output_files(save, html, record)
     baseline = Front.load(compare) if compare is not None else None
     if baseline is not None and threshold is None and jump is None and labels == "auto":
@@ -115,16 +125,22 @@ def explore(
         "jump": jump,
         "labels": labels,
         "scalar": scalar,
-        "moves": None if moves is None else [name.strip() for name in moves.split(",") if name.strip()],
+        "moves": opt.split_names(moves, "--moves"),
     }
-    if hints := opt.parse_hints(kind, feature_step, bounds, order).to_dict():
-        request[HINTS_KEY] = hints  # only if given: a run can only be resumed with the request it was stored with
-    if classes is not None:
-        request[CLASSES_KEY] = opt.parse_classes(classes)
+    request |= opt.collect_options(
+        **{
+            HINTS_KEY: opt.parse_hints(kind, feature_step, bounds, order).to_dict() or None,
+            CLASSES_KEY: opt.parse_classes(classes),
+            SPACE_KEY: space and os.path.abspath(space),
+            NAME_KEY: name,
+        }
+    )
     if plan:
         with redirect_user_output():
             system, frame, options = _load_request(request, trust)
-            estimate = plan_exploration(system, frame, walks, steps=20 if steps is None else steps, **options)
+            estimate = plan_exploration(
+                system, frame, walks, trial=trial, steps=20 if steps is None else steps, **options
+            )
         if as_json:
             names = ("subject", "walks", "best", "walk_distance", "step_factor", "options", "shares", "spent")
             document = {name: getattr(estimate, name) for name in names}
@@ -232,7 +248,7 @@ def _load_request(request: dict[str, Any], trust: bool) -> tuple[Any, Any, dict[
     """Return the system, the data, and the options that exploring and planning share."""
     system, options = load_system(request["model"], request["subject"], trust)
     frame = None if request["data"] is None else load_data(request["data"])
+    space = load_space(request.get(SPACE_KEY), frame, request["target"], system, options)
     options |= {EXPLORE_HINTS.get(name, name): hint for name, hint in request.get(HINTS_KEY, {}).items()}
-    if CLASSES_KEY in request:
-        options[CLASSES_KEY] = request[CLASSES_KEY]
-    return system, frame, {name: request[name] for name in PLAN_OPTIONS} | options
+    options |= {key: request[key] for key in (CLASSES_KEY, NAME_KEY) if key in request}
+    return system, frame, {name: request[name] for name in PLAN_OPTIONS} | options | {"space": space}

@@ -11,7 +11,7 @@ from ..errors import UsageError
 from . import options as opt
 from .console import prepare_output_files, print_json, print_line, print_text, redirect_user_output, write_exports
 from .exit_codes import ExitCode
-from .load import choose_model_and_data, load_data, load_system
+from .load import choose_model_and_data, load_data, load_space, load_system
 
 
 def fairness(
@@ -43,6 +43,7 @@ def fairness(
         float, opt.option("SHARE", "The smallest effect of a combination or a stand-in that is reported.")
     ] = 0.02,
     rows: Annotated[int, opt.option("N", "The largest number of people to look at.", min=50)] = 2_000,
+    space: opt.SpaceFile = None,
     kind: opt.KindHints = None,
     feature_step: opt.StepHints = None,
     bounds: opt.BoundHints = None,
@@ -55,6 +56,7 @@ def fairness(
     trust: opt.Trust = False,
     scalar: opt.Scalar = False,
     classes: opt.Classes = None,
+    name: opt.SystemName = None,
     seed: opt.Seed = 0,
     as_json: opt.Json = False,
 ) -> None:
@@ -94,15 +96,18 @@ def fairness(
         "feature_step": feature_step or [],
         "bounds": bounds or [],
         "order": order or [],
+        "space": space and str(space),
         "classes": classes,
+        "name": name,
         "trust": trust,
         "scalar": scalar,
     }
     with redirect_user_output():
         system, load_options = load_system(model, None, trust)
+        frame = load_data(data_name)
         result = run_fairness(
             system,
-            load_data(data_name),
+            frame,
             FairnessOptions(
                 protected=protected or (),
                 target=target,
@@ -115,8 +120,10 @@ def fairness(
                 rows=rows,
                 seed=seed,
                 classes=class_names,
+                space=load_space(space, frame, target, system, load_options),
                 hints=hints,
                 scalar=scalar,
+                name=name,
                 **load_options,
             ),
             request,

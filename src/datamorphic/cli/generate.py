@@ -19,7 +19,7 @@ from .console import (
     write_rows,
 )
 from .hunt import PROGRAM_PREFIX
-from .load import load_object
+from .load import load_named, load_object
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +38,13 @@ def generate(
         str, opt.option("NAME", "What chooses the groups: MT-RT (random), SFIDMT-ART, MT-BART, MT-IPART ...")
     ] = "SFIDMT-ART",
     n: Annotated[int, opt.option("N", "Number of groups.", min=1)] = 1000,
-    k: opt.Candidates = None,
+    k: opt.CandidateCount = None,
+    ratio: opt.Ratio = None,
+    tries: opt.Tries = None,
+    scaled: opt.Scaled = False,
+    joint: opt.JointDistance = False,
+    pool_criterion: opt.PoolCriterion = None,
+    pool_strategy: opt.PoolStrategy = None,
     out: Annotated[Path | None, opt.option("FILE", "Write the groups to this CSV or Parquet file.")] = None,
     seed: opt.Seed = 0,
     as_json: opt.Json = False,
@@ -58,10 +64,18 @@ def generate(
             f"Got {'neither' if of is None else 'both'}."
         )
     prepare_output_files(out)
+    options = opt.collect_options(
+        ratio=ratio,
+        tries=tries,
+        scaled=scaled or None,
+        joint=joint or None,
+        criterion=pool_criterion,
+        strategy=pool_strategy,
+    )
     with redirect_user_output():
-        relation = [_parse_limits(text) for text in domain or []] if of is None else _load_relation(of)
+        relation = [_parse_limits(text) for text in domain or []] if of is None else load_function_relation(of)
         start = time.perf_counter()
-        groups = generate_groups(relation, generator, n, seed, k=k)
+        groups = generate_groups(relation, load_named(generator), n, seed, k=k, **options)
         seconds = time.perf_counter() - start
         rows = _build_table(relation, groups)
         if out is not None:
@@ -84,7 +98,8 @@ def generate(
     print_written_files(out)
 
 
-def _load_relation(text: str) -> FunctionRelation:
+def load_function_relation(text: str) -> FunctionRelation:
+    """Return the relation that ``program:NAME/RELATION`` or ``module:object`` names."""
     from ..relations.function import FunctionRelation
 
     if text.startswith(PROGRAM_PREFIX):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,7 +14,7 @@ from ..errors import SystemFailed, UsageError
 from . import options as opt
 from .console import prepare_output_files, print_json, print_text, print_written_files, redirect_user_output
 from .exit_codes import ExitCode
-from .load import load_data, load_object, load_system
+from .load import load_candidates, load_data, load_named, load_object, load_space, load_system
 
 if TYPE_CHECKING:
     from ..relations.function import FunctionRelation
@@ -56,11 +57,22 @@ def hunt(
     stop_after: Annotated[
         str, opt.option("N", "End a trial after this many violations; 0 or all to collect them all.")
     ] = "1",
-    k: opt.Candidates = None,
+    k: opt.CandidateCount = None,
+    ratio: opt.Ratio = None,
+    tries: opt.Tries = None,
+    scaled: opt.Scaled = False,
+    joint: opt.JointDistance = False,
+    pool_criterion: opt.PoolCriterion = None,
+    pool_strategy: opt.PoolStrategy = None,
+    candidates: opt.CandidateSource = None,
+    published: opt.Published = None,
+    domains: opt.Domains = None,
+    selector_metric: opt.SelectorMetric = None,
     data: Annotated[
         str | None, opt.option("DATA", "For a model, its real inputs: a CSV or Parquet file, or data:NAME (data:iris).")
     ] = None,
     target: opt.Target = None,
+    space: opt.SpaceFile = None,
     promise: Annotated[
         list[str] | None,
         opt.option(
@@ -71,6 +83,11 @@ def hunt(
     ] = None,
     trust: opt.Trust = False,
     timeout: opt.Timeout = None,
+    batch: Annotated[
+        int | None, opt.option("N", "Largest number of groups executed at once.", min=1, panel=opt.COMPUTING_PANEL)
+    ] = None,
+    workers: opt.Workers = None,
+    engine: opt.EngineName = None,
     html: opt.HtmlFile = None,
     junit: opt.JunitFile = None,
     seed: opt.Seed = 0,
@@ -85,33 +102,51 @@ def hunt(
     model.skops --data loans.csv --target approved --promise "income: raises approved"
     """
     from ..hunting.api import hunt as run_hunt
+    from ..runs.engines import make_engine
 
     prepare_output_files(html, junit)
     try:
         violation_limit = None if stop_after == "all" else int(stop_after) or None
     except ValueError:
         raise UsageError(f"--stop-after is a number of violations, or all. Got {stop_after!r}.") from None
+    proposer_options = opt.collect_options(
+        ratio=ratio,
+        tries=tries,
+        scaled=scaled or None,
+        joint=joint or None,
+        criterion=pool_criterion,
+        strategy=pool_strategy,
+        domains=domains,
+        metric=selector_metric,
+        published=published,
+    )
     with redirect_user_output():
-        system, display_name, own_relations = _load_system_to_hunt(program_or_model, data, trust)
+        proposer_options |= opt.collect_options(candidates=load_candidates(candidates))
+        system, display_name, own_relations = _load_system_to_hunt(program_or_model, data, space, trust)
         chosen_relations = _load_relations(program_or_model, relations or [], own_relations, promise or [])
-        if promise and data is None:
+        if promise and data is None and space is None:
             raise UsageError("--promise is about the columns of a model. Add --data FILE.")
+        frame = None if data is None else load_data(data)
         if selector is not None and own_relations is not None:
             shared = system.shared()  # a selector gives the same sources to all relations
             chosen_relations = [shared.get(relation.name, relation) for relation in chosen_relations]
         result = run_hunt(
             system,
             chosen_relations,
-            generator,
-            selector,
+            None if generator is None else load_named(generator),
+            None if selector is None else load_named(selector),
             budget,
             trials,
             seed,
             stop_after=violation_limit,
             k=k,
-            data=None if data is None else load_data(data),
+            data=frame,
             target=target,
+            space=load_space(space, frame, target, system),
+            batch=batch,
+            engine=None if engine is None and workers is None else make_engine(engine, workers),
             timeout=timeout,
+            **proposer_options,
         )
         if display_name is not None:
             result = replace(result, name=display_name)
@@ -121,7 +156,7 @@ def hunt(
                 f"The most frequent error: {result.failure_message}"
             )
         if html is not None:
-            result.to_html(html, system=None if data is not None else system)
+            result.to_html(html, system=None if data is not None or space is not None else system)
         if junit is not None:
             result.to_junit(junit)
     if as_json:
@@ -136,12 +171,12 @@ def hunt(
 
 
 def _load_system_to_hunt(
-    text: str, data: str | None, trust: bool
+    text: str, data: str | None, space: Path | None, trust: bool
 ) -> tuple[Any, str | None, Mapping[str, FunctionRelation] | None]:
     """Return the system, its display name, and its own relations if it has any."""
     if text.startswith(PROGRAM_PREFIX):
-        if data is not None:
-            raise UsageError("A program has its own inputs. Leave --data out.")
+        if data is not None or space is not None:
+            raise UsageError("A program has its own inputs. Leave --data and --space out.")
         from ..data.programs import programs
 
         name, slash, mutant_id = text.removeprefix(PROGRAM_PREFIX).partition("/")
@@ -159,8 +194,8 @@ def _load_system_to_hunt(
             f"{text!r} is of type {type(system).__name__}, neither a function nor a model. Name one of them: "
             "module:function."
         )
-    if is_model and data is None:
-        raise UsageError(f"The inputs of the model {text!r} are not known. Add --data FILE.")
+    if is_model and data is None and space is None:
+        raise UsageError(f"The inputs of the model {text!r} are not known. Add --data FILE, or --space FILE.")
     if isinstance(system, str):
         from ..systems.wrap import wrap
 

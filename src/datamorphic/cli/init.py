@@ -21,6 +21,7 @@ def init(
     data: Annotated[str, opt.argument("DATA", "Typical inputs: a CSV or Parquet file, or data:NAME.")],
     target: opt.Target = None,
     out: Annotated[Path, opt.option("FILE", "The file to write.")] = Path("test_model.py"),
+    space: opt.SpaceFile = None,
     kind: opt.KindHints = None,
     feature_step: opt.StepHints = None,
     bounds: opt.BoundHints = None,
@@ -49,7 +50,9 @@ def init(
         if not is_model_file(model):
             load_object(model)  # from the current folder, and with errors that say what to do
         hints = opt.parse_hints(kind, feature_step, bounds, order)
-        draft = draft_system(model, data, target, out=out, trust=trust, load_data=load_data, hints=hints)
+        draft = draft_system(
+            model, data, target, out=out, trust=trust, load_data=load_data, hints=hints, space_file=space
+        )
     try:
         with open(out, "w" if force else "x", encoding="utf-8") as file:
             file.write(draft.text)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,7 +12,7 @@ from ..errors import UsageError
 from . import options as opt
 from .console import print_json, print_text, redirect_user_output
 from .exit_codes import ExitCode
-from .load import load_data, load_object, to_absolute_path
+from .load import load_data, load_object, load_space, to_absolute_path
 from .stores import RunNotice, format_store_option, open_store
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ def laws(
         str | None, opt.option("DATA", "A CSV or Parquet file, or data:NAME: check the moves derived from these data.")
     ] = None,
     target: Annotated[str | None, opt.option("COL", "The column of the data that holds the label.")] = None,
+    space: opt.SpaceFile = None,
     kind: opt.KindHints = None,
     feature_step: opt.StepHints = None,
     bounds: opt.BoundHints = None,
@@ -51,11 +54,12 @@ def laws(
         "data": to_absolute_path(data),
         "target": target,
         "examples": examples,
+        **opt.collect_options(space=space and os.path.abspath(space)),
     }
     with open_store(store) as run_store:
         notice = RunNotice(run_store, format_store_option(store), resumable=False)
         with redirect_user_output(), notice:
-            source = _load_source(system, subject, data, target, hints)
+            source = _load_source(system, subject, data, target, space, hints)
             report = check_laws(source, examples=examples, seed=seed, store=notice.make_keep_options(request))
         if as_json:
             print_json({**report.document(), "examples": examples, "run": notice.run})
@@ -67,18 +71,27 @@ def laws(
 
 
 def _load_source(
-    system: str | None, subject: str | None, data: str | None, target: str | None, hints: SpaceOptions
+    system: str | None,
+    subject: str | None,
+    data: str | None,
+    target: str | None,
+    space: Path | None,
+    hints: SpaceOptions,
 ) -> object:
     if hints and data is None:
         raise UsageError(f"Hints for columns ({', '.join(hints.to_dict())}) need --data FILE.")
     if target is not None and data is None:
         raise UsageError("--target names a column of --data, but no data are given. Add --data FILE.")
-    sources = [source for source in (system, subject, data) if source is not None]
+    sources = [source for source in (system, subject, data or space) if source is not None]
     if len(sources) != 1:
         raise UsageError(
-            "Say what to check, one of: a test system (module:Class), --subject NAME, or --data FILE. "
+            "Say what to check, one of: a test system (module:Class), --subject NAME, --data FILE, or --space FILE. "
             f"Got {len(sources)} of them."
         )
+    if space is not None:
+        described_space = load_space(space, None if data is None else load_data(data), target)
+        hints.validate_alone("laws", described_space)
+        return described_space
     if subject is not None:
         from ..data.subjects import subjects
 

@@ -5,16 +5,25 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from .._text import suggest_name
-from ..errors import UsageError
+from ..errors import DatamorphicError, UsageError
 from ..space.table_files import read_table
 from ..systems.missing_packages import build_missing_package_error
 from . import options as opt
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pandas as pd
+
+    from ..space.space import Space
+
+
+TABLE_ENDINGS = (".csv", ".parquet", ".pq")
 
 
 def load_object(text: str) -> Any:
@@ -44,6 +53,54 @@ def load_object(text: str) -> Any:
             raise UsageError(f"{module_name!r} has no {part!r}. {suggest_name(part, names)}")
         target = getattr(target, part)
     return target
+
+
+def load_named(text: str) -> Any:
+    """Return the object that ``module:object`` names; another text is a name that the package knows."""
+    return load_object(text) if ":" in text else text
+
+
+def load_candidates(text: str | None) -> Any:
+    """Return the candidates of a selector: the rows of a CSV or Parquet file, or the name of a generator."""
+    if text is None or not (os.path.exists(text) or text.lower().endswith(TABLE_ENDINGS)):
+        return text
+    return read_table(text).to_numpy()
+
+
+def load_space(
+    file: Path | str | None,
+    frame: pd.DataFrame | None,
+    target: str | None = None,
+    system: Any = None,
+    options: Mapping[str, Any] | None = None,
+) -> Space | None:
+    """Return the space that a file describes, completed from data; None without a file.
+
+    Columns that neither the file nor `system`, wrapped with `options`, names are not inputs.
+    """
+    if file is None:
+        return None
+    from ..space.description import read_description
+
+    description = read_description(file)
+    if frame is None:
+        return description.build()
+    others = [name for name in frame.columns if name != target and name not in description.features]
+    inputs = _find_input_names(system, options or {}) if others and system is not None else None
+    if inputs is not None:
+        frame = frame.drop(columns=[name for name in others if name not in inputs])
+    return description.infer(frame, target)
+
+
+def _find_input_names(system: Any, options: Mapping[str, Any]) -> list[str] | None:
+    """Return the columns that a model was fitted on; None if it does not say."""
+    names = getattr(system, "columns", None)
+    if names is None:
+        from ..systems.wrap import wrap
+
+        with suppress(DatamorphicError):  # whoever uses the system reports what is wrong with it
+            names = getattr(wrap(system, **options), "columns", None)
+    return None if names is None else [str(name) for name in names]
 
 
 def choose_model_and_data(

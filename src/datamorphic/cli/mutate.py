@@ -12,7 +12,7 @@ from ..errors import UsageError
 from . import options as opt
 from .console import prepare_output_files, print_json, print_text, print_written_files, redirect_user_output
 from .exit_codes import ExitCode
-from .load import choose_model_and_data, load_data, load_learner, load_object
+from .load import choose_model_and_data, load_data, load_learner, load_named, load_object
 
 
 def mutate(
@@ -30,7 +30,9 @@ def mutate(
     like: opt.LikeLearner = None,
     relation: Annotated[
         list[str] | None,
-        opt.option("RELATION", "A relation by name (MR-1.1). Repeatable. The default is all that must hold."),
+        opt.option(
+            "RELATION", "A relation by name (MR-1.1), or module:object. Repeatable. The default is all that must hold."
+        ),
     ] = None,
     operator: Annotated[
         list[str] | None,
@@ -38,6 +40,7 @@ def mutate(
     ] = None,
     limit: Annotated[int | None, opt.option("N", "Try at most N mutants, drawn at random.", min=1)] = None,
     cases: opt.InputCount = 300,
+    rows: Annotated[int, opt.option("N", "Largest number of rows of a random training set.", min=1)] = 50,
     compared: Annotated[
         int, opt.option("N", "Number of inputs on which to compare labels with the original.", min=1)
     ] = 1000,
@@ -48,6 +51,7 @@ def mutate(
         float | None, opt.option("SHARE", "Exit with 1 if a smaller share than this is killed, e.g. 0.9.", min=0, max=1)
     ] = None,
     timeout: Annotated[float | None, opt.option("SECONDS", "Seconds per mutant.")] = None,
+    memory: Annotated[str, opt.option("SIZE", "Memory per mutant, e.g. 512MB.")] = "1GB",
     fresh: Annotated[bool, opt.flag("--fresh", "Run every mutant in a new process: slower and safer.")] = False,
     workers: opt.Workers = None,
     html: opt.HtmlFile = None,
@@ -68,7 +72,7 @@ def mutate(
     with redirect_user_output():
         mutation = run_mutants(
             _load_program(program),
-            relation or "auto",
+            [load_named(name) for name in relation] if relation else "auto",
             operator or "all",
             limit,
             seed,
@@ -78,10 +82,12 @@ def mutate(
             target=target,
             inputs=cases,
             compared=compared,
+            rows=rows,
             rival=rival,
             workers=workers or 1,
             timeout=timeout,
             fresh=fresh,
+            memory=opt.parse_size(memory, "--memory"),
         )
         if html is not None:
             mutation.to_html(html)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,7 +21,7 @@ from .console import (
     write_exports,
 )
 from .exit_codes import ExitCode
-from .load import load_data, load_system, to_absolute_path
+from .load import load_data, load_space, load_system, to_absolute_path
 from .stores import RunNotice, format_store_option, open_store
 from .tree_options import load_tree_model
 
@@ -51,6 +52,7 @@ OPTIMISE_OPTIONS = (
     "seed",
 )
 OPTIMISE_REQUEST_KEYS = ("model", "subject", "tests", "tree", *OPTIMISE_OPTIONS)
+OPTIONAL_OPTIMISE_KEYS = ("space", "name")
 
 
 def optimise(
@@ -106,6 +108,8 @@ def optimise(
         float | None,
         opt.option("VALUE", "For mutation_score of trees that answer numbers: the difference that counts."),
     ] = None,
+    space: opt.SpaceFile = None,
+    name: opt.SystemName = None,
     budget: opt.Budget = None,
     timeout: opt.Timeout = None,
     trust: opt.Trust = False,
@@ -146,14 +150,15 @@ def optimise(
         "remove_ratio": remove_ratio,
         "change_rate": change_rate,
         "patience": patience,
-        "datamorphisms": _split_names(datamorphisms),
-        "filters": _split_names(filters),
+        "datamorphisms": opt.split_names(datamorphisms, "--datamorphisms"),
+        "filters": opt.split_names(filters, "--filters"),
         "tolerance": tolerance,
         "target": target,
         "budget": budget,
         "timeout": timeout,
         "batch": batch,
         "seed": seed,
+        **opt.collect_options(space=space and os.path.abspath(space), name=name),
     }
     with open_store(store) as run_store, record_calls(record):
         run_optimisation(
@@ -183,6 +188,8 @@ def run_optimisation(
     store_option: str = "",
 ) -> None:
     """Optimise as a request says, or resume a run, and print what was gained."""
+    import pandas as pd
+
     from ..synthesis.optimisation.api import optimise as improve_tests
 
     notice = RunNotice(store, store_option)
@@ -191,7 +198,9 @@ def run_optimisation(
         system, options = load_system(request["model"], request["subject"], trust)
         tests = None if request["tests"] is None else _load_tests(request["tests"], system)
         tree = None if request["tree"] is None else load_tree_model(request["tree"], trust)
-        options |= {name: request[name] for name in OPTIMISE_OPTIONS}
+        frame = tests if isinstance(tests, pd.DataFrame) else None
+        space = load_space(request.get("space"), frame, request["target"], system, options)
+        options |= {name: request[name] for name in OPTIMISE_OPTIONS} | {"name": request.get("name"), "space": space}
         result = improve_tests(system, tests=tests, tree=tree, engine=engine, store=keep, **options)
         if save is not None:
             result.tests.save(save)
@@ -206,10 +215,6 @@ def run_optimisation(
         notice.print_end()
     if result.interrupted:
         raise typer.Exit(ExitCode.INTERRUPTED)
-
-
-def _split_names(text: str | None) -> list[str] | None:
-    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _load_tests(text: str, system: object) -> TestSet | pd.DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -16,20 +17,31 @@ if TYPE_CHECKING:
     from ..space.options import SpaceOptions
 
 
-def option(metavar: str, text: str, *names: str, min: float | None = None, max: float | None = None) -> Any:
-    """Declare an option: the placeholder of its value, its help, and its name if the parameter has another."""
-    return typer.Option(*names, metavar=metavar, help=text, min=min, max=max)
+#: groups of options in the help of a command
+COLUMNS_PANEL = "Columns of the data"
+PROPOSER_PANEL = "Generator and selector"
+COMPUTING_PANEL = "Computing and keeping runs"
+FILES_PANEL = "Files to write"
 
 
-def flag(name: str, text: str) -> Any:
+def option(
+    metavar: str, text: str, *names: str, min: float | None = None, max: float | None = None, panel: str | None = None
+) -> Any:
+    """Declare an option: the placeholder of its value, its help, its name if the parameter has another, and its group."""
+    return typer.Option(*names, metavar=metavar, help=text, min=min, max=max, rich_help_panel=panel)
+
+
+def flag(name: str, text: str, panel: str | None = None) -> Any:
     """Declare an option without a value."""
-    return typer.Option(name, help=text)
+    return typer.Option(name, help=text, rich_help_panel=panel)
 
 
 def argument(metavar: str, text: str) -> Any:
     """Declare an argument: its placeholder and its help."""
     return typer.Argument(metavar=metavar, help=text)
 
+
+SIZE_UNITS = {"": 1, "B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}  # in bytes
 
 Seed = Annotated[int, option("N", "Seed of the random numbers. The same seed gives the same result.", min=0)]
 Json = Annotated[bool, flag("--json", "Print one JSON document on stdout and nothing else.")]
@@ -52,30 +64,61 @@ Classes = Annotated[
     option("A,B,...", "The names of the classes, in the order of the scores that MODEL answers, e.g. no,yes."),
 ]
 Scalar = Annotated[bool, flag("--scalar", "MODEL is a function of one case: its features by name, or one dict.")]
+SystemName = Annotated[
+    str | None, option("TEXT", "What reports call the system under test. The default is its own name.")
+]
 
 # -- how columns are read ----------------------------------------------------------------------------------------------
 
+SpaceFile = Annotated[
+    Path | None,
+    option(
+        "FILE",
+        "A TOML, YAML or JSON file that describes the inputs: kinds, bounds, steps, categories and constraints. What it does "
+        "not say is inferred from the data.",
+        panel=COLUMNS_PANEL,
+    ),
+]
 KindHints = Annotated[
     list[str] | None,
-    option("COL=KIND", "Read a column as continuous, integer, categorical or text, e.g. age=integer. Repeatable."),
+    option(
+        "COL=KIND",
+        "Read a column as continuous, integer, categorical or text, e.g. age=integer. Repeatable.",
+        panel=COLUMNS_PANEL,
+    ),
 ]
-StepHints = Annotated[list[str] | None, option("COL=STEP", "The smallest change of a column, e.g. age=3. Repeatable.")]
+StepHints = Annotated[
+    list[str] | None,
+    option("COL=STEP", "The smallest change of a column, e.g. age=3. Repeatable.", panel=COLUMNS_PANEL),
+]
 BoundHints = Annotated[
     list[str] | None,
-    option("COL=LOW:HIGH", "The range of a column, e.g. age=20:80; age=20: has no upper limit. Repeatable."),
+    option(
+        "COL=LOW:HIGH",
+        "The range of a column, e.g. age=20:80; age=20: has no upper limit. Repeatable.",
+        panel=COLUMNS_PANEL,
+    ),
 ]
 OrderHints = Annotated[
     list[str] | None,
-    option("COL=A,B,...", "The categories of a column in their order, e.g. card=Blue,Gold. Repeatable."),
+    option(
+        "COL=A,B,...",
+        "The categories of a column in their order, e.g. card=Blue,Gold. Repeatable.",
+        panel=COLUMNS_PANEL,
+    ),
 ]
 
 # -- computing and keeping runs ----------------------------------------------------------------------------------------
 
 Budget = Annotated[str | None, option("BUDGET", 'Time or model calls to spend: "1m", "30s", "10000 runs".')]
-Batch = Annotated[int | None, option("N", "Rows per model call. Use fewer for slow systems with many workers.", min=1)]
-Workers = Annotated[int | None, option("N", "Number of processes. The default is 1.", min=1)]
+Batch = Annotated[
+    int | None,
+    option("N", "Rows per model call. Use fewer for slow systems with many workers.", min=1, panel=COMPUTING_PANEL),
+]
+Workers = Annotated[int | None, option("N", "Number of processes. The default is 1.", min=1, panel=COMPUTING_PANEL)]
 EngineName = Annotated[
-    str | None, option("ENGINE", "Where to compute: serial, processes, threads, or dask://host:port.")
+    str | None,
+    option("ENGINE", "Where to compute: serial, processes, threads, or dask://host:port.", panel=COMPUTING_PANEL),
 ]
 StoreUrl = Annotated[
     str | None,
@@ -83,15 +126,18 @@ StoreUrl = Annotated[
         "URL",
         "Where to keep runs: a file, postgresql://..., or none. The default is $DATAMORPHIC_STORE, else a file in your "
         "data folder.",
+        panel=COMPUTING_PANEL,
     ),
 ]
 
 # -- files to write ----------------------------------------------------------------------------------------------------
 
-HtmlFile = Annotated[Path | None, option("FILE", "Write an HTML report to this file.")]
-JunitFile = Annotated[Path | None, option("FILE", "Write a JUnit XML file for CI servers.")]
-RecordFile = Annotated[Path | None, option("FILE", "Record this call as a script, on test systems only.")]
-FrontFile = Annotated[Path | None, option("FILE", "Write the front to this Parquet file.")]
+HtmlFile = Annotated[Path | None, option("FILE", "Write an HTML report to this file.", panel=FILES_PANEL)]
+JunitFile = Annotated[Path | None, option("FILE", "Write a JUnit XML file for CI servers.", panel=FILES_PANEL)]
+RecordFile = Annotated[
+    Path | None, option("FILE", "Record this call as a script, on test systems only.", panel=FILES_PANEL)
+]
+FrontFile = Annotated[Path | None, option("FILE", "Write the front to this Parquet file.", panel=FILES_PANEL)]
 
 # -- learners and generators -------------------------------------------------------------------------------------------
 
@@ -103,7 +149,76 @@ LikeLearner = Annotated[
     option("CLASS", "The scikit-learn class whose algorithm it implements, e.g. sklearn.naive_bayes:GaussianNB."),
 ]
 InputCount = Annotated[int, option("N", "Number of inputs per relation.", "--inputs", min=1)]
-Candidates = Annotated[int | None, option("N", "Number of candidates per group.", min=1)]
+CandidateCount = Annotated[int | None, option("N", "Number of candidates per group.", min=1, panel=PROPOSER_PANEL)]
+Ratio = Annotated[
+    float | None,
+    option(
+        "VALUE",
+        "For RRT: the share of the domain that zones around executed inputs cover together, e.g. 1.5.",
+        panel=PROPOSER_PANEL,
+    ),
+]
+Tries = Annotated[
+    int | None,
+    option("N", "For RRT: number of draws after which the farthest input is used.", min=1, panel=PROPOSER_PANEL),
+]
+Scaled = Annotated[
+    bool, flag("--scaled", "Compare distances as shares of the domains of the inputs.", panel=PROPOSER_PANEL)
+]
+JointDistance = Annotated[
+    bool, flag("--joint", "For SFIDMT-ART: the nearest executed group counts as a whole.", panel=PROPOSER_PANEL)
+]
+PoolCriterion = Annotated[
+    str | None,
+    option(
+        "NAME",
+        "For MT-ART: the distance to the pool that counts: Min, Avg or Max.",
+        "--criterion",
+        panel=PROPOSER_PANEL,
+    ),
+]
+PoolStrategy = Annotated[
+    int | None,
+    option(
+        "1|2",
+        "For MT-ART: distances to the pool (1) or within the group (2) come first.",
+        "--strategy",
+        panel=PROPOSER_PANEL,
+    ),
+]
+CandidateSource = Annotated[
+    str | None,
+    option(
+        "NAME|FILE",
+        "For selectors: the generator that makes the candidates, or a CSV or Parquet file with candidates, one per row.",
+        panel=PROPOSER_PANEL,
+    ),
+]
+Published = Annotated[
+    bool | None,
+    typer.Option(
+        "--published/--fair",
+        help="For selectors: choose as published, or so that no relation starves. The name of the selector says the default.",
+        rich_help_panel=PROPOSER_PANEL,
+    ),
+]
+Domains = Annotated[
+    str | None,
+    option(
+        "refuse|meet",
+        "For selectors: whether relations with different domains are refused, or meet in what they share.",
+        panel=PROPOSER_PANEL,
+    ),
+]
+SelectorMetric = Annotated[
+    str | None,
+    option(
+        "NAME",
+        "For selectors: the distance of inputs: euclidean, or jaccard for inputs that are sets of values.",
+        "--metric",
+        panel=PROPOSER_PANEL,
+    ),
+]
 
 
 def parse_hints(
@@ -157,6 +272,30 @@ def _parse_order(text: str) -> tuple[str, list[str | float]]:
         return name.strip(), [_parse_number(label, "--order", "") for label in labels]
     except UsageError:
         return name.strip(), [*labels]
+
+
+def collect_options(**values: Any) -> dict[str, Any]:
+    """Return the options that were given."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def split_names(text: str | None, option: str) -> list[str] | None:
+    """Return the names in a list that is separated by commas."""
+    if text is None:
+        return None
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise UsageError(f"{option} takes names separated by commas, as in swap,double. Got {text!r}.")
+    return names
+
+
+def parse_size(text: str, option: str) -> int:
+    """Return a size of memory in bytes: ``512MB``, ``1.5 GB`` or a number of bytes."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(|[kMG]?B)\s*", text, re.IGNORECASE)
+    size = 0 if match is None else int(float(match[1]) * SIZE_UNITS[match[2].upper()])
+    if size < 1:
+        raise UsageError(f"{option} takes a size, as in 512MB or 1GB. Got {text!r}.")
+    return size
 
 
 def parse_classes(text: str | None) -> list[str | float] | None:

@@ -14,11 +14,11 @@ import typer
 from .._text import pluralize
 from ..errors import StoreError, UntrustedError, UsageError
 from . import options as opt
-from .combine import COMBINE_REQUEST_KEYS, run_combination_request
+from .combine import COMBINE_REQUEST_KEYS, OPTIONAL_COMBINE_KEYS, run_combination_request
 from .console import make_console, prepare_output_files, print_json, print_line, print_table
 from .exit_codes import ExitCode
-from .explore import CLASSES_KEY, HINTS_KEY, REQUEST_KEYS, run_exploration
-from .optimise import OPTIMISE_REQUEST_KEYS, run_optimisation
+from .explore import HINTS_KEY, OPTIONAL_KEYS, REQUEST_KEYS, run_exploration
+from .optimise import OPTIMISE_REQUEST_KEYS, OPTIONAL_OPTIMISE_KEYS, run_optimisation
 from .script import REQUEST_KEYS as SCRIPT_KEYS
 from .script import run_script
 from .stores import find_missing_default_store, format_store_option, open_required_store
@@ -52,6 +52,8 @@ REPEATED_OPTIONS = [
     "baseline",
     "reference",
     "budget",
+    "space",
+    "name",
 ]
 #: stored parameters that mean nothing to a reader: the request itself, and the name of the folder with copies of files
 HIDDEN_PARAMETERS = ("words", "backup")
@@ -204,17 +206,26 @@ def resume(
             request = _validate_script_request(request, run_store, run, trust)
             run_script(request, run_store, **resume_options)
         elif stored_run.verb == "combine":
-            request = _validate_request(request, run_store, run, trust, COMBINE_REQUEST_KEYS, has_model_files=False)
+            request = _validate_request(
+                request,
+                run_store,
+                run,
+                trust,
+                COMBINE_REQUEST_KEYS,
+                optional_keys=OPTIONAL_COMBINE_KEYS,
+                has_model_files=False,
+            )
             run_combination_request(request, run_store, **resume_options)
         elif stored_run.verb == "study":
             request = _validate_request(request, run_store, run, trust, STUDY_REQUEST_KEYS)
             run_study(request, run_store, **resume_options)
         elif stored_run.verb == "optimise":
-            request = _validate_request(request, run_store, run, trust, OPTIMISE_REQUEST_KEYS)
+            request = _validate_request(
+                request, run_store, run, trust, OPTIMISE_REQUEST_KEYS, optional_keys=OPTIONAL_OPTIMISE_KEYS
+            )
             run_optimisation(request, run_store, trust=trust, **resume_options)
         else:
-            optional_keys = (HINTS_KEY, CLASSES_KEY)
-            request = _validate_request(request, run_store, run, trust, REQUEST_KEYS, optional_keys=optional_keys)
+            request = _validate_request(request, run_store, run, trust, REQUEST_KEYS, optional_keys=OPTIONAL_KEYS)
             run_exploration(request, run_store, trust=trust, **resume_options)
 
 
@@ -437,7 +448,7 @@ def build_repeat_arguments(run: Run) -> list[str]:
     if run.verb == "combine":
         lists = {name: ",".join(request[name]) for name in ("datamorphisms", "filters") if request.get(name)}
         model = [str(request["model"])] if request.get("model") else []
-        return [*model, *format_options(request | lists, *COMBINE_REQUEST_KEYS[1:])]
+        return [*model, *format_options(request | lists, *COMBINE_REQUEST_KEYS[1:], *OPTIONAL_COMBINE_KEYS)]
     argument_names = ["model"] if run.verb == "laws" else ["model", "data"]
     option_names = ["subject", "data"] if run.verb == "laws" else ["subject"]
     arguments = [str(request[name]) for name in argument_names if request.get(name)]

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from . import options as opt
 from . import tree_options
 from .console import print_json, print_line, print_text, print_written_files, redirect_user_output, write_rows
-from .load import load_data, load_rows
+from .load import load_data, load_rows, load_space
 
 
 def select(
@@ -21,10 +21,11 @@ def select(
     minimal: Annotated[
         bool, opt.flag("--minimal", "Search for the smallest set of rows instead of a random one.")
     ] = False,
-    offset: tree_options.Offset = "step",
-    constants: tree_options.Constants = "neighbours",
+    offset: tree_options.SelectOffset = "step",
+    per_node: tree_options.PerNodeOption = "neighbours",
     joint: tree_options.Joint = None,
     tolerance: tree_options.Tolerance = None,
+    space: opt.SpaceFile = None,
     kind: opt.KindHints = None,
     feature_step: opt.StepHints = None,
     bounds: opt.BoundHints = None,
@@ -45,19 +46,21 @@ def select(
 
     tree_options.prepare_other_files([model, inputs or data, train], out, html)
     options: dict[str, Any] = {
-        **tree_options.parse_numbers(offset, constants),
+        **tree_options.parse_numbers(offset, per_node),
         **opt.parse_hints(kind, feature_step, bounds, order).to_dict(),
     }
     with redirect_user_output():
+        tree, rows = tree_options.load_tree_model(model, trust), load_rows(inputs, data)
         selection = select_rows(
-            tree_options.load_tree_model(model, trust),
-            load_rows(inputs, data),
+            tree,
+            rows,
             criterion.upper(),
             target,
             minimal,
             seed,
             joint=joint,
             tolerance=tolerance,
+            space=load_space(space, rows, target, tree),
             surrogate=surrogate if train is None else load_data(train),
             **options,
         )

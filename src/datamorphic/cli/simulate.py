@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from .._text import pluralize
 from ..errors import UsageError
 from . import options as opt
-from .console import prepare_output_files, print_json, print_line, print_text, print_written_files
+from .console import prepare_output_files, print_json, print_line, print_text, print_written_files, redirect_user_output
+from .generate import load_function_relation
+from .load import load_candidates, load_named
 
 if TYPE_CHECKING:
     from ..hunting.simulation import Simulation
@@ -29,6 +31,13 @@ def simulate(
     selector: Annotated[
         list[str] | None, opt.option("NAME", "A selector among relations, e.g. MRGS-ART. Repeat it to compare several.")
     ] = None,
+    relation: Annotated[
+        list[str] | None,
+        opt.option(
+            "RELATION",
+            "A relation of yours that makes the follow-ups: program:NAME/RELATION, or module:object. Repeatable with --selector.",
+        ),
+    ] = None,
     relations: Annotated[
         int, opt.option("N", "With --selector: number of relations, with 1, 2 and 3 follow-ups in turn.", min=1)
     ] = 3,
@@ -37,8 +46,20 @@ def simulate(
     ] = 0,
     budget: Annotated[int | None, opt.option("N", "Largest number of groups per trial.", min=1)] = None,
     boxes: Annotated[int, opt.option("N", "Number of boxes of a point region.", min=1)] = 50,
-    k: opt.Candidates = None,
-    workers: Annotated[int | None, opt.option("N", "Number of trials computed in parallel.", min=1)] = None,
+    k: opt.CandidateCount = None,
+    ratio: opt.Ratio = None,
+    tries: opt.Tries = None,
+    scaled: opt.Scaled = False,
+    joint: opt.JointDistance = False,
+    pool_criterion: opt.PoolCriterion = None,
+    pool_strategy: opt.PoolStrategy = None,
+    candidates: opt.CandidateSource = None,
+    published: opt.Published = None,
+    domains: opt.Domains = None,
+    selector_metric: opt.SelectorMetric = None,
+    workers: Annotated[
+        int | None, opt.option("N", "Number of trials computed in parallel.", min=1, panel=opt.COMPUTING_PANEL)
+    ] = None,
     html: opt.HtmlFile = None,
     seed: opt.Seed = 0,
     as_json: opt.Json = False,
@@ -60,13 +81,33 @@ def simulate(
     if generator and selector:
         raise UsageError("Compare generators or selectors, not both. Leave out --generator or --selector.")
     prepare_output_files(html)
-    options: dict[str, Any] = {} if k is None else {"k": k}
+    options = opt.collect_options(
+        k=k,
+        ratio=ratio,
+        tries=tries,
+        scaled=scaled or None,
+        joint=joint or None,
+        criterion=pool_criterion,
+        strategy=pool_strategy,
+        domains=domains,
+        metric=selector_metric,
+        published=published,
+    )
+    with redirect_user_output():
+        options |= opt.collect_options(candidates=load_candidates(candidates))
+        own_relations = [load_function_relation(name) for name in relation or ()]
+        shape = load_named(region)
+        names = [load_named(name) for name in selector or generator or ["SFIDMT-ART"]]
     if selector:
-        options["relation"] = make_mixed_relations(relations, dimension)
+        options["relation"] = own_relations or make_mixed_relations(relations, dimension)
+    elif len(own_relations) > 1:
+        raise UsageError("Several relations need --selector. Add it, or give --relation once.")
+    elif own_relations:
+        options["relation"] = own_relations[0]
     simulations = [
         run_simulation(
             name,
-            region,
+            shape,
             rate,
             dimension,
             scenario=scenario,
@@ -79,7 +120,7 @@ def simulate(
             workers=workers,
             **options,
         )
-        for name in selector or generator or ["SFIDMT-ART"]
+        for name in names
     ]
     if html is not None:
         write_page(build_simulation_page(*simulations), html)

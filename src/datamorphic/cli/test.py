@@ -12,7 +12,7 @@ from ..errors import UsageError
 from . import options as opt
 from .console import prepare_output_files, print_json, print_line, print_text, redirect_user_output, write_exports
 from .exit_codes import ExitCode
-from .load import choose_model_and_data, load_data, load_system, to_absolute_path
+from .load import choose_model_and_data, load_data, load_space, load_system, to_absolute_path
 from .startup import measure_startup
 from .stores import RunNotice, format_store_option, open_store
 
@@ -62,6 +62,7 @@ def test(
     fail_on: Annotated[
         str, opt.option("LEVEL", "Exit with 1 from this level on: fault, concern, advice or never.")
     ] = "concern",
+    space: opt.SpaceFile = None,
     kind: opt.KindHints = None,
     feature_step: opt.StepHints = None,
     bounds: opt.BoundHints = None,
@@ -84,6 +85,7 @@ def test(
     trust: opt.Trust = False,
     scalar: opt.Scalar = False,
     classes: opt.Classes = None,
+    name: opt.SystemName = None,
     seed: opt.Seed = 0,
     as_json: opt.Json = False,
 ) -> None:
@@ -136,12 +138,15 @@ def test(
         "batch": batch,
         "scalar": scalar,
         "classes": class_names,
+        "space": space and str(space),
+        "name": name,
         **hints.to_dict(),
     }
     stored_request = request | {
         "model": to_absolute_path(model),
         "data": to_absolute_path(data_name),
         "reference": to_absolute_path(reference),
+        "space": to_absolute_path(request["space"]),
         "seed": seed,
         "budget": budget,
     }
@@ -149,9 +154,14 @@ def test(
         notice = RunNotice(run_store, format_store_option(store), resumable=False)
         with redirect_user_output(), notice:
             system, options = load_system(model, subject, trust)
+            frame = None if data_name is None else load_data(data_name)
+            described_space = load_space(space, frame, target, system, options)
+            if described_space is not None and frame is not None:  # for the file that --pytest writes
+                names = {*described_space.names, *(placed.block.name for placed in described_space.blocks)}
+                request["space_columns"] = [name for name in frame.columns if name in names]
             result = run_audit(
                 system,
-                None if data_name is None else load_data(data_name),
+                frame,
                 AuditOptions(
                     target=target,
                     protected=protected or (),
@@ -163,6 +173,7 @@ def test(
                     tolerance=tolerance,
                     reference=None if reference is None else load_data(reference),
                     only=only or (),
+                    space=described_space,
                     hints=hints,
                     engine=make_engine(engine, workers),
                     timeout=timeout,
@@ -170,6 +181,7 @@ def test(
                     store=notice.make_keep_options(stored_request),
                     scalar=scalar,
                     classes=class_names,
+                    name=name,
                     request=request,
                     start_time=start,
                     **options,

@@ -27,9 +27,22 @@ Offset = Annotated[
         "OFFSET", "For BVA, the distance to a limit: step, unit, or a share of the spacing of values, e.g. 0.5."
     ),
 ]
-Constants = Annotated[
+SelectOffset = Annotated[
     str,
-    opt.option("CONSTANTS", "For DTMT, the constants to put into a decision: neighbours, at most N of them, or all."),
+    opt.option(
+        "OFFSET",
+        "For BVA, the distance to a limit: step, unit, or a share of the spacing of values, e.g. 0.5; or beyond, to draw values "
+        "beyond the limits.",
+    ),
+]
+PerNodeOption = Annotated[
+    str,
+    opt.option(
+        "CONSTANTS",
+        "For DTMT, the constants to put into a decision: neighbours, at most N of them, or all.",
+        "--per-node",
+        "--constants",
+    ),
 ]
 Joint = Annotated[
     bool | None,
@@ -61,13 +74,13 @@ def load_tree_model(text: str | None, trust: bool) -> Any:
     return system
 
 
-def parse_numbers(offset: str, constants: str) -> dict[str, Any]:
-    """Return ``--offset``, a share or a name, and ``--constants``, a number, a name or all, as arguments."""
-    arguments: dict[str, Any] = {"offset": offset, "per_node": None if constants == "all" else constants}
+def parse_numbers(offset: str, per_node: str) -> dict[str, Any]:
+    """Return ``--offset``, a share or a name, and ``--per-node``, a number, a name or all, as arguments."""
+    arguments: dict[str, Any] = {"offset": offset, "per_node": None if per_node == "all" else per_node}
     with suppress(ValueError):
         arguments["offset"] = float(offset)
     with suppress(ValueError):
-        arguments["per_node"] = int(constants)
+        arguments["per_node"] = int(per_node)
     return arguments
 
 

@@ -23,6 +23,7 @@ from ...morphisms.subject import DEFAULT_SEED_CASES, SubjectUnderTest, build_sub
 from ...morphisms.system import has_morphisms
 from ...reporting.python_code import format_comment, format_path
 from ...runs.driver import drive
+from ...space.description import read_space
 from ...space.features import Feature
 from ...space.options import SpaceOptions
 from ...space.points import Points
@@ -75,6 +76,7 @@ def draft_system(
     trust: bool = False,
     progress: bool | None = None,
     hints: SpaceOptions | None = None,
+    space_file: FilePath | None = None,
     load_data: Callable[[str], pd.DataFrame] = read_table,
 ) -> Draft:
     """Draft a test system for a model from data, as a file that pytest can run.
@@ -84,7 +86,8 @@ def draft_system(
 
     `model` is the path of a model file or ``"module:object"``, so that the file can load the model. `data` is a CSV or
     Parquet file with typical inputs, or another text that `load_data` turns into a frame. Both are named relative to
-    `out`, the path of the file. With `trust`, a pickled model may be loaded, now and by the file.
+    `out`, the path of the file. With `trust`, a pickled model may be loaded, now and by the file. A `space_file`, as for
+    `read_space`, describes the space instead of `hints`, and is read by the file again.
     """
     for name, argument, expected in (
         ("model", model, "a model file or module:object"),
@@ -104,8 +107,13 @@ def draft_system(
         subject, scalar = _build_subject(loaded_model, frame, target, trust)
     inputs = frame[list(subject.seeds.space.names)]
     _reject_dates(inputs)
-    features = _infer_features(inputs, hints or SpaceOptions())
-    space = Space(features, dtypes={name: inputs[name].dtype for name in inputs.columns})
+    if space_file is None:
+        features = _infer_features(inputs, hints or SpaceOptions())
+        space = Space(features, dtypes={name: inputs[name].dtype for name in inputs.columns})
+    else:
+        space = read_space(space_file, inputs)
+        (hints or SpaceOptions()).validate_alone("init", space)
+        features = list(space.features)
     subject.sut.space = space
     rng = np.random.default_rng(0)
     identifiers = find_identifiers(space.points(inputs))
@@ -131,6 +139,9 @@ def draft_system(
         commands=_format_commands(file.stem, name),
         features=[line for feature in features for line in format_feature(feature, inputs[feature.name])],
         dtypes=has_other_dtypes(space, inputs),
+        space_code=""
+        if space_file is None
+        else f"dm.read_space({format_path(os.fspath(space_file), file.parent)}, ROWS[{[*inputs.columns]!r}])",
         seeds=DEFAULT_SEED_CASES,
         silent=silent,
         tolerance=format_literal(trial.tolerance) if trial.numbers else "",

@@ -8,6 +8,7 @@ from typing import Any
 from ..._typing import DataLike, FilePath, ModelLike
 from ...relations.promises import Promises
 from ...space.options import SpaceOptions
+from ...space.space import Space
 from .options import FairnessOptions
 from .result import FairnessReport
 from .runner import run_fairness
@@ -28,6 +29,7 @@ def fairness(
     rows: int = 2_000,
     seed: int = 0,
     classes: Sequence[Any] | None = None,
+    space: Space | None = None,
     kinds: Mapping[str, str] | None = None,
     steps: Mapping[str, float] | None = None,
     bounds: Mapping[str, tuple[float | None, float | None]] | None = None,
@@ -72,8 +74,10 @@ def fairness(
         The seed of all randomness.
     classes, trust, scalar, name
         As for `dm.test`.
+    space : Space, optional
+        The space of the inputs, instead of one inferred from `data`.
     kinds, steps, bounds, orders : mapping, optional
-        Hints for columns, as for `Space.from_frame`.
+        Hints for columns, as for `Space.from_frame`. Not together with `space`.
 
     Returns
     -------
@@ -103,6 +107,7 @@ def fairness(
         rows=rows,
         seed=seed,
         classes=classes,
+        space=space,
         hints=SpaceOptions(kinds=kinds, steps=steps, bounds=bounds, orders=orders),
         trust=trust,
         scalar=scalar,

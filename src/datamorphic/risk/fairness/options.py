@@ -12,6 +12,7 @@ from ...errors import ArgumentError, DataError
 from ...relations.promises import Promises, read_promises
 from ...space.labels import to_label_key
 from ...space.options import SpaceOptions
+from ...space.space import Space
 from ...systems.wrap import to_classes
 
 MAX_COMBINED_ATTRIBUTES = 3
@@ -32,7 +33,8 @@ class FairnessOptions:
     rows: int = 2_000
     seed: int = 0
     classes: Sequence[Any] | None = None
-    hints: SpaceOptions = field(default_factory=SpaceOptions)
+    space: Space | None = None
+    hints: SpaceOptions = field(default_factory=SpaceOptions)  # they exclude `space`
     trust: bool = False
     scalar: bool = False
     name: str | None = None
@@ -68,4 +70,5 @@ class FairnessOptions:
                 reject(name, "fairness", "a share from 0 to below 1", value)
         if self.cutoff is not None and not is_number(self.cutoff):
             reject("cutoff", "fairness", "a number", self.cutoff)
+        self.hints.validate_alone("fairness", self.space)
         set_field("classes", to_classes(self.classes, "fairness"))

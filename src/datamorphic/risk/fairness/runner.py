@@ -116,6 +116,7 @@ def _build_subject(model: ModelLike, frame: Any, options: FairnessOptions) -> tu
             model,
             frame,
             target=options.target,
+            space=options.space,
             space_options=options.hints,
             rng=to_generator("seed", "fairness", options.seed),
             owner="fairness",
