@@ -525,6 +525,22 @@ def test_a_run_with_named_classes_is_resumed(run):
 
 
 @pytest.mark.slow
+def test_a_run_with_a_described_space_is_resumed(run, tmp_path):
+    (tmp_path / "space.toml").write_text('constraints = ["x <= y"]\n[features]\ny = {low = 0, high = 3}\n')
+    options = ["--space", "space.toml", "--name", "Ours", "--strategy", "random_target"]
+    number = interrupted(run, *options)
+    assert run("runs", "resume", number, "--save", "resumed.parquet").exit_code == 0
+    assert state(number) == "finished"
+    resumed = dm.Front.load(tmp_path / "resumed.parquet")
+    assert (
+        run("explore", "kept_rules:stops", "data.csv", "--walks", 40, *options, "--save", "whole.parquet").exit_code
+        == 0
+    )
+    pd.testing.assert_frame_equal(resumed.pairs, dm.Front.load(tmp_path / "whole.parquet").pairs)
+    assert (resumed.pairs["a.x"] <= resumed.pairs["a.y"]).all()
+
+
+@pytest.mark.slow
 def test_whoever_stops_a_run_does_not_hear_that_the_system_failed(run):
     how = ["explore", "kept_rules:stops", "data.csv", "--walks", 40, "--strategy", "random_target"]
     assert run(*how, "--store", "none").exit_code == 0

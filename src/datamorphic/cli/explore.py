@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -148,6 +149,7 @@ def explore(
             print_json(document | {name: table.to_dict("records") for name, table in tables.items()})
         else:
             print_text(estimate.describe())
+            print_line(f"as options: {_format_plan_options(estimate.options)}")
         return
     request |= {
         "strategy": strategy,
@@ -229,6 +231,17 @@ def run_exploration(
         raise typer.Exit(ExitCode.INTERRUPTED)
     if difference is not None and not difference.unchanged:
         raise typer.Exit(ExitCode.FINDINGS)
+
+
+def _format_plan_options(options: dict[str, Any]) -> str:
+    """Return the options that a plan recommends, as those of the command."""
+    words: list[str] = []
+    for name, value in options.items():
+        if name == "feature_steps":
+            words += [word for column, step in value.items() for word in ("--feature-step", f"{column}={step:.12g}")]
+        else:
+            words += [f"--{name.replace('_', '-')}", str(value)]
+    return shlex.join(words)
 
 
 def _write_report(front: Front, difference: Difference | None, path: Path) -> None:
