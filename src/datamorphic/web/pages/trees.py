@@ -27,7 +27,7 @@ LABELS = {
     "surrogate": "The model is not a tree: fit a tree to its answers",
     "minimal": "The smallest set, not a random one",
     "offset": "Distance to a limit (BVA)",
-    "constants": "Constants per decision (DTMT)",
+    "per_node": "Constants per decision (DTMT)",
     "tolerance": "Smallest difference that counts (DTMT)",
 }
 OFFSETS, CONSTANTS = ("step", "unit", "0.5"), ("neighbours", "2", "5", "10", "all")
@@ -62,11 +62,11 @@ class TreePage:
         build_table("Criteria: when a test set is good enough", [], list(CRITERION_TEXTS.items()))
         self.forms: dict[str, CommandForm] = {}
         self._places: dict[str, ui.element] = {}
-        choices = {"criterion": CRITERIA, "offset": OFFSETS, "constants": CONSTANTS}
+        choices = {"criterion": CRITERIA, "offset": OFFSETS, "per_node": CONSTANTS}
         for command, main in (("cover", ["criterion"]), ("select", ["criterion", "minimal", "seed"])):
             with ui.element("div").classes("w-full") as place:
                 self.forms[command] = CommandForm(
-                    command, [*main, "surrogate"], ["constants", "offset", "tolerance"], choices=choices, labels=LABELS
+                    command, [*main, "surrogate"], ["per_node", "offset", "tolerance"], choices=choices, labels=LABELS
                 )
             self._places[command] = place
         self._show_form()
