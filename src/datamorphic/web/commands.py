@@ -29,7 +29,9 @@ RESERVED_OPTIONS = frozenset(
     }
 )
 #: options that name code: a page may only offer a list of them
-CODE_OPTIONS = frozenset({"relation", "system", "map", "like", "param", "generator", "selector", "region", "candidates"})
+CODE_OPTIONS = frozenset(
+    {"relation", "system", "map", "like", "param", "generator", "selector", "region", "candidates"}
+)
 FILE_METAVARS = ("FILE", "DATA", "URL", "FOLDER", "MODEL")
 
 
