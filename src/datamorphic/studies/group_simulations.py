@@ -211,7 +211,7 @@ def build_new_selector_table(bench: Workbench) -> list[Row]:
             rows.append(ours.to_row(name, f"block, {dimension}-D, F-ratio %", " ".join(notes)))
     for program, names in PROGRAM_RELATIONS if scale.trials >= MIN_REAL_TRIALS else PROGRAM_RELATIONS[:1]:
         relations = parse_relations(names)
-        mutant = _choose_moderate_mutant(program, relations)
+        mutant = choose_moderate_mutant(program, relations)
         budget = limit_budget(scale, "", max_groups=MAX_PAIRS_PER_TRIAL)
         jobs_by_name = {
             name: Selecting(program, mutant, relations, name, K, scale.trials, budget, scale.groups)
@@ -224,7 +224,7 @@ def build_new_selector_table(bench: Workbench) -> list[Row]:
     return rows
 
 
-def _choose_moderate_mutant(program: str, relations: tuple[str, ...]) -> str:
+def choose_moderate_mutant(program: str, relations: tuple[str, ...]) -> str:
     """Return the mutant whose mean violation rate is nearest to the default rate."""
     from ..data.programs import programs
 

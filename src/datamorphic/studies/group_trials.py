@@ -93,7 +93,7 @@ def _summarize_measures(measures: FMeasures) -> dict[str, float]:
     return {**mean, "sd": measures.sd, "trials": len(measures), "censored": censored}
 
 
-def _find_violations(
+def find_violations(
     function: Callable[..., Any],
     relations: Sequence[FunctionRelation],
     relation_numbers: npt.NDArray[np.int64],
@@ -162,7 +162,7 @@ class Hunting(GroupJob):
         function = programs[self.program].mutants[self.mutant]
 
         def violating(groups: GroupBatch) -> Mask:
-            return _find_violations(function, [relation], np.zeros(len(groups), dtype=np.int64), groups.sources)
+            return find_violations(function, [relation], np.zeros(len(groups), dtype=np.int64), groups.sources)
 
         generator = make_generator(self.generator, relation)
         return _summarize_measures(_measure_trials(generator, violating, self.trials, self.budget, seed, self.rate))
@@ -204,7 +204,7 @@ class Selecting(GroupJob):
             return _summarize_measures(found.measured)
 
         def violating(picks: Picks) -> Mask:
-            return _find_violations(function, relations, picks.relation, picks.sources)
+            return find_violations(function, relations, picks.relation, picks.sources)
 
         selector = find_selector(self.selector)(relations, k=self.k)
         return _summarize_measures(_measure_trials(selector, violating, trials, self.budget, seed, EXPECTED_RATE))

@@ -13,10 +13,13 @@ from functools import cache
 from typing import NamedTuple
 
 from ..data.programs import programs
+from .group_trials import DOMAINS, find_relation
+from .program_regions import measure_regions
 from .published import published
 
 KINDS = ("block", "point", "strip")
 DEFAULT_RATE = 0.005  # where none is published
+MEASURED_INPUTS = 20_000  # where the domain of a study is not the stored one
 MIN_EFFECT = 0.1  # smaller effects do not count
 #: names of relations in Tables 5, 7 and 11 to 13: program and relation
 RELATIONS = {
@@ -95,6 +98,15 @@ def _load_rates(program: str) -> dict[tuple[str, str], tuple[float, str]]:
     return {(row.mutant, row.relation): (row.rate, row.kind) for row in rows}
 
 
+@cache
+def _measure_rates(program: str, relation: str) -> dict[tuple[str, str], tuple[float, str]]:
+    """Return the rate and kind of each mutant with a relation whose domain in the study is not the stored one."""
+    regions = measure_regions(
+        programs[program], MEASURED_INPUTS, relations={relation: find_relation(program, relation)}
+    )
+    return {(row.mutant, row.relation): (row.rate, row.kind) for row in regions.itertuples(index=False)}
+
+
 # -- one relation ---------------------------------------------------------------------------------------------
 
 
@@ -118,9 +130,8 @@ def choose_stand_ins_for_table(table: str) -> dict[str, StandIn | None]:
 def _choose_for_relation(
     program: str, relation: str, published_mutant: tuple[str, int], kinds: tuple[str, ...], used: set[str]
 ) -> StandIn | None:
-    rate_and_kind = {
-        mutant: entry for (mutant, name), entry in _load_rates(program).items() if name == relation and entry[0] > 0
-    }
+    rates = _measure_rates(program, relation) if relation in DOMAINS else _load_rates(program)
+    rate_and_kind = {mutant: entry for (mutant, name), entry in rates.items() if name == relation and entry[0] > 0}
     if not rate_and_kind:
         return None
     if published_mutant in KNOWN:

@@ -21,6 +21,7 @@ from ..runs.keep import KeepOptions, keep_run
 from . import coded_classifiers as coded
 from . import (
     credit_models,
+    group_measures,
     group_selection,
     group_simulations,
     groups,
@@ -292,6 +293,27 @@ STUDIES: dict[str, StudyEntry] = {
         "section 6.6 of Ying (2024), which has no table",
         {"": routes.build_route_table},
         routes.format_amount,
+    ),
+    "further_measures": StudyEntry(
+        "F2-, P- and E-measures of generators of groups",
+        "none: section 2.3 of Ying (2024) leaves them to future work",
+        {"": group_measures.build_measure_table},
+        format_trial_amount,
+    ),
+    "region_kinds": StudyEntry(
+        "Shares of the kinds of violation regions, and violations beside failures",
+        "none: sections 3.2.3 and 3.3 of Ying (2024) leave them to future work",
+        {
+            "shares of kinds": group_measures.build_region_share_table,
+            "violations and failures": group_measures.build_failure_table,
+        },
+        format_trial_amount,
+    ),
+    "selection_k": StudyEntry(
+        "MRGS-ART with k from 1 to 10",
+        "none: Tables 002-27 to 002-29 end at k = 5",
+        {"": group_measures.build_k_table},
+        format_trial_amount,
     ),
     "new_generators": StudyEntry(
         "Generators and selectors that were proposed and never run, beside the others",

@@ -244,6 +244,10 @@ class Workbench:
             return estimate_ratio(tops, bottoms, factor)._replace(value=value)
         return estimate_mean(figures[measure] for figures in repetitions)._replace(value=value)
 
+    def has_figure(self, job: Job, measure: str) -> bool:
+        """Return whether a measured job has a figure of this name."""
+        return measure in self.figures_by_job.get(job, {})
+
     def work(
         self,
         name: str,
