@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 AGREEMENT_SHARE = 0.1  # of the published figure, by which ours may differ and still agree
 MAX_EXCEPTION_SHARE = 0.1  # of the figures of a table: some 95% intervals miss the true value
+#: beginnings of sentences that describe our figure and explain no difference
+DESCRIPTIONS = ("Ours is the median over our trees", "Our trees for which", "Not published")
 MAX_REASONS = 3  # of a verdict; the notes of the table have all
 
 RULE = (
@@ -70,7 +72,7 @@ def judge_figure(published: float, ours: float, margin: float, note: str) -> Ver
     tolerance = max(AGREEMENT_SHARE * abs(published), 0.0 if math.isnan(margin) else margin)
     if math.isfinite(published) and math.isfinite(ours) and abs(ours - published) <= tolerance:
         return VerdictKind.AGREES
-    return VerdictKind.EXPLAINED if note else VerdictKind.NOT_REPRODUCIBLE
+    return VerdictKind.EXPLAINED if list_reasons(note) else VerdictKind.NOT_REPRODUCIBLE
 
 
 def judge_study(study: Study) -> StudyVerdict:
@@ -89,7 +91,7 @@ def judge_study(study: Study) -> StudyVerdict:
         kind = judge_figure(row["published"], row["ours"], row.get("margin", math.nan), row["note"])
         counts[kind] += 1
         if kind is VerdictKind.EXPLAINED:
-            reasons.update(split_sentences(row["note"]))
+            reasons.update(list_reasons(row["note"]))
     measured = counts.total()
     agreeing, explained = counts[VerdictKind.AGREES], counts[VerdictKind.EXPLAINED]
     enough = (1 - MAX_EXCEPTION_SHARE) * measured
@@ -115,6 +117,11 @@ def judge_study(study: Study) -> StudyVerdict:
         unmeasured=unmeasured,
         reason=" ".join(texts),
     )
+
+
+def list_reasons(note: str) -> list[str]:
+    """Return the sentences of a note that explain a difference."""
+    return [sentence for sentence in split_sentences(note) if not sentence.startswith(DESCRIPTIONS)]
 
 
 def split_sentences(note: str) -> list[str]:
