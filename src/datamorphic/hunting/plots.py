@@ -297,7 +297,10 @@ def _draw_spread_strips(
         items.append(Shape(f"M{left} {panel.to_y(1.0):.1f}h{panel.width}", "edge w0"))
         marks = ((0.0, "0"), (1.0, "1"), (greatest, f"{greatest:.2g}"))
         label = names[0] if place == len(parts) - 1 else ""
-        items += panel.draw_frame(label if follow_ups is None else "", y_marks=marks, x_marks=follow_ups is None)
+        if follow_ups is None:
+            items += panel.draw_frame(label, y_marks=marks)
+        else:
+            items += panel.draw_frame("", y_marks=marks, x_marks=())
         top += height
         if follow_ups is not None:  # on the same scale, downwards
             lower_panel = replace(panel, top=top, height=STRIP_HEIGHT_PX, y=(greatest / 2, 0.0))

@@ -113,13 +113,22 @@ class Drawing:
     """A drawing of shapes and texts, later ones on top.
 
     It holds no markup: text from users is escaped when the drawing is rendered. `alt` describes the drawing for readers who
-    cannot see it.
+    cannot see it; it is empty for a symbol beside its meaning.
     """
 
     width: float
     height: float
     shapes: Sequence[Shape | TextLabel]
     alt: str
+    caption: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chart:
+    """Drawings that share a legend, side by side on wide screens; an entry of the legend is a symbol and its meaning."""
+
+    panels: Sequence[Drawing]
+    legend: Sequence[tuple[Drawing, str]] = ()
     caption: str = ""
 
 
@@ -177,6 +186,7 @@ class Section:
     parts: Sequence[Section] = ()
     anchor: str = ""  # the target of links
     drawing: Drawing | None = None
+    chart: Chart | None = None
     meters: Sequence[Meter] = ()  # figures to see at a glance, below the heading
     beside: Sequence[Section] = ()  # pictures and tables that belong to the text, beside it on wide screens
     snippets: Sequence[Snippet] = ()  # to be copied

@@ -82,7 +82,7 @@ def _fill_template(page: Page) -> str:
     )
     script = _read_resource("report.js") if needs_script else ""
     style = _read_resource("report.css")
-    if _has_content(page.sections, "drawing"):
+    if _has_content(page.sections, "drawing") or _has_content(page.sections, "chart"):
         style += _read_resource("drawing.css")
     template = _read_resource("sections.html.j2") + _read_resource("report.html.j2")
     return environment.from_string(template).render(
@@ -221,7 +221,7 @@ def _find_numeric_columns(table: Table) -> list[bool]:
 
 
 def _has_content(
-    sections: Sequence[Section], content: Literal["picture", "drawing", "table", "folding", "snippets"]
+    sections: Sequence[Section], content: Literal["picture", "drawing", "chart", "table", "folding", "snippets"]
 ) -> bool:
     """Return whether any of the sections has such content."""
     return any(

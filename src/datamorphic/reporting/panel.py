@@ -21,6 +21,7 @@ OUTLINE_CELLS_PER_SIDE = 100
 REGION_SAMPLE_POINTS = 2_000
 
 PanelItem = Shape | TextLabel
+AxisMarks = Sequence[tuple[float, str]]  # values and what is written there
 Floats = npt.NDArray[np.float64]
 Coordinate = TypeVar("Coordinate", float, Floats)
 
@@ -58,16 +59,16 @@ class Panel:
         return self.bottom - (value - self.y[0]) / ((self.y[1] - self.y[0]) or 1.0) * self.height
 
     def draw_frame(
-        self, x_label: str, y_label: str = "", y_marks: Sequence[tuple[float, str]] | None = None, x_marks: bool = True
+        self, x_label: str, y_label: str = "", y_marks: AxisMarks | None = None, x_marks: AxisMarks | None = None
     ) -> list[PanelItem]:
-        """Return the two axes with their ticks and labels."""
+        """Return the two axes with their labels, and with ticks at marks or else at round numbers."""
         items: list[PanelItem] = [Shape(f"M{self.left:.1f} {self.top:.1f}V{self.bottom:.1f}h{self.width:.1f}", "axis")]
-        ticks: Sequence[float] = ()
-        if x_marks:
+        if x_marks is None:
             ticks = choose_ticks(*self.x, 5) if self.x[1] > self.x[0] else [self.x[0]]
-        for value in ticks:
+            x_marks = [(value, format_short(value)) for value in ticks]
+        for value, label in x_marks:
             items.append(Shape(f"M{self.to_x(value):.1f} {self.bottom:.1f}v4", "axis"))
-            items.append(TextLabel(float(self.to_x(value)), self.bottom + 18, format_short(value), "mid small"))
+            items.append(TextLabel(float(self.to_x(value)), self.bottom + 18, label, "mid small"))
         if y_marks is None:
             y_ticks = choose_ticks(*self.y, 5) if self.y[1] > self.y[0] else ()
             y_marks = [(value, format_short(value)) for value in y_ticks]

@@ -48,9 +48,10 @@ def drawing_to_svg(drawing: Drawing, style: str = "") -> str:
     if not style:  # on a page: it shrinks a little before it scrolls
         size += f' style="max-width:100%;height:auto;min-width:{MIN_DRAWING_SCALE * drawing.width:.0f}px"'
     background = f'<style>{style}</style><path class="ground" d="M0 0h{drawing.width:g}v{drawing.height:g}H0z"/>'
+    name = f'role="img" aria-label="{_escape(cut(drawing.alt, 1_500))}"' if drawing.alt else 'aria-hidden="true"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="shapes" viewBox="0 0 {drawing.width:g} {drawing.height:g}" '
-        f'{size} role="img" aria-label="{_escape(cut(drawing.alt, 1_500))}">{background if style else ""}'
+        f'{size} {name}>{background if style else ""}'
         f"{''.join(map(_shape_to_svg, drawing.shapes))}</svg>"
     )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from .._text import pluralize
-from .document import Drawing, Facts, Line, Link, Meter, Page, Picture, Section, Shape, Snippet, Table, Tile
+from .document import Chart, Drawing, Facts, Line, Link, Meter, Page, Picture, Section, Shape, Snippet, Table, Tile
 from .marked_text import MarkedText
 from .text import clean, cut, format_cell
 from .thinning import choose_tooltip_rows, thin_line, thin_scatter
@@ -128,6 +128,7 @@ class PageTrimmer:
             table=self._trim_table(section.table) if section.table is not None else None,
             picture=self._trim_picture(section.picture) if section.picture is not None else None,
             drawing=self._trim_drawing(section.drawing) if section.drawing is not None else None,
+            chart=self._trim_chart(section.chart) if section.chart is not None else None,
             badge=self._cut_text(section.badge, 40),
             facts=self._trim_facts(section.facts),
             again=self._cut_text(section.again, 4_000),
@@ -194,6 +195,14 @@ class PageTrimmer:
             return None
         self._spend(size)
         return replace(drawing, caption=self._trim_text(drawing.caption))
+
+    def _trim_chart(self, chart: Chart) -> Chart | None:
+        """Return a chart unchanged, or None if one of its panels is too large."""
+        panels = [panel for panel in map(self._trim_drawing, chart.panels) if panel is not None]
+        if len(panels) < len(chart.panels):
+            return None
+        legend = [(symbol, self._cut_text(label, 100)) for symbol, label in chart.legend]
+        return replace(chart, panels=panels, legend=legend, caption=self._trim_text(chart.caption))
 
     def _trim_picture(self, picture: Picture) -> Picture:
         points, note = self.limits.points, self.limits.note

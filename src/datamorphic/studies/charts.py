@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._text import pluralize
-from ..reporting.document import Drawing, Shape, TextLabel
+from ..reporting.document import Drawing, Shape
 from ..reporting.panel import Floats, Panel, PanelItem
 from .text import format_number
 
@@ -69,13 +69,5 @@ def draw_comparison_chart(rows: pd.DataFrame) -> Drawing | None:
 def _draw_logarithmic_frame(panel: Panel) -> list[PanelItem]:
     """Return axes with powers of ten."""
     powers = range(int(np.ceil(panel.x[0])), int(np.floor(panel.x[1])) + 1)
-    items = panel.draw_frame(
-        "published", "ours", [(float(power), f"{10.0**power:g}") for power in powers], x_marks=False
-    )
-    for power in powers:
-        x = float(panel.to_x(float(power)))
-        items += [
-            Shape(f"M{x:.1f} {panel.bottom:.1f}v4", "axis"),
-            TextLabel(x, panel.bottom + 18, f"{10.0**power:g}", "mid small"),
-        ]
-    return items
+    marks = [(float(power), f"{10.0**power:g}") for power in powers]
+    return panel.draw_frame("published", "ours", marks, marks)

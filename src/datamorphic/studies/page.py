@@ -14,7 +14,12 @@ from ..relations.box import Box
 from ..relations.function import FunctionRelation
 from ..reporting.document import Link, Page, Section, Table
 from .charts import draw_comparison_chart
+from .figures import build_figure_sections, list_figures
 from .result import Study
+from .figures import build_figure_sections, list_figures
+from .result import Study
+from .rows import Row
+from .study import STUDIES, build_published_rows
 from .text import CELLS_TEXT, build_grids
 
 COMPARED_GENERATORS = ("MT-RT", "SFIDMT-ART", "MT-ART-Min")
@@ -26,14 +31,14 @@ SAMPLE_SIZE = 50_000
 def build_page(study: Study, index: str = "") -> Page:
     """Return a study as a page, with a link to the `index` of its site if it is part of one."""
     tables, notes = build_grids(study)
-    sections = [
-        Section(
-            heading=grid.heading or study.title,
-            text="",
-            table=Table(columns=["", *grid.columns], rows=[[label, *cells] for label, cells in grid.rows]),
-        )
-        for grid in tables
-    ]
+    parts = list(STUDIES[study.name].parts)
+    sections = []
+    for grid in tables:
+        table = Table(columns=["", *grid.columns], rows=[[label, *cells] for label, cells in grid.rows])
+        sections.append(Section(heading=grid.heading or study.title, text="", table=table))
+        part = grid.heading.removeprefix("Table ") if len(parts) > 1 else parts[0]
+        if list_figures([part]):
+            sections += build_figure_sections(part, _collect_rows(study, f"{part}: " if len(parts) > 1 else ""))
     chart = draw_comparison_chart(study.rows)
     if chart is not None:
         text = "A point is a figure of the tables; its tooltip names it. On the dashed line, ours and the published one are equal."
@@ -58,6 +63,13 @@ def build_page(study: Study, index: str = "") -> Page:
         ],
         contents=len(sections) > 2,
     )
+
+
+def _collect_rows(study: Study, prefix: str) -> list[Row]:
+    """Return the rows of a part, and published figures that the scale leaves out."""
+    rows: dict[tuple[str, str], Row] = {(row.row, row.column): row for row in build_published_rows(study.name)}
+    rows |= {(row.row, row.column): row for row in study.rows.itertuples(index=False)}
+    return [row._replace(row=row.row.removeprefix(prefix)) for row in rows.values() if row.row.startswith(prefix)]
 
 
 # -- why MT-ART-Min fails on one mutant of tanh and wins on the other ---------------------------------------------

@@ -481,6 +481,11 @@ def finish_study(session: Session | None, result: Exportable, headline: str) -> 
         session.finish(summary={"headline": headline}, artifacts={FIGURES_FILE: write_figures})
 
 
+def build_published_rows(name: str) -> list[Row]:
+    """Return all rows of a study at full scale before anything is measured: every published figure it compares with."""
+    return _build_rows(STUDIES[name], Workbench(SCALES["full"]))
+
+
 def _build_rows(entry: StudyEntry, bench: Workbench) -> list[Row]:
     """Return the rows of all parts, prefixed with the name of the part if there are several."""
     many = len(entry.parts) > 1
