@@ -295,7 +295,7 @@ def test_shares_are_of_the_mutants_that_differ(monkeypatch, subject):
 
 def test_every_table_has_a_study():
     shown = list_studies()
-    assert shown.columns.tolist() == ["name", "title", "compares"]
+    assert shown.columns.tolist() == ["name", "title", "compares", "figures"]
     assert set(tables()) < set(shown["name"])
     assert shown["name"].tolist() == list_names()
     assert shown["title"].str.len().min() > 10

@@ -92,7 +92,8 @@ def _print_list(as_json: bool) -> None:
         return
     width = max(map(len, listing["name"]))
     for row in listing.itertuples():
-        print_line(f"{row.name:<{width}}  {row.title}  ({row.compares})")
+        figures = f"; --html draws Figures {row.figures}" if row.figures else ""
+        print_line(f"{row.name:<{width}}  {row.title}  ({row.compares}{figures})")
     print_line("")
     print_line("Published tables without figures to compare with:")
     for entry in without_figures:

@@ -51,7 +51,7 @@ def drawing_to_svg(drawing: Drawing, style: str = "") -> str:
     name = f'role="img" aria-label="{_escape(cut(drawing.alt, 1_500))}"' if drawing.alt else 'aria-hidden="true"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="shapes" viewBox="0 0 {drawing.width:g} {drawing.height:g}" '
-        f'{size} {name}>{background if style else ""}'
+        f"{size} {name}>{background if style else ''}"
         f"{''.join(map(_shape_to_svg, drawing.shapes))}</svg>"
     )
 

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._text import format_short
 from ..reporting.document import Drawing, Shape, TextLabel
 from ..reporting.panel import Panel, PanelItem
 from ..reporting.svg import choose_ticks
@@ -22,11 +21,13 @@ from .text import format_number
 LINE_PANEL_WIDTH_PX, LINE_PANEL_HEIGHT_PX = 380.0, 270.0
 LANE_PX, ROW_GAP_PX = 15.0, 7.0
 PLOT_TOP_PX, AXIS_HEIGHT_PX, RIGHT_PX = 46.0, 46.0, 18.0
-LETTER_PX = 6.6  # an estimate
+LETTER_PX = 7.2  # an estimate
+MAX_TICKS = 7
 MARK_RADIUS_PX, PUBLISHED_RADIUS_PX = 2.8, 4.4
 MAX_LABEL_CHARACTERS = 20
 MAX_POINTS_IN_WORDS = 24
 HUES = 6  # of the style sheet
+MEAN = "mean"
 BOX_KINDS = {"ours": "box", "published": "published-box"}
 
 
@@ -84,16 +85,18 @@ class ValueAxis:
         return cls((0.0 if 0 <= low < 0.5 * high else low - gap, high + gap))
 
     def scale(self, value: float) -> float:
-        """Return where a value lies within the limits; the lower limit for values that are too low."""
+        """Return where a value lies within the limits: the lower limit if it is too low, NaN if it is not finite."""
+        if not math.isfinite(value):
+            return math.nan
         if self.logarithmic:
-            return max(self.limits[0], math.log10(value)) if value > 0 else self.limits[0]
+            value = math.log10(value) if value > 0 else -math.inf
         return max(self.limits[0], value)
 
     def choose_marks(self) -> list[tuple[float, str]]:
         """Return the ticks."""
         low, high = self.limits
         if not self.logarithmic:
-            return [(value, format_short(value)) for value in choose_ticks(low, high, 5)]
+            return [(value, f"{value:,g}") for value in choose_ticks(low, high, 5)]
         factors = (1,) if high - low > 2 else (1, 3) if high - low > 1.2 else (1, 2, 5)
         numbers = [f * 10.0**k for k in range(math.floor(low), math.ceil(high) + 1) for f in factors]
         return [(math.log10(number), f"{number:g}") for number in numbers if low <= math.log10(number) <= high]
@@ -127,7 +130,7 @@ def build_legend(styles: Mapping[str, str], points: Sequence[ChartPoint], kind: 
     }
     words = {"ours": "ours", "published": "published"}
     if any(math.isfinite(point.margin) for point in points):
-        words["ours"] = "ours, with its 95% interval"
+        words["ours"] = f"ours, with the 95% interval {'of the mean' if kind == 'boxes' else ''}".rstrip()
     legend = []
     for side in (side for side, is_used in symbols.items() if is_used):
         shape: list[PanelItem]
@@ -181,7 +184,8 @@ def draw_line_panel(
     items: list[PanelItem] = [
         Shape(f"M{left:.1f} {panel.to_y(value):.1f}h{panel.width:.1f}", "grid") for value, _ in marks
     ]
-    x_marks = None if len(set(numbers)) > 1 else [(numbers[0], f"{numbers[0]:,g}")]
+    ticks = sorted(set(numbers))
+    x_marks = [(number, f"{number:,g}") for number in (ticks if len(ticks) <= MAX_TICKS else ticks[1::2])]
     items += panel.draw_frame(labels.places, y_marks=marks, x_marks=x_marks)
     for series, style in styles.items():
         own = sorted((point for point in points if point.series == series), key=lambda point: _to_number(point.place))
@@ -239,21 +243,23 @@ def draw_box_panel(
     """Draw how figures are distributed over series: per category a box of ours and one of the published figures.
 
     A box goes from the first to the third quartile, with a line at the median and a dot at the mean, and its whiskers to the
-    least and greatest figure.
+    least and greatest figure. The series "mean" is not in the box: its margin is the interval of our mean.
     """
     axis = ValueAxis.fit(points, logarithmic)
     places = list(dict.fromkeys(point.place for point in points))
     panel, items = _start_rows(labels, axis, places, 2, LINE_PANEL_WIDTH_PX)
     for row, place in enumerate(places):
         own = [point for point in points if point.place == place]
+        margin = max((point.margin for point in own if point.series == MEAN), default=math.nan)
         for lane, side in enumerate(BOX_KINDS):
-            values = [value for point in own if math.isfinite(value := getattr(point, side))]
+            values = [getattr(point, side) for point in own if point.series != MEAN]
+            values = [value for value in values if math.isfinite(value)]
             if not values:
                 continue
             y, half = _find_lane(panel, row, lane, 2), LANE_PX / 2 - 2
             five = np.percentile(values, [0, 25, 50, 75, 100]).tolist()
             low, first, middle, third, high = (panel.to_x(axis.scale(value)) for value in five)
-            mean = panel.to_x(axis.scale(math.fsum(values) / len(values)))
+            mean = math.fsum(values) / len(values)
             words = ("least", "first quartile", "median", "third quartile", "greatest")
             note = f"{place}, {side}: " + ", ".join(
                 f"{word} {format_number(value)}" for word, value in zip(words, five, strict=True)
@@ -264,8 +270,11 @@ def draw_box_panel(
                     f"M{first:.1f} {y - half:.1f}H{third:.1f}v{2 * half:g}H{first:.1f}z", f"{BOX_KINDS[side]} c0", note
                 ),
                 Shape(f"M{middle:.1f} {y - half:.1f}v{2 * half:g}", "trend c0"),
-                _draw_mark(mean, y, "ours", "plain", f"{note}, mean {format_number(math.fsum(values) / len(values))}"),
+                _draw_mark(panel.to_x(axis.scale(mean)), y, "ours", "plain", f"{note}, mean {format_number(mean)}"),
             ]
+            if side == "ours" and math.isfinite(margin):
+                ends = [panel.to_x(axis.scale(mean + sign * margin)) for sign in (-1, 1)]
+                items.append(Shape(f"M{ends[0]:.1f} {y - 3:.1f}v6m0-3H{ends[1]:.1f}m0-3v6", "interval plain"))
     return _finish_panel(labels, points, items, LINE_PANEL_WIDTH_PX, panel.bottom + AXIS_HEIGHT_PX)
 
 
@@ -277,7 +286,7 @@ def _start_rows(
     labels: PanelLabels, axis: ValueAxis, places: Sequence[str], lanes: int, width: float
 ) -> tuple[Panel, list[PanelItem]]:
     """Return a panel with a row per category, and its frame."""
-    left = 14 + LETTER_PX * min(MAX_LABEL_CHARACTERS, max(map(len, places)))
+    left = 16 + LETTER_PX * min(MAX_LABEL_CHARACTERS, max(map(len, places)))
     height = len(places) * (LANE_PX * lanes + ROW_GAP_PX)
     panel = Panel(
         left=left,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ..reporting.document import Chart, Section
 from .figure_panels import (
+    MEAN,
     ChartPoint,
     PanelLabels,
     assign_styles,
@@ -162,12 +163,7 @@ def _make_model_figure(number: int, measure: str, by_walks: bool, parts: Iterabl
         note = ""
     title = f"{title} by the number of walks" if by_walks else f"{title} of testing each model"
     return PublishedFigure(
-        document="000",
-        number=number,
-        title=title,
-        parts=(*own_parts, *parts),
-        panels=tuple(panels),
-        note=note,
+        document="000", number=number, title=title, parts=(*own_parts, *parts), panels=tuple(panels), note=note
     )
 
 
@@ -206,7 +202,7 @@ SCORE_TITLES = {"precision": "Precision", "recall": "Recall", "accuracy": "Accur
 
 
 def _make_score_panels() -> tuple[FigurePanel, ...]:
-    names = "|".join(re.escape(format_name(name)) for name in list_published_sets())
+    names = "|".join([*(re.escape(format_name(name)) for name in list_published_sets()), MEAN])
     return tuple(
         FigurePanel(
             kind="boxes",
@@ -367,9 +363,7 @@ def list_figures(parts: Iterable[str]) -> list[PublishedFigure]:
 def draw_figure(figure: PublishedFigure, rows: Iterable[Row]) -> Chart | None:
     """Draw a figure from the rows of a part of a study; None if none of them belongs to it."""
     drawn_rows = [row for row in rows if math.isfinite(row.published) or math.isfinite(row.ours)]
-    charts = [
-        (panel, title, points) for panel in figure.panels for title, points in _collect_points(panel, drawn_rows)
-    ]
+    charts = [(panel, title, points) for panel in figure.panels for title, points in _collect_points(panel, drawn_rows)]
     if not charts:
         return None
     all_points = [point for _, _, points in charts for point in points]
@@ -397,7 +391,7 @@ def _collect_points(panel: FigurePanel, rows: Iterable[Row]) -> Iterator[tuple[s
             continue
         groups = match.groupdict()
         place = "average" if groups["place"] == "all" else groups["place"]
-        point = ChartPoint(groups.get("series", ""), place, row.ours, row.published, getattr(row, "margin", math.nan))
+        point = ChartPoint(groups.get("series", ""), place, row.ours, row.published, row.margin)
         panels.setdefault(groups.get("title", panel.title), []).append(point)
     yield from panels.items()
 

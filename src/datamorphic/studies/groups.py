@@ -18,7 +18,7 @@ from .group_trials import (
 )
 from .intervals import estimate_share
 from .published import published
-from .rows import Row, iterate_figures, make_row
+from .rows import OurFigure, Row, iterate_figures, make_row
 from .stand_in_mutants import (
     KINDS,
     NO_STAND_IN_NOTE,
@@ -46,6 +46,11 @@ PNT_NOTE = (
     "discrepancy of 0.0013 needs more than 15,000 cells."
 )
 RANDOM_GENERATOR = "MT-RT"
+NORMAL_QUANTILE = 1.96  # of 95% intervals
+TIMED_GROUPS, FEWER_TIMED_GROUPS = 10_000, 500  # as published, and where that would take too long
+TIMED_GENERATORS = ("SFIDMT-ART", "MT-ART-Min", *SLOW)
+TABLE_12_NOTE = "The published value is that of Table 12; those of Figure 13 are not in our text."
+EXTRAPOLATED_NOTE = "Ours is from {:,} groups, and the time grows with the square of their number."
 MIN_REAL_TRIALS = 50  # trials: fewer are only a quick try
 QUICK_PROGRAMS = ("Sin", "tanh")  # programs of a quick try
 
@@ -106,18 +111,25 @@ def find_compared_generators(table: str) -> list[str]:
 def _build_extra_rows(
     bench: Workbench, name: str, label: str, stand_in: StandIn | None, generators: list[str]
 ) -> list[Row]:
-    """Return unpublished figures: the rate of our mutant, F-ratios to random testing, shares of censored trials."""
+    """Return unpublished figures: the rate of our mutant, F-measures and their ratios to random testing, ended trials."""
     if stand_in is None:
         return []
     jobs = {generator: _make_hunting_job(bench.scale, stand_in, name, generator) for generator in generators}
     rows = [Row(label, "our rate, %", math.nan, 100 * stand_in.rate)]
     for generator, job in jobs.items():
+        rows.append(_estimate_f_measure(bench, job).to_row(label, f"{generator}, F"))
         if generator != RANDOM_GENERATOR:
             rows.append(compute_ratio(bench, job, jobs[RANDOM_GENERATOR]).to_row(label, f"{generator}, F-ratio %"))
         if generator in SLOW:
             ended = estimate_share(bench.figure(job, "censored") * job.trials / 100, job.trials)
             rows.append(ended.to_row(label, f"{generator}, ended %"))
     return rows
+
+
+def _estimate_f_measure(bench: Workbench, job: Hunting) -> OurFigure:
+    """Return the mean number of groups until a violation."""
+    mean, sd, trials = (bench.figure(job, measure) for measure in ("mean", "sd", "trials"))
+    return OurFigure(mean, NORMAL_QUANTILE * sd / math.sqrt(trials), trials)
 
 
 def build_spread_table(table: str, bench: Workbench) -> list[Row]:
@@ -147,8 +159,35 @@ def build_time_table(table: str, bench: Workbench) -> list[Row]:
     for figure in iterate_figures(published(table)):
         program, relation = RELATIONS[figure.subject]
         if program in choose_programs(bench.scale):
-            groups = 10_000 if bench.scale.trials >= MIN_REAL_TRIALS else 500
+            groups = _count_timed_groups(bench.scale, figure.strategy)
             ours = bench.figure(Timing(program, relation, figure.strategy, groups), "generation")
             column = f"{figure.strategy}, s"
             rows.append(make_row(figure, table, figure.subject, column=column, ours=ours, notes=[SECONDS_NOTE]))
     return rows
+
+
+def build_generation_table(bench: Workbench) -> list[Row]:
+    """Build the table of Figure 13: seconds to generate 10,000 groups by MT-ART and SFIDMT-ART, per relation of Table 5."""
+    printed = {(f.strategy, RELATIONS[f.subject]): f.published for f in iterate_figures(published("002-12"))}
+    rows = []
+    for name in published("002-5")["data"].unique():
+        program, relation = RELATIONS[name]
+        if program not in choose_programs(bench.scale):
+            continue
+        for generator in TIMED_GENERATORS:
+            groups = _count_timed_groups(bench.scale, generator)
+            seconds = bench.figure(Timing(program, relation, generator, groups), "generation")
+            if generator in SLOW:
+                seconds *= (TIMED_GROUPS / groups) ** 2
+            theirs = printed.get((generator, (program, relation)), math.nan)
+            notes = [SECONDS_NOTE, "" if math.isnan(theirs) else TABLE_12_NOTE]
+            notes += [EXTRAPOLATED_NOTE.format(groups)] if generator in SLOW and groups < TIMED_GROUPS else []
+            rows.append(Row(name, f"{generator}, s", theirs, seconds, " ".join(filter(None, notes))))
+    return rows
+
+
+def _count_timed_groups(scale: Scale, generator: str) -> int:
+    """Return how many groups are generated while the time is taken."""
+    if scale.trials < MIN_REAL_TRIALS:
+        return FEWER_TIMED_GROUPS // (10 if generator in SLOW else 1)
+    return FEWER_TIMED_GROUPS if generator in SLOW and scale.mutants is not None else TIMED_GROUPS

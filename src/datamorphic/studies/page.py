@@ -16,8 +16,6 @@ from ..reporting.document import Link, Page, Section, Table
 from .charts import draw_comparison_chart
 from .figures import build_figure_sections, list_figures
 from .result import Study
-from .figures import build_figure_sections, list_figures
-from .result import Study
 from .rows import Row
 from .study import STUDIES, build_published_rows
 from .text import CELLS_TEXT, build_grids

@@ -36,6 +36,7 @@ from . import (
     trees,
     worked_examples,
 )
+from .figures import list_figures
 from .group_trials import format_amount as format_trial_amount
 from .published import tables
 from .result import Study
@@ -241,7 +242,15 @@ STUDIES: dict[str, StudyEntry] = {
         format_trial_amount,
     ),
     "groups": _make_group(
-        "Generators of groups on mutants of nine programs", "002-5", "002-7", "002-11", "002-12", "002-13"
+        "Generators of groups on mutants of nine programs",
+        *("002-5", "002-7", "002-11", "002-12", "002-13"),
+        more_parts={"Figure 13": groups.build_generation_table},
+    ),
+    "generation_time": StudyEntry(
+        "Seconds to make 10,000 groups with MT-ART and SFIDMT-ART",
+        "Figure 13 of Ying (2024), of which our text has no data, and Table 002-12",
+        {"Figure 13": groups.build_generation_table},
+        format_trial_amount,
     ),
     "regions": _make_group(
         "Where mutants of programs violate relations", "002-3", "002-23", "002-24", "002-25", "002-26"
@@ -349,11 +358,15 @@ def list_names() -> list[str]:
 
 
 def list_studies() -> pd.DataFrame:
-    """Return all studies with their titles and the tables they compare with."""
+    """Return all studies with their titles, the tables they compare with, and the figures that their pages draw."""
     import pandas as pd
 
     return pd.DataFrame(
-        [(name, entry.title, entry.compares) for name, entry in STUDIES.items()], columns=["name", "title", "compares"]
+        [
+            (name, entry.title, entry.compares, ", ".join(figure.name for figure in list_figures(entry.parts)))
+            for name, entry in STUDIES.items()
+        ],
+        columns=["name", "title", "compares", "figures"],
     )
 
 
