@@ -16,7 +16,7 @@ from .group_trials import (
     limit_budget,
     limit_trials,
 )
-from .intervals import estimate_share
+from .intervals import Z_95, estimate_share
 from .published import published
 from .rows import OurFigure, Row, iterate_figures, make_row
 from .stand_in_mutants import (
@@ -46,7 +46,6 @@ PNT_NOTE = (
     "discrepancy of 0.0013 needs more than 15,000 cells."
 )
 RANDOM_GENERATOR = "MT-RT"
-NORMAL_QUANTILE = 1.96  # of 95% intervals
 TIMED_GROUPS, FEWER_TIMED_GROUPS = 10_000, 500  # as published, and where that would take too long
 TIMED_GENERATORS = ("SFIDMT-ART", "MT-ART-Min", *SLOW)
 TABLE_12_NOTE = "The published value is that of Table 12; those of Figure 13 are not in our text."
@@ -129,7 +128,7 @@ def _build_extra_rows(
 def _estimate_f_measure(bench: Workbench, job: Hunting) -> OurFigure:
     """Return the mean number of groups until a violation."""
     mean, sd, trials = (bench.figure(job, measure) for measure in ("mean", "sd", "trials"))
-    return OurFigure(mean, NORMAL_QUANTILE * sd / math.sqrt(trials), trials)
+    return OurFigure(mean, Z_95 * sd / math.sqrt(trials), trials)
 
 
 def build_spread_table(table: str, bench: Workbench) -> list[Row]:
