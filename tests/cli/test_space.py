@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import json
 import re
-import sys
 
 import pandas as pd
 import pytest
@@ -105,7 +105,7 @@ def test_every_command_that_takes_data_takes_a_space(run, monkeypatch, line):
     spaces = []
     read = load.load_space
     for name in ("check", "combine", "cover", "explore", "fairness", "laws", "optimise", "select", "test"):
-        module = sys.modules[f"datamorphic.cli.{name}"]
+        module = importlib.import_module(f"datamorphic.cli.{name}")
         monkeypatch.setattr(module, "load_space", lambda *given: spaces.append(read(*given)) or spaces[-1])
     run(line, SHORT_RUNS[line])
     if "init" not in line:
