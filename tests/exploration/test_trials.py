@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import datamorphic as dm
-from datamorphic.exploration.trials import StrategyTrial, choose_trial, race
+from datamorphic.exploration.trials import StrategyTrial, TrialCurve, choose_trial, race
 
 
 def make_trial(strategy, *, distance=12, seeds_per_walk=0.5, subject="Box 2"):
@@ -71,3 +71,34 @@ def test_without_any_pair_all_go_on():
     race(trials, 40)
     assert [trial.walks for trial in trials] == [40, 40]
     assert choose_trial(trials)[0] is trials[0]
+
+
+class KnownTrial:
+    """A trial whose capability and balance are known from the start."""
+
+    def __init__(self, strategy, capability, runs):
+        self.strategy, self.fronts = strategy, []
+        self.curve = TrialCurve(
+            distances=np.array([1]),
+            capability=np.array([capability]),
+            runs=np.array([runs]),
+            pairs=np.array([capability]),
+        )
+
+    def run(self, walks):
+        return walks
+
+    @property
+    def walks(self):
+        return sum(self.fronts)
+
+    def measure_curve(self):
+        return self.curve
+
+
+@pytest.mark.parametrize(("share", "extra"), [(0.7, 0), (0.5, 6), (0.4, 0)])
+def test_a_choice_that_depends_on_half_of_the_capability_gets_more_walks(share, extra):
+    cheap, capable = KnownTrial("random_target", share * 0.4, 1.0), KnownTrial("random_walk", 0.4, 20.0)
+    race([cheap, capable], 400)
+    assert cheap.walks == 400 + extra * 200
+    assert choose_trial([cheap, capable])[0] is (cheap if share > 0.6 else capable)

@@ -286,8 +286,9 @@ def test_classification_of_regions_of_mutants():
     assert "29 violations" in few.reason
 
 
-def test_four_dimensions_are_not_classified():
+def test_a_sample_is_not_enough_in_four_dimensions():
     points = np.random.default_rng(11).random((500, 4))
-    found = classify(points, points[:, 0] < 0.5, [0] * 4, [1] * 4)
-    assert (found.kind, found.components) == ("not classified", 0)
-    assert "3 dimensions, not 4" in found.reason
+    named = classify(points, points[:, 0] < 0.5, [0] * 4, [1] * 4)
+    assert (named.kind, named.components) == ("not classified", 0)
+    assert "needs the function" in named.reason
+    assert classify(points, np.zeros(500, dtype=bool), [0] * 4, [1] * 4).kind == "none"

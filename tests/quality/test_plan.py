@@ -53,12 +53,12 @@ def test_the_recommended_options_are_nearly_the_best_of_the_grid(name, monkeypat
     system, data = load_case(name)
     grid = measure_grid(system, data, monkeypatch)
     plan = dm.plan(system, data, walks=10_000)
-    capable = grid[grid.capability >= grid.capability.max() / 2]
     distance = plan.options.get("walk_distance", 0)
     factor = plan.step_factor if distance else 1.0
-    chosen = grid[(grid.strategy == plan.best) & (grid.step_factor == factor) & (grid.walk_distance == distance)].iloc[
-        0
-    ]
+    is_chosen = (grid.strategy == plan.best) & (grid.step_factor == factor) & (grid.walk_distance == distance)
+    chosen = grid[is_chosen].iloc[0]
+    # What has just half of the best capability may be chosen or not: neither sample tells on which side it is.
+    capable = grid[grid.capability >= 0.55 * grid.capability.max()]
     assert chosen.balance >= 0.9 * capable.balance.max()
     assert chosen.capability >= 0.47 * grid.capability.max()  # a half, and the error of both samples
 

@@ -161,7 +161,7 @@ def plan(
         The number of walks to plan for.
     trial : int, optional
         The number of walks per strategy in the trial; by default a tenth of `walks`, 40 to 1,000. Strategies
-        that are clearly worse make fewer.
+        that are clearly worse make fewer, and those between which the choice is close make up to four times as many.
 
     Examples
     --------

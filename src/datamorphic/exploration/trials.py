@@ -13,7 +13,14 @@ import numpy.typing as npt
 from ..space.features import Codes
 from .front import Front
 
-MIN_CAPABILITY_SHARE = 0.5  # of the best capability
+MIN_CAPABILITY_SHARE = 0.53  # of the best capability: a half, and a margin for the error of the trial
+MIN_RACE_SHARE = 0.35  # the same after a few walks, whose error is larger
+DOUBTFUL_SHARES = (
+    0.45,
+    0.6,
+)  # of the best capability; if the choice depends on where the limit is, it needs more walks
+MIN_BALANCE_SHARE = 0.9  # two choices are about as good if their balances differ by less
+EXTRA_ROUND_SHARE, MAX_EXTRA_ROUNDS = 0.5, 6
 ROUND_SHARES = (0.25, 0.25, 0.5)  # of the walks of a trial; what is clearly worse is left out of later rounds
 ELIMINATION_DEVIATIONS = 2.0  # by which the balance of a trial must differ to be clearly worse
 
@@ -91,15 +98,23 @@ class StrategyTrial:
 def race(trials: Sequence[StrategyTrial], walks: int) -> None:
     """Make the walks of all trials in rounds, and stop those that are clearly worse than the best.
 
-    Random walks are also compared among themselves: their distance is recommended in any case.
+    Random walks are also compared among themselves: their distance is recommended in any case. More walks are made if the
+    choice depends on whether a trial has half of the best capability, and its walks do not tell.
     """
     running = list(trials)
     for share in ROUND_SHARES:
         for trial in running:
             trial.fronts.append(trial.run(max(1, round(share * walks))))
         walking = [trial for trial in running if trial.strategy == "random_walk"]
-        contenders = [*_select_contenders(running), *_select_contenders(walking)]
+        contenders = [
+            *_select_contenders(running, MIN_RACE_SHARE),
+            *_select_contenders(running),
+            *_select_contenders(walking),
+        ]
         running = [trial for trial in running if trial in contenders]
+    for _ in range(MAX_EXTRA_ROUNDS):
+        for trial in _find_doubtful_trials(trials):
+            trial.fronts.append(trial.run(max(1, round(EXTRA_ROUND_SHARE * walks))))
 
 
 def choose_trial(trials: Sequence[StrategyTrial]) -> tuple[StrategyTrial, int]:
@@ -107,24 +122,41 @@ def choose_trial(trials: Sequence[StrategyTrial]) -> tuple[StrategyTrial, int]:
 
     Choices with too little capability are ignored.
     """
-    balances = _measure_balances(trials)
+    best, balance = _find_best(trials)
+    return trials[best], int(trials[best].measure_curve().distances[np.argmax(balance)])
+
+
+def _find_best(trials: Sequence[StrategyTrial], capability_share: float = MIN_CAPABILITY_SHARE) -> tuple[int, Codes]:
+    """Return the place of the trial with the best balance, and its balance by distance."""
+    balances = _measure_balances(trials, capability_share)
     best = int(np.argmax([balance.max() for balance in balances]))
-    return trials[best], int(trials[best].measure_curve().distances[np.argmax(balances[best])])
+    return best, balances[best]
 
 
-def _measure_balances(trials: Sequence[StrategyTrial]) -> list[Codes]:
+def _find_doubtful_trials(trials: Sequence[StrategyTrial]) -> list[StrategyTrial]:
+    """Return the trials of which more walks are needed to choose one; none if the choice is clear."""
+    (first, balance), (second, lower_balance) = (_find_best(trials, share) for share in DOUBTFUL_SHARES)
+    if lower_balance.max() >= MIN_BALANCE_SHARE * balance.max():
+        return []
+    most_capable = int(np.argmax([trial.measure_curve().capability.max() for trial in trials]))
+    return [trials[place] for place in sorted({first, second, most_capable})]
+
+
+def _measure_balances(trials: Sequence[StrategyTrial], capability_share: float) -> list[Codes]:
     """Return the balance of every trial by distance; 0 where its capability is too low."""
     curves = [trial.measure_curve() for trial in trials]
-    enough = MIN_CAPABILITY_SHARE * max(curve.capability.max() for curve in curves)
+    enough = capability_share * max(curve.capability.max() for curve in curves)
     return [np.where(curve.capability >= enough, curve.balance, 0.0) for curve in curves]
 
 
-def _select_contenders(trials: Sequence[StrategyTrial]) -> list[StrategyTrial]:
+def _select_contenders(
+    trials: Sequence[StrategyTrial], capability_share: float = MIN_CAPABILITY_SHARE
+) -> list[StrategyTrial]:
     """Return the trials that may be the best, as far as their walks tell.
 
     The balance is proportional to the third power of the share of walks that find a pair, apart from the runs.
     """
-    tops = np.array([balance.max() for balance in _measure_balances(trials)])
+    tops = np.array([balance.max() for balance in _measure_balances(trials, capability_share)])
     if not tops.any():
         return list(trials)
     margins = []

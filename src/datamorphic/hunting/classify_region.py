@@ -1,6 +1,6 @@
 """Classify violation regions as block, strip or point, from executed inputs.
 
-The rule is for one to three dimensions, each scaled to 1:
+In one to three dimensions, each scaled to 1, the sample is enough:
 
 1. The domain is cut into at most as many equal cells as there are points (`regions.build_bitmap`). Violating cells that
    share a side, an edge or a corner make a component.
@@ -11,7 +11,12 @@ The rule is for one to three dimensions, each scaled to 1:
    strips: an interval is a block.
 3. Otherwise, if one component holds 80% of the violating cells, the region is a *block*.
 4. Otherwise, if there are at least 4 components and none holds more than half, it is a *point* region.
-5. Otherwise it is not classified. Neither is a region with fewer than 30 violations or in more than three dimensions.
+5. Otherwise it is not classified. Neither is a region with fewer than 30 violations.
+
+In more than three dimensions the cells are too big, so the shape is measured by further queries (`probe_region`). The
+thresholds are the same: the region is a *strip* if its elongation is at least 3 and 80% of the points reach two sides of
+the domain, a *block* if one part holds 80%, and a *point* region if there are at least 4 parts, none with more than
+half. A thin sheet that reaches no sides may be curved, so that its points are not linked by lines: it is not a point region.
 """
 
 from __future__ import annotations
@@ -24,14 +29,14 @@ import numpy.typing as npt
 
 from .._text import pluralize
 from .._validation import reject
+from .probe_region import MIN_STRIP_ELONGATION, RegionShape, Violates, probe_region
 from .regions import Flags, build_bitmap, to_points, validate_domain
 
-MIN_STRIP_ELONGATION = 3.0
 MIN_DOMINANT_SHARE = 0.8
 MIN_VIOLATIONS = 30
 MIN_POINT_COMPONENTS = 4
 MIN_CELLS_PER_SIDE = 10
-MAX_DIMENSIONS = 3
+MAX_BITMAP_DIMENSIONS = 3
 UNCLASSIFIED = "not classified"
 MAX_COMPONENTS_MEASURED = 50  # the biggest ones
 
@@ -55,8 +60,18 @@ class _RegionPart:
     touched_sides: tuple[tuple[int, str], ...]
 
 
-def classify(points: npt.ArrayLike, violated: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLike) -> Classification:
-    """Return the kind of a violation region, from random or regular points of a domain and whether they violate."""
+def classify(
+    points: npt.ArrayLike,
+    violated: npt.ArrayLike,
+    low: npt.ArrayLike,
+    high: npt.ArrayLike,
+    violates: Violates | None = None,
+    seed: int = 0,
+) -> Classification:
+    """Return the kind of a violation region, from random or regular points of a domain and whether they violate.
+
+    In more than three dimensions, `violates` is needed: a function that says of points (n, d) whether they violate.
+    """
     lower, upper = validate_domain(low, high, "classify")
     coordinates = to_points(points, len(lower), "classify")
     flags = np.asarray(violated)
@@ -65,13 +80,45 @@ def classify(points: npt.ArrayLike, violated: npt.ArrayLike, low: npt.ArrayLike,
     violations, rate = int(flags.sum()), float(flags.mean())
     if not violations:
         return Classification(kind="none", reason=f"none of {pluralize(len(coordinates), 'point')} violates", rate=rate)
-    if len(lower) > MAX_DIMENSIONS:
-        reason = f"the rule is for at most {MAX_DIMENSIONS} dimensions, not {len(lower)}"
-        return Classification(kind=UNCLASSIFIED, reason=reason, rate=rate)
     if violations < MIN_VIOLATIONS:
         reason = f"only {pluralize(violations, 'violation')}; the rule needs {MIN_VIOLATIONS}"
         return Classification(kind=UNCLASSIFIED, reason=reason, rate=rate)
-    return _classify_bitmap(build_bitmap(coordinates, flags, lower, upper, "classify"), rate)
+    if len(lower) <= MAX_BITMAP_DIMENSIONS:
+        return _classify_bitmap(build_bitmap(coordinates, flags, lower, upper, "classify"), rate)
+    if violates is None:
+        reason = f"in {len(lower)} dimensions the rule needs the function, not only a sample"
+        return Classification(kind=UNCLASSIFIED, reason=reason, rate=rate)
+    return _classify_shape(probe_region(violates, coordinates[flags], lower, upper, seed), rate)
+
+
+def _classify_shape(shape: RegionShape, rate: float) -> Classification:
+    is_slender = shape.elongation >= MIN_STRIP_ELONGATION
+    reaches = shape.touched_sides.sum(axis=(1, 2)) > 1
+    touched_sides: tuple[tuple[int, str], ...] = ()
+    if is_slender and reaches.mean() >= MIN_DOMINANT_SHARE:
+        kind = "strip"
+        places = np.argwhere(shape.touched_sides[reaches].any(axis=0))
+        touched_sides = tuple((int(axis), ("low", "high")[end]) for axis, end in places)
+        reason = f"{shape.elongation:.1f} times as long as wide, and touches {_format_sides(touched_sides)}"
+    else:
+        kind, reason = _name_parts(shape.parts, shape.biggest_share, may_be_point=not is_slender)
+    return Classification(
+        kind=kind,
+        reason=reason,
+        rate=rate,
+        components=shape.parts,
+        elongation=shape.elongation,
+        touched_sides=touched_sides,
+    )
+
+
+def _name_parts(count: int, share: float, may_be_point: bool = True) -> tuple[str, str]:
+    """Return the kind and the reason for a region without strips; `share` is that of its biggest part."""
+    if share >= MIN_DOMINANT_SHARE:
+        return "block", f"one part holds {share:.0%} of it and is not a slender band between sides"
+    if may_be_point and count >= MIN_POINT_COMPONENTS and share <= 0.5:
+        return "point", f"{count} parts, the biggest with {share:.0%} of it"
+    return UNCLASSIFIED, f"{pluralize(count, 'part')}, the biggest with {share:.0%}: between block and point"
 
 
 def _classify_bitmap(bitmap: Flags, rate: float) -> Classification:
@@ -85,13 +132,8 @@ def _classify_bitmap(bitmap: Flags, rate: float) -> Classification:
     if strip is not None:
         kind, part = "strip", strip
         reason = f"{strip.elongation:.1f} times as long as wide, and touches {_format_sides(strip.touched_sides)}"
-    elif share >= MIN_DOMINANT_SHARE:
-        kind, reason = "block", f"one part holds {share:.0%} of it and is not a slender band between sides"
-    elif count >= MIN_POINT_COMPONENTS and share <= 0.5:
-        kind, reason = "point", f"{count} parts, the biggest with {share:.0%} of it"
     else:
-        kind = UNCLASSIFIED
-        reason = f"{pluralize(count, 'part')}, the biggest with {share:.0%}: between block and point"
+        kind, reason = _name_parts(count, share)
     return Classification(
         kind=kind,
         reason=reason,

@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 from ..data.programs import programs
-from ..hunting.classify_region import MAX_DIMENSIONS
 from .group_spreads import Breaking, Pairing
 from .group_trials import (
     MAX_PAIRS_PER_TRIAL,
@@ -40,10 +39,7 @@ GROUP_FACTOR = 3  # violations are rarer in the domain that all relations share
 INPUTS_NOTE = "Ours is of {:,} random groups, and the F-measure is 1 / rate."
 SMALL_SCALE_NOTE = "k = 2, 4 and 5, and the other sets of relations, at full scale only."
 PROGRAM_LENGTH_NOTE = "Ours are rewritten with arrays; lines include documentation."
-REGION_KIND_NOTE = (
-    "Ours: whether any mutant has such a region with any relation, by our rule, which names up to three dimensions."
-)
-DIMENSIONS_NOTE = "Regions in more than three dimensions are not classified."
+REGION_KIND_NOTE = "Ours: whether any mutant has such a region with any relation, by our rule."
 
 
 def _is_in_scale(program: str, measure: str, scale: Scale) -> bool:
@@ -131,8 +127,6 @@ def _compute_program_figure(figure: Any) -> tuple[float, list[str]]:
             return len(program.relations), []
         case "mutants":
             return len(program.mutants), []
-    if program.dimension > MAX_DIMENSIONS:
-        return math.nan, [DIMENSIONS_NOTE]
     return float((program.regions["kind"] == figure.measure).any()), [REGION_KIND_NOTE]
 
 
@@ -147,9 +141,7 @@ def build_region_table(table: str, bench: Workbench) -> list[Row]:
         rate = bench.estimate(job, f"{stand_in.mutant} {figure.strategy}")
         label = f"{figure.subject}, {figure.strategy}, ours {stand_in.mutant}"
         notes = [stand_in.note, SHARED_DOMAIN_NOTE, INPUTS_NOTE.format(inputs)]
-        if figure.measure in KINDS and programs[program].dimension > MAX_DIMENSIONS:
-            ours, notes = OurFigure(math.nan), [stand_in.note, DIMENSIONS_NOTE]
-        elif figure.measure in KINDS:
+        if figure.measure in KINDS:
             ours = OurFigure(bench.figure(job, f"{stand_in.mutant} {figure.strategy} {figure.measure}"))
         elif figure.measure == "rate":
             ours = rate

@@ -146,7 +146,7 @@ class Breaking(GroupJob):
                 violated = trial.judge(mutant) == VIOLATED
                 share = estimate_share(int(violated.sum()), len(violated), factor=1.0)
                 figures |= label_figure(f"{id} {name}", share)
-                kind = trial.classify_region(violated)
+                kind = trial.classify_region(violated, mutant)
                 figures |= {
                     f"{id} {name} {region_kind}": float(kind == region_kind)
                     for region_kind in ("block", "point", "strip")

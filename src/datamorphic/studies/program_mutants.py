@@ -79,7 +79,7 @@ def _find_detectable_mutants(
         marks = {("operator", mutant.operator), ("line", str(mutant.line)), ("greatest", _format_magnitude(max(rates)))}
         for sample, flags, rate in zip(samples, violated, rates, strict=True):
             if rate:
-                kind = sample.classify_region(flags)
+                kind = sample.classify_region(flags, function)
                 marks |= {("rate", _format_magnitude(rate)), ("kind", kind), (kind, _format_magnitude(rate))}
         yield mutant, marks
 

@@ -37,12 +37,15 @@ class GroupSample:
     def draw(cls, relation: FunctionRelation, inputs: int, seed: int) -> GroupSample:
         """Return uniform groups in the source domain of a relation."""
         rng = np.random.default_rng(seed)
-        draws = np.concatenate([box.sample(inputs, rng) for box in relation.domain], axis=1)
-        group_inputs = relation.source_inputs(draws) + relation.follow_inputs(relation.follow(draws))
+        return cls.of(relation, np.concatenate([box.sample(inputs, rng) for box in relation.domain], axis=1))
+
+    @classmethod
+    def of(cls, relation: FunctionRelation, draws: Floats) -> GroupSample:
+        """Return the groups with these source inputs, side by side."""
         return cls(
             relation=relation,
             draws=draws,
-            inputs=group_inputs,
+            inputs=relation.source_inputs(draws) + relation.follow_inputs(relation.follow(draws)),
             low=np.concatenate([box.low for box in relation.domain]),
             high=np.concatenate([box.high for box in relation.domain]),
         )
@@ -55,9 +58,13 @@ class GroupSample:
         """Return the verdicts of the groups for a function."""
         return self.relation.judge(self.inputs, self.query(function))[0]
 
-    def classify_region(self, violated: npt.NDArray[np.bool_]) -> str:
-        """Return the kind of region of the violating groups."""
-        return classify(self.draws, violated, self.low, self.high).kind
+    def classify_region(self, violated: npt.NDArray[np.bool_], function: Callable[..., Any]) -> str:
+        """Return the kind of region of the groups that a function violates; in many dimensions it is asked for more."""
+
+        def violates(draws: Floats) -> npt.NDArray[np.bool_]:
+            return GroupSample.of(self.relation, draws).judge(function) == VIOLATED
+
+        return classify(self.draws, violated, self.low, self.high, violates).kind
 
 
 def measure_regions(
@@ -90,9 +97,8 @@ def measure_regions(
             count = int(violated.sum())
             low, high = compute_wilson_interval(count, inputs)
             undefined = float((verdicts == UNDEFINED).mean())
-            rows.append(
-                (id, mutant.operator, name, count / inputs, low, high, sample.classify_region(violated), undefined)
-            )
+            kind = sample.classify_region(violated, mutant)
+            rows.append((id, mutant.operator, name, count / inputs, low, high, kind, undefined))
     columns = ["mutant", "operator", "relation", "rate", "low", "high", "kind", "undefined"]
     frame = pd.DataFrame(rows, columns=columns)
     order = {id: place for place, id in enumerate(mutants)}
