@@ -56,10 +56,10 @@ def probe_region(violates: Violates, points: Numbers, low: Numbers, high: Number
     def contains(positions: Numbers) -> Flags:
         """Return which positions, in units of the domain, lie in the domain and violate."""
         flat = positions.reshape(-1, len(low))
-        inside = ((flat >= 0) & (flat <= 1)).all(axis=1)
+        inside: Flags = np.all((flat >= 0) & (flat <= 1), axis=1)
         if inside.any():
             inside[inside] = violates(low + width * np.clip(flat[inside], EDGE, 1 - EDGE))
-        return inside.reshape(positions.shape[:-1])
+        return np.reshape(inside, positions.shape[:-1])
 
     anchors = (rng.permutation(points)[:LINKED_POINTS] - low) / width
     elongations, widths = _measure_surroundings(contains, anchors[:MEASURED_POINTS], rng)

@@ -42,8 +42,8 @@ RUNNING_COUNTS, DIFFERENT_COUNTS = {"kNN": 24, "NBC": 26}, {"kNN": 21, "NBC": 22
 
 KILLED_SHARE, MEAN_RATE = "killed, %", "mean violation, %"
 MUTANTS_NOTE = (
-    "The published mutants are of Weka, drawn at random and not listed. Ours are of our reference learner. Shares can be "
-    "compared, single mutants cannot."
+    "The published mutants are of Weka's Java source, drawn at random and not listed. Ours are of our reference learner, "
+    "since the package of Weka has no source. Shares can be compared, single mutants cannot."
 )
 DIFFERENT_LABELS_NOTE = (
     "Ours is a share of the mutants whose labels differ from the original on some input; the published share is of the "
