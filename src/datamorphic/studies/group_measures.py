@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..data.programs import programs
-from ..hunting.classify_region import MAX_DIMENSIONS, classify
+from ..hunting.classify_region import MAX_BITMAP_DIMENSIONS, classify
 from ..hunting.generators import make_generator
 from ..hunting.measures import e_measure, f_measures, p_measure
 from ..hunting.simulation import make_trial_rng
@@ -39,7 +39,6 @@ K_VALUES = tuple(range(1, 11))
 F2_NOTE = "F2: further groups until the second violation."
 AT_NOTE = "P and E are after {:,} groups, where random testing has about 63% and 1."
 KIND_NOTE = "Pairs of mutant and relation that are violated at all, by the stored regions; kinds are by our rule."
-DIMENSIONS_NOTE = "Regions in more than three dimensions are not classified."
 FAILURE_NOTE = (
     "A source or follow-up fails if the mutant does not answer as the program does. Regions of violations (MRVR-S of sources, MRVR-F of"
     " follow-ups) and of failures need not be the same (section 3.2.3)."
@@ -116,11 +115,8 @@ def build_region_share_table(bench: Workbench) -> list[Row]:
     for name, program in programs.items():
         kinds = program.regions.loc[program.regions["rate"] > 0, "kind"]
         for kind in (*KINDS, "not classified"):
-            if program.dimension > MAX_DIMENSIONS:
-                rows.append(Row(name, f"{kind}, %", math.nan, math.nan, DIMENSIONS_NOTE))
-            else:
-                share = estimate_share(int((kinds == kind).sum()), len(kinds))
-                rows.append(share.to_row(name, f"{kind}, %", KIND_NOTE))
+            share = estimate_share(int((kinds == kind).sum()), len(kinds))
+            rows.append(share.to_row(name, f"{kind}, %", KIND_NOTE))
     return rows
 
 
@@ -156,7 +152,7 @@ class FailureRegions(GroupJob):
             for name, (flags, among) in shares.items():
                 share = estimate_share(int((flags & among).sum()), int(among.sum()))
                 figures |= label_figure(f"{id} {name}", share)
-            if sample.draws.shape[1] <= MAX_DIMENSIONS:
+            if sample.draws.shape[1] <= MAX_BITMAP_DIMENSIONS:
                 box, points = sample.relation.follow_domains()[0], sample.inputs[source_count]
                 found = {
                     "MRVR-S": sample.classify_region(violated),

@@ -58,8 +58,10 @@ class GroupSample:
         """Return the verdicts of the groups for a function."""
         return self.relation.judge(self.inputs, self.query(function))[0]
 
-    def classify_region(self, violated: npt.NDArray[np.bool_], function: Callable[..., Any]) -> str:
-        """Return the kind of region of the groups that a function violates; in many dimensions it is asked for more."""
+    def classify_region(self, violated: npt.NDArray[np.bool_], function: Callable[..., Any] | None = None) -> str:
+        """Return the kind of region of the groups that a function violates; it is needed in more than three dimensions."""
+        if function is None:
+            return classify(self.draws, violated, self.low, self.high).kind
 
         def violates(draws: Floats) -> npt.NDArray[np.bool_]:
             return GroupSample.of(self.relation, draws).judge(function) == VIOLATED
