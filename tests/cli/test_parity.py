@@ -73,9 +73,23 @@ RENAMED_IN = {
 INPUTS = {"MODEL", "DATA", "SYSTEM", "subject", "system", "data", "target", "trust", "workers", "param", "train"}
 #: what is printed, written or returned as an exit code,
 OUTPUTS = {
-    "json", "html", "junit", "sarif", "markdown", "pytest", "svg", "out", "save", "save-front", "record", "verdict", "fix", "show",
-    "at-least", "fail-on",
-}  # fmt: skip
+    "json",
+    "html",
+    "junit",
+    "sarif",
+    "markdown",
+    "pytest",
+    "svg",
+    "out",
+    "save",
+    "save-front",
+    "record",
+    "verdict",
+    "fix",
+    "show",
+    "at-least",
+    "fail-on",
+}
 #: and what is another call in Python
 CALLS = {
     ("explore", "compare"): "front.diff",
