@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..data.programs import programs
 from .group_spreads import Breaking, Pairing
 from .group_trials import (
     MAX_PAIRS_PER_TRIAL,
@@ -25,6 +24,7 @@ from .stand_in_mutants import (
     NO_STAND_IN_NOTE,
     choose_stand_ins_for_program,
     compute_rate,
+    find_printed_program,
     parse_relations,
     parse_subject,
 )
@@ -117,7 +117,7 @@ def build_program_table(table: str, bench: Workbench) -> list[Row]:
 
 def _compute_program_figure(figure: Any) -> tuple[float, list[str]]:
     """Return our figure, and notes on it."""
-    program = programs[figure.subject.partition(" ")[0]]
+    program = find_printed_program(figure.subject)
     match figure.measure:
         case "dimensions":
             return program.dimension, []

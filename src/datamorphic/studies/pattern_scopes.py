@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..data.programs.registry import programs
 from ..hunting.measures import EFFECT_SIZES
 from ..relations.patterns.catalogue import patterns
 from .published import published
 from .rows import Row, iterate_figures, make_row
+from .stand_in_mutants import find_printed_program
 from .workload import Scale, Workbench
 
 KIND_OF_COLUMN = {"MRPs": "MRP", "MRIPs": "MRIP", "MROPs": "MROP"}
@@ -67,7 +67,7 @@ def build_program_table(table: str, bench: Workbench) -> list[Row]:
 
 def _describe_program(figure: Any, chosen: bool) -> tuple[float, list[str]]:
     """Return our figure and notes; `chosen` if the table lists only the relations and mutants that a chapter uses."""
-    program = programs[figure.subject.partition(" ")[0]]
+    program = find_printed_program(figure.subject)
     match figure.measure:
         case "dimensions":
             return program.dimension, []

@@ -13,6 +13,7 @@ from functools import cache
 from typing import NamedTuple
 
 from ..data.programs import programs
+from ..data.programs.program import NumericProgram
 from .group_trials import DOMAINS, find_relation
 from .program_regions import measure_regions
 from .published import published
@@ -39,6 +40,7 @@ RELATIONS = {
 }
 #: the two known mutants, identified by the signs of their effects
 KNOWN = {("tanh", 3): "emu10", ("tanh", 4): "branch3.1"}
+PRINTED_NAMES = {"BesselJ (140)": "BesselJ-Steed"}
 RATES = {"BesselJ": "002-23", "TriSquarePlus": "002-24", "rj": "002-25", "PntLinePos": "002-26"}
 
 STAND_IN_NOTE = (
@@ -56,6 +58,11 @@ class StandIn(NamedTuple):
     mutant: str
     rate: float
     note: str
+
+
+def find_printed_program(subject: str) -> NumericProgram:
+    """Return the program that a table of programs means; of two with the name BesselJ it tells the lengths."""
+    return programs[PRINTED_NAMES.get(subject, subject.partition(" ")[0])]
 
 
 def parse_subject(subject: str) -> tuple[str, int]:

@@ -1,4 +1,4 @@
-"""Nine numeric programs with their relations and mutants, after Ying (2024)."""
+"""Ten numeric programs with their relations and mutants, after Ying (2024)."""
 
 from __future__ import annotations
 

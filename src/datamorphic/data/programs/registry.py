@@ -18,6 +18,7 @@ _PROGRAMS: dict[str, tuple[str, tuple[float, float], int]] = {
     "tanh": ("tanh", (0, 1000), 1),
     "Erf": ("erf", (0, 1000), 1),
     "BesselJ": ("besselj", (1, 100), 2),
+    "BesselJ-Steed": ("besselj_steed", (1, 100), 2),
     "sncndn": ("sncndn", (0, 100), 2),
     "TriSquare": ("trisquare", (0, 100), 3),
     "TriSquarePlus": ("trisquareplus", (0, 100), 3),
@@ -31,8 +32,9 @@ _RELATION_ALIASES = {"tanh": {"tanh": "tripling"}}
 def _build_program(name: str) -> NumericProgram:
     module, limits, dimension = _PROGRAMS[name]
     domain = Box.of([limits] * dimension)
-    make_misprints: Callable[[Box], Any] = getattr(relations, f"{module}_misprints", lambda domain: [])
-    relations_by_name = {relation.name: relation for relation in getattr(relations, f"{module}_relations")(domain)}
+    family = module.partition("_")[0]  # programs of the same function have the same relations
+    make_misprints: Callable[[Box], Any] = getattr(relations, f"{family}_misprints", lambda domain: [])
+    relations_by_name = {relation.name: relation for relation in getattr(relations, f"{family}_relations")(domain)}
     misprints_by_name = {relation.name: relation for relation in make_misprints(domain)}
     return NumericProgram(
         name=name,
@@ -40,7 +42,7 @@ def _build_program(name: str) -> NumericProgram:
         domain=domain,
         relations=CaseInsensitiveMapping(f"relation of {name}", relations_by_name, _RELATION_ALIASES.get(name)),
         misprints=CaseInsensitiveMapping(f"misprint of {name}", misprints_by_name),
-        errata=getattr(relations, f"{module.upper()}_ERRATA", ()),
+        errata=getattr(relations, f"{family.upper()}_ERRATA", ()),
     )
 
 
