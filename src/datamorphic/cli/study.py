@@ -36,7 +36,7 @@ def study(
         bool, opt.flag("--all", "Compute all studies, each table once; --html then names a folder.")
     ] = False,
     scale: Annotated[
-        StudyScale, typer.Option(help="small takes two minutes at most; full is as published and may take hours.")
+        StudyScale, typer.Option(help="small takes minutes; full is as published and may take hours.")
     ] = StudyScale.small,
     seed: opt.Seed = 0,
     workers: opt.Workers = None,
