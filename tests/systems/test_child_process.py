@@ -1,10 +1,15 @@
-"""Child processes end with the process that started them."""
+"""Child processes end with the process that started them, and not before."""
 
 import builtins
+import time
 
+import numpy as np
+import pandas as pd
 import pytest
 
+import datamorphic as dm
 from datamorphic.systems.child_process import ChildProcess
+from datamorphic.systems.isolation import IsolatedSystem
 
 
 @pytest.mark.slow
@@ -20,3 +25,24 @@ def test_a_process_is_closed_while_python_ends(monkeypatch):
         child.kill()
     child.close()
     assert child.exit_code is not None
+
+
+HOARD = []
+
+
+def hoard_and_answer(frame):
+    """Keep 400 MB more at the first call, and take longer than the pool waits between looks at the memory."""
+    if not HOARD:
+        HOARD.append(np.ones(50_000_000))
+    time.sleep(1.1)
+    return frame["x"] > 0
+
+
+@pytest.mark.slow
+def test_a_child_whose_memory_grows_keeps_its_system():
+    system = IsolatedSystem(dm.wrap(hoard_and_answer))
+    try:
+        answers = [system.execute(pd.DataFrame({"x": [1.0, -1.0]})).values.tolist() for _ in range(4)]
+    finally:
+        system.close()
+    assert answers == [[True, False]] * 4

@@ -6,6 +6,7 @@ they do not import the caller's script a second time.
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import sys
@@ -89,6 +90,10 @@ class ChildProcess:
 
 
 def _prepare(parent: int) -> None:
+    from joblib.externals.loky import process_executor
+
+    # loky replaces a process whose memory grows, but the new one would not have the system
+    process_executor._MAX_MEMORY_LEAK_SIZE = math.inf
     sys.stdout = sys.stderr  # keep stdout of a command machine-readable
     # the parent process handles Ctrl-C
     signal.signal(signal.SIGINT, signal.SIG_IGN)
