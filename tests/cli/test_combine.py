@@ -129,8 +129,8 @@ def test_an_estimate_makes_nothing(run):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["talking_signs:Signs", "--subject", "Box 1"], "Got both"),
-        ([], "Got neither"),
+        (["talking_signs:Signs", "--subject", "Box 1"], "Got 2 of them"),
+        ([], "Got 0 of them"),
         (["--save", "x.txt"], "Known extensions: .parquet, .csv, .tcs"),  # before any work
         (["talking_signs:Signs", "--target", "x"], "no data are given"),
         (["talking_signs:Signs", "--strategy", "nonsense"], "no strategy 'nonsense'"),

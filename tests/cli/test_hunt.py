@@ -268,7 +268,7 @@ BAD = {
     "no function": ("hunt hunted_here:number mirrored", "is of type int, neither a function nor a model"),
     "a model without data": ("hunt hunted_here:sign hunted_here:Mirrored", "Add --data FILE"),
     "a file without data": ("hunt model.skops hunted_here:Mirrored", "Add --data FILE"),
-    "data of a program": ("hunt program:tanh --data rows.csv", "Leave --data out"),
+    "data of a program": ("hunt program:tanh --data rows.csv", "Leave --data and --space out"),
     "no place for the page": ("hunt program:tanh --html .", "is a folder"),
     "no place for the file": ("generate --domain 0,1 --out hunted_here.py/groups.csv", "cannot be made"),
     "nothing to make": ("generate", "Got neither"),

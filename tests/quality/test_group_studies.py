@@ -238,7 +238,7 @@ def test_a_full_study_makes_as_many_trials_as_in_print():
 
 
 def test_the_command_writes_the_page(monkeypatch, tmp_path):
-    monkeypatch.setattr(studies, "study", lambda name, scale, seed: run_tiny(name))
+    monkeypatch.setattr(studies, "study", lambda name, **options: run_tiny(name))
     run = partial(CliRunner().invoke, app)
     file = tmp_path / "study.html"
     assert "Written: " in run(["study", "002-3", "--html", str(file)]).stdout
