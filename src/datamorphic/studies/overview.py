@@ -160,7 +160,9 @@ def list_entries() -> dict[str, StudyEntry]:
     """Return the studies of the overview: all tables, then parts of other studies that are no tables, each once."""
     entries = {name: STUDIES[name] for name in tables()}
     seen = {_identify_builder(builder) for entry in entries.values() for builder in entry.parts.values()}
-    for name, entry in STUDIES.items():
+    for name, entry in sorted(
+        STUDIES.items(), key=lambda item: len(item[1].parts) > 1
+    ):  # a study of its own comes first
         parts = {
             part: builder
             for part, builder in entry.parts.items()
