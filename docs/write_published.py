@@ -55,7 +55,7 @@ def write_page(site: dict[str, Any], full_results: list[tuple[dict[str, Any], st
             f"**In all**: {counts}.",
             "",
             *_format_verdicts(site["studies"]),
-            "## Tables without figures",
+            "## Tables that are not computed",
             "",
             "| table | title | why there is nothing to compare |",
             "|---|---|---|",

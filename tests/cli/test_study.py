@@ -89,7 +89,7 @@ def test_the_list(run):
         (["--all", "--list"], "Leave one of the two out"),
         (["001-4", "--all"], "Leave one of the two out"),
         (["001-4", "--resume", "7", "--store", "none"], "needs a run store"),
-        (["000-8"], "has no figures to compare with"),
+        (["000-8"], "is not computed"),
         (["001-4", "--scale", "huge"], "huge"),
     ],
 )

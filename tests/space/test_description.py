@@ -140,7 +140,7 @@ def test_moves_keep_the_constraints_of_a_file(write):
             '[features]\nage = {kind = "integer", values = [1]}',
             "features.age.values is not a known key of a feature of kind integer. There are: ",
         ),
-        ('[features]\nage = {low = "18"}', "features.age.low must be a number, or inf if there is no limit. Got '18'."),
+        ('[features]\nage = {low = "18"}', "features.age.low must be a number, or -inf for no bound. Got '18'."),
         ("[features]\nage = {step = true}", "features.age.step must be a number. Got True."),
         ("[features]\nage = {nullable = 1}", "features.age.nullable must be true or false. Got 1."),
         ('[features]\nage = {values = "a"}', "features.age.values must be a list of texts, numbers or booleans"),

@@ -44,7 +44,7 @@ def test_each_part_of_the_studies_is_in_the_overview_once():
 
 
 def test_a_table_without_figures_says_why():
-    with pytest.raises(dm.errors.UsageError, match=r"Table 003-2 .* has no figures to compare with: names of files"):
+    with pytest.raises(dm.errors.UsageError, match=r"Table 003-2 .* is not computed: names of files"):
         study("003-2")
 
 

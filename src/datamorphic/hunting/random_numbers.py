@@ -9,13 +9,14 @@ import numpy as np
 
 from .kernels.layout import RandomNumbers
 
-MAX_NUMBERS_AT_ONCE = 65_536
+MAX_NUMBERS_AT_ONCE = 65_536  # at first; later arrays may be larger
 
 
 class NumberStream:
-    """The next random numbers of a generator, as arrays; at the end, it goes on after the last number that was used.
+    """Random numbers of a generator, drawn ahead in arrays for kernels.
 
-    Kernels get the numbers that ``rng.random()`` would give one by one.
+    They are those that ``rng.random()`` would return one by one. At the end, the generator continues after the last number
+    that was used.
     """
 
     def __init__(self, rng: np.random.Generator, size: int) -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MAX_QUOTED_CHARACTERS = 80
-#: what a feature of each kind may say
+#: the keys of each kind of feature
 FEATURE_KEYS = {
     "continuous": ("low", "high", "step", "nullable"),
     "integer": ("low", "high", "step", "nullable", "rounds"),
@@ -37,7 +37,7 @@ FEATURE_KEYS = {
     "image": ("shape", "low", "high", "step", "dtype", "channels_first"),
     "sequence": ("length", "low", "high", "step", "dtype"),
 }
-#: what cannot be inferred
+#: the keys that a feature needs if there are no data
 REQUIRED_KEYS = {"categorical": ("values",), "image": ("shape",), "sequence": ("length", "low", "high")}
 ALL_FEATURE_KEYS = ("kind", *dict.fromkeys(key for keys in FEATURE_KEYS.values() for key in keys))
 CHOICES = {"moves": ("clip", "open"), "invalid": ("avoid", "allow")}
@@ -54,8 +54,9 @@ def read_space(path: FilePath, data: pd.DataFrame | None = None, *, target: str 
     Parameters
     ----------
     path : path
-        The file. ``[features.age]`` describes a feature by ``kind`` ("continuous", "integer", "categorical", "text"), ``low``,
-        ``high``, ``step``, ``values`` (categories in their order) and ``nullable``; ``constraints``, ``moves`` and ``invalid`` are
+        The file. ``[features.age]`` describes a feature by ``kind`` ("continuous", "integer", "categorical", "text",
+        "image" or "sequence") and the keys of that kind: ``low``, ``high``, ``step``, ``values`` (categories in their order),
+        ``nullable`` and others, as on the page about spaces; ``constraints``, ``moves`` and ``invalid`` are
         those of `Space`. Nothing in the file is evaluated.
     data : DataFrame, optional
         Real inputs. What the file does not say about a column is inferred from them, as by `Space.from_frame`. Without data,
@@ -254,7 +255,7 @@ def _validate_feature(description: SpaceDescription, name: object, entry: object
             owner = f"a feature of kind {kind}" if kind else "a feature"
             raise SpaceError(f"{description.file}: {where} is not a known key of {owner}. {suggest_name(key, allowed)}")
         if key in ("low", "high") and value is not None and not is_number(value):
-            description.fail(where, "a number, or inf if there is no limit", value)
+            description.fail(where, f"a number, or {'-inf' if key == 'low' else 'inf'} for no bound", value)
         if key == "step" and not is_number(value):
             description.fail(where, "a number", value)
         if key in ("nullable", "rounds", "channels_first") and not isinstance(value, bool):

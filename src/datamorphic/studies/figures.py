@@ -1,6 +1,6 @@
 """The published figures that pages of studies draw: what each shows, and which rows of a study it takes.
 
-Most figures of the papers are images. Their points are those of tables, which our text has; where it has not, ours are
+Most figures of the papers are images. Their points are those of tables; where no table has them, ours are
 drawn alone and the note says so.
 """
 
@@ -147,7 +147,7 @@ def _make_model_figure(number: int, measure: str, by_walks: bool, parts: Iterabl
             for letter, (strategy, noun) in zip("abc", STRATEGY_NOUNS.items(), strict=True)
         ]
         note = (
-            f"The paper draws typical examples, which our text does not name; here are {', '.join(TYPICAL_MODELS)}, "
+            f"The paper draws typical examples, without naming them; here are {', '.join(TYPICAL_MODELS)}, "
             "as far as the scale has them."
         )
     else:
@@ -174,7 +174,7 @@ THREE_MEASURES = ("runs", "mutants", "cost")
 # -- generators of groups, and trees --------------------------------------------------------------------------------
 
 F_MEASURE_NOTE = (
-    "The published points are in the image only, which our text does not have; the effects of the table are computed from "
+    "The paper has the published points in an image only; the effects of the table are computed from "
     "them. Fewer groups are better. Where the parts of the figure divide is not said."
 )
 
@@ -330,7 +330,7 @@ FIGURES: tuple[PublishedFigure, ...] = (
                 logarithmic=True,
             ),
         ),
-        note="The published points are in the image only, which our text does not have. The hollow marks are those of Table 12, "
+        note="The paper has the published points in an image only. The hollow marks are those of Table 12, "
         "for the two generators and the relations that it shares with this figure.",
     ),
     _make_mutant_figure(14, "part 1", "002-11", range(1, 10)),

@@ -41,8 +41,8 @@ def build_page(overview: StudyOverview) -> Page:
         for kind in overview.counts
     ]
     without_figures = Section(
-        heading="Tables without figures",
-        text="These published tables are not computed, because they hold nothing to compare with.",
+        heading="Tables that are not computed",
+        text="They hold no figures, or our copy of the publication lacks them.",
         anchor="without-figures",
         table=Table(
             columns=["table", "title", "why"],

@@ -341,9 +341,9 @@ STUDIES: dict[str, StudyEntry] = {
 TABLES_WITHOUT_FIGURES: dict[str, tuple[str, str]] = {
     "000-3": ("Models of the case studies", "names and kinds of the sixteen models; `models` measures them"),
     "000-8": ("Testing methods compared", "marks of the authors' judgement"),
-    "002-20": ("Violation rates and regions of mutants of sin", "only its caption is in our text of the thesis"),
-    "002-21": ("Violation rates and regions of mutants of erf", "only its caption is in our text of the thesis"),
-    "002-22": ("Violation rates and regions of mutants of sncndn", "only its caption is in our text of the thesis"),
+    "002-20": ("Violation rates and regions of mutants of sin", "our copy of the thesis has only its caption"),
+    "002-21": ("Violation rates and regions of mutants of erf", "our copy of the thesis has only its caption"),
+    "002-22": ("Violation rates and regions of mutants of sncndn", "our copy of the thesis has only its caption"),
     "003-2": ("Source files of Weka that were mutated", "names of files"),
     "003-3": ("Mutation operators", "names of operators; `mutants` uses them"),
     "003-4": ("Relations of kNN in the mutation analysis", "names of relations; 003-6 has their figures"),
@@ -407,7 +407,7 @@ def study(
     """
     if name in TABLES_WITHOUT_FIGURES:
         title, reason = TABLES_WITHOUT_FIGURES[name]
-        raise UsageError(f"Table {name} ({title}) has no figures to compare with: {reason}.")
+        raise UsageError(f"Table {name} ({title}) is not computed: {reason}.")
     if name not in STUDIES:
         raise UsageError(f"There is no study {name!r}. {suggest_name(name, STUDIES)}")
     bench = make_workbench(scale, seed)

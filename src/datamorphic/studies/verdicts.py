@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 AGREEMENT_SHARE = 0.1  # of the published figure, by which ours may differ and still agree
 MAX_EXCEPTION_SHARE = 0.1  # of the figures of a table: some 95% intervals miss the true value
-#: beginnings of sentences that describe our figure and explain no difference
+#: beginnings of sentences that only describe our figure; every other sentence of a note counts as an explanation
 DESCRIPTIONS = (
     "10,000 pairs, divided among",
     "All relations share",
@@ -54,16 +54,16 @@ DESCRIPTIONS = (
 MAX_REASONS = 3  # of a verdict; the notes of the table have all
 
 RULE = (
-    f"A figure agrees if the published one is in the 95% interval of ours, or if they differ by at most {AGREEMENT_SHARE:.0%}. It "
-    "is explained if they differ and a note says why: an error in print, or how the two were made differently. A table "
-    f"agrees if at least {1 - MAX_EXCEPTION_SHARE:.0%} of its figures do, and is explained if at least as many agree or are "
-    "explained. Otherwise it is not reproducible here. Figures that we did not measure do not count; a table without measured "
-    "figures is not reproducible."
+    f"A figure agrees if the published one is in the 95% interval of ours, or if ours differs by at most {AGREEMENT_SHARE:.0%} of "
+    "the published one. A figure that differs is explained if a note gives a reason: a misprint, or a difference in method or "
+    f"scale. A table agrees if at least {1 - MAX_EXCEPTION_SHARE:.0%} of its measured figures agree, and is explained if that many "
+    "agree or are explained. Otherwise, or if none of its figures was measured, it is not reproducible here. Studies "
+    "without published figures have no verdict."
 )
 
 
 class VerdictKind(StrEnum):
-    """What came of a table or figure."""
+    """The outcome of comparing a table or figure with the published one."""
 
     AGREES = "agrees"
     EXPLAINED = "explained"

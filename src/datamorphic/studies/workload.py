@@ -149,7 +149,7 @@ Round = tuple[Job, int]  # a job and the number of its repetition
 
 @dataclass(frozen=True)
 class MeasuredRound:
-    """What came of a round: its figures and how long it took, or why it failed."""
+    """The outcome of a round: its figures and duration, or why it failed."""
 
     figures: Figures
     seconds: float

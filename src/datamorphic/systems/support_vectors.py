@@ -80,9 +80,10 @@ def _arrange_weights(machine: Any) -> Matrix:
 
 
 def make_support_vector_scores(machine: Any) -> SupportVectorScores | None:
-    """Return the decision values of a machine of scikit-learn; None if they cannot be computed by matrix products.
+    """Return a fast decision function for a support vector machine of scikit-learn, or None if there is none.
 
-    `machine` gives one decision value per pair of classes. The values are compared with its own on some support vectors.
+    `machine` has ``decision_function_shape="ovo"``. There is none for other kernels, or if the values on some support vectors
+    differ from its own.
     """
     if "sklearn.svm" not in sys.modules:
         return None

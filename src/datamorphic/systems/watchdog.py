@@ -23,14 +23,14 @@ _watched: set[str] = set()
 _process: Any = None
 
 
-def watch_process(process: int) -> None:
-    """End a child process, and its process group if it leads one, when this process is killed."""
-    _add(f"process {process}")
+def watch_process(pid: int) -> None:
+    """Let a child process, and its process group if it leads one, be ended when this process ends."""
+    _add(f"process {pid}")
 
 
-def release_process(process: int) -> None:
+def release_process(pid: int) -> None:
     """Stop watching a child process, which has ended."""
-    _remove(f"process {process}")
+    _remove(f"process {pid}")
 
 
 @contextmanager
@@ -49,7 +49,7 @@ def make_temporary_folder(folder: str | os.PathLike[str] | None = None, prefix: 
 
 
 def run_program(command: Sequence[str], folder: str, timeout: float) -> subprocess.CompletedProcess[str]:
-    """Run a program in a folder and return its output; it ends with this process."""
+    """Run a program in a folder and return its output. It is killed when this process ends."""
     import subprocess
 
     with subprocess.Popen(
@@ -168,7 +168,7 @@ def _serve() -> None:
 def _end(process: int) -> None:
     if os.name != "posix":
         os.kill(process, signal.SIGTERM)
-    elif os.getsid(process) == os.getsid(0):  # else the number belongs to another process by now
+    elif os.getsid(process) == os.getsid(0):  # else it is not ours: the number was reused, or it left our session
         (os.killpg if os.getpgid(process) == process else os.kill)(process, signal.SIGKILL)
 
 
