@@ -8,7 +8,18 @@ from dataclasses import dataclass
 from typing import Any
 
 COMPLETION_VARIABLE = "_DATAMORPHIC_COMPLETE"  # set by the completion script of the shell
-PROGRAMS = ("Sin", "tanh", "Erf", "BesselJ", "sncndn", "TriSquare", "TriSquarePlus", "rj", "PntLinePos")
+PROGRAMS = (
+    "Sin",
+    "tanh",
+    "Erf",
+    "BesselJ",
+    "BesselJ-Steed",
+    "sncndn",
+    "TriSquare",
+    "TriSquarePlus",
+    "rj",
+    "PntLinePos",
+)
 _typed_prefix = ""  # the part of the word that bash keeps and does not want again
 
 
