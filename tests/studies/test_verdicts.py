@@ -9,6 +9,7 @@ import pytest
 
 from datamorphic.studies.result import Study
 from datamorphic.studies.rows import Row
+from datamorphic.studies.trees import MEDIAN_NOTE
 from datamorphic.studies.verdicts import VerdictKind, judge_figure, judge_study
 
 
@@ -24,7 +25,7 @@ def make_study(*rows):
         (100, 111, math.nan, "", "not reproducible"),
         (100, 111, 11.5, "", "agrees"),
         (100, 111, math.nan, "A misprint.", "explained"),
-        (100, 111, math.nan, "Ours is the median over our trees, figure by figure.", "not reproducible"),
+        (100, 111, math.nan, MEDIAN_NOTE, "not reproducible"),
         (0, 0.1, math.nan, "", "not reproducible"),
         (math.inf, math.inf, math.nan, "", "agrees"),
         (math.inf, 5, 2, "", "not reproducible"),

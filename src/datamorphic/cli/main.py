@@ -69,7 +69,7 @@ def _declare_options(
 
 
 def build_app(names: Collection[str] = NAMES) -> typer.Typer:
-    """Return the application with some of its commands: to import and build all of them takes a third of a second."""
+    """Return the application with some of its commands, because importing and building all of them takes long."""
     root = typer.Typer(
         cls=RootGroup,
         help="Test classifiers, and other systems whose correct answers nobody knows, without an oracle."

@@ -95,9 +95,9 @@ def _print_list(as_json: bool) -> None:
         figures = f"; --html draws Figures {row.figures}" if row.figures else ""
         print_line(f"{row.name:<{width}}  {row.title}  ({row.compares}{figures})")
     print_line("")
-    print_line("Published tables without figures to compare with:")
+    print_line("Published tables that are not computed:")
     for entry in without_figures:
-        print_line(f"{entry['table']:<{width}}  {entry['title']}  (no figures: {entry['reason']})")
+        print_line(f"{entry['table']:<{width}}  {entry['title']}  ({entry['reason']})")
 
 
 def run_study(

@@ -1,6 +1,6 @@
 """Data sets, loan books, product catalogues, coded classifiers, reference learners and programs.
 
-Names are imported on first use: most users need one of them, and all together take a quarter of a second.
+Names are imported on first use: most users need one of them.
 """
 
 from __future__ import annotations

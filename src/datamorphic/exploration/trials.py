@@ -15,10 +15,8 @@ from .front import Front
 
 MIN_CAPABILITY_SHARE = 0.53  # of the best capability: a half, and a margin for the error of the trial
 MIN_RACE_SHARE = 0.35  # the same after a few walks, whose error is larger
-DOUBTFUL_SHARES = (
-    0.45,
-    0.6,
-)  # of the best capability; if the choice depends on where the limit is, it needs more walks
+#: of the best capability: if the choice depends on where between them the limit is, it needs more walks
+DOUBTFUL_SHARES = (0.45, 0.6)
 MIN_BALANCE_SHARE = 0.9  # two choices are about as good if their balances differ by less
 EXTRA_ROUND_SHARE, MAX_EXTRA_ROUNDS = 0.5, 6
 ROUND_SHARES = (0.25, 0.25, 0.5)  # of the walks of a trial; what is clearly worse is left out of later rounds

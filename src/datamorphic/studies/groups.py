@@ -18,7 +18,7 @@ from .group_trials import (
 )
 from .intervals import Z_95, estimate_share
 from .published import published
-from .rows import OurFigure, Row, iterate_figures, make_row
+from .rows import OurFigure, Row, describe_ours, iterate_figures, make_row
 from .stand_in_mutants import (
     KINDS,
     NO_STAND_IN_NOTE,
@@ -30,25 +30,27 @@ from .stand_in_mutants import (
 )
 from .workload import Scale, Workbench
 
-CENSORED_NOTE = "Where trials were ended, the effect is not computed, as published: see the share of ended trials."
+CENSORED_NOTE = describe_ours(
+    "Where trials were ended, the effect is not computed, as published: see the share of ended trials."
+)
 BUDGET_NOTE = (
     "In print trials were ended after 100,000 groups; ours of MT-ART-Max and MT-ART-Avg, which are fewer, after {:,}: "
     "5,000 groups take about 20 s, and 100,000 would take hours, because the time grows with the square."
 )
-CELLS_NOTE = "Over 1,000 equal cells of the domain, to which the figures in print correspond."
-SETS_NOTE = "Ours is the mean of {} of {:,} groups."
+CELLS_NOTE = describe_ours("Over 1,000 equal cells of the domain, to which the figures in print correspond.")
+SETS_NOTE = describe_ours("Ours is the mean of {} of {:,} groups.")
 SECONDS_NOTE = "Seconds for 10,000 groups on this machine; without the time to compile, if numba is installed."
 REGION_KIND_NOTE = (
     "Table 11 names no kinds of regions: where MT-IPART beats MT-RT by more than 0.1, a block is assumed."
 )
-PNT_NOTE = (
+PNT_NOTE = describe_ours(
     "The printed figures of PntLinePos do not follow from 1,000 uniform groups in its printed source domain, (0, 33.33) in six "
     "dimensions, and we do not know why: the distances of random groups are at most about 15 there, and 31.1 in print."
 )
 RANDOM_GENERATOR = "MT-RT"
 TIMED_GROUPS, FEWER_TIMED_GROUPS = 10_000, 500  # as published, and where that would take too long
 TIMED_GENERATORS = ("SFIDMT-ART", "MT-ART-Min", *SLOW)
-TABLE_12_NOTE = "The published value is that of Table 12; those of Figure 13 are only in its image."
+TABLE_12_NOTE = describe_ours("The published value is that of Table 12; those of Figure 13 are only in its image.")
 EXTRAPOLATED_NOTE = "Ours is from {:,} groups, and the time grows with the square of their number."
 MIN_REAL_TRIALS = 50  # trials: fewer are only a quick try
 QUICK_PROGRAMS = ("Sin", "tanh")  # programs of a quick try

@@ -35,6 +35,7 @@ from .study import (
 from .verdicts import StudyVerdict, VerdictKind, judge_study
 
 if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
+    from ..runs.session import Session
     from ..runs.store import Store
 
 ALL = "all"  # the name of the run of all studies
@@ -160,9 +161,8 @@ def list_entries() -> dict[str, StudyEntry]:
     """Return the studies of the overview: all tables, then parts of other studies that are no tables, each once."""
     entries = {name: STUDIES[name] for name in tables()}
     seen = {_identify_builder(builder) for entry in entries.values() for builder in entry.parts.values()}
-    for name, entry in sorted(
-        STUDIES.items(), key=lambda item: len(item[1].parts) > 1
-    ):  # a study of its own comes first
+    # a study of its own comes before the same part of a group
+    for name, entry in sorted(STUDIES.items(), key=lambda item: len(item[1].parts) > 1):
         parts = {
             part: builder
             for part, builder in entry.parts.items()
@@ -176,8 +176,15 @@ def list_entries() -> dict[str, StudyEntry]:
     return entries
 
 
+def _measure_seconds(session: Session | None, began: float) -> float:
+    """Return the seconds of the run, including those before it was resumed."""
+    if session is None or session.journal is None:
+        return time.perf_counter() - began
+    return session.journal.seconds
+
+
 def _identify_builder(builder: TableBuilder) -> tuple[object, ...]:
-    """Return what equal builders have in common; partial functions are equal only to themselves."""
+    """Return a key that is the same for equal builders; partial functions are equal only to themselves."""
     if isinstance(builder, partial):
         return builder.func, builder.args, *sorted(builder.keywords.items())
     return (builder,)
@@ -238,7 +245,7 @@ def study_all(
         overview = StudyOverview(
             scale=scale,
             seed=bench.seed,
-            seconds=time.perf_counter() - began,
+            seconds=_measure_seconds(session, began),
             date=datetime.now(UTC),
             versions=read_versions(),
             reports=reports,

@@ -70,6 +70,25 @@ def make_row(
     )
 
 
+_descriptions: list[str] = []  # openings of sentences, up to the first number that is filled in
+
+
+def describe_ours(note: str) -> str:
+    """Return a note that only describes our figure, and record that it explains no difference from the published one."""
+    _descriptions.extend(sentence.partition("{")[0] for sentence in split_sentences(note))
+    return note
+
+
+def list_reasons(note: str) -> list[str]:
+    """Return the sentences of a note that explain why our figure differs from the published one."""
+    return [sentence for sentence in split_sentences(note) if not sentence.startswith(tuple(_descriptions))]
+
+
+def split_sentences(note: str) -> list[str]:
+    """Return the sentences of a note; each becomes a footnote."""
+    return [f"{sentence.rstrip('.')}." for sentence in note.split(". ")] if note else []
+
+
 def describe_part(used: Sequence[object], whole: int, noun: str) -> str:
     """Describe what our mean covers, if it covers less than the published one."""
     if len(used) >= whole:

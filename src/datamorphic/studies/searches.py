@@ -20,7 +20,7 @@ from ..relations.search import search_relations
 from ..systems.search_engines import SearchEngine, SqliteSearch, TantivySearch
 from .intervals import estimate_share, label_figure
 from .published import published
-from .rows import Row, iterate_figures, make_row
+from .rows import Row, describe_ours, iterate_figures, make_row
 from .workload import Figures, Job, Scale, Workbench
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ SYSTEM_NOTE = (
 )
 GROUPS_NOTE = "Ours is from {groups}."
 ANY_WORD_NOTE = "Products with any word of the query are hits, and their number is rounded as in shops (over 2,000)."
-SHARE_NOTE = "The published share follows from the printed numbers."
+SHARE_NOTE = describe_ours("The published share follows from the printed numbers.")
 
 
 @dataclass(frozen=True)

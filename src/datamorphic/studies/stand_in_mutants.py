@@ -17,6 +17,7 @@ from ..data.programs.program import NumericProgram
 from .group_trials import DOMAINS, find_relation
 from .program_regions import measure_regions
 from .published import published
+from .rows import describe_ours
 
 KINDS = ("block", "point", "strip")
 DEFAULT_RATE = 0.005  # where none is published
@@ -47,7 +48,7 @@ STAND_IN_NOTE = (
     "The mutants were not published: ours is one of the same program with the same kind of region where there is one, and"
     " with the nearest violation rate (0.005 where none is in print)."
 )
-SAME_MUTANT_NOTE = "The same mutant as published, as far as the text says."
+SAME_MUTANT_NOTE = describe_ours("The same mutant as published, as far as the text says.")
 OTHER_KIND_NOTE = "No mutant of ours has this kind of region with this relation."
 NO_STAND_IN_NOTE = "No mutant of ours violates this."
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .verdicts import split_sentences
+from .rows import split_sentences
 
 if TYPE_CHECKING:
     from .result import Study

@@ -15,7 +15,7 @@ from .._text import pluralize
 from ..trees.boundaries import BEYOND, STEP, Offset
 from .intervals import estimate_mean, estimate_share
 from .published import published
-from .rows import OurFigure, Row, describe_part, iterate_figures, make_row
+from .rows import OurFigure, Row, describe_ours, describe_part, iterate_figures, make_row
 from .tree_trials import CRITERIA, DRAWS, LEARNERS, SCORES, TEST_METHODS, Folding, Learning, Moving, Splitting
 from .trees import STATISTICS, describe_data_set, find_available, format_name, is_known, list_published_sets
 from .workload import Job, Scale, Workbench
@@ -23,23 +23,23 @@ from .workload import Job, Scale, Workbench
 OFFSETS: tuple[Offset, ...] = (STEP, 0.5, BEYOND)
 SPLITS_PER_REPETITION = 2  # per repetition
 
-ORACLE_NOTE = "The label of a generated row is the answer of the tree, which serves as the oracle here."
+ORACLE_NOTE = describe_ours("The label of a generated row is the answer of the tree, which serves as the oracle here.")
 STEPS_NOTE = (
     "Values lie one step inside the limits, as section 4.4.1 says (slightly greater or lesser), and not anywhere beyond "
     "them, as section 8 says."
 )
 EARLIER_NOTE = "The earlier study used fewer data sets; ours are those of the current one in both rows."
-SHUFFLED_NOTE = "Cross-validation is stratified and shuffled, and scores are means over the folds."
-WEIGHTED_NOTE = "Scores are weighted by the sizes of the classes, so recall and accuracy are the same."
-SAME_SETS_NOTE = "The published value is the mean of the same data sets, computed from Table 5."
-FROM_TABLE_5_NOTE = "The published value is computed from Table 5."
-UNPAIRED_NOTE = "Two-sided t-test of two independent samples."
+SHUFFLED_NOTE = describe_ours("Cross-validation is stratified and shuffled, and scores are means over the folds.")
+WEIGHTED_NOTE = describe_ours("Scores are weighted by the sizes of the classes, so recall and accuracy are the same.")
+SAME_SETS_NOTE = describe_ours("The published value is the mean of the same data sets, computed from Table 5.")
+FROM_TABLE_5_NOTE = describe_ours("The published value is computed from Table 5.")
+UNPAIRED_NOTE = describe_ours("Two-sided t-test of two independent samples.")
 INSIDE_FOLDS_NOTE = (
     "The tree is fitted to nine folds, and rows are chosen from these. The other rows of the nine train the 3-NN, which "
     "is also tested on the tenth fold."
 )
-INTERVAL_NOTE = "The interval is from the variation of the mean over seeds."
-MEANS_NOTE = "Ours is computed from the means over seeds."
+INTERVAL_NOTE = describe_ours("The interval is from the variation of the mean over seeds.")
+MEANS_NOTE = describe_ours("Ours is computed from the means over seeds.")
 DISTANCE_NOTE = "Mean distance between our value and the published one, over data sets."
 SINGLE_SEEDS_NOTE = "Seeds that, each on its own, give p < 1% and a lower score."
 

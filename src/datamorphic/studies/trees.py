@@ -19,7 +19,7 @@ from ..trees.coverage.options import CoverOptions
 from ..trees.coverage.selection import RowChooser
 from .intervals import estimate_median, estimate_share
 from .published import published
-from .rows import OurFigure, Row, describe_part, iterate_figures, make_row
+from .rows import OurFigure, Row, describe_ours, describe_part, iterate_figures, make_row
 from .workload import Figures, Job, Scale, Workbench
 
 if TYPE_CHECKING:
@@ -38,16 +38,20 @@ SEEDS_PER_STUDY = 1000  # seeds of a study, so that studies with other seeds sha
 UNAVAILABLE_SET = "cancer_prediction"
 UNAVAILABLE_NOTE = "This data set is not available: its source is not stated."
 LEFT_OUT_NOTE = "This data set is left out: it is not in the data folder, or this is the small scale."
-MEDIAN_NOTE = "Ours is the median over our trees, figure by figure: no single tree need have all of them."
-EQUAL_NOTE = "Our trees for which this row is as published: decision nodes, both kinds of mutants, live mutants."
-ORDER_NOTE = (
+MEDIAN_NOTE = describe_ours(
+    "Ours is the median over our trees, figure by figure: no single tree need have all of them."
+)
+EQUAL_NOTE = describe_ours(
+    "Our trees for which this row is as published: decision nodes, both kinds of mutants, live mutants."
+)
+ORDER_NOTE = describe_ours(
     "In the publication, random means one random order of the rows for all mutants: each mutant takes the first row that "
     "kills it. If each mutant chose a row of its own, test sets would be twice as large as published."
 )
-NEIGHBOURS_NOTE = (
+NEIGHBOURS_NOTE = describe_ours(
     "Constants are exchanged with those of the nodes before and after, in pre-order, that test the same column."
 )
-LEAVES_NOTE = "One row is generated for each leaf that the data reach. The data reach all leaves."
+LEAVES_NOTE = describe_ours("One row is generated for each leaf that the data reach. The data reach all leaves.")
 #: how data sets differ from those of the publication, or what our figures show about them
 PREPARED = {
     "cleveland": "Cleveland has the number of the row as a first column: 15 attributes and 99 nodes show that the "

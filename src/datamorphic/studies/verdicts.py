@@ -9,48 +9,13 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from .._text import pluralize
+from .rows import list_reasons, split_sentences
 
 if TYPE_CHECKING:
     from .result import Study
 
 AGREEMENT_SHARE = 0.1  # of the published figure, by which ours may differ and still agree
 MAX_EXCEPTION_SHARE = 0.1  # of the figures of a table: some 95% intervals miss the true value
-#: beginnings of sentences that only describe our figure; every other sentence of a note counts as an explanation
-DESCRIPTIONS = (
-    "10,000 pairs, divided among",
-    "All relations share",
-    "Both mutants are known",
-    "Constants are exchanged",
-    "Cross-validation is stratified",
-    "F2: further groups",
-    "If each mutant chose",
-    "In the publication, random means",
-    "MRGS-ART as published",
-    "Necessary: every",
-    "Not published",
-    "One row is generated",
-    "Our trees for which",
-    "Ours is computed from the means",
-    "Ours is of ",
-    "Ours is the mean of",
-    "Ours is the median over our trees",
-    "Over 1,000 equal cells",
-    "P and E are after",
-    "Scores are weighted",
-    "The F-ratio is to",
-    "The data reach",
-    "The grades of the wines",
-    "The interval is from",
-    "The label of a generated row",
-    "The printed figures of PntLinePos do not follow",
-    "The published share follows",
-    "The published value is",
-    "The same mutant as published",
-    "Three relations, 1-1",
-    "Two-sided t-test",
-    "Where trials were ended",
-    "k = 2, 4 and 5",
-)
 MAX_REASONS = 3  # of a verdict; the notes of the table have all
 
 RULE = (
@@ -151,13 +116,3 @@ def judge_study(study: Study) -> StudyVerdict:
         unmeasured=unmeasured,
         reason=" ".join(texts),
     )
-
-
-def list_reasons(note: str) -> list[str]:
-    """Return the sentences of a note that explain a difference."""
-    return [sentence for sentence in split_sentences(note) if not sentence.startswith(DESCRIPTIONS)]
-
-
-def split_sentences(note: str) -> list[str]:
-    """Return the sentences of a note; each becomes a footnote."""
-    return [f"{sentence.rstrip('.')}." for sentence in note.split(". ")] if note else []

@@ -295,18 +295,18 @@ class Workbench:
                 alive=True,
                 on_piece=note_outcome,
             )
-        parts: dict[Job, list[Figures]] = {}
+        repetitions_by_job: dict[Job, list[Figures]] = {}
         for number, (job, _) in enumerate(rounds):
             outcome = outcomes[number]
             self.seconds_by_study[self.studies_by_job[job]] += outcome.seconds
             if outcome.error:
                 self.errors_by_job.setdefault(job, outcome.to_error())
             else:
-                parts.setdefault(job, []).append(outcome.figures)
-        self.repetitions_by_job |= parts
-        for job, times in parts.items():
+                repetitions_by_job.setdefault(job, []).append(outcome.figures)
+        self.repetitions_by_job |= repetitions_by_job
+        for job, repetitions in repetitions_by_job.items():
             self.figures_by_job[job] = {
-                key: math.fsum(figures[key] for figures in times) / len(times) for key in times[0]
+                key: math.fsum(figures[key] for figures in repetitions) / len(repetitions) for key in repetitions[0]
             }
 
 
@@ -370,4 +370,4 @@ def _derive_figure(figures: Figures, measure: str) -> float:
 
 def _print_estimate(name: str, seconds: float) -> None:
     size, unit = (3600, "h") if seconds > 7200 else (60, "min") if seconds > 120 else (1, "s")
-    sys.stderr.write(f"{name}: at most about {seconds / size:.0f} {unit}, by a first measurement of each kind\n")
+    sys.stderr.write(f"{name}: about {seconds / size:.0f} {unit} in all, estimated from the first job of each kind\n")

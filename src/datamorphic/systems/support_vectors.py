@@ -1,7 +1,7 @@
 """Decision values of support vector machines by matrix products.
 
-libsvm computes one kernel value after another. A product of matrices gives the same values, apart from rounding, ten times
-as fast. They only guide the search for a border: every pair is certified by the labels of the model itself.
+libsvm computes one kernel value after another. A product of matrices gives the same values, apart from rounding, and is
+several times as fast. In the search for a border they are only guides: every pair is certified by the labels of the model itself.
 """
 
 from __future__ import annotations

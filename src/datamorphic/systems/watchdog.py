@@ -1,7 +1,7 @@
 """A small process that ends child processes and removes temporary folders when this process is killed.
 
 A thread inside a child cannot do it: it does not run while a library is imported, or while compiled code holds the interpreter
-lock. The watchdog is told what to watch on its stdin, which is closed when this process ends, for whatever reason. This file
+lock. The watchdog reads what to watch from its stdin, which is closed when this process ends, for whatever reason. This file
 is its program, too, so it imports nothing but what Python itself has.
 """
 
@@ -165,11 +165,11 @@ def _serve() -> None:
             shutil.rmtree(json.loads(value), ignore_errors=True)
 
 
-def _end(process: int) -> None:
+def _end(pid: int) -> None:
     if os.name != "posix":
-        os.kill(process, signal.SIGTERM)
-    elif os.getsid(process) == os.getsid(0):  # else it is not ours: the number was reused, or it left our session
-        (os.killpg if os.getpgid(process) == process else os.kill)(process, signal.SIGKILL)
+        os.kill(pid, signal.SIGTERM)
+    elif os.getsid(pid) == os.getsid(0):  # else it is not ours: the number was reused, or it left our session
+        (os.killpg if os.getpgid(pid) == pid else os.kill)(pid, signal.SIGKILL)
 
 
 if __name__ == "__main__":
