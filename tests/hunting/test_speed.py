@@ -32,6 +32,25 @@ def test_a_follow_up_function_is_called_once_for_many_groups(name):
     np.testing.assert_array_equal(groups.follow_ups, expected.follow_ups)
 
 
+def test_groups_made_before_a_follow_up_function_fails_count_as_executed():
+    calls = itertools.count()
+
+    def triple(x):
+        if next(calls) == 30:
+            raise ZeroDivisionError
+        return 3.0 * x
+
+    relation = dm.FunctionRelation(name="tripled", domain=(0, 100), follow_up=triple, follow_domain=(0, 300))
+    generator = make_generator("SFIDMT-ART", relation, seed=2)
+    with pytest.raises(ZeroDivisionError):
+        generator.propose(400)
+    made = generator.count
+    assert 20 < made < 400
+    groups = generator.propose(400)  # grows the memory, in which all groups have a place
+    assert generator.count == made + 400
+    np.testing.assert_array_equal(groups.follow_ups, 3.0 * groups.sources)
+
+
 def test_numbers_that_are_left_over_are_given_back():
     rng, plain = np.random.default_rng(3), np.random.default_rng(3)
     with NumberStream(rng, 10) as stream:

@@ -16,7 +16,7 @@ from .kernels.shells import grow_shells, make_shells
 class _DistanceGenerator(Generator):
     """Proposes the candidate farthest from executed groups."""
 
-    kernels = GeneratorKernels(draw=spreading.draw_spread, add=spreading.add_spread, advance=spreading.advance_spread)
+    kernels = GeneratorKernels(add=spreading.add_spread, advance=spreading.advance_spread)
     draws_ahead = True
     from_shells: ClassVar[bool] = False
     joint = False
@@ -108,7 +108,7 @@ class MTART(Generator):
     summary = "of k groups the one farthest from a pool of all executed inputs"
     criterion = "Min"
     draws_ahead = True
-    kernels = GeneratorKernels(draw=pooling.draw_pool, add=pooling.add_pool, advance=pooling.advance_pool)
+    kernels = GeneratorKernels(add=pooling.add_pool, advance=pooling.advance_pool)
 
     def __init__(
         self,

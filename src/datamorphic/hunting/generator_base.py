@@ -17,6 +17,7 @@ from ..relations.base import Verdicts
 from ..relations.box import Box, Floats
 from ..relations.function import FunctionRelation
 from ..space.space import Space
+from .kernels.ahead import GroupsAhead, make_groups_ahead
 from .kernels.layout import Layout, build_box_layout, build_layout
 from .random_numbers import NumberStream
 
@@ -24,7 +25,8 @@ from .random_numbers import NumberStream
 DomainLike: TypeAlias = Box | Space | Sequence[float] | Sequence[Sequence[float]]
 
 INITIAL_CAPACITY_GROUPS = 64
-MAX_GROUPS_AHEAD = 1024
+MAX_GROUPS_AHEAD = 256
+MAX_NUMBERS_AHEAD = 2**20  # in candidates of groups that are drawn ahead
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,9 +44,8 @@ class GroupBatch:
 
 
 class GeneratorKernels(NamedTuple):
-    """The functions that draw the candidates of next groups, count a group as executed, and make groups."""
+    """The functions that count a group as executed and make groups."""
 
-    draw: Callable[..., Any]
     add: Callable[..., Any]
     advance: Callable[..., Any]
 
@@ -60,8 +61,9 @@ class Generator:
     `kernels`, or overrides the methods that call them: `_advance`, which makes groups, and `_add`.
 
     If a function of the user makes the follow-ups, it is called once for the candidates of several groups. These are
-    drawn ahead as if choices did not matter: a choice closes one shell of many. The kernel that chooses draws them again
-    and stops at the first that differ, so the groups are those made one by one.
+    drawn ahead as if choices did not matter: a choice closes one shell of many. The kernel that chooses stops at the first
+    candidate in a shell closed in between, so the groups are those made one by one. Where candidates depend on every
+    choice, those of one group are drawn ahead.
 
     Parameters
     ----------
@@ -107,7 +109,8 @@ class Generator:
         self._capacity = INITIAL_CAPACITY_GROUPS
         self._rows = np.zeros((self.k, int(self.layout.start[-1])))
         self._scores = np.zeros((3, self.k))
-        self._groups_ahead = 1
+        self._ahead = self._make_ahead()
+        self._follow_ups = None if self._ahead is None else self._rows[:0, self.layout.width :].copy()
         self._memory: tuple[Any, ...] = ()
         self._answer: Callable[[list[Floats]], list[Any]] | None = None
         self._prepare()
@@ -130,13 +133,10 @@ class Generator:
         """The arguments that all kernels of a generator share."""
         return (self.layout, *self._settings, *self._memory)
 
-    def _advance(self, out: Floats, ahead: Floats | None = None) -> int:
-        """Write groups to `out`; return how many there are, with the numbers and the memory at hand.
-
-        Follow-ups are affine, or those of the candidates in `ahead`.
-        """
-        numbers = self._stream.numbers
-        return int(self.kernels.advance(numbers, *self._state, self._rows, self._scores, ahead, out))
+    def _advance(self, out: Floats) -> int:
+        """Write groups to `out`; return how many there are, with the numbers and the memory at hand."""
+        room = (self._rows, self._scores, self._ahead, self._follow_ups)
+        return int(self.kernels.advance(self._stream.numbers, *self._state, *room, out))
 
     def _add(self, row: Floats) -> None:
         """Count a group as executed."""
@@ -149,6 +149,8 @@ class Generator:
         validate_integer("count", f"{self.name}.propose", count, 1)
         rows = np.zeros((count, int(self.layout.start[-1])))
         position = 0
+        if self._ahead is not None:
+            self._ahead.size[0] = 0
         with NumberStream(self.rng, 4 * count * self._rows.size + 16) as self._stream:
             while position < count:
                 # memory grows with the groups in it, not with those asked for
@@ -157,46 +159,34 @@ class Generator:
                     self._capacity *= 2
                     self._grow(self._capacity)
                     continue
-                step = self._advance(chunk) if self._runs_in_kernels else self._advance_with_function(chunk)
+                step = self._advance(chunk)
                 self.count += step
                 position += step
+                candidates = self._follow_ahead()
                 if self._stream.is_short:
                     self._stream.extend()
-                elif step == 0:
+                elif step + candidates == 0:
                     self._make_room()
         sources, follow_ups = rows[:, : self.layout.width], rows[:, self.layout.width :]
         if self.sources_only and isinstance(self.relation, FunctionRelation):
             follow_ups = self._make_follow_ups(sources)
         return GroupBatch(sources, follow_ups)
 
-    @property
-    def _runs_in_kernels(self) -> bool:
-        """Whether groups are chosen without calling a function of the user."""
-        return self.sources_only or isinstance(self.relation, Box) or self.relation.affine
-
-    def _advance_with_function(self, out: Floats) -> int:
-        """Write the next groups, whose follow-ups a function of the user makes, to `out`; return how many."""
-        assert isinstance(self.relation, FunctionRelation)
-        numbers, width = self._stream.numbers, self.layout.width
+    def _make_ahead(self) -> GroupsAhead | None:
+        """Return room for candidates of the next groups, if a function of the user makes their follow-ups."""
+        if self.sources_only or isinstance(self.relation, Box) or self.relation.affine:
+            return None
+        groups = min(max(MAX_NUMBERS_AHEAD // self._rows.size, 1), MAX_GROUPS_AHEAD)
         # a relation that depends on outputs executes all candidates, so none is drawn in vain
-        size = self._groups_ahead if self.draws_ahead and not self.relation.uses_outputs else 1
-        ahead = np.zeros((min(size, len(out)), *self._rows.shape))
-        begin = int(numbers.position[0])
-        ahead = ahead[: int(self.kernels.draw(numbers, *self._state, ahead))]
-        if not len(ahead):
+        draws_several = self.draws_ahead and not self.relation.uses_outputs
+        return make_groups_ahead(groups if draws_several else 1, self.k, self.layout)
+
+    def _follow_ahead(self) -> int:
+        """Make the follow-ups of the candidates drawn ahead; return of how many groups there are."""
+        if self._ahead is None or not (size := int(self._ahead.size[0])):
             return 0
-        numbers.position[:] = begin, 0
-        follow_ups = self._make_follow_ups(ahead[:, :, :width].reshape(-1, width)).reshape(*ahead.shape[:2], -1)
-        ahead[:, :, width:] = self._replace_non_finite(follow_ups)
-        step = self._advance(out[: len(ahead)], ahead)
-        if not np.isfinite(follow_ups).all():
-            best = (ahead[:step] == out[:step, None]).all(axis=2).argmax(axis=1)
-            out[:step, width:] = follow_ups[np.arange(step), best]
-        if step == size:
-            self._groups_ahead = min(size + size // 4 + 1, MAX_GROUPS_AHEAD)
-        elif step < len(ahead):
-            self._groups_ahead = max(size - size // 4, 1)
-        return step
+        self._follow_ups = self._make_follow_ups(self._ahead.sources[:size].reshape(-1, self.layout.width))
+        return size
 
     def _make_follow_ups(self, sources: Floats) -> Floats:
         assert isinstance(self.relation, FunctionRelation)
@@ -251,7 +241,7 @@ class Generator:
         generator.rng = to_generator("seed", self.name, seed)
         generator.count, generator._capacity = 0, INITIAL_CAPACITY_GROUPS
         generator._rows, generator._scores = np.zeros_like(self._rows), np.zeros_like(self._scores)
-        generator._groups_ahead = 1
+        generator._ahead = self._make_ahead()
         generator._prepare()
         return generator
 

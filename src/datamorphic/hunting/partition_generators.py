@@ -11,7 +11,7 @@ from .generator_base import Generator, GeneratorKernels
 from .kernels import cells
 from .kernels.cells import BISECTION, ITERATION, WRAPPED
 from .kernels.layout import Layout, widen
-from .kernels.splitting import add_split, advance_split, draw_split, grow_boxes, make_boxes
+from .kernels.splitting import add_split, advance_split, grow_boxes, make_boxes
 
 MAX_COLUMNS = 8  # a split makes 2^d boxes, a cell has 3^d - 1 neighbours
 MAX_CELLS = 2**27
@@ -51,7 +51,7 @@ class _PartitionGenerator(Generator):
 class _CellGenerator(_PartitionGenerator):
     """Proposes groups in equal cells."""
 
-    kernels = GeneratorKernels(draw=cells.draw_cut, add=cells.add_cut, advance=cells.advance_cut)
+    kernels = GeneratorKernels(add=cells.add_cut, advance=cells.advance_cut)
     scheme: ClassVar[int] = BISECTION
     by_distance: ClassVar[bool] = False
 
@@ -93,7 +93,7 @@ class _CellGenerator(_PartitionGenerator):
 class _BoxGenerator(_PartitionGenerator):
     """Proposes groups in boxes that are split at executed inputs."""
 
-    kernels = GeneratorKernels(draw=draw_split, add=add_split, advance=advance_split)
+    kernels = GeneratorKernels(add=add_split, advance=advance_split)
 
     def _prepare(self) -> None:
         super()._prepare()

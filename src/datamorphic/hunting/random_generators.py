@@ -37,7 +37,7 @@ class MTRT(_MemorylessGenerator):
     name = "MT-RT"
     summary = "a uniform source"
 
-    def _advance(self, out: Floats, ahead: Floats | None = None) -> int:
+    def _advance(self, out: Floats) -> int:
         out[:] = self._place_inputs(self.rng.random(out.shape))
         return len(out)
 
@@ -54,7 +54,7 @@ class _SequenceGenerator(_MemorylessGenerator):
         self._sequence = sequence_class(self.layout.width, scramble=True, rng=self.rng)
         self._pending = np.zeros((0, self.layout.width))
 
-    def _advance(self, out: Floats, ahead: Floats | None = None) -> int:
+    def _advance(self, out: Floats) -> int:
         while len(self._pending) < len(out):
             # in powers of two, for which a Sobol sequence is balanced
             more = self._sequence.random(max(len(self._pending), 64))

@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ...relations.box import Floats
+from .ahead import GroupsAhead, file_ahead, take_ahead, write_follow_ups_ahead
 from .compiling import compile_helper, compile_kernel
 from .layout import (
     Ints,
     Layout,
     RandomNumbers,
-    copy_follow_ups,
     draw_number,
     find_part,
     lacks_numbers,
@@ -394,25 +394,6 @@ def add_cut(
 
 
 @compile_kernel
-def draw_cut(
-    numbers: RandomNumbers,
-    layout: Layout,
-    scheme: int,
-    by_distance: bool | None,
-    cells: CellGrid,
-    lines: CellLines | None,
-    ahead: Floats,
-) -> Any:
-    """Draw the candidates of the next group; return 0 without room or random numbers, else 1."""
-    begin = numbers.position[0]
-    if not refine_all_slots(layout, cells, lines, scheme):
-        return 0
-    _draw_candidates(numbers, layout, cells, ahead[0])
-    draw_number(numbers)
-    return 0 if lacks_numbers(numbers, begin) else 1
-
-
-@compile_kernel
 def advance_cut(
     numbers: RandomNumbers,
     layout: Layout,
@@ -422,27 +403,31 @@ def advance_cut(
     lines: CellLines | None,
     rows: Floats,
     scores: Floats,
-    ahead: Floats | None,
+    ahead: GroupsAhead | None,
+    follow_ups: Floats | None,
     out: Floats,
 ) -> Any:
     """Write groups to `out` while there is room to refine; return how many.
 
     Each is a candidate whose follow-ups all lie in open cells; by distances, the one with the most inputs without executed
-    neighbours, among equals the one farthest from executed inputs nearby.
+    neighbours, among equals the one farthest from executed inputs nearby. With `ahead`, these are the groups whose
+    candidates were drawn at the end of the call before.
     """
-    for i in range(out.shape[0]):
-        begin = numbers.position[0]
-        if not refine_all_slots(layout, cells, lines, scheme):
-            return i
-        _draw_candidates(numbers, layout, cells, rows)
-        tie = draw_number(numbers)
-        if lacks_numbers(numbers, begin):
-            return i
+    taken = 0
+    while taken < out.shape[0]:
         if ahead is None:
+            if not refine_all_slots(layout, cells, lines, scheme):
+                break
+            begin = numbers.position[0]
+            _draw_candidates(numbers, layout, cells, rows)
+            tie = draw_number(numbers)
+            if lacks_numbers(numbers, begin):
+                break
             write_follow_ups(layout, rows)
-        elif not copy_follow_ups(layout, ahead[i], rows):
-            numbers.position[0] = begin
-            return i
+        else:
+            if taken == ahead.size[0]:
+                break
+            tie = take_ahead(numbers, layout, ahead, follow_ups, taken, rows)
         if by_distance is not None:
             _score_by_distance(layout, cells, rows, scores)
         else:
@@ -453,5 +438,16 @@ def advance_cut(
         for slot in range(len(layout.start) - 1):
             add_to_cells(layout, cells, lines, scheme, slot, rows[best])
         for j in range(out.shape[1]):
-            out[i, j] = rows[best, j]
-    return out.shape[0]
+            out[taken, j] = rows[best, j]
+        if ahead is not None:
+            write_follow_ups_ahead(follow_ups, taken * rows.shape[0] + best, out[taken])
+        taken += 1
+    if ahead is not None:
+        begin = numbers.position[0]
+        ahead.size[0] = 0
+        if taken < out.shape[0] and refine_all_slots(layout, cells, lines, scheme):
+            _draw_candidates(numbers, layout, cells, ahead.sources[0])
+            draw_number(numbers)
+            file_ahead(numbers, ahead, begin)
+        numbers.position[0] = begin
+    return taken

@@ -164,19 +164,6 @@ def lacks_numbers(numbers: RandomNumbers, begin: int) -> Any:
 
 
 @compile_helper
-def copy_follow_ups(layout: Layout, candidates: Floats, rows: Floats) -> Any:
-    """Copy the follow-ups of candidates drawn ahead; return False if the sources are not those in `rows`."""
-    width = layout.start[layout.sources]
-    for i in range(rows.shape[0]):
-        for j in range(rows.shape[1]):
-            if j >= width:
-                rows[i, j] = candidates[i, j]
-            elif rows[i, j] != candidates[i, j]:
-                return False
-    return True
-
-
-@compile_helper
 def draw_uniform(numbers: RandomNumbers, layout: Layout, slot: int, row: Floats) -> None:
     """Draw an input of a slot, by one random number per column."""
     for column in range(layout.start[slot], layout.start[slot + 1]):

@@ -8,19 +8,20 @@ import numpy as np
 
 from ...errors import ArgumentError
 from ...relations.box import Floats
+from .ahead import GroupsAhead, file_ahead, take_ahead, write_follow_ups_ahead
 from .compiling import compile_helper, compile_kernel
 from .layout import (
+    Ints,
     Layout,
     RandomNumbers,
     compute_distance,
-    copy_follow_ups,
     draw_number,
     lacks_numbers,
     pick_greatest,
     write_follow_ups,
 )
 from .nearest import PointIndex, add_point, find_nearest_distance
-from .shells import Shells, add_to_shells, draw_in_shell
+from .shells import Shells, add_to_shells, are_shells_empty, begin_ahead, draw_in_shell
 
 MIN, AVG, MAX = range(3)
 TIE_TOLERANCE = 1e-6
@@ -63,13 +64,14 @@ def build_pool_layout(layout: Layout) -> Layout:
 
 @compile_helper
 def _draw_sources(
-    numbers: RandomNumbers, layout: Layout, pool: InputPool, shells: Shells, groups: int, rows: Floats
+    numbers: RandomNumbers, layout: Layout, shells: Shells, number: int, rows: Floats, shell: Ints | None
 ) -> None:
-    """Draw sources from empty shells, `groups` later; there is one shell more than inputs in the pool."""
-    number = pool.point_index.size[0] + groups * (len(layout.start) - 1) + 1
+    """Draw sources from empty shells of `number`; `shell` is for these."""
     for slot in range(layout.sources):
         for i in range(rows.shape[0]):
-            draw_in_shell(numbers, layout, shells, number, slot, rows[i])
+            place = draw_in_shell(numbers, layout, shells, number, slot, rows[i])
+            if shell is not None:
+                shell[i, slot] = place
 
 
 @compile_helper
@@ -179,20 +181,6 @@ def add_pool(
 
 
 @compile_kernel
-def draw_pool(
-    numbers: RandomNumbers, layout: Layout, settings: PoolSettings, pool: InputPool, shells: Shells, ahead: Floats
-) -> Any:
-    """Draw the candidates of the next groups as if shells stayed empty in between; return of how many groups."""
-    for i in range(ahead.shape[0]):
-        begin = numbers.position[0]
-        _draw_sources(numbers, layout, pool, shells, i, ahead[i])
-        draw_number(numbers)
-        if lacks_numbers(numbers, begin):
-            return i
-    return ahead.shape[0]
-
-
-@compile_kernel
 def advance_pool(
     numbers: RandomNumbers,
     layout: Layout,
@@ -201,23 +189,42 @@ def advance_pool(
     shells: Shells,
     rows: Floats,
     scores: Floats,
-    ahead: Floats | None,
+    ahead: GroupsAhead | None,
+    follow_ups: Floats | None,
     out: Floats,
 ) -> Any:
     """Write groups to `out`, as `advance_spread` does; return how many."""
-    for i in range(out.shape[0]):
-        begin = numbers.position[0]
-        _draw_sources(numbers, layout, pool, shells, 0, rows)
-        tie = draw_number(numbers)
-        if lacks_numbers(numbers, begin):
-            return i
+    slots = len(layout.start) - 1
+    number = pool.point_index.size[0] + 1  # of shells: one more than inputs in the pool
+    taken = 0
+    while taken < out.shape[0]:
         if ahead is None:
+            begin = numbers.position[0]
+            _draw_sources(numbers, layout, shells, number, rows, None)
+            tie = draw_number(numbers)
+            if lacks_numbers(numbers, begin):
+                break
             write_follow_ups(layout, rows)
-        elif not copy_follow_ups(layout, ahead[i], rows):
-            numbers.position[0] = begin
-            return i
+        else:
+            if taken == ahead.size[0] or not are_shells_empty(shells, ahead, taken, number):
+                break
+            tie = take_ahead(numbers, layout, ahead, follow_ups, taken, rows)
         best = _choose(layout, settings, pool, rows, scores, tie)
         for j in range(out.shape[1]):
-            out[i, j] = rows[best, j]
-        _add_group(layout, pool, shells, out[i], rows[best])
-    return out.shape[0]
+            out[taken, j] = rows[best, j]
+        _add_group(layout, pool, shells, out[taken], rows[best])
+        if ahead is not None:
+            write_follow_ups_ahead(follow_ups, taken * rows.shape[0] + best, out[taken])
+        number += slots
+        taken += 1
+    if ahead is not None:
+        begin = numbers.position[0]
+        limit = begin_ahead(shells, ahead, number, out.shape[0] - taken)
+        while ahead.size[0] < limit:
+            group, start = ahead.size[0], numbers.position[0]
+            _draw_sources(numbers, layout, shells, number + group * slots, ahead.sources[group], ahead.shell[group])
+            draw_number(numbers)
+            if not file_ahead(numbers, ahead, start):
+                break
+        numbers.position[0] = begin
+    return taken

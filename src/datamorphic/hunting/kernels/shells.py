@@ -8,13 +8,17 @@ inputs.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...relations.box import CATEGORY, Floats
+from .ahead import GroupsAhead
 from .compiling import compile_helper
 from .layout import Ints, Layout, RandomNumbers, draw_number, round_to_kind, widen
+
+SHELLS_PER_SOURCE_AHEAD = 2.0  # more: fewer sources are drawn in vain, and follow-up functions are called more often
+ROUNDING = 2.0**-50  # more than two roundings change a number by, as a share of it
 
 
 class Shells(NamedTuple):
@@ -72,26 +76,56 @@ def add_to_shells(layout: Layout, shells: Shells, slot: int, row: Floats) -> Non
 
 
 @compile_helper
-def draw_in_shell(numbers: RandomNumbers, layout: Layout, shells: Shells, number: int, slot: int, row: Floats) -> None:
-    """Draw an input from a random empty shell of `number`.
+def _is_occupied(shells: Shells, number: int, slot: int, shell: int) -> Any:
+    """Return whether a shell of `number` has an input."""
+    buckets = shells.buckets[0]
+    # a little more on either side, because the product below is rounded; that with a power of two is not
+    first = int(shell / number * (1.0 - ROUNDING) * buckets)
+    last = min(int((shell + 1) / number * (1.0 + ROUNDING) * buckets), buckets - 1)
+    for bucket in range(first, last + 1):
+        place = shells.head[slot, bucket]
+        while place >= 0:
+            if int(shells.share[slot, place] * number) == shell:
+                return True
+            place = shells.after[slot, place]
+    return False
+
+
+@compile_helper
+def begin_ahead(shells: Shells, ahead: GroupsAhead, number: int, room: int) -> Any:
+    """Prepare to draw groups ahead, with `number` shells; return for how many groups, at most `room`.
+
+    The more shells there are, the later a source lies in one that was closed in between.
+    """
+    ahead.size[0] = 0
+    for slot in range(len(ahead.share_count)):
+        ahead.share_count[slot] = shells.size[slot]
+    likely_groups = 1 + int(np.sqrt(number / (SHELLS_PER_SOURCE_AHEAD * ahead.shell[0].size)))
+    return min(len(ahead.sources), room, likely_groups)
+
+
+@compile_helper
+def are_shells_empty(shells: Shells, ahead: GroupsAhead, group: int, number: int) -> Any:
+    """Return whether the shells of sources drawn ahead are still empty: whether no later input lies in them."""
+    for slot in range(len(ahead.share_count)):
+        for place in range(ahead.share_count[slot], shells.size[slot]):
+            closed = int(shells.share[slot, place] * number)
+            for i in range(ahead.shell.shape[1]):
+                if ahead.shell[group, i, slot] == closed:
+                    return False
+    return True
+
+
+@compile_helper
+def draw_in_shell(numbers: RandomNumbers, layout: Layout, shells: Shells, number: int, slot: int, row: Floats) -> Any:
+    """Draw an input from a random empty shell of `number`; return the shell.
 
     The random numbers are: one per shell until an empty one is found, one for the share within the shell, one for the
     side of the box on whose surface the input lies, and one per other column.
     """
-    buckets = shells.buckets[0]
-    shell = 0
-    occupied = True
-    while occupied and numbers.position[0] <= len(numbers.values):
+    shell = min(int(draw_number(numbers) * number), number - 1)
+    while _is_occupied(shells, number, slot, shell) and numbers.position[0] <= len(numbers.values):
         shell = min(int(draw_number(numbers) * number), number - 1)
-        occupied = False
-        # one bucket more on either side, because rounding may file a share next to its own bucket
-        first = max(int(shell / number * buckets) - 1, 0)
-        last = min(int((shell + 1) / number * buckets) + 1, buckets - 1)
-        for bucket in range(first, last + 1):
-            place = shells.head[slot, bucket]
-            while place >= 0 and not occupied:
-                occupied = int(shells.share[slot, place] * number) == shell
-                place = shells.after[slot, place]
     dimension = 0
     for column in range(layout.start[slot], layout.start[slot + 1]):
         if layout.high[column] > layout.low[column] and layout.kind[column] != CATEGORY:
@@ -112,3 +146,4 @@ def draw_in_shell(numbers: RandomNumbers, layout: Layout, shells: Shells, number
             offset = norm * (2 * draw_number(numbers) - 1)
         row[column] = round_to_kind(kind, low, high, low + half + half * offset)
         wide_columns += 1
+    return shell

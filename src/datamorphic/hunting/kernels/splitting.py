@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...relations.box import NUMBER, Floats
+from .ahead import GroupsAhead, file_ahead, take_ahead, write_follow_ups_ahead
 from .compiling import compile_helper, compile_kernel
 from .layout import (
     Ints,
     Layout,
     RandomNumbers,
-    copy_follow_ups,
     draw_number,
     lacks_numbers,
     pick_greatest,
@@ -182,36 +182,33 @@ def add_split(layout: Layout, boxes: SplitBoxes, rows: Floats, row: Floats) -> N
 
 
 @compile_kernel
-def draw_split(numbers: RandomNumbers, layout: Layout, boxes: SplitBoxes, ahead: Floats) -> Any:
-    """Draw the candidates of the next group; return 0 without random numbers, else 1."""
-    begin = numbers.position[0]
-    _draw_candidates(numbers, layout, boxes, ahead[0])
-    draw_number(numbers)
-    return 0 if lacks_numbers(numbers, begin) else 1
-
-
-@compile_kernel
 def advance_split(
     numbers: RandomNumbers,
     layout: Layout,
     boxes: SplitBoxes,
     rows: Floats,
     scores: Floats,
-    ahead: Floats | None,
+    ahead: GroupsAhead | None,
+    follow_ups: Floats | None,
     out: Floats,
 ) -> Any:
-    """Write groups to `out`, each a candidate whose follow-ups lie in their largest boxes; return how many."""
-    for i in range(out.shape[0]):
-        begin = numbers.position[0]
-        _draw_candidates(numbers, layout, boxes, rows)
-        tie = draw_number(numbers)
-        if lacks_numbers(numbers, begin):
-            return i
+    """Write groups to `out`, each a candidate whose follow-ups lie in their largest boxes; return how many.
+
+    With `ahead`, these are the groups whose candidates were drawn at the end of the call before.
+    """
+    taken = 0
+    while taken < out.shape[0]:
         if ahead is None:
+            begin = numbers.position[0]
+            _draw_candidates(numbers, layout, boxes, rows)
+            tie = draw_number(numbers)
+            if lacks_numbers(numbers, begin):
+                break
             write_follow_ups(layout, rows)
-        elif not copy_follow_ups(layout, ahead[i], rows):
-            numbers.position[0] = begin
-            return i
+        else:
+            if taken == ahead.size[0]:
+                break
+            tie = take_ahead(numbers, layout, ahead, follow_ups, taken, rows)
         for candidate in range(rows.shape[0]):
             scores[0, candidate] = 1.0
         for slot in range(layout.sources, len(layout.start) - 1):
@@ -223,5 +220,16 @@ def advance_split(
         for slot in range(len(layout.start) - 1):
             split_leaf(layout, boxes, slot, rows[best])
         for j in range(out.shape[1]):
-            out[i, j] = rows[best, j]
-    return out.shape[0]
+            out[taken, j] = rows[best, j]
+        if ahead is not None:
+            write_follow_ups_ahead(follow_ups, taken * rows.shape[0] + best, out[taken])
+        taken += 1
+    if ahead is not None:
+        begin = numbers.position[0]
+        ahead.size[0] = 0
+        if taken < out.shape[0]:
+            _draw_candidates(numbers, layout, boxes, ahead.sources[0])
+            draw_number(numbers)
+            file_ahead(numbers, ahead, begin)
+        numbers.position[0] = begin
+    return taken

@@ -1,7 +1,7 @@
 """Kernels of generators by distances: FSCS-ART, RRT, SFIDMT-ART.
 
-What a generator does not use is None: `zones` and `joint` are such settings, `shells` are such a memory, and `ahead`
-holds candidates with follow-ups by a function of the user. The code behind a None is not compiled.
+What a generator does not use is None: `zones` and `joint` are such settings, `shells` are such a memory, and `ahead` is
+for follow-ups by a function of the user. The code behind a None is not compiled.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...relations.box import CATEGORY, Floats
+from .ahead import GroupsAhead, file_ahead, take_ahead, write_follow_ups_ahead
 from .compiling import COMPILED, compile_helper, compile_kernel
 from .layout import (
+    Ints,
     Layout,
     RandomNumbers,
     compute_distance,
-    copy_follow_ups,
     draw_number,
     draw_uniform,
     lacks_numbers,
@@ -25,7 +26,7 @@ from .layout import (
     write_follow_ups,
 )
 from .nearest import PointIndex, add_point, find_nearest_distance, measure_distances
-from .shells import Shells, add_to_shells, draw_in_shell
+from .shells import Shells, add_to_shells, are_shells_empty, begin_ahead, draw_in_shell
 
 
 class ExclusionZones(NamedTuple):
@@ -78,14 +79,20 @@ def _draw_sources(
     shells: Shells | None,
     count: int,
     rows: Floats,
+    shell: Ints | None,
 ) -> None:
-    """Draw the sources of candidates after `count` groups, source by source, candidate after candidate."""
+    """Draw the sources of candidates after `count` groups, source by source, candidate after candidate.
+
+    `shell` is for the shells that they come from.
+    """
     for slot in range(layout.sources):
         for i in range(rows.shape[0]):
             if zones is not None:
                 _draw_outside(numbers, layout, zones, point_index, slot, rows[i])
             elif shells is not None:
-                draw_in_shell(numbers, layout, shells, count + 1, slot, rows[i])
+                number = draw_in_shell(numbers, layout, shells, count + 1, slot, rows[i])
+                if shell is not None:
+                    shell[i, slot] = number
             else:
                 draw_uniform(numbers, layout, slot, rows[i])
 
@@ -135,26 +142,6 @@ def add_spread(
 
 
 @compile_kernel
-def draw_spread(
-    numbers: RandomNumbers,
-    layout: Layout,
-    zones: ExclusionZones | None,
-    joint: bool | None,
-    point_index: PointIndex,
-    shells: Shells | None,
-    ahead: Floats,
-) -> Any:
-    """Draw the candidates of the next groups as if shells stayed empty in between; return of how many groups."""
-    for i in range(ahead.shape[0]):
-        begin = numbers.position[0]
-        _draw_sources(numbers, layout, zones, point_index, shells, point_index.size[0] + i, ahead[i])
-        draw_number(numbers)
-        if lacks_numbers(numbers, begin):
-            return i
-    return ahead.shape[0]
-
-
-@compile_kernel
 def advance_spread(
     numbers: RandomNumbers,
     layout: Layout,
@@ -164,28 +151,33 @@ def advance_spread(
     shells: Shells | None,
     rows: Floats,
     scores: Floats,
-    ahead: Floats | None,
+    ahead: GroupsAhead | None,
+    follow_ups: Floats | None,
     out: Floats,
 ) -> Any:
     """Write groups to `out`, each the candidate farthest from executed groups; return how many.
 
     `rows` and `scores` have room for the candidates. There are fewer groups than `out` has room for if random numbers
-    run out, or if the next candidates are not those drawn `ahead`.
+    run out. With `ahead`, the candidates are those drawn at the end of the call before, as if shells stayed empty in
+    between, and groups end before the first with a candidate in a shell that was closed.
     """
-    for i in range(out.shape[0]):
-        begin = numbers.position[0]
-        _draw_sources(numbers, layout, zones, point_index, shells, point_index.size[0], rows)
-        tie = draw_number(numbers)
-        if lacks_numbers(numbers, begin):
-            return i
+    count = point_index.size[0]
+    taken = 0
+    while taken < out.shape[0]:
         if ahead is None:
+            begin = numbers.position[0]
+            _draw_sources(numbers, layout, zones, point_index, shells, count + taken, rows, None)
+            tie = draw_number(numbers)
+            if lacks_numbers(numbers, begin):
+                break
             write_follow_ups(layout, rows)
-        elif not copy_follow_ups(layout, ahead[i], rows):
-            numbers.position[0] = begin
-            return i
+        else:
+            if taken == ahead.size[0] or not are_shells_empty(shells, ahead, taken, count + taken + 1):
+                break
+            tie = take_ahead(numbers, layout, ahead, follow_ups, taken, rows)
         for candidate in range(rows.shape[0]):
             scores[0, candidate] = 0.0
-            if rows.shape[0] > 1 and point_index.size[0] > 0:
+            if rows.shape[0] > 1 and count + taken > 0:
                 if joint is not None:
                     scores[0, candidate] = _find_nearest_group(layout, point_index, rows[candidate])
                 else:
@@ -194,5 +186,21 @@ def advance_spread(
         best = pick_greatest(scores[0], tie)
         _add_group(layout, point_index, shells, rows[best])
         for j in range(out.shape[1]):
-            out[i, j] = rows[best, j]
-    return out.shape[0]
+            out[taken, j] = rows[best, j]
+        if ahead is not None:
+            write_follow_ups_ahead(follow_ups, taken * rows.shape[0] + best, out[taken])
+        taken += 1
+    if ahead is not None:
+        begin = numbers.position[0]
+        count += taken
+        limit = begin_ahead(shells, ahead, count + 1, out.shape[0] - taken)
+        while ahead.size[0] < limit:
+            group, start = ahead.size[0], numbers.position[0]
+            _draw_sources(
+                numbers, layout, zones, point_index, shells, count + group, ahead.sources[group], ahead.shell[group]
+            )
+            draw_number(numbers)
+            if not file_ahead(numbers, ahead, start):
+                break
+        numbers.position[0] = begin
+    return taken
