@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import math
 import numbers
+import sys
 from collections.abc import Iterable
 from types import ModuleType
 from typing import TYPE_CHECKING, NoReturn, TypeGuard
@@ -14,6 +15,7 @@ from .errors import ArgumentError, MissingExtra
 
 if TYPE_CHECKING:  # NumPy is imported when a generator is needed
     import numpy as np
+    import pandas as pd
 
 MAX_QUOTED_CHARACTERS = 80
 
@@ -59,6 +61,16 @@ def validate_choice(name: str, owner: str, value: object, allowed: Iterable[str]
 def is_number(value: object) -> TypeGuard[float]:
     """Return whether `value` is a real number; a bool is not."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def is_frame(value: object) -> TypeGuard[pd.DataFrame]:
+    """Return whether `value` is a frame. pandas, which is slow to import, is imported already if it is."""
+    return isinstance(value, getattr(sys.modules.get("pandas"), "DataFrame", ()))
+
+
+def is_series(value: object) -> TypeGuard[pd.Series]:
+    """Return whether `value` is a column or a row of a frame."""
+    return isinstance(value, getattr(sys.modules.get("pandas"), "Series", ()))
 
 
 def to_generator(name: str, owner: str, seed: object) -> np.random.Generator:

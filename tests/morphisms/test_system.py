@@ -234,6 +234,7 @@ def faulty_system(**members):
             "applies to 'all', which must be 'original' or 'mutant'",
         ),
         ({"f": dm.executor(lambda self, p: p), "g": dm.executor(lambda self, p: p)}, "are both marked @executor"),
+        ({"space": None, "f": dm.executor(points=True)(lambda self, p: p)}, "takes points, but there is no space"),
         (
             {"a": dm.datamorphism(name="c")(lambda self, p: p), "b": dm.datamorphism(name="c")(lambda self, p: p)},
             "are both datamorphisms named 'c'",
@@ -359,3 +360,35 @@ def test_label_balance():
 
 def test_a_single_case_has_no_neighbour():
     assert derived.nearest_distance(TestSet.of_seeds(LINE.sample(1, points=True))).tolist() == [np.inf]
+
+
+def test_an_executor_of_points_gets_codes_in_the_declared_space():
+    class Plane:
+        space = dm.Space([dm.Continuous("x", 0, 1), dm.Categorical("c", ["a", "b"])])
+
+        @dm.executor(points=True)
+        def classify(self, points):
+            assert isinstance(points, dm.Points)
+            return np.where(points.codes[:, 0] + points.codes[:, 1] > 1, "high", "low")
+
+    sut = dm.TestSystem.collect(Plane).sut
+    cases = pd.DataFrame({"c": ["a", "b"], "x": [0.5, 0.5]})  # in another order
+    assert sut.execute(cases).values.tolist() == ["low", "high"]
+    assert sut.execute(Plane.space.points(cases)).values.tolist() == ["low", "high"]
+    assert sut.call(cases).tolist() == ["low", "high"]
+
+
+def test_a_seed_maker_may_return_points():
+    class Points:
+        space = LINE
+
+        @dm.seed_maker
+        def values(self, rng, n=5):
+            return LINE.sample(n, seed=rng, points=True)
+
+    assert dm.TestSystem.collect(Points).make_seeds(n=3, seed=1).input.equals(LINE.sample(3, seed=1))
+    Points.space = None
+    assert (
+        dm.TestSystem.collect(Points).make_seeds(n=3, seed=1).input["x"].tolist()
+        == LINE.sample(3, seed=1)["x"].tolist()
+    )

@@ -200,13 +200,14 @@ def run_exploration(
         system, frame, options = _load_request(request, trust)
         front = find_front(system, frame, **(run_options | options), engine=engine, store=keep)
         difference = None if baseline is None else baseline.diff(front)
-        front.deciding()  # calls the model, as saving and the report do: its output must not reach stdout
+        # these call the model, as saving and the report do: its output must not reach stdout
+        document, text = (front.document(), "") if as_json else ({}, front.describe())
         if save is not None:
             front.save(save)
         if html is not None:
             _write_report(front, difference, html)
     if as_json:
-        document = front.document() | {"seed": request["seed"]}
+        document |= {"seed": request["seed"]}
         if difference is not None:
             statuses = difference.table["status"].value_counts()
             document["difference"] = {
@@ -216,7 +217,7 @@ def run_exploration(
             }
         print_json(document | {"run": notice.run, "interrupted": front.tally.interrupted})
     else:
-        print_text(front.describe())
+        print_text(text)
         if len(front):
             print_line(f"for example, {format_example(front)}")
         for choice in front.choices:

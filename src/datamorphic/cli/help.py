@@ -17,6 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 from ..runs.progress import is_plain_terminal
 from .completion import add_completion
 from .console import make_console
+from .conversion import convert_plain_values
 from .error_lines import handle_errors
 
 #: classes of click, which newer versions of Typer have as a copy of their own
@@ -49,6 +50,13 @@ class _WithExamples:
         self.help, self.heading, self.examples = split_examples(self.help or "")
         for param in self.params:
             add_completion(param)
+
+    def get_params(self, ctx: Context) -> list[Any]:
+        """Return the parameters, which convert plain values by themselves."""
+        params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for param in params:
+            convert_plain_values(param)
+        return params
 
     def format_help(self, ctx: Context, formatter: HelpFormatter) -> None:
         """Print the help, then every example on a line of its own that can be copied."""

@@ -103,6 +103,8 @@ def __getattr__(name: str) -> typer.Typer:
 def _build_called_app() -> typer.Typer:
     """Return the application with the command that is called, or with all if none or an unknown one is."""
     name = "".join(sys.argv[1:2])
+    if name == "--version":
+        return build_app([])
     return build_app([name] if name in NAMES and COMPLETION_VARIABLE not in os.environ else NAMES)
 
 

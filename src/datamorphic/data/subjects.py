@@ -7,7 +7,6 @@ are defined on the whole plane.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +19,6 @@ from ..morphisms.system import TestSystem
 from ..space.features import Continuous
 from ..space.points import Points
 from ..space.space import Space
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Numbers = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.str_]
@@ -41,9 +37,9 @@ class CodedClassifier:
         self.rule = rule
 
     @seed_maker
-    def random_values(self, rng: np.random.Generator, n: int = 200) -> pd.DataFrame:
+    def random_values(self, rng: np.random.Generator, n: int = 200) -> Points:
         """Return points drawn uniformly from the domain."""
-        return self.space.sample(n, seed=rng)
+        return self.space.sample(n, seed=rng, points=True)
 
     @datamorphism(feature="x", step=STEP, points=True)
     def leftward(self, p: Points) -> Points:
@@ -70,10 +66,10 @@ class CodedClassifier:
         """Return the midpoint."""
         return Points(a.space, (a.codes + b.codes) / 2)
 
-    @executor
-    def classify(self, p: pd.DataFrame) -> Labels:
+    @executor(points=True)
+    def classify(self, p: Points) -> Labels:
         """Return the colour of every point."""
-        return self.rule(p["x"].to_numpy(), p["y"].to_numpy())
+        return self.rule(*(p.codes[:, p.space.position(name)] for name in ("x", "y")))
 
 
 def _move_points(points: Points, right: float, up: float) -> Points:
@@ -125,7 +121,9 @@ class Subjects(Mapping[str, TestSystem]):
     def __getitem__(self, name: str) -> TestSystem:
         for full_name, rule in RULES.items():
             if normalize_name(full_name) == normalize_name(str(name)):
-                return TestSystem.collect(CodedClassifier(full_name, rule))
+                system = TestSystem.collect(CodedClassifier(full_name, rule))
+                system.hashed_code = CodedClassifier
+                return system
         raise DataError(f"There is no subject {name!r}. {suggest_name(name, RULES)}")
 
     def __contains__(self, name: object) -> bool:

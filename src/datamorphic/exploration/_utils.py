@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .._text import format_percent, format_short
-from ..reporting.block_pictures import describe_block_change
 from ..reporting.marked_text import MarkedText
 from ..space import geometry
+from ..space.encoding import is_missing
 from ..space.features import Codes
 from ..space.features import Mask as Mask
 from ..space.points import Points
@@ -55,7 +55,7 @@ def format_changes(a: Points, b: Points, limit: int | None = None) -> list[str]:
         return _format_block_changes(a, b, limit)
     sizes = measure_changes(a.space, a.codes, b.codes)
     order = np.argsort(-sizes, axis=1, kind="stable")
-    before, after = ([frame[name].tolist() for name in a.space.names] for frame in (a.frame, b.frame))
+    before, after = _list_values(a), _list_values(b)
     texts = []
     for row, features in enumerate(order):
         changed_features = [j for j in features.tolist() if sizes[row, j] > 0]
@@ -73,8 +73,19 @@ def format_changes(a: Points, b: Points, limit: int | None = None) -> list[str]:
     return texts
 
 
+def _list_values(points: Points) -> list[list[Any]]:
+    """Return the values of each feature."""
+    if points.space.plain:  # codes are values, and pandas is not needed
+        values: list[list[Any]] = points.codes.T.tolist()
+        return values
+    frame = points.frame
+    return [frame[name].tolist() for name in points.space.names]
+
+
 def _format_block_changes(a: Points, b: Points, limit: int | None) -> list[str]:
     """Return the changes per row, one phrase per image or sequence, then the other features."""
+    from ..reporting.block_pictures import describe_block_change
+
     space = a.space
     phrases: list[list[str]] = [[] for _ in range(len(a))]
     for placed_block in space.blocks:
@@ -140,9 +151,7 @@ def _format_change(before: object, after: object) -> str:
 
 def format_value(value: object) -> str:
     """Return a value of a feature as text for people."""
-    import pandas as pd
-
-    return "missing" if pd.api.types.is_scalar(value) and pd.isna(value) else format_short(value)
+    return "missing" if is_missing(value) else format_short(value)
 
 
 def format_answers(values: Sequence[Any] | Answers) -> list[str]:

@@ -16,10 +16,9 @@ from ..systems.wrap import wrap
 from .augment import Augmentation, augment
 from .diff.diff import Difference, compare_fronts
 from .explain import explain_cases
-from .front_data import FrontData
+from .front_data import FrontData, count_borders
 from .io import read_front, write_front
-from .plot import build_figure, build_scatter
-from .quality import measure_quality, rank_deciding_features
+from .quality import DecidingFeature, measure_quality, rank_deciding_features
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,14 +90,19 @@ class Front(FrontData, Exportable):
 
         The first call queries the attached system at up to 300 pairs. These model calls are not counted.
         """
-        return self._deciding.copy()
+        import pandas as pd
+
+        return pd.DataFrame([vars(feature) for feature in self.deciding_features])
 
     @cached_property
-    def _deciding(self) -> pd.DataFrame:
+    def deciding_features(self) -> list[DecidingFeature]:
+        """The rows of `deciding`."""
         return rank_deciding_features(self)
 
     def plot(self, x: str | None = None, y: str | None = None) -> Any:
         """Return a plotly figure of the pairs, on two features or on the two principal directions."""
+        from .plot import build_figure, build_scatter
+
         names = [name for name in (x, y) if name is not None]
         partners: Sequence[str] = ()
         if len(self.space) > 1 and len(names) == 1:
@@ -149,7 +153,7 @@ class Front(FrontData, Exportable):
             "cost_interval": self.cost_interval(),
             "seconds": self.seconds,
             "seed": self.settings.get("seed"),
-            "deciding": self.deciding()[["feature", "decides", "differs", "share"]].to_dict("records"),
+            "deciding": [vars(feature) for feature in self.deciding_features],
             "quality": self.quality()[["value", "per_1000_calls"]].to_dict("index"),
             "choices": self.choices,
             "settings": self.settings,
@@ -186,7 +190,7 @@ def summarize_front(front: FrontData) -> dict[str, Any]:
         "lost": front.lost,
         "unfinished": front.unfinished,
         "exhausted": front.exhausted,
-        "borders": {str(kind): int(count) for kind, count in front.border_counts.items()},
+        "borders": count_borders(front),
         "notes": list(front.notes),
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
@@ -219,6 +220,11 @@ class FrontData:
         runs = seeds + float(self.walk_runs.sum()) * share
         seconds = self.seconds * runs / self.runs if self.runs else 0.0
         return FrontEstimate(walks, len(self) * share, runs, seconds)
+
+
+def count_borders(front: FrontData) -> dict[str, int]:
+    """Return the number of pairs per border, largest first, as `FrontData.border_counts` does with pandas."""
+    return dict(Counter(front.borders).most_common())
 
 
 def _validate_confidence(value: float, owner: str) -> None:

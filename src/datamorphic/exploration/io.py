@@ -60,9 +60,7 @@ def write_front(front: FrontData, path: FilePath, *, query_seeds: bool = True) -
     if seed_rows.size:
         seed_answers = query_quietly(front, ask(front.seeds.take(seed_rows), note="saving"))
     sides = (("a", front.a), ("b", front.b))
-    columns: dict[str, Any] = {
-        f"{side}.{j}": points.codes[:, j] for side, points in sides for j in range(len(front.space))
-    }
+    columns = {f"{side}.{j}": points.codes[:, j] for side, points in sides for j in range(len(front.space))}
     outputs = {"a": Outputs.of(front.a_output), "b": Outputs.of(front.b_output)}
     columns |= {f"{side}_output": answers.columns()["output"] for side, answers in outputs.items()}
     columns |= {"border": list(front.kinds), "distance": front.distance, "walk": front.walk, "runs": front.pair_runs}
@@ -81,8 +79,25 @@ def write_front(front: FrontData, path: FilePath, *, query_seeds: bool = True) -
     }
     if front.walk_starts is not None and len(front.walk_starts) == len(front.walk_runs):  # else: interrupted
         metadata["walk_starts"] = _pack(front.walk_starts.astype(np.int64))
-    table = pa.table(columns).replace_schema_metadata({METADATA_KEY: json.dumps(metadata).encode()})
+    arrays = {name: _to_arrow(values) for name, values in columns.items()}
+    table = pa.table(arrays).replace_schema_metadata({METADATA_KEY: json.dumps(metadata).encode()})
     pq.write_table(table, path)
+
+
+def _to_arrow(values: Any) -> pa.Array:
+    """Return an array as `pyarrow.array` makes it, which would import pandas first."""
+    import pyarrow as pa
+
+    if isinstance(values, np.ndarray) and values.dtype in (np.float64, np.int64):
+        content = pa.py_buffer(np.ascontiguousarray(values))
+        return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, content])
+    if isinstance(values, list) and values and all(type(value) is str for value in values):
+        encoded = [value.encode() for value in values]
+        offsets = np.cumsum([0, *map(len, encoded)])
+        if offsets[-1] < 2**31:
+            buffers = [None, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(b"".join(encoded))]
+            return pa.Array.from_buffers(pa.string(), len(values), buffers)
+    return pa.array(values)
 
 
 def _outputs_to_dict(outputs: Outputs | None) -> dict[str, Any] | None:

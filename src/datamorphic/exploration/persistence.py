@@ -87,6 +87,8 @@ def keep_front(session: Session, name: str, front: Front) -> None:
 
 def _list_failed_cases(tally: CallCounter) -> list[dict[str, Any]]:
     """Return the cases without an answer, as the store keeps them."""
+    if not tally.has_incidents:
+        return []
     import pandas as pd
 
     frame = tally.incidents

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -98,29 +100,46 @@ def _measure_spread(front: FrontData) -> float:
     return float(neighbour_distances[np.isfinite(neighbour_distances)].mean())
 
 
-def rank_deciding_features(front: FrontData) -> pd.DataFrame:
-    """Return a table of features by how often they decide at the border, most often first.
+@dataclass(frozen=True)
+class DecidingFeature:
+    """How often a feature decides at the border.
 
-    ``decides`` is the share of pairs at which restoring the first case's value of this feature alone, in the second
-    case, restores the first answer (at up to 300 pairs, evenly chosen; NaN without an attached system). ``differs``
-    is the share of pairs whose two cases differ in the feature, ``share`` its mean share of their scaled distance.
+    `decides` is the share of pairs at which restoring the first case's value of this feature alone, in the second
+    case, restores the first answer (at up to 300 pairs, evenly chosen; NaN without an attached system). `differs`
+    is the share of pairs whose two cases differ in the feature, `share` its mean share of their scaled distance.
     """
-    import pandas as pd
 
+    feature: str
+    decides: float
+    differs: float
+    share: float
+
+    @property
+    def rank(self) -> tuple[float, float, float]:
+        """What features are ordered by; unknown shares come last."""
+        decides, share, differs = (
+            -math.inf if math.isnan(value) else value for value in (self.decides, self.share, self.differs)
+        )
+        return decides, share, differs
+
+
+def rank_deciding_features(front: FrontData) -> list[DecidingFeature]:
+    """Return the features by how often they decide at the border, most often first."""
     space = front.space
     parts = measure_changes(space, front.a.codes, front.b.codes)
     total = parts.sum(axis=1, keepdims=True)
     with np.errstate(invalid="ignore"):
         shares = np.where(total > 0, parts / total, 0.0)
-    table = pd.DataFrame(
-        {
-            "feature": list(space.names),
-            "decides": _measure_deciding_shares(front, parts > 0),
-            "differs": (parts > 0).mean(axis=0) if len(front) else np.nan,
-            "share": shares.mean(axis=0) if len(front) else np.nan,
-        }
+    unknown = np.full(len(space), np.nan)
+    columns = (
+        _measure_deciding_shares(front, parts > 0),
+        (parts > 0).mean(axis=0) if len(front) else unknown,
+        shares.mean(axis=0) if len(front) else unknown,
     )
-    return table.sort_values(["decides", "share", "differs"], ascending=False, kind="stable", ignore_index=True)
+    features = [
+        DecidingFeature(*row) for row in zip(space.names, *(column.tolist() for column in columns), strict=True)
+    ]
+    return sorted(features, key=lambda feature: feature.rank, reverse=True)
 
 
 def _measure_deciding_shares(front: FrontData, differs: Mask) -> Codes:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from itertools import islice
 
 import numpy as np
 
 from .._text import format_percent, format_short, pluralize
 from ._utils import format_answers, format_changes, format_value, name_feature
 from .front import Front
+from .front_data import count_borders
 
 MAX_LISTED_BORDERS = 6
 MAX_LISTED_FEATURES = 3
@@ -32,7 +34,9 @@ def format_figures(front: Front) -> list[str]:
         return [*lines, f"no border was found with {calls}"]
     low_cost, high_cost = front.cost_interval()
     interval = f"{low_cost:.2f} to {'infinity' if math.isinf(high_cost) else f'{high_cost:.2f}'}"
-    borders = ", ".join(f"{kind} ({count:,})" for kind, count in front.border_counts.head(MAX_LISTED_BORDERS).items())
+    borders = ", ".join(
+        f"{kind} ({count:,})" for kind, count in islice(count_borders(front).items(), MAX_LISTED_BORDERS)
+    )
     return [
         *lines,
         f"cost {front.cost:.2f} runs per border point ({interval}); {calls}",
@@ -43,16 +47,12 @@ def format_figures(front: Front) -> list[str]:
 
 def _format_features(front: Front) -> str:
     """Return the deciding features; without a system, those in which the two cases differ most."""
-    top = front.deciding().head(MAX_LISTED_FEATURES)
-    if top["decides"].isna().all():
-        shares = ", ".join(
-            f"{name_feature(front.space, str(row.feature))} ({row.share:.0%})" for row in top.itertuples()
-        )
+    top = front.deciding_features[:MAX_LISTED_FEATURES]
+    if all(math.isnan(row.decides) for row in top):
+        shares = ", ".join(f"{name_feature(front.space, row.feature)} ({row.share:.0%})" for row in top)
         return f"features that differ most at the border: {shares} of the distance"
     decides = ", ".join(
-        f"{name_feature(front.space, str(row.feature))} ({row.decides:.0%})"
-        for row in top.itertuples()
-        if row.decides > 0
+        f"{name_feature(front.space, row.feature)} ({row.decides:.0%})" for row in top if row.decides > 0
     )
     return f"deciding features, with the share of pairs at which each decides alone: {decides or 'none'}"
 

@@ -151,7 +151,12 @@ set_metric = MarkDecorator("set_metric", ("name",), "Mark a measure of a test se
 set_filter = MarkDecorator("set_filter", ("name",), "Mark a function that returns a test set for a test set.")
 
 executor = MarkDecorator(
-    "executor", ("name", "scalar"), "Mark the function that queries the system under test: ``(frame) -> labels``."
+    "executor",
+    ("name", "scalar", "points"),
+    """Mark the function that queries the system under test: ``(frame) -> labels``.
+
+    With ``points=True`` it takes `Points` (a matrix of codes) of the declared space, which is fastest.
+    """,
 )
 
 analyser = MarkDecorator("analyser", ("name",), "Mark a function that reports on a test set: ``(tests) -> anything``.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -98,18 +99,25 @@ class Morphism:
 
     def _build_keywords(self, rng: np.random.Generator | None, n: int | None) -> dict[str, Any]:
         """Return the arguments that the function takes by name."""
+        if not self._injected:
+            return {}
         rng = rng if rng is not None else np.random.default_rng(0)
         keywords: dict[str, Any] = {}
-        for p in inspect.signature(self.function).parameters.values():
-            if p.name not in INJECTED_PARAMETERS.get(self.mark.kind, ()):
-                continue
-            if p.name == "rng":
+        for name, is_required in self._injected.items():
+            if name == "rng":
                 keywords["rng"] = rng
-            elif p.name == "seed":
+            elif name == "seed":
                 keywords["seed"] = int(rng.integers(2**31))
-            elif n is not None or p.default is p.empty:
+            elif n is not None or is_required:
                 keywords["n"] = n if n is not None else 200
         return keywords
+
+    @cached_property
+    def _injected(self) -> dict[str, bool]:
+        """The parameters that are passed by name, and whether they have no default."""
+        names = INJECTED_PARAMETERS.get(self.mark.kind, ())
+        parameters = inspect.signature(self.function).parameters.values()
+        return {p.name: p.default is p.empty for p in parameters if p.name in names}
 
     def fail(self, problem: str, cause: BaseException | None = None) -> NoReturn:
         """Raise `TestSystemError` about this function."""
@@ -126,9 +134,10 @@ class Morphism:
 
     # -- the kinds ----------------------------------------------------------------------------------
 
-    def make_seeds(self, rng: np.random.Generator, n: int | None, space: Space | None = None) -> pd.DataFrame:
-        """Return the seed cases of a seed maker as a frame."""
-        return self._to_frame(self.call(rng=rng, n=n), space)
+    def make_seeds(self, rng: np.random.Generator, n: int | None, space: Space | None = None) -> pd.DataFrame | Points:
+        """Return the seed cases of a seed maker."""
+        cases = self.call(rng=rng, n=n)
+        return cases if isinstance(cases, Points) else self._to_frame(cases, space)
 
     def morph(self, *inputs: Points, rng: np.random.Generator | None = None, lenient: bool = False) -> Points:
         """Return the new inputs that a datamorphism makes, one per row of its inputs.

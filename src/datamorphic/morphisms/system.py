@@ -19,7 +19,7 @@ from ..runs.flow import Budget, Flow, Query
 from ..space.outputs import Outputs
 from ..space.points import Points
 from ..space.space import Space
-from ..systems.base import Executor, Function
+from ..systems.base import CallStyle, Executor, Function
 from .case_columns import NO_ORIGIN, CaseKind, Correctness, make_missing_outputs
 from .cases import TestSet, Verdict
 from .decorators import get_mark
@@ -52,6 +52,9 @@ class TestSystem:
         The morphisms of each kind by name.
     """
 
+    hashed_code: type | None = (
+        None  # the class that identifies a built-in system in a run store, instead of its content
+    )
     __test__ = False  # pytest would take the class for a test because of its name
 
     def __init__(
@@ -79,7 +82,8 @@ class TestSystem:
                 )
         self._verify()
         for name, morphism in by_kind["executor"].items():
-            sut = sut or Function(morphism.function, space, scalar=morphism.mark.scalar, name=f"{self.name}.{name}")
+            style: CallStyle = "points" if morphism.mark.points else "case" if morphism.mark.scalar else "frame"
+            sut = sut or Function(morphism.function, space, style=style, name=f"{self.name}.{name}")
         self.sut = sut
 
     @classmethod
@@ -148,6 +152,9 @@ class TestSystem:
                 morphism.fail(
                     f"is of {mark.of!r}, but no @datamorphism has that name. {suggest_name(mark.of, self.datamorphisms)}"
                 )
+        for morphism in self._by_kind["executor"].values():
+            if morphism.mark.points and self.space is None:
+                morphism.fail("takes points, but there is no space to take them from. Add space = dm.Space([...]).")
         if len(self._by_kind["executor"]) > 1:
             locations = " and ".join(m.location for m in self._by_kind["executor"].values())
             raise TestSystemError(f"{locations} are both marked @executor. A test system has one system under test.")
@@ -217,10 +224,10 @@ class TestSystem:
             self._inferred_points = self._infer_points(maker, maker.make_seeds(np.random.default_rng(0), None))
         return self._inferred_points
 
-    def _infer_points(self, maker: Morphism, frame: pd.DataFrame) -> Points:
-        """Return a frame as points of an inferred space without bounds."""
+    def _infer_points(self, maker: Morphism, cases: pd.DataFrame | Points) -> Points:
+        """Return cases as points of an inferred space without bounds."""
         try:
-            return infer_open_points(frame)
+            return infer_open_points(cases.frame if isinstance(cases, Points) else cases)
         except DatamorphicError as error:
             maker.fail(f"made seed cases from which no space can be inferred: {error}", error)
 
@@ -237,12 +244,12 @@ class TestSystem:
                 raise TestSystemError(f"{self.name} has no seed maker. Mark a function with @seed_maker.")
             maker = next(iter(self.seed_makers))
         morphism = self.find("seed_maker", maker)
-        frame = morphism.make_seeds(to_generator("seed", "make_seeds", seed), n, self.space)
+        cases = morphism.make_seeds(to_generator("seed", "make_seeds", seed), n, self.space)
         if self.space is None:
-            self._inferred_points = self._infer_points(morphism, frame)
+            self._inferred_points = self._infer_points(morphism, cases)
             return TestSet.of_seeds(self._inferred_points, morphism.name)
         try:
-            return TestSet.of_seeds(self.space.points(frame), morphism.name)
+            return TestSet.of_seeds(self.space.points(cases), morphism.name)
         except DatamorphicError as error:
             morphism.fail(f"made seed cases that are not in the space: {error}", error)
 

@@ -51,6 +51,11 @@ class CallCounter:
     _incidents: list[tuple[Batch, Outputs]] = field(default_factory=list)
 
     @property
+    def has_incidents(self) -> bool:
+        """Whether any row has no proper answer."""
+        return bool(self._incidents)
+
+    @property
     def incidents(self) -> pd.DataFrame:
         """The rows without a proper answer: input, ``status``, ``message`` (first 1000)."""
         import pandas as pd

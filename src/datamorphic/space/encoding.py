@@ -118,6 +118,8 @@ def to_numbers(column: pd.Series[Any]) -> tuple[Codes, Mask]:
 
 def is_missing(value: object) -> bool:
     """Return whether a value is None, NaN, NaT or NA."""
+    if value is None or isinstance(value, str | int | float):
+        return value is None or value != value
     import pandas as pd
 
     missing = pd.isna(value)

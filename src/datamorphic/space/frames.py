@@ -9,6 +9,7 @@ import numpy as np
 
 from .._text import pluralize
 from .._typing import DataLike
+from .._validation import is_series
 from ..errors import DataError
 from .blocks import DEFAULT_IMAGE_NAME, PlacedBlock, is_array_data, to_array_frame
 from .inference import validate_frame
@@ -59,10 +60,10 @@ def join_target(data: Any, target: Any, space_blocks: Sequence[PlacedBlock] = ()
     `target` may be the name of a column, which is returned unchanged, or one label per case. Images become a column of
     arrays; `space_blocks` are the images and sequences of the declared space, if there are any.
     """
-    import pandas as pd
-
     if target is None or isinstance(target, str) or np.ndim(target) == 0:
         return data, target
+    import pandas as pd
+
     if isinstance(target, pd.DataFrame) and len(target.columns) == 1:
         target = target.iloc[:, 0]
     labels = target.to_numpy() if isinstance(target, pd.Series) else np.asarray(target)
@@ -121,13 +122,11 @@ def restore_form(data: DataLike, frame: pd.DataFrame) -> Any:
 
 def is_single_case(data: DataLike) -> bool:
     """Return whether data is a single case rather than a table."""
-    import pandas as pd
-
     if is_text_list(data):
         return len(data) == 1
     if isinstance(data, np.ndarray):
         return data.ndim == 1
-    return isinstance(data, Mapping | pd.Series | Sequence) and not _is_list_of_dicts(data)
+    return (is_series(data) or isinstance(data, Mapping | Sequence)) and not _is_list_of_dicts(data)
 
 
 def _is_list_of_dicts(data: DataLike) -> TypeGuard[Sequence[Mapping[str, Any]]]:
@@ -136,10 +135,8 @@ def _is_list_of_dicts(data: DataLike) -> TypeGuard[Sequence[Mapping[str, Any]]]:
 
 def is_text_list(data: object) -> TypeGuard[Sequence[str]]:
     """Return whether data are texts in a list, a tuple, a Series or an array of one dimension."""
-    import pandas as pd
-
-    if isinstance(data, pd.Series | np.ndarray):
-        if data.ndim != 1 or data.dtype.kind in "iufcbmM" or isinstance(data.dtype, pd.CategoricalDtype):
+    if is_series(data) or isinstance(data, np.ndarray):
+        if data.ndim != 1 or data.dtype.kind in "iufcbmM" or str(data.dtype) == "category":
             return False
     elif not isinstance(data, list | tuple):
         return False
@@ -149,9 +146,9 @@ def is_text_list(data: object) -> TypeGuard[Sequence[str]]:
 
 def name_texts(data: Any, name: str = TEXT_COLUMN) -> Any:
     """Return texts in a list, a Series or an array as a frame of one column; anything else as it is."""
-    import pandas as pd
-
     if not is_text_list(data):
         return data
+    import pandas as pd
+
     index = data.index if isinstance(data, pd.Series) else None
     return pd.DataFrame({name: pd.Series(list(data), index=index, dtype=object)})

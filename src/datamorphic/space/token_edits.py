@@ -28,7 +28,7 @@ _MARKS = (  # combining marks of common scripts, which Python does not count as 
     "\u06df-\u06e4\u0900-\u0903\u093a-\u094f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u200c\u200d"
 )
 _IDEOGRAMS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_TOKEN = re.compile(
+_TOKEN = (  # compiled on first use, which takes longer than importing this module
     r"\s*(?:"
     rf"[{_IDEOGRAMS}]"
     rf"|(?:(?![{_IDEOGRAMS}])\w)(?:(?![{_IDEOGRAMS}])[\w{_MARKS}]|['\u2019](?=\w))*"
@@ -46,7 +46,7 @@ def split_tokens(text: str) -> list[str]:
     >>> split_tokens("Don't go, Anna!")
     ["Don't", ' go', ',', ' Anna', '!']
     """
-    return _TOKEN.findall(text)
+    return re.findall(_TOKEN, text)
 
 
 class _Vocabulary:

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 ScoreRequest = bool | Literal["only"]
 #: what a function is called with: a frame, a matrix, or one case at a time (by name or as a dict, as a row of an array, as
 #: a row of a frame); with an array of images, such an array with the channels first, or one image at a time; if the only
-#: column is text: with a list of texts, or one text at a time
-CallStyle = Literal["frame", "array", "case", "row", "series", "images", "channels", "image", "texts", "text"]
+#: column is text: with a list of texts, or one text at a time; or with points of the space
+CallStyle = Literal["points", "frame", "array", "case", "row", "series", "images", "channels", "image", "texts", "text"]
 CASE_STYLES: tuple[CallStyle, ...] = ("case", "row", "series", "image", "text")
 ScoreKind = Literal["decision", "probability", "pairwise"]
 #: in the order in which systems fall back on them
@@ -232,7 +232,8 @@ class Function(Executor):
 
     def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
         """Call the function with the batch, or with one case after another."""
-        answer = self.call(batch.frame)
+        is_direct = self.style == "points" and isinstance(batch, Points)
+        answer = self.function(batch) if is_direct else self.call(batch.frame)
         if self.reading is None and self.classes is not None:
             reading = find_reading(answer, self.classes)
             if reading is not None:
@@ -243,6 +244,8 @@ class Function(Executor):
 
     def call(self, frame: pd.DataFrame) -> Any:
         """Return what the function returns for the rows of a frame, as it is."""
+        if self.style == "points" and self.space is not None:
+            return self.function(self.space.points(frame))
         if self.date_columns:
             frame = restore_dates(frame, self.date_columns)
         blocks = () if self.space is None else self.space.blocks
