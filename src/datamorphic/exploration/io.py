@@ -60,7 +60,9 @@ def write_front(front: FrontData, path: FilePath, *, query_seeds: bool = True) -
     if seed_rows.size:
         seed_answers = query_quietly(front, ask(front.seeds.take(seed_rows), note="saving"))
     sides = (("a", front.a), ("b", front.b))
-    columns = {f"{side}.{j}": points.codes[:, j] for side, points in sides for j in range(len(front.space))}
+    columns: dict[str, Any] = {
+        f"{side}.{j}": points.codes[:, j] for side, points in sides for j in range(len(front.space))
+    }
     outputs = {"a": Outputs.of(front.a_output), "b": Outputs.of(front.b_output)}
     columns |= {f"{side}_output": answers.columns()["output"] for side, answers in outputs.items()}
     columns |= {"border": list(front.kinds), "distance": front.distance, "walk": front.walk, "runs": front.pair_runs}
