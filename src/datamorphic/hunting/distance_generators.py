@@ -24,13 +24,14 @@ class _DistanceGenerator(Generator):
 
     def _prepare(self) -> None:
         self._settings = (self.zones, True if self.joint else None)
-        point_index = make_point_index(self.layout.slots, self.layout.columns, self._capacity)
-        shells = make_shells(self.layout.sources, self._capacity) if self.from_shells else None
+        point_index = make_point_index(self.layout, self._capacity)
+        shells = make_shells(self.layout, self._capacity) if self.from_shells else None
         self._memory = (point_index, shells)
 
     def _grow(self, capacity: int) -> None:
         point_index, shells = self._memory
-        self._memory = (grow_point_index(point_index, capacity), shells and grow_shells(shells, capacity))
+        point_index = grow_point_index(self.layout, point_index, capacity)
+        self._memory = (point_index, shells and grow_shells(shells, capacity))
 
 
 class FSCS(_DistanceGenerator):
@@ -128,13 +129,13 @@ class MTART(Generator):
     def _prepare(self) -> None:
         pool_layout = pooling.build_pool_layout(self.layout)
         inputs = self._capacity * self.layout.slots
-        pool = pooling.InputPool(make_point_index(1, pool_layout.columns, inputs), pool_layout)
-        self._memory = (pool, make_shells(self.layout.sources, inputs))
+        pool = pooling.InputPool(make_point_index(pool_layout, inputs), pool_layout)
+        self._memory = (pool, make_shells(self.layout, inputs))
 
     def _grow(self, capacity: int) -> None:
         pool, shells = self._memory
         inputs = capacity * self.layout.slots
-        pool = pool._replace(point_index=grow_point_index(pool.point_index, inputs))
+        pool = pool._replace(point_index=grow_point_index(pool.layout, pool.point_index, inputs))
         self._memory = (pool, grow_shells(shells, inputs))
 
 

@@ -214,7 +214,7 @@ class Selector:
         memory = SelectionMemory(
             make_cells(placeholder, 1, 1),
             make_boxes(placeholder, 1),
-            make_point_index(1, 1, 1),
+            make_point_index(placeholder, 1),
             np.zeros(len(self.relations), dtype=np.int64),
             np.zeros(len(self.relations), dtype=np.int64),
             np.zeros((len(self.relations), 4)),
@@ -222,7 +222,7 @@ class Selector:
         if self.criterion == BY_VOLUME:
             return memory._replace(boxes=make_boxes(layout, self._capacity))
         if self.criterion == BY_DISTANCE:
-            return memory._replace(point_index=make_point_index(layout.slots, layout.columns, self._capacity))
+            return memory._replace(point_index=make_point_index(layout, self._capacity))
         return memory._replace(cells=make_cells(layout, self._capacity, self._cell_capacity))
 
     def _grow(self) -> None:
@@ -230,7 +230,9 @@ class Selector:
         if self.criterion == BY_VOLUME:
             self._memory = memory._replace(boxes=grow_boxes(memory.boxes, self._capacity))
         elif self.criterion == BY_DISTANCE:
-            self._memory = memory._replace(point_index=grow_point_index(memory.point_index, self._capacity))
+            self._memory = memory._replace(
+                point_index=grow_point_index(self.table.layout, memory.point_index, self._capacity)
+            )
         else:
             self._memory = memory._replace(cells=grow_cells(memory.cells, self._capacity, self._cell_capacity))
 

@@ -106,6 +106,14 @@ def widen(memory: Any, size: int, **fills: float) -> Any:
     return memory._replace(**wider)
 
 
+def file_in_lists(head: Ints, after: Ints, keys: Ints) -> None:
+    """Link the elements with the same key, by the last element of each key and the one before each element."""
+    head[:] = -1
+    head[keys] = np.arange(len(keys))
+    order = np.argsort(keys, kind="stable")
+    after[order] = np.where(np.diff(keys[order], prepend=-1) == 0, np.roll(order, 1), -1)
+
+
 @compile_helper
 def write_follow_ups(layout: Layout, rows: Floats) -> None:
     """Write the follow-ups of each row next to its sources."""

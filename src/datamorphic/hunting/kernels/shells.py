@@ -15,7 +15,7 @@ import numpy as np
 from ...relations.box import CATEGORY, Floats
 from .ahead import GroupsAhead
 from .compiling import compile_helper
-from .layout import Ints, Layout, RandomNumbers, draw_number, round_to_kind, widen
+from .layout import Ints, Layout, RandomNumbers, draw_number, file_in_lists, round_to_kind, widen
 
 SHELLS_PER_SOURCE_AHEAD = 2.0  # more: fewer sources are drawn in vain, and follow-up functions are called more often
 ROUNDING = 2.0**-50  # more than two roundings change a number by, as a share of it
@@ -28,51 +28,59 @@ class Shells(NamedTuple):
     head: Ints  # (slots, capacity)
     after: Ints  # (slots, capacity)
     size: Ints  # (slots,)
-    buckets: Ints  # (1,)
+    buckets: Ints  # (1,): a power of two
+    half: Floats  # (columns of all slots,): half their widths; 0 for categories, which are in all shells
+    dimension: Ints  # (slots,): of columns with a width
 
 
-def make_shells(slots: int, capacity: int) -> Shells:
+def _count_buckets(capacity: int) -> int:
+    """Return the power of two that gives two to four shares per bucket when there is no more room."""
+    return int(2 ** (capacity.bit_length() - 2))
+
+
+def make_shells(layout: Layout, capacity: int) -> Shells:
     """Return empty shells."""
+    slots = layout.sources
+    half = np.where(layout.kind == CATEGORY, 0.0, (layout.high - layout.low) / 2)
     return Shells(
         share=np.zeros((slots, capacity)),
         head=np.full((slots, capacity), -1, dtype=np.int64),
         after=np.full((slots, capacity), -1, dtype=np.int64),
         size=np.zeros(slots, dtype=np.int64),
-        buckets=np.array([16], dtype=np.int64),
+        buckets=np.array([_count_buckets(capacity)]),
+        half=half,
+        dimension=np.add.reduceat((half > 0).astype(np.int64), layout.start[:-1]),
     )
 
 
 def grow_shells(shells: Shells, capacity: int) -> Shells:
     """Return the shells with room for more shares."""
-    return widen(shells, capacity, share=0.0, head=-1, after=-1)
+    shells = widen(shells, capacity, share=0.0, head=-1, after=-1)
+    shells.buckets[0] = _count_buckets(capacity)
+    for slot, count in enumerate(shells.size):
+        file_in_lists(
+            shells.head[slot], shells.after[slot], (shells.share[slot, :count] * shells.buckets[0]).astype(int)
+        )
+    return shells
 
 
 @compile_helper
 def add_to_shells(layout: Layout, shells: Shells, slot: int, row: Floats) -> None:
     """File the share of an input; an input at the edge or outside is in the last shell."""
     norm = 0.0
-    dimension = 0
     for column in range(layout.start[slot], layout.start[slot + 1]):
-        half = (layout.high[column] - layout.low[column]) / 2
-        if half > 0 and layout.kind[column] != CATEGORY:
+        half = shells.half[column]
+        if half > 0:
             norm = max(norm, abs(row[column] - layout.low[column] - half) / half)
-            dimension += 1
-    share = 1.0 if dimension else 0.0
-    for _ in range(dimension):
+    share = norm
+    for _ in range(1, shells.dimension[slot]):
         share *= norm
-    place = shells.size[slot]
-    shells.share[slot, place] = min(max(share, 0.0), 1.0 - 2.0**-53)
-    shells.size[slot] += 1
-    first_slot, last_slot, begin = slot, slot, place  # what is filed: this input, or all of them in more buckets
-    if place + 1 > 2 * shells.buckets[0]:
-        shells.buckets[0] *= 2
-        first_slot, last_slot, begin = 0, shells.head.shape[0] - 1, 0
-        shells.head[:, : shells.buckets[0]] = -1
-    for filed_slot in range(first_slot, last_slot + 1):
-        for i in range(begin, shells.size[filed_slot]):
-            bucket = int(shells.share[filed_slot, i] * shells.buckets[0])
-            shells.after[filed_slot, i] = shells.head[filed_slot, bucket]
-            shells.head[filed_slot, bucket] = i
+    share = min(share, 1.0 - 2.0**-53)
+    place, bucket = shells.size[slot], int(share * shells.buckets[0])
+    shells.share[slot, place] = share
+    shells.after[slot, place] = shells.head[slot, bucket]
+    shells.head[slot, bucket] = place
+    shells.size[slot] = place + 1
 
 
 @compile_helper
@@ -126,19 +134,16 @@ def draw_in_shell(numbers: RandomNumbers, layout: Layout, shells: Shells, number
     shell = min(int(draw_number(numbers) * number), number - 1)
     while _is_occupied(shells, number, slot, shell) and numbers.position[0] <= len(numbers.values):
         shell = min(int(draw_number(numbers) * number), number - 1)
-    dimension = 0
-    for column in range(layout.start[slot], layout.start[slot + 1]):
-        if layout.high[column] > layout.low[column] and layout.kind[column] != CATEGORY:
-            dimension += 1
+    dimension = shells.dimension[slot]
     share = (shell + draw_number(numbers)) / number
     norm = share ** (1.0 / dimension) if dimension else 0.0
     side = int(draw_number(numbers) * 2 * dimension)
     wide_columns = 0
     for column in range(layout.start[slot], layout.start[slot + 1]):
         low, high, kind = layout.low[column], layout.high[column], layout.kind[column]
-        half = (high - low) / 2
-        if kind == CATEGORY or not half > 0:
-            row[column] = round_to_kind(kind, low, high, low + 2 * half * draw_number(numbers))
+        half = shells.half[column]
+        if half == 0:
+            row[column] = round_to_kind(kind, low, high, low + (high - low) * draw_number(numbers))
             continue
         if wide_columns == side // 2:
             offset = norm if side % 2 else -norm
