@@ -12,10 +12,11 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import datamorphic as dm
-from datamorphic.audit import runner
+from datamorphic.audit import api, runner
 from datamorphic.audit.check import MISSING_RESULT, Check, CheckFindings, run_checks
 from datamorphic.audit.checks import CHECKS
 from datamorphic.audit.context import BudgetClock, CheckContext
@@ -24,6 +25,8 @@ from datamorphic.audit.progress import AuditProgress
 from datamorphic.errors import ArgumentError, OutOfBudget
 from datamorphic.morphisms.subject import build_subject
 from datamorphic.runs.flow import Budget
+from datamorphic.space import space as space_module
+from datamorphic.space.space import Space
 from support.lending import Lender, people
 
 PEOPLE = people(60)
@@ -60,6 +63,84 @@ def run(checks, budget="2s", **options):
 def loop_forever(context, budget):
     while True:
         time.sleep(0.01)
+
+
+# -- large data -------------------------------------------------------------------------------------------------
+
+
+def test_the_clock_starts_before_the_data_are_read(monkeypatch):
+    times = []
+
+    def join(*arguments):
+        times.append(time.monotonic())
+        return arguments[0], arguments[1]
+
+    monkeypatch.setattr(api, "join_target", join)
+    monkeypatch.setattr(api, "run_audit", lambda model, data, options: times.append(options.start_time))
+    dm.test(Lender(PEOPLE), PEOPLE, "decision")
+    joined, started = times
+    assert started is not None
+    assert started <= joined
+
+
+@pytest.mark.slow
+def test_of_large_data_only_a_sample_is_read(monkeypatch):
+    sizes = []
+    encode, decode = space_module.encode_floats, Space.decode
+    monkeypatch.setattr(
+        space_module,
+        "encode_floats",
+        lambda features, frame, ends: sizes.append(len(frame)) or encode(features, frame, ends),
+    )
+    monkeypatch.setattr(
+        Space, "decode", lambda self, codes, like=None: sizes.append(len(codes)) or decode(self, codes, like)
+    )
+    data = np.random.default_rng(0).normal(size=(runner.MAX_ROWS + 5_000, 3))
+    low = data[:, 0].argmin()
+    result = dm.test(lambda frame: frame.iloc[:, 0] > 0, data, only=["answers", "number types"], progress=False)
+    assert max(sizes) == runner.MAX_ROWS
+    assert any("Of 105,000 rows of the data, 100,000 were used" in note for note in result.notes)
+    again = dm.morphisms.subject.build_subject(
+        lambda frame: frame, data, max_rows=1_000, rng=np.random.default_rng(0), owner="test"
+    )
+    assert len(again.seeds) == 1_000
+    assert (np.diff(again.rows) > 0).all()
+    assert (again.seeds.codes == data[again.rows]).all()
+    assert again.seeds.space.features[0].low == data[low, 0]  # the space is that of all rows
+
+
+def test_examples_name_the_rows_of_large_data(monkeypatch):
+    monkeypatch.setattr(runner, "MAX_ROWS", 200, raising=False)
+    data = pd.DataFrame({"income": np.arange(1_000.0), "gender": ["f", "m"] * 500})
+
+    def decide(frame):
+        return np.where((frame.gender == "m") & (frame.income > 300), "yes", "no")
+
+    result = dm.test(decide, data, protected="gender", only="protected", progress=False)
+    rows = [(example.row, example.case["income"]) for finding in result.findings for example in finding.examples]
+    assert rows
+    assert all(row == income for row, income in rows)
+
+
+@pytest.mark.slow
+def test_a_slow_model_of_many_columns_keeps_the_budget(monkeypatch):
+    """On a clock that goes on by 20 ms for each row that the model answers."""
+    from sklearn.naive_bayes import GaussianNB
+
+    clock, monotonic = [0.0], time.monotonic
+    monkeypatch.setattr(time, "monotonic", lambda: monotonic() + clock[0])
+
+    class Slow(GaussianNB):
+        def predict_joint_log_proba(self, rows):
+            clock[0] += 0.02 * len(rows)
+            return super().predict_joint_log_proba(rows)
+
+    rng = np.random.default_rng(0)
+    inputs = rng.normal(size=(2_000, 60))
+    labels = inputs[:, 0] + inputs[:, 1] ** 2 > 1
+    result = dm.test(Slow().fit(inputs, labels), inputs, labels, budget="60s", only="dependence", progress=False)
+    assert clock[0] > 5
+    assert result.seconds < 62
 
 
 # -- shares -----------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -818,6 +819,34 @@ def test_wrapped_models_and_files_know_their_columns(blobs, tmp_path):
 
 def test_seeds_can_replace_data():
     assert len(dm.explore(three, SQUARE, seeds=SQUARE.sample(30), walks=50).seeds) == 30
+
+
+def test_of_large_data_some_rows_are_seed_cases():
+    data = np.random.default_rng(0).normal(size=(20_100, 2))
+    front = dm.explore(three_quadrants, data, walks=20)
+    assert len(front.seeds) == 20_000
+    assert "Of 20,100 rows of the data, 20,000 were used, drawn by the seed." in front.notes
+    assert front.space.features[0].low == data[:, 0].min()
+    assert len(dm.explore(three_quadrants, data, walks=10_050).seeds) == 20_100  # two per walk
+    few = dm.explore(three_quadrants, data, walks=20, seeds=50)
+    assert (few.seeds.codes == data[np.random.default_rng(0).permutation(20_100)[:50]]).all()
+
+
+def three_quadrants(frame):
+    return np.where(frame["x0"] > 0, "right", np.where(frame["x1"] > 0, "upper", "lower"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", [np.asarray, lambda array: pd.DataFrame(array, columns=[f"x{j}" for j in range(10)])])
+def test_memory_does_not_depend_on_the_number_of_rows(form):
+    peaks = []
+    for rows in (20_000, 20_000, 200_000):  # the first also loads modules
+        data = form(np.random.default_rng(0).normal(size=(rows, 10)))
+        tracemalloc.start()
+        dm.explore(three_quadrants, data, walks=20)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[2] < 1.2 * peaks[1]
 
 
 def test_an_interrupted_exploration_keeps_its_pairs():

@@ -59,6 +59,19 @@ def test_catching_all_exceptions_does_not_help():
         assert time.monotonic() - start < 3
 
 
+def test_an_error_of_interrupted_work_is_the_limit():
+    def compare():
+        try:
+            work(5)
+        except BaseException as error:  # as NumPy does in comparisons
+            raise TypeError("cannot compare") from error
+
+    limit = TimeLimit(0.05)
+    with pytest.raises(OutOfBudget), limit:
+        compare()
+    assert limit.passed
+
+
 def test_the_limit_that_passes_first_counts():
     outer, inner = TimeLimit(5), TimeLimit(0.05)
     with outer:

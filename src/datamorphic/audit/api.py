@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -119,6 +120,7 @@ def test(
     >>> result.passed
     True
     """
+    start_time = time.monotonic()
     data, target_name = join_target(data, target, getattr(space, "blocks", ()))
     options = AuditOptions(
         target=target_name,
@@ -142,6 +144,7 @@ def test(
         scalar=scalar,
         name=name,
         progress=progress,
+        start_time=start_time,
     )
     return run_audit(model, data, options)
 

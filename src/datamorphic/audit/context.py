@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import time
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ import numpy.typing as npt
 from ..errors import OutOfBudget
 from ..morphisms.subject import SubjectUnderTest
 from ..runs.driver import CallCounter, drive
+from ..runs.engine_base import Engine
 from ..runs.engines import PersistentEngine
 from ..runs.flow import Budget, ask
 from ..space.constraints import Constraint
@@ -40,6 +42,7 @@ SLOW_CALL_SECONDS = 0.3  # ends the measurement of the pace
 REFERENCE_SECONDS = 1.5  # with less left, no reference model is fitted
 PACE_ROWS = (1, 1, 3, 24, 192, 512)  # of the calls that measure the pace; the first is not counted
 MAX_PACE_BUDGET_SHARE = 0.1  # of the whole budget, for the next of these calls
+SCORE_COST = 2.0  # of a row with scores, in rows without: most systems compute both separately
 MAX_ROWS_TO_JUDGE = 1_000  # whose answers tell whether they are numbers or classes
 MAX_CLASSES_AS_FLOATS = 20  # more different whole floats are numbers
 MAX_BATCH_SECONDS = 0.5  # for a batch, since the clock is looked at between batches
@@ -242,7 +245,26 @@ class CheckContext:
             self.label_counts[value] = self.label_counts.get(value, 0) + count
 
     def measure_pace(self) -> None:
-        """Time calls with more and more rows, until one is slow.
+        """Time calls with more and more rows, until one is slow."""
+        self.pace = self._time_calls(self.sut)
+        seconds_per_row = self.pace.seconds_per_row
+        if self.sut.score_kind is not None and self._may_block and not self.clock.spent:
+            twin = copy.copy(self.sut)  # what it learns about its scores is for the check of scores
+            # of some models, scores take much longer than answers
+            seconds_per_row = max(seconds_per_row, self._time_calls(twin, scores=True).seconds_per_row / SCORE_COST)
+        slow_rows = MAX_BATCH_SECONDS / max(seconds_per_row, 1e-9)
+        if self.drive_options.get("batch") is None and slow_rows < self.sut.batch_rows:
+            self.drive_options["batch"] = round_down(max(1.0, slow_rows))
+
+    @property
+    def _may_block(self) -> bool:
+        """Whether a long call cannot be ended when the time is up, since it runs in this process."""
+        engine = self.drive_options.get("engine")
+        runs_here = engine is None or engine.name == Engine.name
+        return runs_here and self.drive_options.get("timeout") is None and self.clock.budget.seconds is not None
+
+    def _time_calls(self, system: Executor, *, scores: bool = False) -> Pace:
+        """Return the speed of a system, for answers or for answers with scores.
 
         The first call is not counted, since many systems initialise themselves in it.
         """
@@ -251,7 +273,9 @@ class CheckContext:
             start_time = time.monotonic()
             points = self.sample_inputs(rows)
             counter = CallCounter()
-            self.first_answers = drive(ask(points, fresh=True), self.sut, tally=counter, **self.build_quiet_options())
+            query = ask(points, fresh=True, scores=scores)
+            outputs = drive(query, system, tally=counter, **self.build_quiet_options())
+            self.first_answers = self.first_answers if scores else outputs
             self.clock.runs += counter.runs
             seconds_by_rows[len(points)] = time.monotonic() - start_time
             slow = round_ > 1 and seconds_by_rows[len(points)] > SLOW_CALL_SECONDS
@@ -262,15 +286,12 @@ class CheckContext:
                 if longest_next_call > max(MAX_PACE_BUDGET_SHARE * self.clock.budget.seconds, SLOW_CALL_SECONDS):
                     break
         most_rows = max(seconds_by_rows)
-        self.pace.seconds_per_row = (
+        seconds_per_row = (
             max(0.0, seconds_by_rows[most_rows] - seconds_by_rows[1]) / (most_rows - 1)
             if most_rows > 1
             else seconds_by_rows[1]
         )
-        self.pace.seconds_per_call = max(0.0, seconds_by_rows[1] - self.pace.seconds_per_row)
-        slow_rows = MAX_BATCH_SECONDS / max(self.pace.seconds_per_row, 1e-9)
-        if self.drive_options.get("batch") is None and slow_rows < self.sut.batch_rows:
-            self.drive_options["batch"] = round_down(max(1.0, slow_rows))
+        return Pace(max(0.0, seconds_by_rows[1] - seconds_per_row), seconds_per_row)
 
     def reset_engine(self) -> None:
         """End the processes of the engine, which may still work on a query that nobody waits for."""

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .._text import pluralize
 from ..errors import UsageError
@@ -45,15 +46,21 @@ _NUMBERED_NAME = re.compile(r"([a-z]*)[ _]?(\d+)", re.IGNORECASE)
 # -- rows of the data --------------------------------------------------------------------------------------------------
 
 
-def locate_examples(outcomes: Sequence[Outcome], inputs: Points, relations: Sequence[Constraint] = ()) -> list[Outcome]:
-    """Return the outcomes with the position of each example among the given inputs, if it is one of them.
+def locate_examples(
+    outcomes: Sequence[Outcome],
+    inputs: Points,
+    relations: Sequence[Constraint] = (),
+    rows: npt.NDArray[np.intp] | None = None,
+) -> list[Outcome]:
+    """Return the outcomes with the row of the data that each example is, if it is one of the given inputs.
 
     Each example also gets the `relations` between columns that it breaks. Examples that break none come first, then rows of the
-    data before made ones, since they convince more.
+    data before made ones, since they convince more. `rows` are the rows of the data that the inputs are, if not all.
     """
 
     def locate(example: Example) -> Example:
         row = example.row if example.row is not None or not example.case else find_row(inputs, example.case)
+        row = row if row is None or rows is None else int(rows[row])
         return replace(example, row=row, breaks=find_broken_relations(inputs.space, example, relations))
 
     def sort(examples: Sequence[Example]) -> tuple[Example, ...]:

@@ -29,7 +29,7 @@ from ..space.features import Codes, FeatureKind, Mask
 from ..space.outputs import Outputs
 from ..space.points import Points
 from .check import CheckBudget, run_flow
-from .context import CheckContext, round_down
+from .context import SCORE_COST, CheckContext, round_down
 from .labels import to_label_texts
 
 MAX_ROWS = 200  # shares of rows are then known to 7 points
@@ -41,7 +41,6 @@ COARSE_QUANTILES = 11
 EVEN_VALUES = 6  # of a number, evenly spaced between the bounds: long tails have few quantiles
 MAX_CATEGORIES = 50
 MAX_ROWS_PER_QUERY = 5_000  # the budget is checked between queries
-SCORE_COST = 2.0  # of a row with scores, in rows without: most systems compute both separately
 SHARE_OF_BUDGET = 0.6  # of the check that asks first; it needs the rest for its own queries
 RELATIVE_ROUNDING = 1e-6  # of the spread of scores and numbers: smaller differences are rounding errors of float32
 MIN_DIRECTION_SHARE = 0.99  # of the rows along which the answer moves in one direction only

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 #: seconds.
 INTERRUPT_GRACE_SECONDS = 0.7
 RELATIONS_BUDGET_SHARE = 0.1  # to look for relations between columns
+MAX_ROWS = 100_000  # of the data; of more, so many are drawn
 TRIAL_BUDGET_SHARE = 0.3  # to try on a few rows how a function is called
 
 
@@ -84,8 +85,10 @@ def run_audit(model: ModelLike, data: DataLike | None, options: AuditOptions) ->
         relation.why_not(subject.sut, subject.seeds)  # raises if `towards` is not a class of the model
     frame: Any = data
     labels = None
-    if options.target is not None and hasattr(data, "columns") and len(frame) == len(subject.seeds):
+    if options.target is not None and hasattr(data, "columns"):
         labels = np.asarray(frame[options.target].to_numpy())
+        labels = labels if subject.rows is None else labels[subject.rows]
+        labels = labels if len(labels) == len(subject.seeds) else None
     baseline = _load_baseline(options.baseline, subject)
     reference, reference_labels = _load_reference(options.reference, options.target, subject)
     engine = PersistentEngine(make_engine(options.engine))
@@ -128,7 +131,7 @@ def run_audit(model: ModelLike, data: DataLike | None, options: AuditOptions) ->
         finally:
             engine.shut_down()
         if context.has_data:
-            outcomes = locate_examples(outcomes, subject.seeds, column_relations)
+            outcomes = locate_examples(outcomes, subject.seeds, column_relations, subject.rows)
         budget_text = NO_LIMIT if clock.budget.runs is None else pluralize(clock.budget.runs, "run")
         if clock.budget.seconds is not None:
             budget_text = f"{format_short(clock.budget.seconds)} s"
@@ -243,6 +246,7 @@ def _build_subject(
             target=options.target,
             space=options.space,
             space_options=options.hints,
+            max_rows=MAX_ROWS,
             rng=to_generator("seed", "test", options.seed),
             owner="test",
             scalar=options.scalar,

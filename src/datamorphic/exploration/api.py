@@ -93,7 +93,8 @@ def explore(
     pool : {"fixed", "growing"}
         Whether later walks may start from pairs found by earlier ones.
     seeds : int or DataFrame, optional
-        The seed cases, or how many to draw. By default all rows of `data`, or 200 of a test system.
+        The seed cases, or how many to draw. By default all rows of `data`, or 200 of a test system. Of more than 20,000
+        rows, 20,000 are drawn, or two per walk if that is more: memory does not depend on the number of rows.
     seed : int
         The seed of the random numbers. The same seed gives the same front.
     engine : str or Dask client, optional
@@ -175,7 +176,15 @@ def explore(
     wrap_options: dict[str, Any] = {"trust": trust, "scalar": scalar, "name": name, "classes": options.classes}
     wrap_options |= {"timeout": timeout, "isolated": needs_processes(chosen_engine)}
     subject = build_subject(
-        model, data, target=target_name, space=space, space_options=options.hints, seeds=seeds, rng=rng, **wrap_options
+        model,
+        data,
+        target=target_name,
+        space=space,
+        space_options=options.hints,
+        seeds=seeds,
+        max_rows=options.max_seed_cases,
+        rng=rng,
+        **wrap_options,
     )
     if keep is None:
         return run_exploration(subject, rng, options, seed=seed, engine=chosen_engine, progress=progress)

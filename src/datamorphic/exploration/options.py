@@ -20,6 +20,7 @@ STRATEGIES = (*EXPLORERS, "auto")
 POOLS = ("fixed", "growing")
 LABEL_BORDERS = {"plain": Border, "hierarchy": Hierarchy, "multi": MultiLabel}
 DEFAULT_HALVINGS = 20
+MAX_SEED_CASES = 20_000  # drawn from larger data, unless `seeds` or the number of walks asks for more
 MIN_TRIAL_WALKS, MAX_TRIAL_WALKS, TRIAL_DIVISOR = (40, 1000, 10)  # default: a tenth of the planned walks, 40 to 1,000
 
 
@@ -76,6 +77,11 @@ class ExploreOptions:
         if self.steps is not None:
             return self.steps
         return UNLIMITED_HALVINGS if self.delta else DEFAULT_HALVINGS
+
+    @property
+    def max_seed_cases(self) -> int:
+        """The most rows of the data that are seed cases by default: enough for two per walk."""
+        return max(MAX_SEED_CASES, 2 * self.walks)
 
     @property
     def limits(self) -> Budget:

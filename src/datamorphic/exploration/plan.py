@@ -184,7 +184,7 @@ def plan(
     )
     rng = to_generator("seed", options.OWNER, seed)
     subject_options: dict[str, Any] = {"owner": options.OWNER, "trust": trust, "scalar": scalar, "name": name}
-    subject_options["classes"] = options.classes
+    subject_options |= {"classes": options.classes, "max_rows": options.max_seed_cases}
     subject = build_subject(
         model, data, target=target, space=space, space_options=options.hints, seeds=seeds, rng=rng, **subject_options
     )

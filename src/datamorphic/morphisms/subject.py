@@ -49,6 +49,7 @@ class SubjectUnderTest:
     seeds: Points
     has_numeric_answers: bool = False  # whether the system is known to answer real numbers
     notes: Sequence[str] = ()  # remarks for the report, such as columns that were left out
+    rows: npt.NDArray[np.intp] | None = None  # of the data, that the seed cases are; None for all
 
 
 def build_subject(
@@ -59,6 +60,7 @@ def build_subject(
     space: Space | None = None,
     space_options: SpaceOptions | None = None,
     seeds: DataLike | int | None = None,
+    max_rows: int | None = None,
     rng: np.random.Generator,
     owner: str = "explore",
     timeout: float | None = None,
@@ -70,9 +72,10 @@ def build_subject(
 
     `model` is a test system, its class or module, or whatever `wrap` takes with `wrap_options`. `data` may be a `Space`
     to draw from. `space_options` are hints for inferring the space from data. `seeds` is a number of seed cases, or the
-    cases themselves. Messages name the public function `owner`. Functions and models of other libraries are tried on a few
-    rows to see how they are called and what they answer: in another process if `isolated` or if there is a `timeout`, and
-    for `trial_seconds` at most.
+    cases themselves. Without it they are all rows of the data; of more than `max_rows`, as many are drawn, in their order,
+    while the space is inferred from all. Messages name the public function `owner`. Functions and models of other libraries
+    are tried on a few rows to see how they are called and what they answer: in another process if `isolated` or if there is
+    a `timeout`, and for `trial_seconds` at most.
     """
     if space is not None and not isinstance(space, Space):
         reject("space", owner, "a Space", space)
@@ -91,6 +94,7 @@ def build_subject(
         wrap_options["name"] = wrap_options.get("name") or type(model).__name__
         model = NearestRowClusterer(model, _select_inputs(None, data, target, space, notes))
         notes.append(model.note)
+    chosen_rows = None
     sut = copy.copy(wrap(model, **wrap_options))  # the caller's object must keep its space
     space = space or sut.space or (data.space if isinstance(data, Points) else None)
     hints.validate_alone(owner, space)
@@ -113,6 +117,14 @@ def build_subject(
             if sut.date_columns and not (seeds is None or is_number(seeds)):
                 seeds = to_day_numbers(validate_frame(seeds), sut.date_columns)
         space = space or (rows.space if isinstance(rows, Points) else hints.infer_space(rows))
+        if max_rows is not None and len(rows) > max_rows and (seeds is None or is_number(seeds)):
+            # drawn before they are encoded, so that the memory does not depend on the number of rows
+            if seeds is None:
+                chosen_rows = np.sort(rng.choice(len(rows), max_rows, replace=False, shuffle=False))
+                notes.append(f"Of {len(rows):,} rows of the data, {max_rows:,} were used, drawn by the seed.")
+            else:
+                chosen_rows = rng.permutation(len(rows))[: _validate_seed_count(seeds, owner)]
+            rows, seeds = rows.take(chosen_rows), None
         points = _select_seeds(rows, seeds, space, rng, owner)
     if isinstance(sut, Estimator):
         sut.use_blocks(space)
@@ -128,7 +140,7 @@ def build_subject(
         notes.append(f"{pluralize(invalid_count, 'row')} of the data break the declared constraints.")
     system, numeric = derive(space, sut), _has_numeric_answers(sut)
     return SubjectUnderTest(
-        name=sut.name, sut=sut, system=system, seeds=points, has_numeric_answers=numeric, notes=notes
+        name=sut.name, sut=sut, system=system, seeds=points, has_numeric_answers=numeric, notes=notes, rows=chosen_rows
     )
 
 
@@ -196,7 +208,7 @@ def _select_inputs(
             raise DataError(
                 f"The data have {pluralize(array.shape[1], 'column')}, but the system has {pluralize(len(names), 'input')}."
             )
-        frame = pd.DataFrame(array, columns=names)
+        frame = pd.DataFrame(array, columns=names, copy=False)  # nothing writes to it
         return frame.infer_objects() if array.dtype == object else frame
     if target is not None:
         if target not in data.columns:

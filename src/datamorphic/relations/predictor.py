@@ -162,8 +162,11 @@ class NumberTypes(_FrameRelation):
 
     def why_not(self, sut: Executor, inputs: Points) -> str:
         """Return why the relation does not apply: no column has integers."""
-        missing = "" if self._find_integer_columns(inputs.frame) else "no column has integers"
-        return super().why_not(sut, inputs) or missing
+        reason = super().why_not(sut, inputs)
+        has_floats_only = inputs.space.kinds["continuous"] == len(inputs.space)
+        if not reason and (has_floats_only or not self._find_integer_columns(inputs.frame)):
+            reason = "no column has integers"
+        return reason
 
     def _find_integer_columns(self, frame: pd.DataFrame) -> list[Any]:
         return [name for name, dtype in frame.dtypes.items() if isinstance(dtype, np.dtype) and dtype.kind in "iu"]

@@ -77,8 +77,10 @@ class TimeLimit:
             else:
                 signal.setitimer(signal.ITIMER_REAL, 0)
                 signal.signal(signal.SIGALRM, TimeLimit._previous_handler)
-        if isinstance(error, DeadlinePassed) and error.limit is self:
-            self.passed = True
+        own_deadline = isinstance(error, DeadlinePassed) and error.limit is self
+        # compiled code may replace the exception: NumPy raises a TypeError if a comparison is interrupted
+        self.passed = own_deadline or (self.passed and isinstance(error, Exception))
+        if self.passed:
             raise OutOfBudget("the time is up") from None
 
 
@@ -118,6 +120,7 @@ def _handle_alarm(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
     for limit in TimeLimit._active:
         if limit._end_time <= now:
+            limit.passed = True
             raise DeadlinePassed(limit)
 
 

@@ -31,7 +31,7 @@ Result = TypeVar("Result")
 
 MAX_INCIDENT_ROWS = 1000  # stored with input and message; all are counted
 MAX_OVERTIME_SHARE = 0.2  # of a budget of time, for a query that was begun in time
-MIN_OVERTIME_SECONDS = 0.1
+MIN_OVERTIME_SECONDS, MAX_OVERTIME_SECONDS = 0.1, 1.0
 
 
 @dataclass
@@ -114,7 +114,7 @@ def drive(
     def is_overdue() -> bool:
         if limit.seconds is None or journal is not None:
             return False
-        overtime = max(MIN_OVERTIME_SECONDS, MAX_OVERTIME_SHARE * limit.seconds)
+        overtime = min(max(MIN_OVERTIME_SECONDS, MAX_OVERTIME_SHARE * limit.seconds), MAX_OVERTIME_SECONDS)
         return measure_seconds() > limit.seconds + overtime
 
     with (

@@ -121,12 +121,10 @@ def _find_date_column(name: str, values: pd.Series[Any]) -> DateColumn | None:
 def _find_text_format(values: pd.Series[Any]) -> str | None:
     """Return the one format that all texts of a column have; None without one."""
     known = values.dropna()
-    if not len(known) or not isinstance(known.iloc[0], str) or not all(isinstance(text, str) for text in known):
+    first = known.iloc[0] if len(known) else None
+    # most columns of text end here, before all their rows are read
+    pattern = next((pattern for pattern in TEXT_FORMATS if isinstance(first, str) and pattern.fullmatch(first)), None)
+    if pattern is None or not all(isinstance(text, str) for text in known):
         return None
     texts = known.unique()
-    if len(texts) < MIN_DATES:
-        return None
-    for pattern, text_format in TEXT_FORMATS.items():
-        if pattern.fullmatch(texts[0]):
-            return text_format if all(map(pattern.fullmatch, texts)) else None
-    return None
+    return TEXT_FORMATS[pattern] if len(texts) >= MIN_DATES and all(map(pattern.fullmatch, texts)) else None

@@ -82,7 +82,7 @@ def join_target(data: Any, target: Any, space_blocks: Sequence[PlacedBlock] = ()
         names = [f"x{j}" for j in range(matrix.shape[1])]
         if len(space_blocks) == 1 and space_blocks[0].block.size == matrix.shape[1]:
             names = space_blocks[0].names
-        frame = pd.DataFrame(matrix, columns=names)
+        frame = pd.DataFrame(matrix, columns=names, copy=False)
     else:
         raise DataError(
             f"Labels were given as target, but the data are neither a frame nor an array. Got {type(data).__name__}."
@@ -92,7 +92,9 @@ def join_target(data: Any, target: Any, space_blocks: Sequence[PlacedBlock] = ()
     name = target.name if isinstance(target, pd.Series) and isinstance(target.name, str) and target.name else "target"
     while name in frame.columns:
         name += "_"
-    return frame.assign(**{name: labels}), name
+    joined = frame.copy(deep=False)
+    joined[name] = labels
+    return joined, name
 
 
 def restore_form(data: DataLike, frame: pd.DataFrame) -> Any:

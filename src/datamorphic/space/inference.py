@@ -233,7 +233,9 @@ def _read_numbers(name: str, column: pd.Series[Any], kind: str) -> np.ndarray[An
             f"Column {name!r} is declared {kind} and holds {sample!r}, which is not a number. "
             "Convert the column, or declare it categorical."
         )
-    numbers = codes[~np.isnan(codes)]
+    codes = np.ascontiguousarray(codes)  # of a matrix, whose columns are slow to read
+    missing = np.isnan(codes)
+    numbers = codes[~missing] if missing.any() else codes
     if not numbers.size:
         raise DataError(f"Column {name!r} has no values at all. Drop it: frame.drop(columns=[{name!r}]).")
     if not np.isfinite(numbers).all():

@@ -370,6 +370,7 @@ def check_duplicates(context: CheckContext, budget: CheckBudget) -> CheckFinding
         return CheckFindings(basis=basis)
     row = int(np.flatnonzero(repeated)[0])
     case = extract_case(context.inputs, row)
+    data_row = row if context.subject.rows is None else int(context.subject.rows[row])
     training_row = int(np.flatnonzero(reference_keys == keys[row])[0])
     repeats = f"{format_percent(natural_share)} of the rows repeat" if natural_count else "no row repeats"
     finding = Finding(
@@ -391,7 +392,7 @@ def check_duplicates(context: CheckContext, budget: CheckBudget) -> CheckFinding
         inputs="given",
         examples=(
             Example(
-                words=f"row {row:,} of the test data equals row {training_row:,} of the training data: {format_case(case)}",
+                words=f"row {data_row:,} of the test data equals row {training_row:,} of the training data: {format_case(case)}",
                 case=case,
             ),
         ),

@@ -12,8 +12,8 @@ from ....errors import OutOfBudget
 from ....space.features import Codes, Mask
 from ....space.points import Points
 from ...check import CheckBudget
-from ...context import CheckContext
-from ...responses import SCORE_COST, Numbers, Response, Responses, compute_levels, query_answers, replace_feature
+from ...context import SCORE_COST, CheckContext
+from ...responses import Numbers, Response, Responses, compute_levels, query_answers, replace_feature
 
 MIN_CUT_SHARE = 0.1  # of the rows that jump at one value; a cut for fewer rows affects few real ones
 MIN_LEVEL_JUMP = 0.2  # of a score between 0 and 1: a forest's score wiggles by less
