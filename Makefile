@@ -49,13 +49,13 @@ WEKA_JAR ?= /usr/share/java/weka.jar
 java:
 	javac --release 11 -g:none -cp $(WEKA_JAR) -d $(JAVA_FOLDER) $(JAVA_FOLDER)/datamorphic/WekaLoops.java
 
-# A wheel, installed into an empty environment, runs the example of the README.
+# A wheel, installed into an empty environment, runs the examples of the README and prints how long each takes.
 wheel: $(VENV)/developing
 	rm -rf dist .venv-wheel
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
 	$(PYTHON) -m venv .venv-wheel
 	.venv-wheel/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
-	cd dist && ../.venv-wheel/bin/python ../tests/support/readme_example.py
+	cd dist && ../.venv-wheel/bin/python ../tests/support/readme_examples.py
 
 # The quick tests with the lowest versions that pyproject.toml allows.
 lowest:
