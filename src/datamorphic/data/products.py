@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from .._estimates import refuse_many_rows
 from .._validation import to_generator, validate_choice, validate_integer
 from ..errors import ArgumentError
 from ..relations.search import DEPARTMENT_WORDS
@@ -221,6 +222,7 @@ def make_products(n: int = 20_000, language: str = "en", seed: int = 0) -> pd.Da
     import pandas as pd
 
     count = validate_integer("n", "make_products", n, low=1)
+    refuse_many_rows("make_products", "n", count, 60)  # 500 bytes per product were measured
     validate_choice("language", "make_products", language, LANGUAGES)
     rng = to_generator("seed", "make_products", seed)
     kind_numbers = rng.integers(len(PRODUCT_KINDS), size=count)

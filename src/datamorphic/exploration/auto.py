@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -32,12 +32,18 @@ class AutoExplorer:
     explorers: Sequence[Explorer]
     archive: Archive
     walks: int
+    own_records: Sequence[ExplorationRecord] = field(default=(), init=False)  # of the explorers
+
+    @property
+    def share_begun(self) -> float:
+        """The share of the walks that are begun."""
+        return sum(record.walks_begun for record in self.own_records) / max(1, self.walks)
 
     def explore(self, pool: SeedPool, rng: np.random.Generator) -> Flow[ExplorationRecord]:
         """Make all walks in rounds and return their common record."""
         usable_explorers = [candidate for candidate in self.explorers if len(pool) >= candidate.min_pool_size]
         record = ExplorationRecord(self.explorers[0].terrain.space)
-        own_records = [ExplorationRecord(record.space, notes=record.notes) for _ in usable_explorers]
+        self.own_records = own_records = [ExplorationRecord(record.space, notes=record.notes) for _ in usable_explorers]
         count = len(usable_explorers)
         new_cells, runs, shares = np.zeros(count), np.zeros(count), np.full(count, 1 / max(1, count))
         round_number = 0

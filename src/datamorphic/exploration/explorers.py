@@ -70,10 +70,16 @@ class Explorer:
     name = ""
     min_pool_size = 1
     uses_moves = True
+    record: ExplorationRecord | None = field(default=None, init=False)  # of the current exploration
+
+    @property
+    def share_begun(self) -> float:
+        """The share of the walks that are begun."""
+        return 0.0 if self.record is None else self.record.walks_begun / max(1, self.walks)
 
     def explore(self, pool: SeedPool, rng: np.random.Generator) -> Flow[ExplorationRecord]:
         """Make all walks and return the record; when the budget is spent, the record until then."""
-        record = ExplorationRecord(self.terrain.space)
+        self.record = record = ExplorationRecord(self.terrain.space)
         if len(pool) < self.min_pool_size:
             record.add_note(f"{self.name} needs {self.min_pool_size} cases to start from; there are {len(pool)}.")
             return record

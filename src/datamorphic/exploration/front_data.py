@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from .._estimates import refuse_many_rows
 from .._stats import compute_wilson_interval
 from .._text import pluralize
 from .._validation import is_number, reject, validate_integer
@@ -200,6 +201,7 @@ class FrontData:
         pairs_per_walk = np.bincount(self.walk, minlength=walk_count)
         # walks with the same numbers of runs and pairs are exchangeable: drawing their counts is drawing walks
         walk_types, counts = np.unique(np.column_stack([self.walk_runs, pairs_per_walk]), axis=0, return_counts=True)
+        refuse_many_rows("Front.cost_interval", "samples", samples, len(counts))
         draws = np.random.default_rng(seed).multinomial(walk_count, counts / walk_count, size=samples)
         runs, mutants = draws @ walk_types[:, 0] + self.seeds_used, 2 * (draws @ walk_types[:, 1])
         quantiles = [0.5 - confidence / 2, 0.5 + confidence / 2]

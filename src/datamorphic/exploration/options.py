@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from .._estimates import LIMIT_TIME, refuse_endless
 from .._text import to_jsonable
 from .._validation import validate_choice, validate_integer, validate_positive
 from ..errors import ArgumentError
@@ -21,6 +23,9 @@ POOLS = ("fixed", "growing")
 LABEL_BORDERS = {"plain": Border, "hierarchy": Hierarchy, "multi": MultiLabel}
 DEFAULT_HALVINGS = 20
 MAX_SEED_CASES = 20_000  # drawn from larger data, unless `seeds` or the number of walks asks for more
+BYTES_PER_WALK = 48  # a front has the number of its runs and its two starts, and is joined from waves
+SECONDS_PER_STEP = 1e-4  # of a single walk; 4e-4 were measured with the fastest of systems, which answers a constant
+BYTES_PER_TRIAL_STEP = 32  # a plan has four numbers per distance and strategy
 MIN_TRIAL_WALKS, MAX_TRIAL_WALKS, TRIAL_DIVISOR = (40, 1000, 10)  # default: a tenth of the planned walks, 40 to 1,000
 
 
@@ -67,9 +72,33 @@ class ExploreOptions:
                 "pool='fixed'."
             )
         object.__setattr__(self, "budget", Budget.parse(self.budget))
+        self._refuse_endless()
         object.__setattr__(self, "classes", to_classes(self.classes, self.OWNER))
         object.__setattr__(self, "moves", None if self.moves is None else list(self.moves))
         self.make_border()
+
+    @property
+    def size(self) -> dict[str, int]:
+        """The parameter that says how many walks are made, and how many these are."""
+        return {"walks": self.walks}
+
+    @property
+    def alternative(self) -> str | None:
+        """What to do instead of making fewer walks."""
+        return LIMIT_TIME
+
+    def _refuse_endless(self) -> None:
+        if self.limits.seconds is not None:
+            return
+        (walks,), distance, runs = self.size.values(), self.walk_distance, self.limits.runs or sys.maxsize
+        refuse_endless(self.OWNER, self.size, memory=BYTES_PER_WALK * min(walks, runs), alternative=self.alternative)
+        refuse_endless(
+            self.OWNER,
+            {"walk_distance": distance},
+            seconds=SECONDS_PER_STEP * min(distance, runs),
+            memory=BYTES_PER_TRIAL_STEP * distance if self.OWNER == "plan" else 0,
+            alternative=self.alternative,
+        )
 
     @property
     def halvings(self) -> int:
@@ -143,9 +172,18 @@ class PlanOptions(ExploreOptions):
     trial: int | None = None
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if self.trial is not None:
             validate_integer("trial", self.OWNER, self.trial, low=10)
+        super().__post_init__()
+
+    @property
+    def size(self) -> dict[str, int]:
+        """The parameter that says how many walks are made, and how many these are."""
+        return {"trial": self.trial_walks}
+
+    @property
+    def alternative(self) -> None:
+        """Nothing: a plan has no budget."""
 
     @property
     def trial_walks(self) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._estimates import Pace
 from .._text import pluralize
 from .._typing import SeedLike
 from ..errors import SystemFailed
@@ -79,6 +80,9 @@ def run_exploration(
         engine=engine,
         batch=options.batch,
         journal=session.journal if session is not None else None,
+        pace=Pace(
+            options.OWNER, options.size, alternative=options.alternative, measure=lambda: chosen_explorer.share_begun
+        ),
     )
     _raise_if_all_failed(subject, counter)
     explorer = explorers["random_walk"]

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from .._estimates import refuse_many_rows
 from .._typing import SeedLike
 from .._validation import reject, to_generator, validate_integer
 from ..errors import ArgumentError
@@ -107,6 +108,7 @@ class Generator:
             self.layout = build_layout(self.relation, scaled=scaled)
         self.count = 0
         self._capacity = INITIAL_CAPACITY_GROUPS
+        refuse_many_rows(self.name, "k", self.k, int(self.layout.start[-1]))
         self._rows = np.zeros((self.k, int(self.layout.start[-1])))
         self._scores = np.zeros((3, self.k))
         self._ahead = self._make_ahead()

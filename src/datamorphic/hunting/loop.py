@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._estimates import Pace
 from .._typing import SeedLike
 from ..relations.base import VIOLATED, Mask, Verdicts
 from ..relations.box import Floats
 from ..relations.function import FunctionRelation
 from ..runs.progress import Progress
 from .generator_base import Generator
-from .options import HuntOptions
+from .options import DEFAULT_MAX_SECONDS, HuntOptions
 from .result import HuntTrial, ViolatingGroup
 from .selector_base import Picks, Selector
 
@@ -22,6 +23,7 @@ FIRST_BATCH_GROUPS = 16
 BATCH_GROWTH_DIVISOR = 4  # a batch has at most a quarter of the groups so far: few are executed in vain
 MAX_BATCH_GROUPS = 65_536
 MAX_VIOLATIONS_KEPT = 10_000  # all are counted
+LEAVE_BUDGET_OUT = f"leave budget out: the hunt then ends after {DEFAULT_MAX_SECONDS:g} seconds"
 MAX_GROUPS_PLOTTED = 4_000  # of the first trial
 
 
@@ -82,6 +84,9 @@ class HuntMonitor:
 
     def __init__(self, options: HuntOptions, display: Progress) -> None:
         self.options, self.display = options, display
+        self._pace = Pace(
+            "hunt", {"trials": options.trials, "budget": options.max_groups}, alternative=LEAVE_BUDGET_OUT
+        )
         self._started_at: float | None = None
 
     def start_clock(self) -> None:
@@ -105,6 +110,8 @@ class HuntMonitor:
         """Show how many groups of a trial were executed."""
         trials = self.options.trials
         share = (trial + groups / self.options.max_groups) / trials
+        if self.options.max_seconds is None:
+            self._pace.note(share)
         text = f"trial {trial + 1:,} of {trials:,}, {groups:,} groups"
         self.display.show(text, min(max(share, self.share_of_time), 1.0))
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from .._estimates import refuse_endless, refuse_many_rows
 from .._typing import EngineLike
 from .._validation import is_number, reject, validate_choice, validate_integer
 from ..errors import ArgumentError
@@ -19,6 +20,7 @@ from .selector_base import SelectorLike
 MAX_DEFAULT_WORKERS = 8
 DEFAULT_MAX_GROUPS = 100_000  # per trial of a hunt
 DEFAULT_MAX_SECONDS = 10.0  # of a hunt without a budget
+BYTES_PER_TRIAL = 500  # of a hunt, measured with tracemalloc
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +45,8 @@ class HuntOptions:
         for name, value in (("budget", self.budget), ("stop_after", self.stop_after), ("batch", self.batch)):
             if value is not None:
                 validate_integer(name, "hunt", value, 1)
+        if self.budget is not None:
+            refuse_endless("hunt", {"trials": self.trials}, memory=BYTES_PER_TRIAL * self.trials)
 
     @property
     def max_groups(self) -> int:
@@ -93,6 +97,11 @@ class SimulateOptions:
         validate_integer("trials", "simulate", self.trials, 1)
         validate_integer("seed", "simulate", self.seed)
         validate_integer("dimension", "simulate", self.dimension, 1)
+        refuse_many_rows("simulate", "trials", self.trials, 3)  # counts, censored trials and a sorted copy
+        refuse_many_rows("simulate", "dimension", self.dimension, 10)  # limits, as Python objects and as arrays
+        if self.region == "point":
+            validate_integer("boxes", "simulate", self.boxes, 1)
+            refuse_many_rows("simulate", "boxes", self.boxes, 8 * self.dimension)  # with those drawn again, and a tree
         if not is_number(self.rate) or not 0 < float(self.rate) < 1:
             reject("rate", "simulate", "a number between 0 and 1", self.rate)
         if not isinstance(self.region, Region):

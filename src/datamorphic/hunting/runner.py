@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
@@ -9,6 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from .._estimates import refuse_endless, refuse_many_rows
 from .._text import suggest_name
 from .._typing import DataLike, ModelLike
 from .._validation import reject
@@ -25,7 +27,7 @@ from ..space.points import Points
 from ..space.space import Space
 from ..systems.base import Executor
 from .function_runner import FunctionRunner
-from .generator_base import DomainLike, GroupBatch
+from .generator_base import DomainLike, Generator, GroupBatch
 from .generators import make_generator
 from .loop import HuntMonitor, HuntSteps, Proposer, RoundRobin, run_trial
 from .options import GenerateOptions, HuntOptions
@@ -43,6 +45,9 @@ from .system_runner import (
     to_function_relation,
     validate_columns,
 )
+
+MIN_TIMED_GROUPS = 1_000_000  # to generate: fewer take hours at most
+TIMED_GROUPS = 1000  # of the first sample; the second has four times as many
 
 #: a relation, its class, or the name of a relation of the system under test
 RelationLike: TypeAlias = FunctionRelation | Relation | type[Relation] | str
@@ -103,7 +108,25 @@ def generate_groups(relation: FunctionRelation | DomainLike, options: GenerateOp
             f"Follow-ups of the relation {generator.relation.name!r} depend on outputs, but generate() executes no "
             "system. Use dm.hunt."
         )
+    _refuse_many_groups(generator, options.n)
     return generator.propose(options.n)
+
+
+def _refuse_many_groups(generator: Generator, n: int) -> None:
+    """Raise `ArgumentError` if so many groups take too long, or more memory than there is."""
+    width = int(generator.layout.start[-1])
+    refuse_many_rows("generate", "n", n, 2 * width)  # the groups, and what the generator remembers of them
+    if n < MIN_TIMED_GROUPS:
+        return
+    sample, seconds = generator.clone(0), []
+    sample.propose(1)  # compiles
+    for count in (TIMED_GROUPS, 3 * TIMED_GROUPS):
+        start_time = time.perf_counter()
+        sample.propose(count)
+        seconds.append(time.perf_counter() - start_time)
+    # some generators compare every group with all others: their time grows with the square of the number
+    growth = min(max(math.log(sum(seconds) / seconds[0]) / math.log(4), 1.0), 2.0)
+    refuse_endless("generate", {"n": n}, seconds=sum(seconds) * (n / (4 * TIMED_GROUPS)) ** growth)
 
 
 #: runs a trial: takes its number, its record, the list to which violations are appended, and the monitor of the hunt

@@ -13,6 +13,7 @@ from typing import ClassVar, Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from .._estimates import refuse_many_rows
 from .._typing import SeedLike
 from .._validation import reject, to_generator, validate_choice, validate_integer
 from ..errors import ArgumentError
@@ -167,6 +168,7 @@ class Selector:
         validate_choice("metric", self.name, metric, ("euclidean", "jaccard"))
         self.table = pack_relations(self.relations, box, self.scaled and not self.published, metric == "jaccard")
         self.width = max(relation.width for relation in self.relations)
+        refuse_many_rows(self.name, "k", self.k, self.width)
         self._candidate_source = self._make_candidate_source(candidates, box)
         self._runs_in_kernels = all(relation.affine for relation in self.relations) and self._candidate_source is None
         self.rng = to_generator("seed", self.name, seed)

@@ -6,11 +6,13 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from .._estimates import Pace
 from .._text import to_jsonable
 from .._validation import reject, validate_integer
 from ..relations.base import Mask
@@ -28,11 +30,15 @@ from .scenarios import draw_scenario
 from .selector_base import Picks, Selector
 from .selectors import make_selector
 
+#: the F-measures of some trials, and whether the budget ended them
+Outcomes = tuple[npt.NDArray[np.int64], Mask]
 SELECTOR_BUDGET_GROUPS = 1_000_000
 #: how follow-ups of mixed relations are made from sources: rotation of their numbers, factor and shift
 CHANGES = ((0, -1.0, 1.0), (1, 0.5, 0.0), (0, 2.0, 0.5), (1, -0.5, 0.5), (2, -3.0, 1.0))
 TRIALS_PER_TASK = 50  # between two updates of the progress display
+TASKS_AT_ONCE = 1000  # that wait for a worker, which limits the memory
 FIRST_BATCH_GROUPS = 32
+MAX_BATCH_GROUPS = 1_000_000  # limits the memory
 BATCH_GROWTH_DIVISOR = 3  # a batch has a third of the groups so far: few are proposed in vain
 
 
@@ -97,8 +103,8 @@ class SimulationSetting:
         follow_ends = (follow_domain.low, follow_domain.high)
         return draw_scenario(options.scenario, self.rate, (low, high), follow_ends, rng, boxes=options.boxes)
 
-    def run_trial(self, number: int) -> tuple[int, bool]:
-        """Return the F-measure of a trial, and whether the budget ended it."""
+    def run_trial(self, number: int, show_groups: Callable[[int], None] | None = None) -> tuple[int, bool]:
+        """Return the F-measure of a trial, and whether the budget ended it; `show_groups` gets the number of groups so far."""
         rng = make_trial_rng(self.options.seed, number)
         region = self.draw(rng)
         proposer = self.proposer.clone(rng)
@@ -108,8 +114,10 @@ class SimulationSetting:
             def find_hits(picks: Picks) -> Mask:
                 return (picks.relation == self.options.violating) & region.contains(picks.sources[:, :width])
 
-            return count_until_hit(proposer, find_hits, self.budget)
-        return count_until_hit(proposer, lambda groups: region.contains(groups.sources), self.budget)
+            return count_until_hit(proposer, find_hits, self.budget, show_groups=show_groups)
+        return count_until_hit(
+            proposer, lambda groups: region.contains(groups.sources), self.budget, show_groups=show_groups
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,15 +224,18 @@ def count_until_hit(
     budget: int,
     first_batch: int = FIRST_BATCH_GROUPS,
     growth_divisor: int = BATCH_GROWTH_DIVISOR,
+    show_groups: Callable[[int], None] | None = None,
 ) -> tuple[int, bool]:
     """Return the number of groups up to the first hit, and whether the budget ended it."""
     group_count = 0
     while group_count < budget:
-        count = min(max(first_batch, group_count // growth_divisor), budget - group_count)
+        count = min(max(first_batch, group_count // growth_divisor), MAX_BATCH_GROUPS, budget - group_count)
         hits = find_hits(proposer.propose(count))
         if hits.any():
             return group_count + int(hits.argmax()) + 1, False
         group_count += count
+        if show_groups is not None:
+            show_groups(group_count)
     return budget, True
 
 
@@ -237,23 +248,36 @@ def run_simulation(options: SimulateOptions) -> Simulation:
     """Return the result of all trials."""
     setting = build_setting(options)
     trials = options.trials
-    counts, censored = np.zeros(trials, dtype=np.int64), np.zeros(trials, dtype=bool)
+    outcomes: list[Outcomes] = []
 
-    def run_trials(first: int) -> None:
-        for number in range(first, min(first + TRIALS_PER_TASK, trials)):
-            counts[number], censored[number] = setting.run_trial(number)
+    pace = Pace("simulate", {"trials": trials, "budget": setting.budget})
+    usual_groups = min(setting.budget, 1 / setting.chance)  # of random testing; generators need half of them at least
+
+    def check_pace(number: int, groups: int) -> None:
+        pace.note(options.worker_count * (number + min(groups / usual_groups, 1.0)) / trials)
+
+    def run_trials(first: int, alone: bool = False) -> Outcomes:
+        numbers = range(first, min(first + TRIALS_PER_TASK, trials))
+        pairs = [setting.run_trial(number, partial(check_pace, number) if alone else None) for number in numbers]
+        counts, censored = zip(*pairs, strict=True)
+        return np.array(counts, dtype=np.int64), np.array(censored, dtype=bool)
 
     start_time = time.perf_counter()
     starts = range(0, trials, TRIALS_PER_TASK)
-    run_trials(0)  # one thread compiles the kernels
+    outcomes.append(run_trials(0, alone=True))  # one thread compiles the kernels
     with Progress(f"simulating {setting.proposer.name}", options.progress) as display:
         pool = ThreadPoolExecutor(options.worker_count)
         try:
-            for tasks_done, _ in enumerate(pool.map(run_trials, starts[1:]), 2):
-                display.show(f"{min(tasks_done * TRIALS_PER_TASK, trials):,} trials", tasks_done / len(starts))
+            for first in range(1, len(starts), TASKS_AT_ONCE):
+                tasks = pool.map(run_trials, starts[first : first + TASKS_AT_ONCE])
+                for tasks_done, outcome in enumerate(tasks, first + 1):
+                    outcomes.append(outcome)
+                    pace.note(tasks_done / len(starts))
+                    display.show(f"{min(tasks_done * TRIALS_PER_TASK, trials):,} trials", tasks_done / len(starts))
         finally:
             pool.shutdown(cancel_futures=True)  # without this, Ctrl-C would wait for all trials
     seconds = time.perf_counter() - start_time
+    counts, censored = (np.concatenate(parts) for parts in zip(*outcomes, strict=True))
     return Simulation(setting.proposer.name, setting, FMeasures(counts, censored), seconds)
 
 

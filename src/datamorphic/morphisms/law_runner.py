@@ -12,6 +12,7 @@ from functools import partial
 
 import numpy as np
 
+from .._estimates import Pace
 from .._text import pluralize
 from ..errors import DatamorphicError
 from ..space.features import Codes
@@ -40,8 +41,7 @@ def check_laws(
     the triples to try first in the next check. `show_progress` gets the current task and the share of the work done.
     """
     context = LawContext(system)
-    drawn_codes: list[Codes] = []
-    _run_hypothesis(drawn_codes.append, context, options)
+    drawn_codes = _draw_triples(context, options)
     sample = Triples(context.space, np.stack(drawn_codes))
     if known_triples and any(known_triples.values()):
         _learn_features(context, sample)
@@ -138,6 +138,19 @@ def _learn_features(context: LawContext, sample: Triples) -> None:
 
 
 # -- the search with Hypothesis --------------------------------------------------------------------------------
+
+
+def _draw_triples(context: LawContext, options: LawOptions) -> list[Codes]:
+    """Return the triples on which all laws are checked."""
+    drawn_codes: list[Codes] = []
+    pace = Pace("laws", {"examples": options.examples})
+
+    def body(triple: Codes) -> None:
+        drawn_codes.append(triple)
+        pace.note(len(drawn_codes) / options.examples)
+
+    _run_hypothesis(body, context, options)
+    return drawn_codes
 
 
 def _run_hypothesis(body: Callable[[Codes], None], context: LawContext, options: LawOptions) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from .._estimates import refuse_many_rows
 from .._text import pluralize, suggest_name
 from .._typing import DataLike, ModelLike
 from .._validation import is_number, reject, validate_integer
@@ -107,7 +108,7 @@ def build_subject(
             raise ArgumentError(
                 "There are no inputs to start from. Give data (a frame of real inputs) or a Space to draw from."
             )
-        points = space.sample(_validate_seed_count(seeds, owner), seed=rng, points=True)
+        points = space.sample(_validate_seed_count(seeds, owner, space), seed=rng, points=True)
     else:
         if isinstance(sut, Estimator) and hasattr(data, "columns"):
             sut.adopt_names(data.columns)
@@ -176,7 +177,7 @@ def _build_system_subject(
     if data is not None and not isinstance(data, Space):
         points = _select_seeds(data, seeds, known_space, rng, owner)
     elif seeds is None or is_number(seeds):
-        count = _validate_seed_count(seeds, owner)
+        count = _validate_seed_count(seeds, owner, known_space)
         if system.seed_makers:
             points = system.make_seeds(n=count, seed=rng).inputs.take(slice(0, count))
         else:
@@ -236,8 +237,11 @@ def _select_seeds(
     return space.points(seeds)
 
 
-def _validate_seed_count(seeds: object, owner: str) -> int:
-    return DEFAULT_SEED_CASES if seeds is None else validate_integer("seeds", owner, seeds, low=1)
+def _validate_seed_count(seeds: object, owner: str, drawn_from: Space | None = None) -> int:
+    count = DEFAULT_SEED_CASES if seeds is None else validate_integer("seeds", owner, seeds, low=1)
+    if drawn_from is not None:
+        refuse_many_rows(owner, "seeds", count, len(drawn_from))
+    return count
 
 
 def _has_numeric_answers(sut: Executor) -> bool:

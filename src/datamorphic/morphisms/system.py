@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from .._estimates import refuse_many_rows
 from .._text import suggest_name
 from .._typing import EngineLike, SeedLike
 from .._validation import to_generator
@@ -244,6 +245,7 @@ class TestSystem:
                 raise TestSystemError(f"{self.name} has no seed maker. Mark a function with @seed_maker.")
             maker = next(iter(self.seed_makers))
         morphism = self.find("seed_maker", maker)
+        refuse_many_rows("make_seeds", "n", n or 1, 1 if self.space is None else len(self.space))
         cases = morphism.make_seeds(to_generator("seed", "make_seeds", seed), n, self.space)
         if self.space is None:
             self._inferred_points = self._infer_points(morphism, cases)

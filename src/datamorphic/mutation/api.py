@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from types import ModuleType
 
+from .._estimates import refuse_endless
 from .._text import pluralize
 from .._typing import DataLike, FilePath, SupportsFit
 from ..errors import ArgumentError, SystemFailed
@@ -24,6 +26,8 @@ from .runner import MutationPlan, OriginalOutcome, study_mutant, study_original
 TIMEOUT_FACTOR = 4.0  # a mutant may take this many times as long as the original
 MIN_TIMEOUT_SECONDS = 10.0  # for a mutant, however quick the original is
 ORIGINAL_TIMEOUT_SECONDS = 600.0
+TIMED_CASES = {"inputs": 100, "compared": 200, "rival": 1}  # at most, to estimate the time of more
+MIN_TIMED_FACTOR = 100  # with fewer cases, times so many, nothing is estimated
 
 
 def mutate(
@@ -148,10 +152,11 @@ def run_mutation(program: ModuleType | FilePath, options: MutateOptions) -> Muta
     )
     with Progress(source.name, options.progress) as display:
         display.show("the original", 0.0)
+        distinct_mutants = [mutant for mutant in mutants if not mutant.same_as]
+        _refuse_many_cases(plan, options, len(distinct_mutants))
         start = time.monotonic()
         original = _study_original(plan, options.timeout)
         max_seconds = options.timeout or max(MIN_TIMEOUT_SECONDS, TIMEOUT_FACTOR * (time.monotonic() - start))
-        distinct_mutants = [mutant for mutant in mutants if not mutant.same_as]
         total, done_counts = len(distinct_mutants), itertools.count(1)
 
         def show_progress(number: int, job: JobOutcome) -> None:
@@ -179,6 +184,27 @@ def run_mutation(program: ModuleType | FilePath, options: MutateOptions) -> Muta
         seed=options.seed,
         seconds=time.monotonic() - began,
     )
+
+
+def _refuse_many_cases(plan: MutationPlan, options: MutateOptions, mutants: int) -> None:
+    """Raise `ArgumentError` if so many cases per mutant take too long, timed with the original on a part of them."""
+    numbers = {name: getattr(options, name) or 0 for name in TIMED_CASES}
+    factor = max(numbers[name] / cases for name, cases in TIMED_CASES.items())
+    if factor <= MIN_TIMED_FACTOR:
+        return
+
+    def time_original(divisor: float) -> float:
+        inputs, compared, rival = (max(1, int(number / divisor)) for number in numbers.values())
+        rules = None if plan.rules is None else replace(plan.rules, sets=rival)
+        start = time.monotonic()
+        part = replace(plan, inputs=replace(plan.inputs, count=inputs), compared_inputs=compared, rules=rules)
+        _study_original(part, options.timeout)
+        return time.monotonic() - start
+
+    start_seconds = time_original(max(numbers.values()))  # of a child process, with a single case
+    seconds = max(0.0, time_original(factor) - start_seconds) * factor
+    large_numbers = {name: number for name, number in numbers.items() if number > MIN_TIMED_FACTOR * TIMED_CASES[name]}
+    refuse_endless("mutate", large_numbers, seconds=seconds * mutants / options.workers)
 
 
 def _study_original(plan: MutationPlan, timeout: float | None) -> OriginalOutcome:

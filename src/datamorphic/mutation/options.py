@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+from .._estimates import refuse_many_rows
 from .._typing import DataLike, SupportsFit
 from .._validation import validate_integer, validate_positive
 from ..errors import ArgumentError
 from ..relations.check.options import validate_like
-from ..relations.learner.sampling import MAX_TRAINING_ROWS, RANDOM_DATA, is_random
+from ..relations.learner.sampling import MAX_TRAINING_ROWS, RANDOM_ATTRIBUTE_COUNT, RANDOM_DATA, is_random
 from ..relations.registry import LearnerRelationsLike
+from ..runs.engines import MAX_WORKERS
 
 LearnerFactory = Callable[[ModuleType], Mapping[str, Any]]
 DEFAULT_MEMORY_BYTES = 1 << 30  # that a mutant may add to its process
@@ -41,9 +43,12 @@ class MutateOptions:
     progress: bool | None = None
 
     def __post_init__(self) -> None:
-        for name in ("inputs", "compared", "rows", "workers", "memory"):
+        for name in ("inputs", "compared", "rows", "memory"):
             validate_integer(name, "mutate", getattr(self, name), 1)
         validate_integer("seed", "mutate", self.seed)
+        validate_integer("workers", "mutate", self.workers, 1, MAX_WORKERS)
+        if is_random(self.data):
+            refuse_many_rows("mutate", "rows", self.rows, RANDOM_ATTRIBUTE_COUNT)
         if self.rival is not None:
             validate_integer("rival", "mutate", self.rival, 1)
         if self.timeout is not None:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._estimates import refuse_many_rows
 from .._text import format_short
-from .._validation import is_number, reject
+from .._validation import is_number, reject, validate_integer
 from ..errors import ArgumentError
 from ..space.space import Space
 
@@ -120,6 +121,7 @@ class Box:
 
     def sample(self, count: int, rng: np.random.Generator) -> Floats:
         """Return points drawn uniformly."""
+        refuse_many_rows("Box.sample", "count", count, self.dimension)
         low, high = self.edges
         points = low + (high - low) * rng.random((count, self.dimension))
         return np.where(self.kind == NUMBER, points, np.clip(np.floor(points + 0.5), self.low, self.high))
@@ -164,6 +166,9 @@ class Affine:
     @staticmethod
     def scaled(factor: float, dimension: int, shift: float = 0.0) -> Affine:
         """Return the change that multiplies every input by a factor and adds a shift."""
+        refuse_many_rows(
+            "Affine.scaled", "dimension", validate_integer("dimension", "Affine.scaled", dimension, 1), dimension
+        )
         return Affine.of(factor * np.eye(dimension), shift)
 
     @staticmethod

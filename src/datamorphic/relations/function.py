@@ -17,6 +17,7 @@ from .base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, Mask, Verdicts, form
 from .box import NUMBER, Affine, Box, Floats
 
 DEFAULT_TOLERANCE = 1e-6
+MAX_SOURCES = 1000
 EQUAL, AT_MOST, LESS = "equal", "at_most", "less"
 DOMAIN_SAMPLE_SIZE = 4096  # points from which a domain that is not declared is estimated
 ColumnList = list[Any]
@@ -98,7 +99,7 @@ class FunctionRelation:
 
     def __post_init__(self) -> None:
         owner = f"the relation {self.name!r}"
-        validate_integer("sources", owner, self.sources, 1)
+        validate_integer("sources", owner, self.sources, 1, MAX_SOURCES)
         if not is_number(self.tolerance) or not 0 <= float(self.tolerance) < np.inf:
             reject("tolerance", owner, "a finite number, 0 or more", self.tolerance)
         if sum(side is not None for side in (self.equal, self.at_most, self.less, self.expects)) > 1:

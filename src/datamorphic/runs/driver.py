@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from .._estimates import Pace
 from .._typing import EngineLike
 from .._validation import reject
 from ..errors import Interrupted, OutOfBudget
@@ -92,6 +93,7 @@ def drive(
     recheck: int = 16,  # rows that are queried again from time to time to see whether answers repeat
     alive: bool = False,  # whether the system is known to answer, so that it never counts as failed
     on_piece: Callable[[int, Outputs], None] | None = None,  # called with each answered piece of a query
+    pace: Pace | None = None,  # refuses what would take too long, unless the time is limited
 ) -> Result:
     """Answer a flow until it ends, and return its result.
 
@@ -111,6 +113,14 @@ def drive(
     def measure_seconds() -> float:
         return journal.seconds if journal is not None else time.monotonic() - started_at
 
+    def check_pace(share: float | None) -> None:
+        if pace is not None and limit.seconds is None:
+            pace.note(max(share or 0.0, tally.runs / limit.runs if limit.runs else 0.0))
+
+    def is_stopped() -> bool:
+        check_pace(None)  # one query of a slow system may take hours
+        return interrupts.is_stopped() or is_overdue()
+
     def is_overdue() -> bool:
         if limit.seconds is None or journal is not None:
             return False
@@ -129,7 +139,7 @@ def drive(
             rows=batch,
             lanes=lanes,
             journal=journal,
-            is_stopped=lambda: interrupts.is_stopped() or is_overdue(),
+            is_stopped=is_stopped,
             on_piece=on_piece,
         )
         counting_system = CountingSystem(guard)
@@ -163,6 +173,7 @@ def drive(
                     raise
                 tally.add_query(query, outputs)
                 tally.calls, tally.max_batches = counting_system.calls, guard.max_pieces
+                check_pace(query.progress)
                 if journal is not None:
                     journal.note_progress(done=query.progress, runs=tally.runs, calls=tally.calls)
                 note = query.note or "asking"

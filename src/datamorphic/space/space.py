@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from .._estimates import refuse_many_rows
 from .._text import pluralize, suggest_name
 from .._typing import DataLike
 from .._validation import to_generator, validate_choice, validate_integer, validate_positive
@@ -595,6 +596,7 @@ class Space:
         a constraint are drawn again.
         """
         validate_integer("n", "Space.sample", n)
+        refuse_many_rows("Space.sample", "n", n, len(self.features))
         sample = Points(self, draw(self, n, to_generator("seed", "Space.sample", seed)))
         return sample if points else sample.frame
 

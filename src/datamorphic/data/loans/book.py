@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..._estimates import refuse_many_rows
 from ..._validation import validate_integer
 from .attributes import ATTRIBUTES, DEFAULT_LABEL, OUTCOME_COLUMN, PAID_LABEL
 from .true_risk import MARKET_RATES, default_probability, validate_vintage
@@ -65,7 +66,7 @@ def make_loan_book(n: int = 10_000, *, vintage: int = 2016, seed: int = 0) -> pd
     """
     import pandas as pd
 
-    validate_integer("n", "make_loan_book", n, 1)
+    refuse_many_rows("make_loan_book", "n", validate_integer("n", "make_loan_book", n, 1), 16)
     validate_vintage(vintage, "make_loan_book")
     validate_integer("seed", "make_loan_book", seed)
     rng = np.random.default_rng([seed, vintage])

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..._estimates import refuse_many_rows
 from ..._text import pluralize, suggest_name
 from ..._typing import DataLike, EngineLike, FilePath, LearnerLike, ModelLike, SupportsFit
 from ...errors import ArgumentError, ModelError
@@ -202,6 +203,8 @@ def run_check(
     )
     model_session = None
     if model_relations:
+        if isinstance(data, Space):  # inputs are drawn, changed, and made into frames
+            refuse_many_rows("check", "inputs", options.inputs, 4 * len(data))
         subject = build_subject(
             model,
             None if is_random(data) else data,

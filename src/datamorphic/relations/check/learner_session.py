@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ..._estimates import LIMIT_TIME, Pace, refuse_many_rows
 from ..._typing import ModelLike, SupportsFit
 from ...errors import DataError
 from ...runs.driver import CallCounter, drive
@@ -25,7 +26,7 @@ from ..learner.base import LearnerRelation
 from ..learner.necessity import Stance
 from ..learner.result import JudgingOptions, LearnerSubject
 from ..learner.runner import answer_flow
-from ..learner.sampling import MAX_TRAINING_ROWS, TrainingSampler, draw_random_training
+from ..learner.sampling import MAX_TRAINING_ROWS, RANDOM_ATTRIBUTE_COUNT, TrainingSampler, draw_random_training
 from ..learner.shrink import shrink_training_data
 from ..learner.sklearn import LEARNER_RELATIONS
 from ..learner.waves import LearnerRelationOutcome, TrainingSource, ViolatingCase, check_again, check_in_waves
@@ -55,6 +56,7 @@ class LearnerSession:
 
     def use_random_data(self, max_rows: int) -> None:
         """Draw random training sets of at most `max_rows` rows."""
+        refuse_many_rows("check", "rows", max_rows, RANDOM_ATTRIBUTE_COUNT)
         options: dict[str, Any] = {"max_rows": max_rows, "run_flow": self._drive, "clusters": self.clusters}
         sampler = make_random_sampler(self.learner, **options)
         self.inputs = replace(self.inputs, draw=sampler)
@@ -75,7 +77,8 @@ class LearnerSession:
 
     def run(self, budget: Budget | str | float | None = None) -> None:
         """Check all relations on as many inputs as the budget allows."""
-        self._drive(check_in_waves(self.judged_outcomes, self.subject, self.inputs), budget)
+        pace = Pace("check", {"inputs": self.inputs.count}, alternative=LIMIT_TIME)
+        self._drive(check_in_waves(self.judged_outcomes, self.subject, self.inputs), budget, pace=pace)
 
     def shrink(
         self, outcome: LearnerRelationOutcome, violating_case: ViolatingCase, budget: Budget | str | float | None = None
@@ -117,13 +120,19 @@ class LearnerSession:
         self._drive(check_in_waves([refit], self.subject, small_source), budget)
         return not refit.changed_count
 
-    def _drive(self, flow: Flow[Result], budget: Budget | str | float | None = None, seed: int | None = None) -> Result:
+    def _drive(
+        self,
+        flow: Flow[Result],
+        budget: Budget | str | float | None = None,
+        seed: int | None = None,
+        pace: Pace | None = None,
+    ) -> Result:
         seed = self.inputs.seed if seed is None else seed
         make_system = Clusterer if self.clusters else Learner
         system = self._systems.setdefault(seed, make_system(self.learner, seed=seed))
         cost = CallCounter()  # a drive overwrites the figures of its counter
         # no cache and no second query: relations find out themselves whether labels repeat
-        options: dict[str, Any] = {"recheck": 0, "alive": True, "cache": None}
+        options: dict[str, Any] = {"recheck": 0, "alive": True, "cache": None, "pace": pace}
         try:
             return drive(flow, system, tally=cost, budget=budget, **options, **self.drive_options)
         finally:

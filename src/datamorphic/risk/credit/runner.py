@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..._estimates import LIMIT_TIME, Pace, refuse_many_rows
 from ..._typing import ModelLike
 from ..._validation import is_number
 from ...errors import ArgumentError, DataError, OutOfBudget
 from ...relations.change import Change, ChangeRelation
 from ...relations.credit import DEFAULT_OUTCOMES
 from ...runs.deadline import TimeLimit
-from ...runs.flow import Budget
 from ...runs.interrupts import Interrupts
 from ...runs.progress import Progress
 from ...space.features import Continuous
@@ -42,14 +42,17 @@ RECOGNITION_ROWS = 20  # on which a function is tried
 class BudgetWatch:
     """Show progress, and end the work when the budget is spent or the user interrupts it."""
 
-    def __init__(self, progress: Progress, interrupts: Interrupts, budget: Budget) -> None:
-        self._progress, self._interrupts, self._budget = progress, interrupts, budget
+    def __init__(self, progress: Progress, interrupts: Interrupts, options: CreditOptions) -> None:
+        self._progress, self._interrupts, self._budget = progress, interrupts, options.limits
+        self._pace = Pace(options.OWNER, {"repetitions": options.repetitions}, alternative=LIMIT_TIME)
         self._start_time = time.monotonic()
         self.answers = 0
 
     def show(self, text: str, share_done: float) -> None:
         """Show what is going on."""
         seconds = self._budget.seconds
+        if seconds is None:
+            self._pace.note(share_done)
         left = None if seconds is None else max(0.0, seconds - self.seconds)
         self._progress.show(text, share_done, left)
 
@@ -171,7 +174,7 @@ def _run_guarded(
     """Do the work until it ends, the budget is spent or the user interrupts it; what was measured is kept."""
     limits = options.limits
     with Progress("credit", progress) as progress_bar, Interrupts(GRACE_SECONDS) as interrupts:
-        watch = BudgetWatch(progress_bar, interrupts, limits)
+        watch = BudgetWatch(progress_bar, interrupts, options)
         try:
             with TimeLimit(limits.seconds):
                 work(watch)
@@ -215,6 +218,9 @@ class _Trial:
         """Split the loans, and encode both parts and the changed applicants."""
         assert loans.defaulted is not None
         rng = np.random.default_rng([seed, repetition])
+        refuse_many_rows(
+            options.OWNER, "repeats", options.repeats, int(loans.defaulted.sum()) * loans.applicants.shape[1]
+        )
         split = split_loans(loans.defaulted, rng, options.test_share, options.repeats)
         training = loans.applicants.iloc[split.training]
         encoder = LoanEncoder.fit(training, find_sentinels(loans, relations))

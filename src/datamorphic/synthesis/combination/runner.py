@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..._estimates import refuse_endless, refuse_many_rows
 from ..._text import pluralize
 from ..._typing import DataLike
 from ..._validation import is_number, validate_integer
@@ -37,6 +38,8 @@ MAX_CASES_PER_QUERY = 50_000  # so that progress is shown between queries, and C
 MAX_CACHED_CASES = 200_000  # for more, a cache costs too much memory
 MAX_SHORTENED_PER_METAMORPHISM = 1_000  # violations, evenly chosen
 MAX_ARITY = 2
+BYTES_PER_CASE = 60  # besides its values: its chain, its origins, and the table of known cases
+MAX_DRAWN_SHARE = 50  # NumPy draws from a list of all numbers if there are fewer than so many per drawn one
 SUGGESTED_BUDGET = 10_000  # cases, in the message that there are too many
 
 
@@ -108,6 +111,8 @@ def _collect_seeds(
     space = system.known_space()
     if seeds is None or is_number(seeds):
         count = None if seeds is None else validate_integer("seeds", options.OWNER, seeds, 1)
+        if data is None or system.seed_makers:
+            refuse_many_rows(options.OWNER, "seeds", count or 1, len(space))
         if system.seed_makers:
             made_seeds = system.make_seeds(n=count, seed=rng)
             return made_seeds if count is None else made_seeds.take(slice(0, count))
@@ -130,6 +135,11 @@ def validate_size(plan: CombinationPlan, options: CombineOptions) -> None:
             f"{options.limit:,}. To draw some at random, add budget={budget} (--budget {budget} on the command line). Or "
             "give fewer seed cases or datamorphisms, or a higher limit."
         )
+    made = plan.size if options.budget is None else min(plan.size, options.budget)
+    drawn = min(plan.size, MAX_DRAWN_SHARE * made) if made < plan.size else 0  # numbers that are drawn from
+    numbers = {"limit": options.limit} if options.budget is None else {"budget": options.budget}
+    memory = made * (BYTES_PER_CASE + 8.0 * len(plan.seeds.space)) + 8.0 * drawn
+    refuse_endless(options.OWNER, numbers, memory=memory)
 
 
 def run_combination(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..._estimates import LIMIT_TIME, Pace, refuse_many_rows
 from ..._text import pluralize
 from ..._typing import DataLike, ModelLike, SeedLike
 from ..._validation import is_number, validate_integer
@@ -135,6 +136,7 @@ def _build_tests(
         if isinstance(frame, pd.DataFrame) and set(known_space.names) <= set(frame.columns):
             frame = frame[list(known_space.names)]  # other columns are not inputs
         return TestSet.of_seeds(known_space.points(frame), GIVEN_MAKER)
+    refuse_many_rows(OptimiseOptions.OWNER, "seeds", seeds or 1, len(space or system.space or [0]))
     if system.seed_makers:
         made_tests = system.make_seeds(n=seeds, seed=rng)
         return made_tests if seeds is None else made_tests.take(slice(0, seeds))
@@ -179,6 +181,7 @@ def run_optimisation(
         engine=engine,
         batch=options.batch,
         journal=session.journal if session is not None else None,
+        pace=Pace(options.OWNER, {"steps": options.steps}, alternative=LIMIT_TIME),
     )
     _raise_if_all_failed(subject.name, counter)
     settings = options.to_settings() | {

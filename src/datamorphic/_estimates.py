@@ -1,0 +1,119 @@
+"""Requests that cannot end: estimate their time and memory, and refuse them before most of the work is done.
+
+Where work is repeated, the first part of it is timed (`Pace`). What is allocated at once is multiplied out (`refuse_endless`).
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from .errors import ArgumentError
+
+MAX_SECONDS = 7 * 86_400  # of a request without a limit of time; what takes longer is refused
+MIN_TIMED_SECONDS = 1.0  # of work, before the rest is estimated from it
+MAX_TIMED_SECONDS = 3600.0  # after which nothing is refused, since much work would be lost
+CONTAINER_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+LIMIT_TIME = "limit the time with budget='1h'"  # where a budget of time can be given
+read_clock = time.monotonic
+
+
+def refuse_endless(
+    owner: str, numbers: Mapping[str, int], *, seconds: float = 0.0, memory: float = 0.0, alternative: str | None = None
+) -> None:
+    """Raise `ArgumentError` if a request takes more than a week, or more memory than this computer has.
+
+    Parameters
+    ----------
+    owner : str
+        The name of the function.
+    numbers : dict
+        The parameters that make the request large, and their values.
+    seconds, memory : float
+        The estimated time, and the estimated memory in bytes.
+    alternative : str, optional
+        What to do instead of reducing the numbers.
+
+    Examples
+    --------
+    >>> refuse_endless("simulate", {"trials": 10**6}, seconds=4e3)
+    >>> refuse_endless("explore", {"walks": 10**12}, seconds=1e7, alternative=LIMIT_TIME)
+    Traceback (most recent call last):
+    datamorphic.errors.ArgumentError: explore with walks=1,000,000,000,000 would take about 116 days. Reduce walks, or limit \
+the time with budget='1h'.
+    """
+    if memory and memory > (available := measure_memory()):
+        cost = f"need about {memory / 1e9:,.0f} GB of memory, and this computer has {available / 1e9:,.0f} GB"
+    elif seconds > MAX_SECONDS:
+        days = seconds / 86_400
+        cost = f"take about {days:,.0f} days" if days < 1000 else f"take about {days / 365:,.0f} years"
+    else:
+        return
+    request = " and ".join(f"{name}={number:,}" for name, number in numbers.items())
+    remedy = f"Reduce {' or '.join(numbers)}" + (f", or {alternative}." if alternative else ".")
+    raise ArgumentError(f"{owner} with {request} would {cost}. {remedy}")
+
+
+def refuse_many_rows(owner: str, name: str, rows: int, width: int = 1) -> None:
+    """Raise `ArgumentError` if a table of numbers of so many rows and columns does not fit into memory."""
+    refuse_endless(owner, {name: rows}, memory=8.0 * rows * width)
+
+
+def measure_memory() -> float:
+    """Return the memory of this computer, or of the container that this process runs in, in bytes."""
+    limits = [1e13]
+    with suppress(AttributeError, ValueError, OSError):  # Windows cannot tell
+        limits.append(float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")))
+    for file in CONTAINER_LIMITS:
+        with suppress(ValueError, OSError):  # "max" is no limit
+            limits.append(float(Path(file).read_text()))
+    return min(limits)
+
+
+class Pace:
+    """Times the first part of a request, and refuses the request if all of it would take too long.
+
+    The time starts with the first call of `note`: what is compiled and loaded before does not count.
+
+    Parameters
+    ----------
+    owner, numbers, alternative
+        As for `refuse_endless`.
+    measure : callable, optional
+        Returns the share of the work that is begun, where those who call `note` do not know it.
+
+    Examples
+    --------
+    >>> pace = Pace("simulate", {"trials": 100})
+    >>> for trial in range(100):
+    ...     pace.note(trial / 100)
+    """
+
+    def __init__(
+        self,
+        owner: str,
+        numbers: Mapping[str, int],
+        *,
+        alternative: str | None = None,
+        measure: Callable[[], float] | None = None,
+    ) -> None:
+        self._owner, self._numbers, self._alternative, self._measure = owner, numbers, alternative, measure
+        self._started_at: float | None = None
+        self._settled = False
+
+    def note(self, share: float = 0.0) -> None:
+        """Take the share of the work that is done; raise `ArgumentError` if the rest cannot be done."""
+        if self._settled:
+            return
+        if self._started_at is None:
+            self._started_at = read_clock()
+            return
+        elapsed = read_clock() - self._started_at
+        if self._measure is not None:
+            share = max(share, self._measure())
+        if elapsed >= MIN_TIMED_SECONDS and share:
+            refuse_endless(self._owner, self._numbers, seconds=elapsed / share, alternative=self._alternative)
+            self._settled = elapsed >= MAX_TIMED_SECONDS
