@@ -54,6 +54,7 @@ _OPTION_NAMES = {"kinds": "kind", "steps": "feature-step", "feature_steps": "fea
 _MAPPING_ARGUMENT = re.compile(r"\b(kinds|steps|feature_steps|bounds|orders)=\{(['\"])(.+?)\2: ([^{}]*)\}")
 _CLASSES_ARGUMENT = re.compile(r"\bclasses=(?:\[([^\]]*)\])?")
 _PLAIN_ARGUMENT = re.compile(r"\b(trust|scalar|surrogate|tolerance|invalid)=(?:'(?=\w+'))?(True|[\d.]*\d|drop)'?")
+_BUDGET_ARGUMENT = re.compile(r"\bbudget='(\w+)'")
 #: an argument that the message itself translates: "surrogate=rows (--train FILE)", "trust=True (--trust on the command line)"
 _TRANSLATED_ARGUMENT = re.compile(r"\b\w+=\w+ \((--[^()]*?)(?: on the command line)?\)")
 #: declarations for `dm.test`: protected=["gender"], expect={"invariant": ["id"]}, expect={"monotone": {"income": "up"}}
@@ -93,7 +94,7 @@ def to_option_words(text: str) -> str:
     if _PYTHON_CALL.search(text):
         return text  # code to copy
     text = _LISTED_COLUMN.sub(r"--\1 \2", _MONOTONE_COLUMN.sub(r"--monotone \1=\2", text))
-    text = _CLASSES_ARGUMENT.sub(_replace_classes, text)
+    text = _BUDGET_ARGUMENT.sub(r"--budget \1", _CLASSES_ARGUMENT.sub(_replace_classes, text))
     text = _MAPPING_ARGUMENT.sub(replace_mapping, _TRANSLATED_ARGUMENT.sub(r"\1", text))
     return _TRANSLATION.sub("", _PLAIN_ARGUMENT.sub(replace_plain, text))
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from .._estimates import refuse_many_rows
 from .._text import suggest_name
 from .._validation import import_optional, to_generator, validate_choice, validate_integer, validate_positive
 from ..errors import DatamorphicError, ModelError, SystemRaised
@@ -111,7 +112,7 @@ class ValhallaRouter(ResourceSystem):
         """
         import pandas as pd
 
-        validate_integer("count", "draw_routes", count, 1)
+        refuse_many_rows("draw_routes", "count", validate_integer("count", "draw_routes", count, 1), 6)
         names = list(self.places.places)
         if len(names) < 2:
             raise ModelError(f"{self.extract.name} has fewer than two named places. Give coordinates instead of names.")
