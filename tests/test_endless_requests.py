@@ -24,7 +24,7 @@ from typer.testing import CliRunner
 
 import datamorphic as dm
 from datamorphic import _estimates
-from datamorphic._estimates import Pace, measure_memory, refuse_endless
+from datamorphic._estimates import WorkPace, measure_memory, refuse_endless
 from datamorphic.cli.main import app
 from datamorphic.data import knn
 from datamorphic.errors import ArgumentError, DatamorphicError
@@ -407,7 +407,7 @@ def clock(monkeypatch):
 
 
 def test_the_first_part_does_not_count(clock):
-    pace = Pace("explore", {"walks": 10**6})
+    pace = WorkPace("explore", {"walks": 10**6})
     clock[0] = 3600.0  # compiling
     pace.note(1e-6)
     clock[0] = 3602.0
@@ -415,7 +415,7 @@ def test_the_first_part_does_not_count(clock):
 
 
 def test_the_rest_is_estimated_from_the_second_part(clock):
-    pace = Pace("explore", {"walks": 10**6})
+    pace = WorkPace("explore", {"walks": 10**6})
     pace.note(0.0)
     clock[0] = 0.5
     pace.note(1e-9)  # too short to tell
@@ -427,7 +427,7 @@ def test_the_rest_is_estimated_from_the_second_part(clock):
 
 
 def test_work_that_was_begun_counts_as_done(clock):
-    pace = Pace("explore", {"walks": 10**6}, measure=lambda: 1e-3)
+    pace = WorkPace("explore", {"walks": 10**6}, measure=lambda: 1e-3)
     pace.note(0.0)
     clock[0] = 500.0
     pace.note(1e-6)
@@ -437,7 +437,7 @@ def test_work_that_was_begun_counts_as_done(clock):
 
 
 def test_nothing_is_refused_after_an_hour(clock):
-    pace = Pace("explore", {"walks": 10})
+    pace = WorkPace("explore", {"walks": 10})
     pace.note(0.0)
     clock[0] = 3601.0
     pace.note(0.1)

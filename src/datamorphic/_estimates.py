@@ -1,6 +1,6 @@
 """Requests that cannot end: estimate their time and memory, and refuse them before most of the work is done.
 
-Where work is repeated, the first part of it is timed (`Pace`). What is allocated at once is multiplied out (`refuse_endless`).
+Where work is repeated, the first part of it is timed (`WorkPace`). What is allocated at once is multiplied out (`refuse_endless`).
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def measure_memory() -> float:
     return min(limits)
 
 
-class Pace:
+class WorkPace:
     """Times the first part of a request, and refuses the request if all of it would take too long.
 
     The time starts with the first call of `note`: what is compiled and loaded before does not count.
@@ -87,7 +87,7 @@ class Pace:
 
     Examples
     --------
-    >>> pace = Pace("simulate", {"trials": 100})
+    >>> pace = WorkPace("simulate", {"trials": 100})
     >>> for trial in range(100):
     ...     pace.note(trial / 100)
     """

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._estimates import Pace
+from .._estimates import WorkPace
 from .._text import pluralize
 from .._typing import SeedLike
 from ..errors import SystemFailed
@@ -80,7 +80,7 @@ def run_exploration(
         engine=engine,
         batch=options.batch,
         journal=session.journal if session is not None else None,
-        pace=Pace(
+        pace=WorkPace(
             options.OWNER, options.size, alternative=options.alternative, measure=lambda: chosen_explorer.share_begun
         ),
     )

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._estimates import Pace
+from .._estimates import WorkPace
 from .._typing import SeedLike
 from ..relations.base import VIOLATED, Mask, Verdicts
 from ..relations.box import Floats
@@ -84,7 +84,7 @@ class HuntMonitor:
 
     def __init__(self, options: HuntOptions, display: Progress) -> None:
         self.options, self.display = options, display
-        self._pace = Pace(
+        self._pace = WorkPace(
             "hunt", {"trials": options.trials, "budget": options.max_groups}, alternative=LEAVE_BUDGET_OUT
         )
         self._started_at: float | None = None

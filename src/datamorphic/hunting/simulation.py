@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from .._estimates import Pace
+from .._estimates import WorkPace
 from .._text import to_jsonable
 from .._validation import reject, validate_integer
 from ..relations.base import Mask
@@ -250,7 +250,7 @@ def run_simulation(options: SimulateOptions) -> Simulation:
     trials = options.trials
     outcomes: list[Outcomes] = []
 
-    pace = Pace("simulate", {"trials": trials, "budget": setting.budget})
+    pace = WorkPace("simulate", {"trials": trials, "budget": setting.budget})
     usual_groups = min(setting.budget, 1 / setting.chance)  # of random testing; generators need half of them at least
 
     def check_pace(number: int, groups: int) -> None:

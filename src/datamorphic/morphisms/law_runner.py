@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from .._estimates import Pace
+from .._estimates import WorkPace
 from .._text import pluralize
 from ..errors import DatamorphicError
 from ..space.features import Codes
@@ -143,7 +143,7 @@ def _learn_features(context: LawContext, sample: Triples) -> None:
 def _draw_triples(context: LawContext, options: LawOptions) -> list[Codes]:
     """Return the triples on which all laws are checked."""
     drawn_codes: list[Codes] = []
-    pace = Pace("laws", {"examples": options.examples})
+    pace = WorkPace("laws", {"examples": options.examples})
 
     def body(triple: Codes) -> None:
         drawn_codes.append(triple)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from .._estimates import Pace
+from .._estimates import WorkPace
 from .._typing import EngineLike
 from .._validation import reject
 from ..errors import Interrupted, OutOfBudget
@@ -93,7 +93,7 @@ def drive(
     recheck: int = 16,  # rows that are queried again from time to time to see whether answers repeat
     alive: bool = False,  # whether the system is known to answer, so that it never counts as failed
     on_piece: Callable[[int, Outputs], None] | None = None,  # called with each answered piece of a query
-    pace: Pace | None = None,  # refuses what would take too long, unless the time is limited
+    pace: WorkPace | None = None,  # refuses what would take too long, unless the time is limited
 ) -> Result:
     """Answer a flow until it ends, and return its result.
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..._estimates import LIMIT_TIME, Pace, refuse_many_rows
+from ..._estimates import LIMIT_TIME, WorkPace, refuse_many_rows
 from ..._typing import ModelLike, SupportsFit
 from ...errors import DataError
 from ...runs.driver import CallCounter, drive
@@ -77,7 +77,7 @@ class LearnerSession:
 
     def run(self, budget: Budget | str | float | None = None) -> None:
         """Check all relations on as many inputs as the budget allows."""
-        pace = Pace("check", {"inputs": self.inputs.count}, alternative=LIMIT_TIME)
+        pace = WorkPace("check", {"inputs": self.inputs.count}, alternative=LIMIT_TIME)
         self._drive(check_in_waves(self.judged_outcomes, self.subject, self.inputs), budget, pace=pace)
 
     def shrink(
@@ -125,7 +125,7 @@ class LearnerSession:
         flow: Flow[Result],
         budget: Budget | str | float | None = None,
         seed: int | None = None,
-        pace: Pace | None = None,
+        pace: WorkPace | None = None,
     ) -> Result:
         seed = self.inputs.seed if seed is None else seed
         make_system = Clusterer if self.clusters else Learner

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..._estimates import LIMIT_TIME, Pace, refuse_many_rows
+from ..._estimates import LIMIT_TIME, WorkPace, refuse_many_rows
 from ..._typing import ModelLike
 from ..._validation import is_number
 from ...errors import ArgumentError, DataError, OutOfBudget
@@ -44,7 +44,7 @@ class BudgetWatch:
 
     def __init__(self, progress: Progress, interrupts: Interrupts, options: CreditOptions) -> None:
         self._progress, self._interrupts, self._budget = progress, interrupts, options.limits
-        self._pace = Pace(options.OWNER, {"repetitions": options.repetitions}, alternative=LIMIT_TIME)
+        self._pace = WorkPace(options.OWNER, {"repetitions": options.repetitions}, alternative=LIMIT_TIME)
         self._start_time = time.monotonic()
         self.answers = 0
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..._estimates import LIMIT_TIME, Pace, refuse_many_rows
+from ..._estimates import LIMIT_TIME, WorkPace, refuse_many_rows
 from ..._text import pluralize
 from ..._typing import DataLike, ModelLike, SeedLike
 from ..._validation import is_number, validate_integer
@@ -181,7 +181,7 @@ def run_optimisation(
         engine=engine,
         batch=options.batch,
         journal=session.journal if session is not None else None,
-        pace=Pace(options.OWNER, {"steps": options.steps}, alternative=LIMIT_TIME),
+        pace=WorkPace(options.OWNER, {"steps": options.steps}, alternative=LIMIT_TIME),
     )
     _raise_if_all_failed(subject.name, counter)
     settings = options.to_settings() | {
