@@ -5,6 +5,7 @@ Where work is repeated, the first part of it is timed (`WorkPace`). What is allo
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -16,6 +17,7 @@ from .errors import ArgumentError
 MAX_SECONDS = 7 * 86_400  # of a request without a limit of time; what takes longer is refused
 MIN_TIMED_SECONDS = 1.0  # of work, before the rest is estimated from it
 MAX_TIMED_SECONDS = 3600.0  # after which nothing is refused, since much work would be lost
+CHECK_GROWTH = 1.1  # of the time between two estimates
 CONTAINER_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 LIMIT_TIME = "limit the time with budget='1h'"  # where a budget of time can be given
 read_clock = time.monotonic
@@ -102,18 +104,18 @@ class WorkPace:
     ) -> None:
         self._owner, self._numbers, self._alternative, self._measure = owner, numbers, alternative, measure
         self._started_at: float | None = None
-        self._settled = False
+        self._next_seconds = MIN_TIMED_SECONDS  # after which the rest is estimated
 
     def note(self, share: float = 0.0) -> None:
         """Take the share of the work that is done; raise `ArgumentError` if the rest cannot be done."""
-        if self._settled:
-            return
         if self._started_at is None:
             self._started_at = read_clock()
             return
         elapsed = read_clock() - self._started_at
+        if elapsed < self._next_seconds:
+            return
         if self._measure is not None:
             share = max(share, self._measure())
-        if elapsed >= MIN_TIMED_SECONDS and share:
+        if share:
             refuse_endless(self._owner, self._numbers, seconds=elapsed / share, alternative=self._alternative)
-            self._settled = elapsed >= MAX_TIMED_SECONDS
+            self._next_seconds = math.inf if elapsed > MAX_TIMED_SECONDS else CHECK_GROWTH * elapsed
