@@ -384,6 +384,22 @@ class Space:
         }
 
     @cached_property
+    def has_float_frames(self) -> bool:
+        """Whether all columns of frames are numbers, which NumPy joins to an array of float64, none of them missing."""
+        dtypes = [self.dtypes.get(name) for name in self.names]
+        exact = all(
+            dtype is None or (isinstance(dtype, np.dtype) and (dtype.kind in "iu" or dtype == np.float64))
+            for dtype in dtypes
+        )
+        # an integer in a column of integers stays one, so that there must be a column of real numbers
+        return (
+            exact
+            and not self.has_nullable
+            and self.kinds["continuous"] > 0
+            and self.kinds["continuous"] + self.kinds["integer"] == len(self)
+        )
+
+    @cached_property
     def scalars(self) -> tuple[int, ...]:
         """The positions of the features that are not values of images or sequences."""
         in_blocks = {position for placed_block in self.blocks for position in placed_block.positions}

@@ -67,6 +67,7 @@ class Executor:
     batch_rows: int = 10_000
     far: bool = False
     hint: str = ""  # how to wrap it, if it was tried and gave no answer
+    call_note: str = ""  # how it is called, if not in the form it was fitted with
 
     def execute(self, data: DataLike, *, scores: ScoreRequest = False) -> Outputs:
         """Return the outputs of a batch, with scores if requested and available.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import re
 import sys
+import warnings
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from itertools import combinations
@@ -20,6 +21,7 @@ from ..space.blocks import PlacedBlock, is_single_block, restore_frame, to_array
 from ..space.dates import DateColumn, restore_dates
 from ..space.outputs import Outputs
 from ..space.points import Batch, Points
+from .array_queries import can_take_arrays, remove_names
 from .base import CallStyle, Executor, Function, ScoreKind, ScoreRequest
 from .boosters import find_catboost_columns
 from .coerce import Labels, to_outputs
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
 #: what models get, according to what they were fitted on
 ModelInput: TypeAlias = "pd.DataFrame | npt.NDArray[Any]"
+COMPARED_BATCHES = 3  # that a model fitted on a frame answers from a frame and from an array, before it gets arrays
 MAX_NESTED_STEPS = 10  # of pipelines in pipelines
 #: models that are slow per row and quick per call, so that small batches can be shared among workers
 SLOW_MODELS = re.compile("KNeighbors|RadiusNeighbors|(Nu)?SV[CR]|OneClassSVM|GaussianProcess")
@@ -72,6 +75,10 @@ class Estimator(Executor):
         if self.labels is not None and labels is not None and self.labels != _read_labels(model):
             self.score_kind = None  # the order of the model's scores is that of its own labels
         self._class_names = self._name_classes(classes)
+        #: Whether the model may get arrays although it was fitted on a frame, and how many batches showed that.
+        self._takes_arrays = self.columns is not None and can_take_arrays(model)
+        self._takes_arrays &= all(getattr(scorer, "__self__", None) is model for scorer in self._scorers.values())
+        self._compared_batches = 0
         if space is not None:
             self.use_blocks(space)
             if not self.restored_blocks:
@@ -79,20 +86,59 @@ class Estimator(Executor):
 
     def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
         """Predict labels, and compute scores if requested."""
-        model_input = self._prepare_batch(batch)
+        array = self._to_array(batch)
+        if array is not None and self._compared_batches >= COMPARED_BATCHES:
+            return self._answer(remove_names(self.model), array, scores)
+        outputs = self._answer(self.model, self._prepare_batch(batch), scores)
+        if array is not None:
+            self._compare_with_array(array, scores, outputs)
+        return outputs
+
+    def _answer(self, model: SupportsPredict, model_input: ModelInput, scores: ScoreRequest) -> Outputs:
         if scores == "only":
-            guessed_scores = self._compute_scores(model_input)
+            guessed_scores = self._compute_scores(model, model_input)
             if guessed_scores is not None and not np.isnan(guessed_scores).any():
                 return Outputs.of(np.asarray(self.labels)[self._pick_labels(guessed_scores)], guessed_scores)
-        predictions = self.model.predict(model_input)
+        predictions = model.predict(model_input)
         if self._class_names is not None:
             predictions = self._class_names.rename(predictions)
         if getattr(predictions, "ndim", 1) == 2 and predictions.shape[1] > 1:
             self.labels = self.score_kind = None  # multi-label: classes_ lists single labels
-        outputs = to_outputs(predictions, len(batch), self.labels)
+        outputs = to_outputs(predictions, len(model_input), self.labels)
         if not scores or self.score_kind is None:
             return outputs
-        return Outputs(outputs.values, outputs.status, self._compute_scores(model_input), outputs.messages)
+        return Outputs(outputs.values, outputs.status, self._compute_scores(model, model_input), outputs.messages)
+
+    def _to_array(self, batch: Batch) -> npt.NDArray[np.float64] | None:
+        """Return a batch as the array that scikit-learn makes of its frame; None if the model must get the frame."""
+        if not self._takes_arrays or self.date_columns or self.restored_blocks or not isinstance(batch, Points):
+            return None
+        space = batch.space
+        if not space.has_float_frames or list(space.names) != self.columns:
+            return None
+        array = batch.codes.copy(order="F")
+        if not space.smooth:
+            array += 0.0  # an integer has no -0.0
+        return array
+
+    def _compare_with_array(self, array: npt.NDArray[np.float64], scores: ScoreRequest, outputs: Outputs) -> None:
+        """Note whether the model answers an array as it answered the frame; if not, it gets frames from now on."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                twin_outputs = self._answer(remove_names(self.model), array, scores)
+            equal = _are_identical(outputs, twin_outputs)
+        except Exception:
+            equal = False
+        self._compared_batches += 1
+        if not equal:
+            self._takes_arrays = False
+            self.call_note = f"{self.name} is queried with frames, because it answers arrays in another way."
+        elif self._compared_batches == COMPARED_BATCHES:
+            self.call_note = (
+                f"{self.name} was fitted on a frame and is queried with arrays, which takes less time. "
+                f"It gave the same answers to both in {COMPARED_BATCHES} batches."
+            )
 
     def with_scores(self, kind: ScoreKind) -> Estimator | None:
         """Return a copy whose scores are of one kind only; None if the model does not give them."""
@@ -202,11 +248,14 @@ class Estimator(Executor):
             votes[:, j] += ~first
         return votes.argmax(axis=1)
 
-    def _compute_scores(self, model_input: ModelInput) -> npt.NDArray[np.float64] | None:
+    def _compute_scores(self, model: SupportsPredict, model_input: ModelInput) -> npt.NDArray[np.float64] | None:
         kind, labels = self.score_kind, self.labels  # read once: another thread may change them
         if kind is None or labels is None:
             return None
-        scores = np.asarray(self._scorers[kind](model_input), dtype=np.float64)
+        scorer = self._scorers[kind]
+        if model is not self.model:
+            scorer = getattr(model, scorer.__name__)
+        scores = np.asarray(scorer(model_input), dtype=np.float64)
         if scores.ndim == 1:  # one value for two classes: high for the second
             scores = np.column_stack([1 - scores if kind == "probability" else -scores, scores])
         class_count = len(labels)
@@ -215,9 +264,16 @@ class Estimator(Executor):
         # not one score per class
         if kind != "probability" and "probability" in self._scorers:
             self.score_kind = "probability"
-            return self._compute_scores(model_input)
+            return self._compute_scores(model, model_input)
         self.score_kind = None
         return None
+
+
+def _are_identical(a: Outputs, b: Outputs) -> bool:
+    """Return whether labels and scores are the same, bit for bit."""
+    if a.values.dtype != b.values.dtype or (a.scores is None) != (b.scores is None) or not a.same(b).all():
+        return False
+    return a.scores is None or b.scores is None or np.array_equal(a.scores, b.scores, equal_nan=True)
 
 
 class ClassNames:

@@ -46,6 +46,7 @@ class Health:
     status_counts: Counter[Status] = field(default_factory=Counter)  # rows per status other than OK
     unstable_cases: list[dict[str, Any]] = field(default_factory=list)  # each with two different answers
     remarks: list[str] = field(default_factory=list)  # other observations
+    call_note: str = ""  # how the system is called, if not in the form it was fitted with
 
     def add_remark(self, text: str) -> None:
         """Add a remark unless it is there already."""
@@ -153,6 +154,7 @@ class GuardedSystem(Wrapper):
             if self._doubtful_piece is not None:
                 self._alive = self._alive or self._is_answering_other_pieces(batch, cuts, *self._doubtful_piece)
                 self._doubtful_piece = None
+        self.health.call_note = self._lanes[0].call_note or self.health.call_note
         parts = [results[piece] for piece in range(len(cuts))]
         self.health.repeated_rows += sum(part.repeated_rows for part in parts)
         self._failures += sum(part.failures for part in parts)

@@ -1,0 +1,46 @@
+"""Models of scikit-learn that were fitted on a frame of numbers, queried with arrays.
+
+To build a frame and to compare its column names takes longer than many models take to answer. The parts of scikit-learn turn a
+frame of numbers into an array of floats before they compute anything, so that the answers are the same.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+#: They select columns by name, or pass the frame on to foreign code.
+FRAME_STEPS = ("ColumnTransformer", "FunctionTransformer")
+
+
+def can_take_arrays(model: Any) -> bool:
+    """Return whether a model and all its parts are scikit-learn's own, without functions of others among their parameters."""
+    if "sklearn" not in sys.modules:
+        return False
+    from sklearn.base import BaseEstimator
+
+    if not isinstance(model, BaseEstimator):
+        return False
+    return all(_is_own(part) for part in (model, *model.get_params(deep=True).values()))
+
+
+def _is_own(part: Any) -> bool:
+    if not callable(part) and not hasattr(part, "fit"):
+        return True  # a number, a text, a list of steps
+    kind = type(part)
+    return kind.__module__.startswith("sklearn.") and kind.__name__ not in FRAME_STEPS
+
+
+def remove_names(model: Any) -> Any:
+    """Return a model that shares all it has learned, but not the names of its columns, so that arrays cause no warning.
+
+    It is made for every query, which takes a microsecond: the model may be fitted again in between.
+    """
+    twin = object.__new__(type(model))
+    vars(twin).update(vars(model))
+    vars(twin).pop("feature_names_in_", None)
+    if steps := vars(model).get("steps"):
+        twin.steps = [(name, remove_names(step) if hasattr(step, "fit") else step) for name, step in steps]
+    if "best_estimator_" in vars(model):
+        twin.best_estimator_ = remove_names(model.best_estimator_)
+    return twin
