@@ -23,7 +23,8 @@ class _DistanceGenerator(Generator):
     zones: spreading.ExclusionZones | None = None
 
     def _prepare(self) -> None:
-        self._settings = (self.zones, True if self.joint else None)
+        uniform = True if self.zones is None and not self.from_shells else None
+        self._settings = (self.zones, uniform, True if self.joint else None)
         point_index = make_point_index(self.layout, self._capacity)
         shells = make_shells(self.layout, self._capacity) if self.from_shells else None
         self._memory = (point_index, shells)

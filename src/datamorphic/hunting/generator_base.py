@@ -137,7 +137,8 @@ class Generator:
 
     def _advance(self, out: Floats) -> int:
         """Write groups to `out`; return how many there are, with the numbers and the memory at hand."""
-        room = (self._rows, self._scores, self._ahead, self._follow_ups)
+        affine = True if self._ahead is None else None  # code behind a None is not compiled
+        room = (self._rows, self._scores, affine, self._ahead, self._follow_ups)
         return int(self.kernels.advance(self._stream.numbers, *self._state, *room, out))
 
     def _add(self, row: Floats) -> None:

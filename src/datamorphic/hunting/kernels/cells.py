@@ -403,6 +403,7 @@ def advance_cut(
     lines: CellLines | None,
     rows: Floats,
     scores: Floats,
+    affine: bool | None,
     ahead: GroupsAhead | None,
     follow_ups: Floats | None,
     out: Floats,
@@ -415,7 +416,8 @@ def advance_cut(
     """
     taken = 0
     while taken < out.shape[0]:
-        if ahead is None:
+        tie = 0.0
+        if affine is not None:
             if not refine_all_slots(layout, cells, lines, scheme):
                 break
             begin = numbers.position[0]
@@ -424,7 +426,7 @@ def advance_cut(
             if lacks_numbers(numbers, begin):
                 break
             write_follow_ups(layout, rows)
-        else:
+        if ahead is not None:
             if taken == ahead.size[0]:
                 break
             tie = take_ahead(numbers, layout, ahead, follow_ups, taken, rows)

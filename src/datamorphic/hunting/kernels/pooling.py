@@ -189,6 +189,7 @@ def advance_pool(
     shells: Shells,
     rows: Floats,
     scores: Floats,
+    affine: bool | None,
     ahead: GroupsAhead | None,
     follow_ups: Floats | None,
     out: Floats,
@@ -198,14 +199,15 @@ def advance_pool(
     number = pool.point_index.size[0] + 1  # of shells: one more than inputs in the pool
     taken = 0
     while taken < out.shape[0]:
-        if ahead is None:
+        tie = 0.0
+        if affine is not None:
             begin = numbers.position[0]
             _draw_sources(numbers, layout, shells, number, rows, None)
             tie = draw_number(numbers)
             if lacks_numbers(numbers, begin):
                 break
             write_follow_ups(layout, rows)
-        else:
+        if ahead is not None:
             if taken == ahead.size[0] or not are_shells_empty(shells, ahead, taken, number):
                 break
             tie = take_ahead(numbers, layout, ahead, follow_ups, taken, rows)

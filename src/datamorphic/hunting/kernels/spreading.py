@@ -1,7 +1,7 @@
 """Kernels of generators by distances: FSCS-ART, RRT, SFIDMT-ART.
 
-What a generator does not use is None: `zones` and `joint` are such settings, `shells` are such a memory, and `ahead` is
-for follow-ups by a function of the user. The code behind a None is not compiled.
+What a generator does not use is None: `zones`, `uniform` and `joint` are such settings, `shells` are such a memory, and `ahead` is
+for follow-ups by a function of the user. The code behind ``is not None`` is then not compiled; an ``else`` would be in any case.
 """
 
 from __future__ import annotations
@@ -75,6 +75,7 @@ def _draw_sources(
     numbers: RandomNumbers,
     layout: Layout,
     zones: ExclusionZones | None,
+    uniform: bool | None,
     point_index: PointIndex,
     shells: Shells | None,
     count: int,
@@ -89,11 +90,11 @@ def _draw_sources(
         for i in range(rows.shape[0]):
             if zones is not None:
                 _draw_outside(numbers, layout, zones, point_index, slot, rows[i])
-            elif shells is not None:
+            if shells is not None:
                 number = draw_in_shell(numbers, layout, shells, count + 1, slot, rows[i])
                 if shell is not None:
                     shell[i, slot] = number
-            else:
+            if uniform is not None:
                 draw_uniform(numbers, layout, slot, rows[i])
 
 
@@ -131,6 +132,7 @@ def _add_group(layout: Layout, point_index: PointIndex, shells: Shells | None, r
 def add_spread(
     layout: Layout,
     zones: ExclusionZones | None,
+    uniform: bool | None,
     joint: bool | None,
     point_index: PointIndex,
     shells: Shells | None,
@@ -146,11 +148,13 @@ def advance_spread(
     numbers: RandomNumbers,
     layout: Layout,
     zones: ExclusionZones | None,
+    uniform: bool | None,
     joint: bool | None,
     point_index: PointIndex,
     shells: Shells | None,
     rows: Floats,
     scores: Floats,
+    affine: bool | None,
     ahead: GroupsAhead | None,
     follow_ups: Floats | None,
     out: Floats,
@@ -164,14 +168,15 @@ def advance_spread(
     count = point_index.size[0]
     taken = 0
     while taken < out.shape[0]:
-        if ahead is None:
+        tie = 0.0
+        if affine is not None:
             begin = numbers.position[0]
-            _draw_sources(numbers, layout, zones, point_index, shells, count + taken, rows, None)
+            _draw_sources(numbers, layout, zones, uniform, point_index, shells, count + taken, rows, None)
             tie = draw_number(numbers)
             if lacks_numbers(numbers, begin):
                 break
             write_follow_ups(layout, rows)
-        else:
+        if ahead is not None:
             if taken == ahead.size[0] or not are_shells_empty(shells, ahead, taken, count + taken + 1):
                 break
             tie = take_ahead(numbers, layout, ahead, follow_ups, taken, rows)
@@ -197,7 +202,15 @@ def advance_spread(
         while ahead.size[0] < limit:
             group, start = ahead.size[0], numbers.position[0]
             _draw_sources(
-                numbers, layout, zones, point_index, shells, count + group, ahead.sources[group], ahead.shell[group]
+                numbers,
+                layout,
+                zones,
+                uniform,
+                point_index,
+                shells,
+                count + group,
+                ahead.sources[group],
+                ahead.shell[group],
             )
             draw_number(numbers)
             if not file_ahead(numbers, ahead, start):
