@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
+import sys
+import tempfile
 import time
 
 import numpy as np
@@ -17,7 +21,31 @@ PUBLISHED = {"MT-ART-Min": "218.8 s", "SFIDMT-ART": "28.2 s", "MT-BART": "0.078 
 TRIALS, RATE = 2_000, 0.005
 
 
+FIRST_HUNT = """
+import time, numpy as np, datamorphic as dm
+import datamorphic.hunting.runner
+imported = time.process_time()
+sine = dm.FunctionRelation(name="sine", domain=(0, 1000), follow_up=lambda x: np.pi - x)
+dm.hunt(np.sin, sine, budget=5_000, progress=False)
+print(time.process_time() - imported, imported)
+"""
+
+
+def _bench_first_hunts():
+    """Time the hunt of the README in new processes: before and after its kernels are compiled."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = os.environ | {"NUMBA_CACHE_DIR": folder}
+        for what, before in (("first", "21 s"), ("next", "16 s")):
+            command = [sys.executable, "-c", FIRST_HUNT]
+            output = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
+            work, imports = map(float, output.split())
+            line(
+                f"hunt of the README, {what} process", f"{work:.2f} s CPU", f"imports {imports:.2f} s; before {before}"
+            )
+
+
 def main():
+    _bench_first_hunts()
     tripled = dm.FunctionRelation(name="tripled", domain=[(0, 100)] * 2, follow_up=dm.Affine.scaled(3.0, 2))
     called = dm.FunctionRelation(name="tripled", domain=[(0, 100)] * 2, follow_up=lambda x: 3.0 * x)
     plain = {"SFIDMT-ART": _apart, "MT-ART-Min": _pooled, "MT-BART": _cells, "MT-IPART": _grid}

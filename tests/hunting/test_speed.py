@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import os
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -10,6 +14,7 @@ import pytest
 import datamorphic as dm
 from datamorphic.hunting import loop
 from datamorphic.hunting.generators import make_generator
+from datamorphic.hunting.kernels import compiling
 from datamorphic.hunting.random_numbers import NumberStream
 
 
@@ -70,3 +75,66 @@ def test_a_hunt_without_a_budget_ends_after_ten_seconds(monkeypatch):
     assert 0 < hunt.groups < 1000
     assert "ended after 10 s, the limit without a budget, in trial 1" in hunt.describe()
     assert not dm.hunt(np.cos, mirrored, "MT-RT", budget=500, trials=3).timed_out
+
+
+def test_a_hunt_ended_by_time_says_what_it_tried(monkeypatch):
+    seconds = itertools.count(step=1.0)
+    monkeypatch.setattr(loop, "read_clock", lambda: next(seconds))
+    mirrored = dm.FunctionRelation(name="mirrored", domain=(0, 10), follow_up=dm.Affine.scaled(-1.0, 1))
+    hunt = dm.hunt(np.cos, mirrored, "MT-RT")
+    assert not hunt.found
+    assert f"{hunt.groups:,} groups" in hunt.describe()
+    assert "mirrored" in hunt.describe()
+
+
+README_HUNT = """
+import numpy as np, numba, datamorphic as dm
+from datamorphic.hunting.kernels import compiling
+
+sine = dm.FunctionRelation(name="sine", domain=(0, 1000), follow_up=lambda x: np.pi - x)
+compiled = set()
+
+class Listener(numba.core.event.Listener):
+    def on_start(self, event):
+        function = event.data["dispatcher"].py_func
+        if function.__module__.startswith("datamorphic."):
+            compiled.add(function.__name__)
+    def on_end(self, event):
+        pass
+
+numba.core.event.register("numba:compile", Listener())
+dm.hunt(np.sin, sine, budget=20)
+print(*sorted(compiled))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not compiling.COMPILED, reason="needs numba")
+def test_the_first_hunt_of_the_readme_compiles_only_what_it_needs(tmp_path):
+    # each function takes 0.1 to 1 s, so whoever adds one should know
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    expected = """
+        _add_group _draw_sources _find_nearest _is_occupied add_point add_to_shells advance_spread are_shells_empty
+        begin_ahead draw_in_shell draw_number file_ahead find_part lacks_numbers pick_greatest round_to_kind take_ahead
+        write_follow_ups_ahead
+    """
+    for names in (expected.split(), []):
+        command = [sys.executable, "-c", README_HUNT]
+        run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        assert run.stdout.split() == names
+    assert len(list(tmp_path.rglob("*.nbc"))) == 1
+
+
+@pytest.mark.skipif(not compiling.COMPILED, reason="needs numba")
+def test_compiled_kernels_survive_an_upgrade_and_leave_after_a_month(tmp_path, monkeypatch):
+    monkeypatch.setattr(compiling.numba.config, "CACHE_DIR", str(tmp_path))
+    directory = compiling.find_cache_directory()
+    monkeypatch.setattr("datamorphic._version.__version__", "99.0")
+    assert compiling.find_cache_directory() == directory
+    for name, days in (("recent", 20), ("old", 40)):
+        marker = directory.parent / name / ".writable"
+        marker.parent.mkdir()
+        marker.touch()
+        os.utime(marker, (time.time() - days * 86400,) * 2)
+    assert compiling.find_cache_directory() == directory
+    assert sorted(path.name for path in directory.parent.iterdir()) == sorted([directory.name, "recent"])

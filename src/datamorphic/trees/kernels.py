@@ -1,4 +1,4 @@
-"""Find leaves and kills in compiled code, with the results of `descent` and `kills` (needs numba, the extra "fast").
+"""Find leaves and kills in compiled code, with the results of `descent` and `kills` (needs numba).
 
 The one idea: no mutant is evaluated. A mutant changes the comparison of one node, so it can only send rows of this node
 to the other side. A row is *telling* for a node if it gets a different answer on the other side. The telling rows of all

@@ -11,13 +11,18 @@ takes half the time, and the code is faster.
 from __future__ import annotations
 
 import hashlib
+import shutil
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from ...relations import box
+
 MIN_SECONDS_TO_ANNOUNCE = 1.0
+MAX_DAYS_UNUSED = 30  # of compiled kernels of another version
 
 numba: Any
 try:
@@ -33,15 +38,18 @@ OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False,
 
 
 def _hash_sources() -> str:
-    """Return a hash of all kernel modules; kernels are compiled into each other."""
-    digest = hashlib.blake2b(digest_size=12)
+    """Return a hash of all kernel modules, which are compiled into each other, and of the constants they import."""
+    digest = hashlib.blake2b(repr((box.NUMBER, box.WHOLE, box.CATEGORY)).encode(), digest_size=12)
     for file in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(file.read_bytes())
     return digest.hexdigest()
 
 
 def find_cache_directory() -> Path | None:
-    """Return where compiled kernels are kept; None if nothing can be written there."""
+    """Return where compiled kernels are kept; None if nothing can be written there.
+
+    Kernels of other versions that were not used for a month are removed.
+    """
     from platformdirs import user_cache_path
 
     base = Path(numba.config.CACHE_DIR) if numba.config.CACHE_DIR else user_cache_path("datamorphic", appauthor=False)
@@ -49,6 +57,9 @@ def find_cache_directory() -> Path | None:
     try:
         directory.mkdir(parents=True, exist_ok=True)
         (directory / ".writable").touch()
+        for marker in directory.parent.glob("*/.writable"):
+            if marker.stat().st_mtime < time.time() - MAX_DAYS_UNUSED * 24 * 3600:
+                shutil.rmtree(marker.parent, ignore_errors=True)
     except OSError:
         return None
     return directory
