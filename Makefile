@@ -10,7 +10,7 @@ PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 # Tests start hundreds of Python processes, and each would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-studio quick check bench docs java wheel lowest versions clean
+.PHONY: demo test test-studio quick check bench bench-peers docs java wheel lowest versions clean
 
 demo: $(VENV)/installed
 	$(BIN)/datamorphic demo
@@ -38,6 +38,10 @@ check: $(VENV)/developing
 
 bench: $(VENV)/developing
 	$(BIN)/python -m benchmarks
+
+# Other tools on the same tasks, each in .venv-peers-NAME, some 3 GB together; writes docs/benchmarks.md.
+bench-peers: $(VENV)/developing
+	$(BIN)/python -m benchmarks.peers
 
 docs: $(VENV)/documenting
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

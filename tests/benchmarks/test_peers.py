@@ -1,0 +1,159 @@
+"""The benchmarks against peers: a peer that cannot be measured is skipped, and the page shows what was measured."""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import json
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from benchmarks.peers import __main__ as command
+from benchmarks.peers import environments, tasks
+from benchmarks.peers.environments import MissingPeerError, find_reason, install, measure
+from benchmarks.peers.figures import Figure, compare, format_number
+from benchmarks.peers.page import read_bench, write_page
+
+PAGE = command.ROOT / "docs" / "benchmarks.md"
+
+
+def make_module(**fields):
+    return SimpleNamespace(
+        TITLE="Peer", DISTRIBUTION="numpy", REQUIREMENTS=("peer==1.2",), NOTES=("A note.",), **fields
+    )
+
+
+def test_figures_are_compared_by_task_and_measure():
+    theirs = [
+        Figure("borders", "rows", 100),
+        Figure("borders (fast)", "rows", 40),
+        Figure("borders", "pairs per second", 5, True),
+        Figure("borders", "valid", "3 of 10"),
+    ]
+    ours = [
+        Figure("borders", "valid", "10 of 10"),
+        Figure("borders", "rows", 20),
+        Figure("borders", "pairs per second", 50),
+    ]
+    assert [(row.task, row.theirs, row.ours, row.ratio) for row in compare(theirs, ours)] == [
+        ("borders", 100, 20, 5),
+        ("borders (fast)", 40, 20, 2),
+        ("borders", 5, 50, 10),
+        ("borders", "3 of 10", "10 of 10", None),
+    ]
+
+
+def test_a_figure_without_a_counterpart_is_an_error():
+    with pytest.raises(KeyError):
+        compare([Figure("borders", "rows", 1)], [])
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1234.5, "1,234"), (12.34, "12"), (1.234, "1.2"), (0.01234, "0.012"), (0, "0"), ("3 of 4", "3 of 4")],
+)
+def test_numbers_have_two_digits(value, text):
+    assert format_number(value) == text
+
+
+def test_a_peer_that_does_not_install_is_skipped_with_its_reason(monkeypatch):
+    def fail(name, requirements):
+        raise MissingPeerError("No matching distribution found for peer==1.2")
+
+    monkeypatch.setattr(command, "install", fail)
+    peer = command.measure_peer("peer", make_module())
+    assert (peer["version"], peer["rows"]) == ("1.2", [])
+    assert peer["skipped"] == "No matching distribution found for peer==1.2"
+    page = write_page({"processor": "a CPU", "peers": {"peer": peer}}, {"peer": ["A note."]}, [])
+    assert "| Peer 1.2 | skipped: No matching distribution found for peer==1.2 | – |" in page
+
+
+def test_a_failed_peer_does_not_stop_the_others(monkeypatch, tmp_path):
+    def measure_here(python, name, function):
+        if name == "gemtest":
+            raise MissingPeerError("it broke")
+        return [Figure("one", "rows", 6 if function == "measure_theirs" else 2)]
+
+    monkeypatch.setattr(command, "install", lambda name, requirements: sys.executable)
+    monkeypatch.setattr(command, "read_versions", lambda python, names: dict.fromkeys(names, "9.9"))
+    monkeypatch.setattr(command, "measure", measure_here)
+    page, results = tmp_path / "page.md", tmp_path / "results.json"
+    command.main(["--only", "gemtest", "dice", "--write", str(page), "--results", str(results)])
+    text = page.read_text(encoding="utf-8")
+    assert "| GeMTest 1.0.1 | skipped: it broke |" in text
+    assert "| DiCE 0.12 | one | rows | 6 | 2 | 3 |" in text
+    assert "dice-ml 9.9" in text
+    assert list(json.loads(results.read_text(encoding="utf-8"))["peers"]) == ["gemtest", "dice"]
+
+
+def test_commands_that_fail_are_reported_in_one_line(monkeypatch, tmp_path):
+    assert find_reason("WARNING: x\nERROR: No match for y\nERROR: later\n") == "No match for y"
+    assert find_reason("Traceback:\n  File z\nImportError: no w\n") == "ImportError: no w"
+    assert find_reason("") == "no reason given"
+    with pytest.raises(MissingPeerError, match="no_such_module"):
+        measure(sys.executable, "no_such_module", "measure_theirs")
+
+
+def test_an_environment_is_made_once(monkeypatch, tmp_path):
+    commands = []
+    monkeypatch.setattr(environments, "ROOT", tmp_path)
+    monkeypatch.setattr(environments, "_run", lambda command, seconds: commands.append(command) or "")
+    monkeypatch.setattr(environments.venv, "create", lambda folder, **_: folder.mkdir(exist_ok=True))
+    pythons = {install("peer", requirements) for requirements in (["peer==1"], ["peer==1"])}
+    assert len(commands) == len(pythons) == 1
+    assert commands[0][-4:] == ["peer==1", *environments.SHARED]
+    install("peer", ["peer==2"])
+    assert len(commands) == 2
+    assert install("ours", ()) == sys.executable
+
+
+def test_what_make_bench_printed_fills_the_second_table(tmp_path):
+    printed = "Groups\n  the first hunt                      4.2 s  before 21 s\n  another line   1 s\n"
+    values = read_bench(printed, ["the first hunt", "", "not printed"])
+    assert values == {"the first hunt": "4.2 s"}
+    row = {"figure": "first hunt", "before": "21 s", "goal": "5 s", "now": values["the first hunt"]}
+    page = write_page({"processor": "a CPU", "peers": {}}, {}, [row, row | {"now": ""}])
+    assert "| first hunt | 21 s | 5 s | 4.2 s |\n| first hunt | 21 s | 5 s | – |" in page
+
+
+def test_the_page_in_the_docs_is_what_the_command_writes(tmp_path):
+    page = tmp_path / "page.md"
+    results = tmp_path / "results.json"
+    results.write_text(command.RESULTS.read_text(encoding="utf-8"), encoding="utf-8")
+    command.main(["--only", "--write", str(page), "--results", str(results)])
+    assert page.read_text(encoding="utf-8") == PAGE.read_text(encoding="utf-8"), "run python -m benchmarks.peers --only"
+
+
+@pytest.mark.parametrize("name", command.PEERS)
+def test_peers_have_the_same_shape(name):
+    module = importlib.import_module(f"benchmarks.peers.{name}")
+    assert callable(module.measure_theirs)
+    assert callable(module.measure_ours)
+    assert module.NOTES
+    assert not module.REQUIREMENTS or "==" in module.REQUIREMENTS[0]
+
+
+def test_speeds_name_what_was_measured():
+    with command.SPEED.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert all(row["figure"] and row["before"] and row["goal"] for row in rows)
+
+
+def test_rows_between_loans_are_loans():
+    loans = tasks.make_loans().drop(columns=tasks.TARGET)
+    first, second = loans[:50].reset_index(drop=True), loans[50:100].reset_index(drop=True)
+    for share in (0.0, 0.3, 1.0):
+        assert not tasks.find_invalid_loans(tasks.blend_loans(first, second, np.full(50, share))).any()
+    assert tasks.find_invalid_loans(first.assign(housing="none")).all()
+    assert tasks.find_invalid_loans(first.assign(age=30.5)).all()
+    assert tasks.measure_loan_distances(first, first).max() == 0
+
+
+def test_a_counted_model_counts_calls_and_rows():
+    inputs = np.arange(6.0)[:, None]
+    model = tasks.LogisticRegression().fit(inputs, inputs[:, 0] > 2.5)
+    counted = tasks.CountedModel(model)
+    assert (counted.predict(inputs) == model.predict(inputs)).all()
+    assert (counted.calls, counted.rows) == (1, 6)
