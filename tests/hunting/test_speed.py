@@ -15,6 +15,7 @@ import datamorphic as dm
 from datamorphic.hunting import loop
 from datamorphic.hunting.generators import make_generator
 from datamorphic.hunting.kernels import compiling
+from datamorphic.hunting.kernels.cells import grow_lines
 from datamorphic.hunting.random_numbers import NumberStream
 
 
@@ -54,6 +55,24 @@ def test_groups_made_before_a_follow_up_function_fails_count_as_executed():
     groups = generator.propose(400)  # grows the memory, in which all groups have a place
     assert generator.count == made + 400
     np.testing.assert_array_equal(groups.follow_ups, 3.0 * groups.sources)
+
+
+def test_lines_of_cells_know_the_next_number_of_parts_without_a_look_at_all_inputs():
+    relation = dm.FunctionRelation(name="tripled", domain=(0, 100), follow_up=dm.Affine.scaled(3.0, 1))
+    generator = make_generator("MT-IPART", relation, seed=2)
+    generator.propose(300)
+    grid, lines = generator._memory
+    capacity = lines.place.shape[1]
+    for slot in range(2):
+        order = lines.order[slot, :300]
+        assert (np.diff(lines.place[slot, order]) >= 0).all()
+        np.testing.assert_array_equal(lines.following[slot, order], np.roll(order, -1))
+        tree = lines.next_parts[slot]
+        np.testing.assert_array_equal(tree[1:capacity], np.minimum(tree[2::2], tree[3::2]))
+    larger = grow_lines(lines, 2 * capacity)
+    np.testing.assert_array_equal(larger.next_parts[:, 1], lines.next_parts[:, 1])
+    assert grow_lines(lines, capacity) is lines  # more cells need no longer lines
+    assert (grid.parts > 300).all()
 
 
 def test_numbers_that_are_left_over_are_given_back():

@@ -10,7 +10,7 @@ from ..errors import ArgumentError
 from .generator_base import Generator, GeneratorKernels
 from .kernels import cells
 from .kernels.cells import BISECTION, ITERATION, WRAPPED
-from .kernels.layout import Layout, widen
+from .kernels.layout import Layout
 from .kernels.splitting import add_split, advance_split, grow_boxes, make_boxes
 
 MAX_COLUMNS = 8  # a split makes 2^d boxes, a cell has 3^d - 1 neighbours
@@ -67,7 +67,7 @@ class _CellGenerator(_PartitionGenerator):
     def _grow(self, capacity: int) -> None:
         grid, lines = self._memory
         grid = cells.grow_cells(grid, capacity, self._cell_capacity)
-        self._memory = (grid, lines and widen(lines, capacity, place=0.0, next_parts=0))
+        self._memory = (grid, lines and cells.grow_lines(lines, capacity))
 
     def _make_room(self) -> None:
         """Make room for the cells of the next refinement."""

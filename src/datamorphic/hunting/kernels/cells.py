@@ -28,6 +28,7 @@ from .layout import (
     write_follow_ups,
 )
 
+Cells = npt.NDArray[np.int32]
 BISECTION, ITERATION, WRAPPED = range(3)
 MAX_LINE_PARTS = 2**40  # for inputs so near to each other that no cell fits between
 
@@ -41,8 +42,8 @@ class CellGrid(NamedTuple):
     next_axis: Ints  # (slots,): the column that is halved next
     cell_count: Ints  # (slots,)
     open_count: Ints  # (slots,)
-    open_cells: npt.NDArray[np.int32]  # (slots, cells): in no order
-    open_position: npt.NDArray[np.int32]  # (slots, cells): the place of each cell in `open_cells`, -1 for a closed one
+    open_cells: Cells  # (slots, cells): in no order
+    open_position: Cells  # (slots, cells): the place of each cell in `open_cells`, -1 for a closed one
     head: Ints  # (slots, cells): the first input of each; no cells if inputs are not looked up by cell
     after: Ints  # (slots, capacity): the next input of the same cell
     scratch: Ints  # (4, columns): saves making arrays
@@ -50,10 +51,16 @@ class CellGrid(NamedTuple):
 
 
 class CellLines(NamedTuple):
-    """The inputs of domains with one column in order, to find the next number of parts with an open cell."""
+    """The inputs of domains with one column as a ring, to find the next number of parts with an open cell.
 
-    place: Floats  # (slots, capacity): where inputs lie in the domain, from 0 to 1, in ascending order
-    next_parts: Ints  # (slots, capacity): the least number of parts with an open cell after the input
+    After the greatest input comes the least, as cells at opposite edges are neighbours.
+    """
+
+    place: Floats  # (slots, capacity): where each input lies in the domain, from 0 to 1
+    order: Ints  # (slots, capacity): the inputs in ascending order
+    following: Ints  # (slots, capacity): the next greater input after each
+    next_parts: Ints  # (slots, 2 * capacity): a tree of minima; leaves are the least numbers of parts with an open cell
+    # between an input and the following one
 
 
 def make_cells(layout: Layout, capacity: int, cell_capacity: int, with_lookup: bool = False) -> CellGrid:
@@ -78,8 +85,26 @@ def make_cells(layout: Layout, capacity: int, cell_capacity: int, with_lookup: b
 
 
 def make_lines(layout: Layout, capacity: int) -> CellLines:
-    """Return no inputs in order."""
-    return CellLines(np.zeros((layout.slots, capacity)), np.zeros((layout.slots, capacity), dtype=np.int64))
+    """Return no inputs; the capacity is a power of two."""
+    shape = (layout.slots, capacity)
+    order, following = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+    return CellLines(np.zeros(shape), order, following, np.full((layout.slots, 2 * capacity), MAX_LINE_PARTS))
+
+
+def grow_lines(lines: CellLines, capacity: int) -> CellLines:
+    """Return the lines with room for more inputs; the capacity is a power of two."""
+    size = lines.place.shape[1]
+    if capacity <= size:
+        return lines
+    leaves = lines.next_parts[:, size:]
+    lines = widen(lines, capacity, place=0.0, order=0, following=0)
+    tree = np.full((len(leaves), 2 * capacity), MAX_LINE_PARTS)
+    tree[:, capacity : capacity + size] = leaves
+    while capacity > 1:
+        capacity //= 2
+        below = tree[:, 2 * capacity : 4 * capacity]
+        tree[:, capacity : 2 * capacity] = np.minimum(below[:, ::2], below[:, 1::2])
+    return lines._replace(next_parts=tree)
 
 
 def grow_cells(cells: CellGrid, capacity: int, cell_capacity: int) -> CellGrid:
@@ -88,6 +113,19 @@ def grow_cells(cells: CellGrid, capacity: int, cell_capacity: int) -> CellGrid:
     if cells.head.shape[1]:
         cells = widen(widen(cells, capacity, after=-1), cell_capacity, head=-1)
     return cells
+
+
+@compile_helper
+def _close_cell(open_cells: Cells, places: Cells, open_count: int, cell: int) -> Any:
+    """Close a cell if it is open; return how many are open then."""
+    place = places[cell]
+    if place < 0:
+        return open_count
+    last = open_cells[open_count - 1]
+    open_cells[place] = last
+    places[last] = place
+    places[cell] = -1
+    return open_count - 1
 
 
 @compile_helper
@@ -121,12 +159,8 @@ def _close_cells(layout: Layout, cells: CellGrid, scheme: int, slot: int, begin:
             for j in range(dimension):
                 part = neighbour_parts[step[j], j]
                 cell = -1 if part < 0 or cell < 0 else cell * parts[j] + part
-            if cell >= 0 and places[cell] >= 0:
-                still_open -= 1
-                last = open_cells[still_open]
-                open_cells[places[cell]] = last
-                places[last] = places[cell]
-                places[cell] = -1
+            if cell >= 0:
+                still_open = _close_cell(open_cells, places, still_open, cell)
             j = dimension - 1 if scheme != BISECTION else -1  # by bisection an input closes its own cell only
             while j >= 0:
                 if step[j] < 2:
@@ -145,47 +179,98 @@ def _find_part_of_line(place: float, parts: int) -> Any:
 
 
 @compile_helper
+def _set_next_parts(lines: CellLines, slot: int, point: int, parts: int) -> None:
+    """Set the least number of parts with an open cell after an input."""
+    tree = lines.next_parts[slot]
+    node = len(tree) // 2 + point
+    tree[node] = parts
+    while node > 1:
+        node //= 2
+        tree[node] = min(tree[2 * node], tree[2 * node + 1])
+
+
+@compile_helper
+def _update_next_parts(lines: CellLines, slot: int, least: int) -> Any:
+    """Find the least number of parts, at least `least`, for the input with the least; return this input.
+
+    A cell is open between two inputs if at least three cells are.
+    """
+    tree = lines.next_parts[slot]
+    node = 1
+    while node < len(tree) // 2:
+        node = 2 * node if tree[2 * node] == tree[node] else 2 * node + 1
+    point = node - len(tree) // 2
+    begin, end = lines.place[slot, point], lines.place[slot, lines.following[slot, point]]
+    around = 1 if lines.following[slot, point] == lines.order[slot, 0] else 0
+    gap = min(max(end, 0.0), 1.0) - min(max(begin, 0.0), 1.0) + around
+    parts = MAX_LINE_PARTS
+    if gap * MAX_LINE_PARTS > 3.0:
+        parts = max(least, int(3.0 / gap))
+        while _find_part_of_line(end, parts) + around * parts - _find_part_of_line(begin, parts) < 4:
+            parts += 1
+    _set_next_parts(lines, slot, point, parts)
+    return point
+
+
+@compile_helper
 def _refine_line(layout: Layout, cells: CellGrid, lines: CellLines, slot: int) -> Any:
     """Cut the only column into the next number of parts that leaves a cell open; return False without room.
 
-    A cell is open between two inputs if at least three cells are. After the last input comes the first one, as cells at
-    opposite edges are neighbours. This gives the cells of `refine_slot`, without a look at all inputs per number.
+    This gives the cells of `refine_slot`, without a look at all inputs per number.
     """
-    first, count = layout.start[slot], cells.point_count[slot]
-    least = max(cells.parts[first], count) + 1
-    place, next_parts = lines.place[slot], lines.next_parts[slot]
-    parts = MAX_LINE_PARTS
-    for rank in range(count):
-        if next_parts[rank] < least:
-            begin, end = place[rank], place[(rank + 1) % count]
-            around = 1 if rank + 1 == count else 0
-            gap = min(max(end, 0.0), 1.0) - min(max(begin, 0.0), 1.0) + around
-            tried = MAX_LINE_PARTS
-            if gap * MAX_LINE_PARTS > 3.0:
-                tried = max(least, int(3.0 / gap))
-                while _find_part_of_line(end, tried) + around * tried - _find_part_of_line(begin, tried) < 4:
-                    tried += 1
-            next_parts[rank] = tried
-        parts = min(parts, next_parts[rank])
+    tree = lines.next_parts[slot]
+    least = max(cells.parts[layout.start[slot]], cells.point_count[slot]) + 1
+    while tree[1] < least:
+        _update_next_parts(lines, slot, least)
+    parts = tree[1]
     if parts > cells.open_position.shape[1]:
         return False
     open_cells, places = cells.open_cells[slot], cells.open_position[slot]
     for i in range(cells.open_count[slot]):
         places[open_cells[i]] = -1
-    cells.parts[first], cells.cell_count[slot] = parts, parts
+    cells.parts[layout.start[slot]], cells.cell_count[slot] = parts, parts
     still_open = 0
-    for rank in range(count):
-        if next_parts[rank] == parts:
-            end = _find_part_of_line(place[(rank + 1) % count], parts) + (parts if rank + 1 == count else 0)
-            for part in range(_find_part_of_line(place[rank], parts) + 2, end - 1):
-                open_cells[still_open] = part % parts
-                places[part % parts] = still_open
-                still_open += 1
+    while tree[1] == parts:
+        point = _update_next_parts(lines, slot, parts + 1)
+        following = lines.following[slot, point]
+        end = _find_part_of_line(lines.place[slot, following], parts)
+        if following == lines.order[slot, 0]:
+            end += parts
+        for part in range(_find_part_of_line(lines.place[slot, point], parts) + 2, end - 1):
+            open_cells[still_open] = part % parts
+            places[part % parts] = still_open
+            still_open += 1
     cells.open_count[slot] = still_open
-    if still_open > 1:  # the order of open cells is that of closing the others, input after input
+    # the order of open cells is that of closing the others, input after input; where none is drawn, any order will do
+    if still_open > 1 and slot < layout.sources:
         _open_all(cells, slot)
-        _close_cells(layout, cells, WRAPPED, slot, 0, count)
+        for point in range(cells.point_count[slot]):
+            part = _find_part_of_line(lines.place[slot, point], parts)
+            for cell in (part - 1 if part > 0 else parts - 1, part, part + 1 if part + 1 < parts else 0):
+                cells.open_count[slot] = _close_cell(open_cells, places, cells.open_count[slot], cell)
     return True
+
+
+@compile_helper
+def _add_to_line(lines: CellLines, slot: int, point: int, place: float) -> None:
+    """Add an input, after equal ones."""
+    order, following = lines.order[slot], lines.following[slot]
+    lines.place[slot, point] = place
+    low, high = 0, point  # its rank is between these
+    while low < high:
+        middle = (low + high) // 2
+        if lines.place[slot, order[middle]] > place:
+            high = middle
+        else:
+            low = middle + 1
+    for rank in range(point, low, -1):
+        order[rank] = order[rank - 1]
+    order[low] = point
+    before = order[low - 1] if low > 0 else order[point]
+    following[point] = order[low + 1] if low < point else order[0]
+    following[before] = point
+    _set_next_parts(lines, slot, before, 0)
+    _set_next_parts(lines, slot, point, 0)
 
 
 @compile_helper
@@ -277,14 +362,8 @@ def add_to_cells(layout: Layout, cells: CellGrid, lines: CellLines | None, schem
         cells.points[slot, count, j] = row[first + j]
     cells.point_count[slot] += 1
     if lines is not None:
-        place, next_parts = lines.place[slot], lines.next_parts[slot]
         share = (row[first] - layout.low[first]) / (layout.high[first] - layout.low[first])
-        rank = count
-        while rank > 0 and place[rank - 1] > share:
-            place[rank], next_parts[rank] = place[rank - 1], next_parts[rank - 1]
-            rank -= 1
-        place[rank], next_parts[rank] = share, 0
-        next_parts[rank - 1 if rank > 0 else count] = 0
+        _add_to_line(lines, slot, count, share)
     _close_cells(layout, cells, scheme, slot, count, count + 1)
 
 
