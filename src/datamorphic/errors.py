@@ -5,9 +5,23 @@ The command line converts `UsageError` to exit code 2 and `SystemFailed` to exit
 
 from __future__ import annotations
 
+import re
+
+MAX_MESSAGE_CHARACTERS = 1000
+
 
 class DatamorphicError(Exception):
-    """Base class of all errors of this package."""
+    """Base class of all errors of this package; a message is one line, also if it quotes a frame or a matrix."""
+
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*(_to_line(argument) if isinstance(argument, str) else argument for argument in arguments))
+
+
+def _to_line(message: str) -> str:
+    line = re.sub(r"\s*\n\s*", " ", message)
+    if len(line) <= MAX_MESSAGE_CHARACTERS:
+        return line
+    return line[: MAX_MESSAGE_CHARACTERS // 2] + " ... " + line[-MAX_MESSAGE_CHARACTERS // 2 :]
 
 
 class UsageError(DatamorphicError, ValueError):

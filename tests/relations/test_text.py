@@ -80,7 +80,7 @@ def test_texts_have_no_direction(model, reviews):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"column": 3}, "the name of a column"),
+        ({"column": 3}, "must be a str"),
         ({"synonyms": {}}, "a dict of words"),
         ({"names": {"a": ["Ann"]}}, "at least two groups"),
     ],

@@ -1668,11 +1668,23 @@ def test_mistyped_urls_do_not_become_files(name, tmp_path, monkeypatch):
 
 def test_files_with_awkward_names(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for name in ("./notes:2024.sqlite", "./user=ada", "what?#%20 😀.sqlite", "a@b", "a=b"):
+    for name in ("./notes:2024.sqlite", "./user=ada", "what?#%20 😀.sqlite", "./a@b", "./a=b"):
         with Store.open(name) as store:
             begun(store)
         with Store.open(name[2:] if name.startswith("./") else name, reading=True) as store:
             assert len(store.runs()) == 1
+
+
+@pytest.mark.parametrize("name", ["1", "10000 runs", "memory", "1.5"])
+def test_a_word_is_no_store(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(StoreError, match="neither the path nor the URL of a run store"):
+        Store.open(name)
+    assert list(tmp_path.iterdir()) == []
+    with Store.open(f"./{name}"):
+        pass
+    with Store.open(name, reading=True):  # it exists now
+        pass
 
 
 def test_paths_in_messages_have_no_secrets(tmp_path):

@@ -74,7 +74,7 @@ def test_as_many_classes_as_columns(rows):
         build(compute_probabilities, rows, classes=("a", "b"))
     with pytest.raises(ArgumentError, match="at least two different labels"):
         dm.wrap(compute_probabilities, classes=["a", "a"])
-    with pytest.raises(ArgumentError, match="a sequence of labels"):
+    with pytest.raises(ArgumentError, match="must be a list or None"):
         dm.test(compute_probabilities, rows, classes="ab")
 
 

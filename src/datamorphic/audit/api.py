@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy.typing as npt
 
 from .._typing import DataLike, EngineLike, FilePath, ModelLike, StoreLike
+from .._validation import check_types
 from ..runs.flow import Budget
 from ..runs.keep import KeepOptions
 from ..space.frames import join_target
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from ..exploration.front import Front
 
 
+@check_types
 def test(
     model: ModelLike,
     data: DataLike | None = None,

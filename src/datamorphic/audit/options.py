@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._text import to_jsonable
 from .._typing import DataLike, EngineLike, FilePath, StoreLike
-from .._validation import validate_choice, validate_integer, validate_positive
+from .._validation import validate_choice, validate_integer, validate_positive, validate_timeout
 from ..runs.flow import Budget
 from ..runs.keep import KeepOptions, resolve_seed
 from ..space.options import SpaceOptions
@@ -68,7 +68,7 @@ class AuditOptions:
         if self.tolerance is not None:
             validate_positive("tolerance", "test", self.tolerance)
         if self.timeout is not None:
-            validate_positive("timeout", "test", self.timeout)
+            validate_timeout("test", self.timeout)
         if self.batch is not None:
             validate_integer("batch", "test", self.batch, 1)
         set_field("classes", to_classes(self.classes, "test"))

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .._text import suggest_name
+from .._validation import check_types
 from ..errors import ArgumentError, DataError
 from ..systems.base import Executor, Function
 from .programs.registry import programs
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 Faults = frozenset[str]
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class ExampleSystem:
     """A system to try relations on, with faults that can be switched on.

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from .._estimates import refuse_many_rows
-from .._validation import to_generator, validate_choice, validate_integer
+from .._validation import check_types, to_generator, validate_choice, validate_integer
 from ..errors import ArgumentError
 from ..relations.search import DEPARTMENT_WORDS
 from ..systems.search_engines import ALL_DEPARTMENTS, FEATURED, LANGUAGES
@@ -193,6 +193,7 @@ AUDIENCE_SHARES = {
 }
 
 
+@check_types
 def make_products(n: int = 20_000, language: str = "en", seed: int = 0) -> pd.DataFrame:
     """Make a catalogue of products, one per row.
 
@@ -294,6 +295,7 @@ def list_product_phrases(language: str = "en") -> list[str]:
     ]
 
 
+@check_types
 def make_product_queries(n: int = 100, language: str = "en", seed: int = 0) -> pd.DataFrame:
     """Make queries for goods for women and for men, as users write them.
 

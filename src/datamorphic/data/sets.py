@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .._text import suggest_name
+from .._validation import check_types
 from ..errors import DataError
 from ..space.table_files import read_table
 
@@ -46,6 +47,7 @@ def available() -> list[str]:
     return sorted(stored_names | set(SHIPPED))
 
 
+@check_types
 def load(name: str) -> pd.DataFrame:
     """Load a data set by name, as a frame with the label in the column ``target``.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy.typing as npt
 
 from .._typing import DataLike, EngineLike, FilePath, ModelLike, SeedLike
-from .._validation import to_generator
+from .._validation import check_types, to_generator
 from ..errors import ArgumentError
 from ..morphisms.call_listeners import notify_listeners
 from ..morphisms.subject import build_subject, find_system_name
@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
     from ..runs.store import Store
 
 
+@check_types
 @notify_listeners
 def explore(
     model: ModelLike,

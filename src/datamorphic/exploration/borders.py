@@ -228,7 +228,7 @@ class Threshold(_NumericBorder):
 
     def __init__(self, value: float) -> None:
         super().__init__()
-        if not is_number(value) or not np.isfinite(value):
+        if not is_number(value) or not np.isfinite(float(value)):
             reject("threshold", "explore", "a finite number", value)
         self.value: float = float(value)
         self.description = f"an answer above {self.value:.6g} beside one that is not"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._text import to_jsonable
 from .._typing import DataLike, FilePath, ModelLike
+from .._validation import check_types
 from ..reporting.export import Exportable
 from ..reporting.junit import JUnitCase
 from ..space.outputs import Status
@@ -137,6 +138,7 @@ class Front(FrontData, Exportable):
         write_front(self, path)
 
     @staticmethod
+    @check_types
     def load(path: FilePath, model: ModelLike | None = None) -> Front:
         """Read a front from a Parquet file, and attach its system if `model` is given."""
         front = read_front(path, Front)

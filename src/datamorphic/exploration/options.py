@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from .._estimates import LIMIT_TIME, refuse_endless
 from .._text import to_jsonable
-from .._validation import validate_choice, validate_integer, validate_positive
+from .._validation import validate_choice, validate_integer, validate_positive, validate_timeout
 from ..errors import ArgumentError
 from ..runs.flow import Budget
 from ..space.options import SpaceOptions
@@ -63,7 +63,7 @@ class ExploreOptions:
             validate_positive("delta", self.OWNER, self.delta)
         validate_integer("steps", self.OWNER, self.halvings)
         if self.timeout is not None:
-            validate_positive("timeout", self.OWNER, self.timeout)
+            validate_timeout(self.OWNER, self.timeout)
         if self.batch is not None:
             validate_integer("batch", self.OWNER, self.batch, 1)
         if self.strategy == "auto" and self.pool == "growing":

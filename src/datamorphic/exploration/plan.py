@@ -11,7 +11,7 @@ import numpy as np
 
 from .._text import pluralize
 from .._typing import DataLike, ModelLike, SeedLike
-from .._validation import to_generator
+from .._validation import check_types, to_generator
 from ..morphisms.stock import derive
 from ..morphisms.subject import SubjectUnderTest, build_subject
 from ..runs.driver import CallCounter, drive
@@ -124,6 +124,7 @@ class ExplorationPlan:
         return "" if self.step_factor == 1 else f", steps {self.step_factor:g} times as large"
 
 
+@check_types
 def plan(
     model: ModelLike,
     data: DataLike | None = None,

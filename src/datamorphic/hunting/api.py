@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._typing import DataLike, EngineLike, ModelLike
+from .._validation import check_types
 from ..relations.function import FunctionRelation
 from ..space.space import Space
 from .generator_base import DomainLike, GeneratorLike, GroupBatch
@@ -17,6 +18,7 @@ from .selector_base import SelectorLike
 from .simulation import Simulation, run_simulation
 
 
+@check_types
 def hunt(
     sut: ModelLike,
     relations: RelationsLike = None,
@@ -113,6 +115,7 @@ def hunt(
     return run_hunt(sut, relations, hunt_options, data=data, space=space, target=target)
 
 
+@check_types
 def generate(
     relation: FunctionRelation | DomainLike,
     generator: GeneratorLike = "SFIDMT-ART",
@@ -159,6 +162,7 @@ def generate(
     return generate_groups(relation, generate_options)
 
 
+@check_types
 def simulate(
     generator: GeneratorLike = "SFIDMT-ART",
     region: str | Region = "block",

@@ -28,6 +28,7 @@ DomainLike: TypeAlias = Box | Space | Sequence[float] | Sequence[Sequence[float]
 INITIAL_CAPACITY_GROUPS = 64
 MAX_GROUPS_AHEAD = 256
 MAX_NUMBERS_AHEAD = 2**20  # in candidates of groups that are drawn ahead
+MAX_CANDIDATES = 1_000_000  # per group
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +101,7 @@ class Generator:
         self, relation: FunctionRelation | DomainLike, *, k: int | None = None, seed: SeedLike = 0, scaled: bool = False
     ) -> None:
         self.relation = relation if isinstance(relation, FunctionRelation) else Box.of(relation, self.name)
-        self.k = self.default_candidates if k is None else validate_integer("k", self.name, k, 1)
+        self.k = self.default_candidates if k is None else validate_integer("k", self.name, k, 1, MAX_CANDIDATES)
         self.rng = to_generator("seed", self.name, seed)
         if self.sources_only and isinstance(self.relation, FunctionRelation):
             self.layout: Layout = build_box_layout(self.relation.domain, scaled=scaled)

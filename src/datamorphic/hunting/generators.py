@@ -38,7 +38,7 @@ def find_generator(name: GeneratorLike) -> tuple[type[Generator], dict[str, Any]
     names = [*GENERATORS, *VARIANTS]
     known = {_normalize_name(known): known for known in names}.get(_normalize_name(str(name)))
     if known is None:
-        raise ArgumentError(f"There is no generator {name!r}. {suggest_name(name, names)}")
+        raise ArgumentError(f"There is no generator {name!r}. {suggest_name(str(name), names)}")
     base_name, options = VARIANTS.get(known, (known, {}))
     return GENERATORS[base_name], dict(options)
 

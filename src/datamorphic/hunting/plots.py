@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._text import format_percent, pluralize
-from .._validation import reject, validate_integer
+from .._validation import reject, validate_integer, validate_seed
 from ..errors import ArgumentError
 from ..relations.base import VIOLATED, Mask
 from ..relations.box import Box, Floats
@@ -83,7 +83,7 @@ def sample_violations(
 ) -> ViolationSample:
     """Execute random groups of a relation by a function, and return which violate it."""
     validate_integer("n", "sample_violations", n, 1)
-    rng = np.random.default_rng(validate_integer("seed", "sample_violations", seed))
+    rng = np.random.default_rng(validate_seed("sample_violations", seed))
     draws = np.concatenate([box.sample(n, rng) for box in relation.domain], axis=1)
     runner = FunctionRunner(function)
     all_answered = np.ones(n, dtype=bool)

@@ -30,7 +30,7 @@ def uses_rows(relations: Sequence[object], options: HuntOptions, inputs: Points 
 
     Relations made of patterns, and those that try all values of a column, judge cases that cannot be drawn.
     """
-    if options.generator == ROWS:
+    if isinstance(options.generator, str) and options.generator == ROWS:
         if inputs is None:
             raise ArgumentError("The generator 'rows' takes sources from data. Give them: hunt(..., data=...).")
         return True

@@ -20,7 +20,7 @@ from ..errors import ArgumentError
 from ..relations.base import Verdicts
 from ..relations.box import Affine, Box, Floats
 from ..relations.function import FunctionRelation
-from .generator_base import INITIAL_CAPACITY_GROUPS, Generator
+from .generator_base import INITIAL_CAPACITY_GROUPS, MAX_CANDIDATES, Generator
 from .generators import make_generator
 from .kernels.cells import BISECTION, ITERATION, WRAPPED, grow_cells, make_cells
 from .kernels.layout import Layout, RandomNumbers, build_box_layout, round_columns
@@ -163,7 +163,7 @@ class Selector:
         if not relation_list or not all(isinstance(relation, FunctionRelation) for relation in relation_list):
             reject("relations", self.name, "one or more FunctionRelation", relations)
         box, self.relations = find_shared_box(relation_list, domains)
-        self.k = validate_integer("k", self.name, k, 1)
+        self.k = validate_integer("k", self.name, k, 1, MAX_CANDIDATES)
         self.published = not self.fair if published is None else bool(published)
         validate_choice("metric", self.name, metric, ("euclidean", "jaccard"))
         self.table = pack_relations(self.relations, box, self.scaled and not self.published, metric == "jaccard")

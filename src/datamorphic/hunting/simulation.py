@@ -295,7 +295,9 @@ def _make_selector(options: SimulateOptions) -> Selector:
         relations = list(relation)
     else:
         relations = [relation or make_default_relation(options.dimension, options.scenario)]
-    selector = make_selector(options.selector or "MRGS-ART-fair", relations, **options.proposer_options)
+    selector = make_selector(
+        "MRGS-ART-fair" if options.selector is None else options.selector, relations, **options.proposer_options
+    )
     validate_integer("violating", "simulate", options.violating, 0, len(relations) - 1)
     return selector
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._typing import DataLike, ModelLike, StoreLike
+from .._validation import check_types
 from ..errors import DataError
 from ..runs.keep import KeepOptions, keep_run
 from ..runs.progress import Progress
@@ -32,6 +33,7 @@ MAX_REMEMBERED_PER_LAW = 20  # counter-examples; all of them are tried first in 
 KnownCounterexamples = dict[str, list[tuple["Failure", Codes]]]  # by law: the stored failure and its codes
 
 
+@check_types
 def laws(
     test_system: ModelLike | DataLike,
     *,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from .._validation import check_types, validate_integer
 from ..space.outputs import Outputs, Status
 from ..space.points import Points
 
@@ -63,9 +64,10 @@ class CaseColumns:
             object.__setattr__(self, "correctness", make_not_judged(len(self.ids)))
 
     @classmethod
+    @check_types
     def of_seeds(cls, inputs: Points, maker: str = "seed", first_id: int = 0) -> Self:
         """Return a set of seed cases."""
-        n = len(inputs)
+        n, first_id = len(inputs), validate_integer("first_id", "TestSet.of_seeds", first_id)
         return cls(
             inputs=inputs,
             ids=np.arange(first_id, first_id + n, dtype=np.int64),

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._text import pluralize, to_jsonable
-from .._validation import validate_integer
+from .._validation import check_types, reject, validate_integer
 from ..reporting.export import Exportable
 from ..reporting.junit import JUnitCase
 from ..space.neighbours import find_nearest
@@ -142,6 +142,7 @@ class CaseStatistics(Exportable):
         return self.describe()
 
 
+@check_types
 def compute_statistics(
     tests: TestSet,
     runs: int | None = None,
@@ -251,6 +252,8 @@ def _count_morphisms(tests: TestSet) -> list[MorphismCounts]:
 
 
 def _count_verdicts(name: str, verdicts: npt.NDArray[Any], system: TestSystem | None) -> MetamorphismCounts:
+    if not isinstance(verdicts, np.ndarray):
+        reject("verdicts", "compute_statistics", "a dict of arrays with one verdict per case", verdicts)
     counts = {verdict: int((verdicts == verdict).sum()) for verdict in Verdict}
     message = "" if system is None else str(system.metamorphisms[name].mark.message or "")
     return MetamorphismCounts(

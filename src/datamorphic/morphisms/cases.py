@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._text import pluralize, suggest_name
+from .._validation import check_types, reject
 from ..errors import DataError
 from ..space.features import Mask
 from ..space.hashing import RowTable
@@ -129,13 +130,16 @@ class TestSet(CaseColumns):
         return replace(self, correctness=values.astype(np.int8))
 
     @staticmethod
+    @check_types
     def concat(sets: Sequence[TestSet]) -> TestSet:
         """Return the cases of several sets of one space as one set.
 
         A set with an id that an earlier set has too is renumbered, with its origins among its own cases. Other origins
         are taken to be ids of earlier sets. So put seed cases before the cases made from them.
         """
-        if not sets:
+        if not all(isinstance(tests, TestSet) for tests in sets):
+            reject("sets", "TestSet.concat", "a list of test sets", sets)
+        if not len(sets):
             raise DataError("There is nothing to concatenate: give at least one test set.")
         parts: list[TestSet] = []
         for tests in sets:
@@ -367,6 +371,7 @@ class TestSet(CaseColumns):
     # -- files --------------------------------------------------------------------------------------
 
     @classmethod
+    @check_types
     def load(cls, path: str | Path, space: Space | None = None) -> TestSet:
         """Read the test cases of a file: Parquet, CSV or Morphy's, by its extension.
 
@@ -389,6 +394,7 @@ class TestSet(CaseColumns):
         write_parquet(self, path)
 
     @classmethod
+    @check_types
     def from_parquet(cls, path: str | Path) -> TestSet:
         """Read a set that `to_parquet` wrote; nothing in the file is evaluated."""
         return cls._from_columns(read_parquet(path))

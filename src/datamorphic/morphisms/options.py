@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .._estimates import refuse_many_rows
-from .._validation import validate_integer
+from .._validation import validate_integer, validate_seed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,4 +18,4 @@ class LawOptions:
     def __post_init__(self) -> None:
         object.__setattr__(self, "examples", validate_integer("examples", "laws", self.examples, 1))
         refuse_many_rows("laws", "examples", self.examples, 3)
-        object.__setattr__(self, "seed", validate_integer("seed", "laws", self.seed))
+        object.__setattr__(self, "seed", validate_seed("laws", self.seed))

@@ -51,7 +51,7 @@ class SequenceScale(SequenceMove):
     factor: float = 1.05
 
     def __post_init__(self) -> None:
-        if not is_number(self.factor) or not np.isfinite(self.factor):
+        if not is_number(self.factor) or not np.isfinite(float(self.factor)):
             raise ArgumentError(f"SequenceScale: factor must be a finite number. Got {self.factor!r}.")
 
     def describe(self) -> str:

@@ -21,7 +21,7 @@ from ..errors import ArgumentError, DataError, ModelError, OutOfBudget
 from ..runs.deadline import TimeLimit
 from ..space.blocks import DEFAULT_IMAGE_NAME, is_array_data, is_single_block, to_array_frame
 from ..space.dates import DateColumn, read_dates, to_day_numbers
-from ..space.frames import name_texts
+from ..space.frames import name_texts, to_array
 from ..space.inference import validate_frame
 from ..space.options import SpaceOptions
 from ..space.points import Points
@@ -199,7 +199,7 @@ def _select_inputs(
     if not isinstance(data, pd.DataFrame):
         if target is not None:
             raise ArgumentError(f"The target {target!r} names a column, but the data are not a frame. Leave it out.")
-        array = np.asarray(data)
+        array = to_array(data)
         if space is not None and is_single_block(space.blocks, len(space)):
             return to_array_frame(array, space.blocks[0].block.name) if array.ndim > 2 else space.points(array).frame
         if array.ndim != 2:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from .._estimates import refuse_many_rows
 from .._text import suggest_name
 from .._typing import EngineLike, SeedLike
-from .._validation import to_generator
+from .._validation import check_types, reject, to_generator
 from ..errors import DatamorphicError, ModelError, OutOfBudget, TestSystemError
 from ..runs.driver import CallCounter, drive
 from ..runs.flow import Budget, Flow, Query
@@ -34,6 +34,7 @@ BATCHES_PER_QUERY = 8  # enough for several workers; progress is shown, and a bu
 MARKING_HINT = "Mark functions with @seed_maker, @datamorphism, @metamorphism, @executor, ..."
 
 
+@check_types
 class TestSystem:
     """The morphisms of a test, by kind and name.
 
@@ -75,6 +76,8 @@ class TestSystem:
         self.case_metrics, self.case_filters = by_kind["case_metric"], by_kind["case_filter"]
         self.set_metrics, self.set_filters = by_kind["set_metric"], by_kind["set_filter"]
         for morphism in morphisms:
+            if not hasattr(morphism, "mark"):
+                reject("morphisms", "TestSystem", "a list of marked functions; see TestSystem.collect", morphism)
             duplicate = by_kind[morphism.mark.kind].setdefault(morphism.name, morphism)
             if duplicate is not morphism:
                 raise TestSystemError(

@@ -11,6 +11,7 @@ from types import ModuleType
 from .._estimates import refuse_endless
 from .._text import pluralize
 from .._typing import DataLike, FilePath, SupportsFit
+from .._validation import check_types
 from ..errors import ArgumentError, SystemFailed
 from ..relations.learner.sampling import MAX_TRAINING_ROWS, RANDOM_DATA
 from ..relations.learner.waves import TrainingSource
@@ -30,6 +31,7 @@ TIMED_CASES = {"inputs": 100, "compared": 200, "rival": 1}  # at most, to estima
 MIN_TIMED_FACTOR = 100  # with fewer cases, times so many, nothing is estimated
 
 
+@check_types
 def mutate(
     program: ModuleType | FilePath,
     relations: LearnerRelationsLike = "auto",

@@ -147,7 +147,7 @@ def make_mutants(
     if isinstance(operators, str):
         operators = list(OPERATORS) if operators == "all" else [operators]
     for operator in operators:
-        if operator not in OPERATORS:
+        if not isinstance(operator, str) or operator not in OPERATORS:
             raise ArgumentError(f"There is no mutation operator {operator!r}. {suggest_name(operator, OPERATORS)}")
     if not isinstance(text, str):
         reject("text", "make_mutants", "the text of a module", text)

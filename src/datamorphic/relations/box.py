@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from .._estimates import refuse_many_rows
 from .._text import format_short
-from .._validation import is_number, reject, validate_integer
+from .._validation import check_types, is_number, reject, validate_integer
 from ..errors import ArgumentError
 from ..space.space import Space
 
@@ -51,7 +51,10 @@ class Box:
             return given
         if isinstance(given, Space):
             return Box._from_space(given, owner)
-        pairs = np.asarray(given, dtype=object)
+        try:
+            pairs = np.asarray(given, dtype=object)
+        except ValueError:  # of different lengths
+            pairs = np.zeros(0)
         if pairs.ndim == 1 and len(pairs) == 2 and all(map(is_number, pairs)):
             pairs = pairs[None, :]
         if pairs.ndim != 2 or pairs.shape[1] != 2 or not len(pairs) or not all(map(is_number, pairs.ravel())):
@@ -78,6 +81,10 @@ class Box:
         return Box(limits[:, 0], limits[:, 1], kind)
 
     def __post_init__(self) -> None:
+        for name in ("low", "high", "kind"):
+            corner = getattr(self, name)
+            if not isinstance(corner, np.ndarray) or corner.ndim != 1 or len(corner) != np.size(self.low):
+                reject(name, "Box", "an array of one number per column; Box.of takes pairs", corner)
         if not np.isfinite([self.low, self.high]).all():
             raise ArgumentError(f"The domain {self} has limits that are not finite. Give finite limits.")
         if (self.low > self.high).any():
@@ -138,6 +145,13 @@ class Box:
         return " x ".join(pairs) if len(pairs) <= 6 else " x ".join(pairs[:5]) + f" x ... ({len(pairs)} columns)"
 
 
+def _to_floats(name: str, numbers: npt.ArrayLike) -> Floats:
+    try:
+        return np.asarray(numbers, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        reject(name, "Affine.of", "an array of numbers", numbers)
+
+
 @dataclass(frozen=True, eq=False)
 class Affine:
     """A change of inputs of the form ``matrix @ x + offset``.
@@ -157,13 +171,13 @@ class Affine:
     @staticmethod
     def of(matrix: npt.ArrayLike, offset: npt.ArrayLike = 0.0) -> Affine:
         """Return the change from a matrix and an offset."""
-        rows = np.atleast_2d(np.asarray(matrix, dtype=float))
-        offsets = np.asarray(offset, dtype=float)
+        rows, offsets = np.atleast_2d(_to_floats("matrix", matrix)), _to_floats("offset", offset)
         if rows.ndim != 2 or offsets.shape not in ((), (1,), (len(rows),)):
             reject("offset", "Affine", f"a number, or one for each of the {len(rows)} rows of the matrix", offset)
         return Affine(rows, np.broadcast_to(offsets, len(rows)).copy())
 
     @staticmethod
+    @check_types
     def scaled(factor: float, dimension: int, shift: float = 0.0) -> Affine:
         """Return the change that multiplies every input by a factor and adds a shift."""
         refuse_many_rows(
@@ -172,13 +186,27 @@ class Affine:
         return Affine.of(factor * np.eye(dimension), shift)
 
     @staticmethod
+    @check_types
     def permuted(order: Sequence[int]) -> Affine:
         """Return the change that permutes inputs; the first is that at ``order[0]``."""
-        return Affine.of(np.eye(len(order))[list(order)])
+        positions = list(order)
+        if sorted(positions, key=repr) != sorted(range(len(positions)), key=repr):
+            reject("order", "Affine.permuted", "a list of the positions 0, 1, ... in another order", order)
+        return Affine.of(np.eye(len(positions))[positions])
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.matrix).all() and np.isfinite(self.offset).all()):
-            reject("follow_up", "Affine", "a matrix and an offset of finite numbers", self.matrix.tolist())
+        for name, dimensions in (("matrix", 2), ("offset", 1)):
+            numbers = getattr(self, name)
+            is_array = isinstance(numbers, np.ndarray) and numbers.dtype.kind in "fiu"
+            if not is_array or numbers.ndim != dimensions or len(numbers) != len(self.matrix):
+                reject(
+                    name,
+                    "Affine",
+                    f"an array of {dimensions} dimension(s) with one row per output; see Affine.of",
+                    numbers,
+                )
+            if not np.isfinite(numbers).all():
+                reject("follow_up", "Affine", "a matrix and an offset of finite numbers", numbers.tolist())
 
     def __call__(self, points: Floats) -> Floats:
         """Return the follow-up of each row, rounded as in compiled code."""

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._text import pluralize
-from .._validation import is_number, validate_choice
+from .._validation import check_types, is_number, validate_choice
 from ..errors import ArgumentError
 from ..runs.flow import Flow
 from ..space.features import Codes
@@ -295,6 +295,7 @@ def compute_standing(scores: Codes, column: int) -> Codes:
         return scores[:, column] - (highest[:, 0] + np.log(np.exp(others - highest).sum(axis=1)))
 
 
+@check_types
 def monotone(feature: str, direction: str = "up", towards: object = None) -> Monotone:
     """Return the relation that, all else equal, a feature moves the answer one way only.
 
@@ -319,6 +320,7 @@ def monotone(feature: str, direction: str = "up", towards: object = None) -> Mon
     return Monotone(feature, direction, towards)
 
 
+@check_types
 def invariant(feature: str) -> Invariant:
     """Return the relation that, all else equal, the answer does not depend on a feature.
 

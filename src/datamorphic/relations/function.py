@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import is_number, reject, validate_integer
+from .._validation import check_types, is_number, reject, validate_integer
 from ..errors import ArgumentError, TestSystemError
 from .base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, Mask, Verdicts, format_relation, validate_booleans
 from .box import NUMBER, Affine, Box, Floats
@@ -24,6 +24,9 @@ ColumnList = list[Any]
 SidesFunction = Callable[[ColumnList, ColumnList], tuple[Any, Any]]
 
 
+MAX_SOURCES = 1000
+
+
 class Comparison(NamedTuple):
     """Which groups satisfy the relation, with which margin, if that is defined."""
 
@@ -32,6 +35,7 @@ class Comparison(NamedTuple):
     defined: Mask
 
 
+@check_types
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FunctionRelation:
     """A relation of a function between source inputs, follow-ups and outputs.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._text import suggest_name
-from .._validation import reject
+from .._validation import check_types, reject
 from ..errors import ArgumentError
 from ..morphisms.block_moves import BlockMove, BlockNoise, replace_values
 from ..morphisms.image_moves import ImageBrightness, ImageFlip, ImageOcclusion, ImageRotation, ImageShift, OnePixel
@@ -100,6 +100,7 @@ class BlockRelation(Relation):
         return format_relation(domain, needs, self.name, self.says, PROMISES[self.promise])
 
 
+@check_types
 def image_relations(
     *,
     brightness: float = 0.05,
@@ -167,6 +168,7 @@ def image_relations(
     return _build_relations("image", moves, column, tolerance)
 
 
+@check_types
 def sequence_relations(
     *,
     shift: int = 1,

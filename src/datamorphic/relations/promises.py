@@ -261,8 +261,9 @@ def read_promises(path: FilePath) -> Promises:
     try:
         with file.open("rb") as stream:
             content = stream.read(MAX_FILE_BYTES + 1)
-    except OSError as error:
-        raise DataError(f"The promises cannot be read from {str(file)!r}: {error.strerror}.") from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        reason = getattr(error, "strerror", None) or "it is not a path"
+        raise DataError(f"The promises cannot be read from {str(file)!r}: {reason}.") from None
     if len(content) > MAX_FILE_BYTES:
         raise DataError(f"The promises in {str(file)!r} take more than {MAX_FILE_BYTES:,} bytes. Is it another file?")
     try:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._validation import is_number, reject, validate_integer
+from .._validation import check_types, is_number, reject, validate_integer
 from ..errors import ArgumentError
 from ..systems.router import GOAL, START, VIA, ValhallaRouter, decode_shape, format_coordinates
 from .base import Mask
@@ -192,6 +192,7 @@ class SumOfParts(OutputPattern):
         return np.abs(total - before.astype(float)) <= self.tolerance
 
 
+@check_types
 def route_relations(
     places: ValhallaRouter | Mapping[str, Coordinates],
     *,

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import is_number, reject, validate_choice, validate_share
+from .._validation import check_types, is_number, reject, validate_choice, validate_share
 from ..errors import TestSystemError
 from ..systems.search_engines import ALL_DEPARTMENTS, FEATURED, LANGUAGES, PRICE_UP, SearchLanguage
 from .patterns import inputs, outputs
@@ -249,6 +249,7 @@ class ChineseMerge(inputs.MergeInputs):
 # -- the relations -----------------------------------------------------------------------------------------------------
 
 
+@check_types
 def search_relations(
     language: SearchLanguage = "en",
     *,
@@ -295,7 +296,8 @@ def search_relations(
     """
     validate_choice("language", "search_relations", language, LANGUAGES)
     words = dict(DEPARTMENT_WORDS[language] if departments is None else departments)
-    if len(set(words.values())) < 2 or not all(isinstance(word, str) and word for word in words):
+    names = {str(department) for department in words.values()}
+    if len(names) < 2 or not all(isinstance(word, str) and word for word in words):
         reject("departments", "search_relations", "a mapping of words to at least two departments", departments)
     order_change: InputPattern
     if language == "en":

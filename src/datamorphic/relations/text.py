@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from .._validation import reject, validate_choice
+from .._validation import check_types, is_list, reject, validate_choice
 from ..morphisms.text_moves import make_typo, use_synonym
 from ..space.frames import TEXT_COLUMN
 from .first_names import FIRST_NAMES, build_name_pattern, find_group
@@ -99,6 +99,10 @@ class MisspellWord(TextInput):
         return make_typo(text, _choose_share(text))
 
 
+def _is_words(words: object) -> bool:
+    return isinstance(words, str) or (is_list(words) and all(isinstance(word, str) for word in words))
+
+
 @dataclass(frozen=True, kw_only=True)
 class UseSynonym(TextInput):
     """One word is replaced by a synonym."""
@@ -107,7 +111,8 @@ class UseSynonym(TextInput):
     synonyms: Mapping[str, Sequence[str]] = explain("Words with the words that may replace them.")
 
     def __post_init__(self) -> None:
-        if not isinstance(self.synonyms, Mapping) or not self.synonyms:
+        is_table = isinstance(self.synonyms, Mapping) and all(map(_is_words, self.synonyms.values()))
+        if not is_table or not self.synonyms:
             reject(
                 "synonyms", "UseSynonym", "a dict of words and lists of words, as in {'film': ['movie']}", self.synonyms
             )
@@ -160,6 +165,7 @@ class SwapFirstName(TextInput):
         return build_name_pattern((name,)).sub(other_name, text)
 
 
+@check_types
 def text_relations(
     column: str = TEXT_COLUMN,
     *,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._validation import reject, validate_share
+from .._validation import check_types, reject, validate_share
 from ..reporting.marked_text import MarkedText
 from .base import Mask
 from .patterns.inputs import AddElement, Condition, FeedBack, RemoveElement, ReplaceElement, TextInput
@@ -333,6 +333,7 @@ class ReturnedWords(OutputPattern):
 # -- the relations -----------------------------------------------------------------------------------------------------
 
 
+@check_types
 def translation_relations(
     *,
     column: str = "text",

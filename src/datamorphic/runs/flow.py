@@ -9,6 +9,7 @@ All walks of a strategy advance together: one query per step, not one per walk.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Generator
 from dataclasses import dataclass
@@ -83,7 +84,7 @@ class Budget:
         """
         if value is None or isinstance(value, Budget):
             return value or cls()
-        if is_number(value) and value == int(value) and value > 0:
+        if is_number(value) and math.isfinite(value) and value == int(value) and value > 0:
             return cls(runs=int(value))
         if isinstance(value, str):
             if needs_unit and re.fullmatch(r"\s*[\d_,.]+\s*", value):

@@ -11,6 +11,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import SQLAlchemyError
 
 from .._text import redact
+from .._validation import reject
 from ..errors import StoreError
 from .errors import OTHER_STORE_HINT, to_store_error
 
@@ -19,6 +20,7 @@ FILES_VARIABLE = "DATAMORPHIC_ARTIFACTS"
 POSTGRESQL_URL_EXAMPLE = "postgresql://user:password@host/database"
 #: at least two letters, because one letter is a drive of Windows
 _SCHEME = re.compile(r"\s*([a-z][a-z0-9+]+):", re.IGNORECASE)
+_SUFFIX = re.compile(r"\.[a-z]\w*$", re.IGNORECASE)
 _LIBPQ = re.compile(r"\s*(?:host|hostaddr|port|dbname|user|password|passfile|service|sslmode)\s*=", re.IGNORECASE)
 
 
@@ -36,6 +38,8 @@ def get_default_path() -> Path:
 
 def resolve_store_url(location: str | os.PathLike[str] | None, reading: bool) -> tuple[URL, str | None]:
     """Return the URL of a store, and its parameter ``artifacts``, the location of its files, if given."""
+    if not isinstance(location, str | os.PathLike | None):
+        reject("url", "Store.open", "a path, a URL or None", location)
     text = os.fspath(location) if location is not None else read_store_variable()
     if location is None and text == "none":
         raise StoreError(f"There is no run store, because ${STORE_VARIABLE} is 'none'. Name one with --store.")
@@ -43,6 +47,11 @@ def resolve_store_url(location: str | os.PathLike[str] | None, reading: bool) ->
         return _resolve_file(_prepare_default_path(reading), reading), None
     if "://" not in text:
         _reject_mistyped_url(text)
+        if isinstance(location, str | None) and not _is_path(text):
+            raise StoreError(
+                f"{redact(text)!r} is neither the path nor the URL of a run store. Write a name that ends in .sqlite, or put ./ "
+                "before it."
+            )
         return _resolve_file(Path(text), reading), None
     url, files = _parse_url(text)
     if url.get_backend_name() == "sqlite":
@@ -89,6 +98,12 @@ def _reject_mistyped_url(text: str) -> None:
         return
     remedy = f"Write {POSTGRESQL_URL_EXAMPLE} or sqlite:///path, or put ./ before the name of a file"
     raise StoreError(f"The name of the run store {problem}. {remedy}.")
+
+
+def _is_path(text: str) -> bool:
+    """Return whether a text has a folder or a suffix, or is a file: a mere word is taken for a mistake."""
+    has_folder = any(separator and separator in text for separator in (os.sep, os.altsep))
+    return has_folder or _SUFFIX.search(text) is not None or os.path.lexists(text)
 
 
 def _parse_url(text: str) -> tuple[URL, str | None]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .._typing import EngineLike, FilePath
-from .._validation import validate_integer
+from .._validation import check_types, validate_seed
 from ..errors import ArgumentError, Interrupted
 from ..runs.engines import PersistentEngine
 from ..runs.interrupts import Interrupts
@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
     from ..runs.store import Store
 
 
+@check_types
 def play(
     script: FilePath,
     test_system: object = None,
@@ -83,7 +84,7 @@ def play(
     (3, ['ExpDataFile.csv'])
     """
     options = PlayOptions(timeout=timeout)
-    validate_integer("seed", options.OWNER, seed)
+    validate_seed(options.OWNER, seed)
     keep = store if isinstance(store, KeepOptions) or store is None else KeepOptions(store, resume)
     if resume is not None and keep is None:
         raise ArgumentError(f"Run {resume} can only be resumed from its run store. Add store=...")

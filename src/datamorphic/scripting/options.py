@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from .._validation import validate_positive
+from .._validation import validate_timeout
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,7 +18,7 @@ class PlayOptions:
 
     def __post_init__(self) -> None:
         if self.timeout is not None:
-            validate_positive("timeout", self.OWNER, self.timeout)
+            validate_timeout(self.OWNER, self.timeout)
 
     def to_request(self) -> dict[str, Any]:
         """Return the options as a run store keeps them, for comparison on resume."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._text import format_short
-from .._validation import validate_integer
+from .._validation import check_types, validate_integer, validate_seed
 from ..exploration.front import Front
 from ..exploration.options import DEFAULT_HALVINGS, ExploreOptions
 from ..exploration.runner import run_exploration
@@ -21,6 +21,7 @@ from .statistics_file import format_figures, format_heading, to_figures
 DEFAULT_WALK_DISTANCE = 20
 
 
+@check_types
 class TestPool(CallCommands):
     """Test cases, the test system that makes and judges them, and the runs spent on them.
 
@@ -198,7 +199,7 @@ class TestPool(CallCommands):
     @command("setSeed")
     def set_seed(self, seed: int, number: int | None = None) -> None:
         """Set the random seed, and how many random commands came before."""
-        self.seed = validate_integer("seed", "set_seed", seed)
+        self.seed = validate_seed("set_seed", seed)
         self.random_commands = 0 if number is None else validate_integer("number", "set_seed", number)
 
     @command("startRecording")

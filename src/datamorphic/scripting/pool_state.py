@@ -13,7 +13,7 @@ import numpy as np
 
 from .._text import pluralize
 from .._typing import EngineLike
-from .._validation import validate_integer
+from .._validation import validate_seed
 from ..errors import ArgumentError, DataError, Interrupted, UsageError
 from ..exploration.front import Front
 from ..morphisms.cases import TestSet
@@ -123,7 +123,7 @@ class PoolState:
         progress: bool | None = None,
         specs: SpecMap | None = None,
     ) -> None:
-        self.seed = validate_integer("seed", "TestPool", seed)
+        self.seed = validate_seed("TestPool", seed)
         self.random_commands = 0
         self.folder = ScriptFolder(folder if folder is not None else os.curdir)
         self.specs = specs if specs is not None else SpecMap(maps)

@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Protocol
 
+from .._validation import check_types
 from ..errors import UsageError
 from ..morphisms.call_listeners import listen
 from ..morphisms.cases import TestSet
@@ -159,6 +160,7 @@ def get_recorders() -> tuple[ScriptRecorder, ...]:
     return _RECORDERS.get()
 
 
+@check_types
 @contextmanager
 def record(path: str | os.PathLike[str]) -> Iterator[ScriptRecorder]:
     """Record what is done with test pools inside the block as a script.

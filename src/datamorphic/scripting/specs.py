@@ -11,6 +11,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from .._text import suggest_name
+from .._validation import reject
 from ..data.learners import FURTHER_MODELS, REFERENCE_MODELS, REFERENCE_SETS, reference_model, reference_space
 from ..data.sets import TARGET, load
 from ..data.subjects import RULES, subjects
@@ -100,6 +101,8 @@ class SpecMap:
             for spec in (data, *specs):
                 self._add(spec, data, partial(build_case_study, data))
         for spec, source in (maps or {}).items():
+            if not isinstance(spec, str):
+                reject("maps", "TestPool", "a dict with names of spec files as keys", spec)
             self._add(spec, get_spec_name(spec), partial(to_script_system, source, get_spec_name(spec)))
         self._loaded: dict[str, ScriptSystem] = {}
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from .._text import pluralize, suggest_name
-from .._validation import validate_integer
+from .._validation import validate_seed
 from ..errors import DatamorphicError, ScriptError, UsageError
 from ..exploration.options import ExploreOptions
 from ..morphisms.case_files import validate_suffix
@@ -217,7 +217,7 @@ class _Validator:
                 raise statement.fail(str(error), number) from error
         arguments = parse_options(function, texts)
         arguments.pop("seeds", None)
-        validate_integer("seed", function, arguments.pop("seed", 0))
+        validate_seed(function, arguments.pop("seed", 0))
         OPTION_CLASSES[function](**arguments)
 
     def check_play(self, statement: Statement, state: _ScriptState) -> tuple[int, _ScriptState]:

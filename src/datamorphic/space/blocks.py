@@ -124,7 +124,7 @@ class Block:
             raise SpaceError(f"The name of {self.noun}s must be a non-empty string. Got {self.name!r}.")
         for side in ("low", "high"):
             value = getattr(self, side)
-            if not is_number(value) or not np.isfinite(value):
+            if not is_number(value) or not np.isfinite(float(value)):
                 raise SpaceError(f"{owner}: {side} must be a finite number. Got {value!r}.")
             object.__setattr__(self, side, float(value))
         if not self.low < self.high:
@@ -135,7 +135,7 @@ class Block:
         object.__setattr__(self, "step", float(step))
         try:
             dtype = np.dtype(self.dtype)
-        except TypeError:
+        except (TypeError, ValueError):
             raise SpaceError(f"{owner}: {self.dtype!r} is not a NumPy dtype.") from None
         if dtype.kind not in "iufb":
             raise SpaceError(f"{owner}: the dtype must be one of numbers. Got {dtype}.")
@@ -205,6 +205,8 @@ class Image(Block):
                 f"Image {self.name!r}: the shape must be (height, width) or (height, width, channels). Got {shape!r}."
             )
         object.__setattr__(self, "shape", sides)
+        if not isinstance(self.channels_first, bool):
+            raise SpaceError(f"Image {self.name!r}: channels_first must be True or False. Got {self.channels_first!r}.")
         if self.channels_first and len(sides) != 3:
             raise SpaceError(f"Image {self.name!r}: channels_first needs a shape with channels. Got {shape!r}.")
         self._validate()
@@ -278,7 +280,7 @@ class Sequence(Block):
     dtype: str = field(default="float64", kw_only=True)
 
     def __post_init__(self) -> None:
-        if not is_number(self.length) or self.length != int(self.length) or self.length < 1:
+        if not is_number(self.length) or not 1 <= self.length < np.inf or self.length % 1:
             raise SpaceError(f"Sequence {self.name!r}: the length must be a whole number above 0. Got {self.length!r}.")
         object.__setattr__(self, "length", int(self.length))
         self._validate()

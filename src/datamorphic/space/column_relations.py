@@ -18,10 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 from .._typing import DataLike
+from .._validation import check_types
 from ..errors import AmbiguousData, SpaceError
 from .constraints import Compare, Constraint, Dependency, LinearEquality, OneHot
 from .dates import read_dates
 from .features import Codes, Mask
+from .frames import to_array
 from .space import Points, Space
 
 if TYPE_CHECKING:
@@ -50,6 +52,7 @@ _NUMBER = re.compile(r"[\d\s_.,x-]*\d$")
 Columns = tuple[int, ...]
 
 
+@check_types
 def find_constraints(data: DataLike, *, target: str | None = None, space: Space | None = None) -> list[Constraint]:
     """Return the relations between columns that all rows of the data keep, as constraints.
 
@@ -95,7 +98,7 @@ def find_constraints(data: DataLike, *, target: str | None = None, space: Space 
                 data, _ = read_dates(data)
                 space = Space.from_frame(data, target=target)
             else:
-                space = Space.from_arrays(np.asarray(data))
+                space = Space.from_arrays(to_array(data))
     return find_point_constraints(space.points(data), exempt=[] if target is None else [target])
 
 

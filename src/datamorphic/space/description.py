@@ -12,7 +12,7 @@ import numpy as np
 
 from .._text import redact, suggest_name
 from .._typing import FilePath
-from .._validation import is_number
+from .._validation import check_types, is_number
 from ..errors import DataError, SpaceError
 from .blocks import BLOCK_CLASSES, Block, block_from_dict, is_array_column
 from .constraints import Combinations, Dependency, OneHot
@@ -48,6 +48,7 @@ EXPECTED_CONSTRAINT = (
 )
 
 
+@check_types
 def read_space(path: FilePath, data: pd.DataFrame | None = None, *, target: str | None = None) -> Space:
     """Read a space from a TOML, YAML or JSON file.
 

@@ -20,7 +20,7 @@ def read_document(path: FilePath, noun: str, example: str) -> dict[str, Any]:
     file = Path(path)
     try:
         text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is not a text file"
         raise DataError(f"The {noun} cannot be read from {str(file)!r}: {reason}.") from None
     ending = file.suffix.lower()

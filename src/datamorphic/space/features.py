@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._text import format_short
-from .._validation import is_number
+from .._validation import is_integer, is_number
 from ..errors import SpaceError
 
 Codes = npt.NDArray[np.float64]
@@ -90,7 +90,7 @@ class _NumericFeature(Feature):
     def _validate_bounds(self, largest: float) -> None:
         for side, open_end in (("low", -math.inf), ("high", math.inf)):
             value = open_end if getattr(self, side) is None else getattr(self, side)
-            if not is_number(value) or value != value:
+            if not (is_integer(value) or is_number(value)) or value != value:
                 raise SpaceError(f"Feature {self.name!r}: {side} must be a number, or None if open. Got {value!r}.")
             if abs(value) > largest and value != open_end:
                 raise SpaceError(

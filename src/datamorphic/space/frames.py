@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
+import numpy.typing as npt
 
 from .._text import pluralize
 from .._typing import DataLike
@@ -54,13 +55,23 @@ def to_frame(names: Sequence[str], data: DataLike) -> pd.DataFrame:
     return frame
 
 
+def to_array(data: object, name: str = "array") -> npt.NDArray[Any]:
+    """Return data as an array, or raise `DataError` if rows have different lengths."""
+    try:
+        return np.asarray(data)
+    except ValueError:
+        raise DataError(f"The rows of the {name} have different lengths. Each case needs all values.") from None
+
+
 def join_target(data: Any, target: Any, space_blocks: Sequence[PlacedBlock] = ()) -> tuple[Any, str | None]:
     """Return data with their labels as a column, and the name of that column.
 
     `target` may be the name of a column, which is returned unchanged, or one label per case. Images become a column of
     arrays; `space_blocks` are the images and sequences of the declared space, if there are any.
     """
-    if target is None or isinstance(target, str) or np.ndim(target) == 0:
+    if isinstance(target, Mapping | Set):
+        raise DataError(f"target must be the name of a column, or one label per case. Got {target!r}.")
+    if target is None or isinstance(target, str) or to_array(target, "target").ndim == 0:
         return data, target
     import pandas as pd
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .._validation import is_number
 from .features import Mask
 
 TRUTH_WORDS = {"True": "1", "true": "1", "False": "0", "false": "0"}
@@ -28,7 +28,7 @@ def to_label_key(label: object) -> str:
         label = label.item()
     if isinstance(label, bool):
         return str(int(label))
-    if isinstance(label, numbers.Real):
+    if is_number(label):
         number = float(label)
         return str(int(number)) if number.is_integer() else str(number)
     text = str(label)

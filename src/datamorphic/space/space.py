@@ -5,7 +5,7 @@ The three classes refer to each other, so they share one module.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,7 +16,15 @@ import numpy.typing as npt
 from .._estimates import refuse_many_rows
 from .._text import pluralize, suggest_name
 from .._typing import DataLike
-from .._validation import to_generator, validate_choice, validate_integer, validate_positive
+from .._validation import (
+    is_list,
+    reject,
+    to_generator,
+    validate_choice,
+    validate_integer,
+    validate_names,
+    validate_positive,
+)
 from ..errors import DataError, SpaceError
 from . import geometry
 from .blocks import (
@@ -33,7 +41,7 @@ from .constraints import Constraint, Dependency, to_constraint
 from .decoding import decode
 from .encoding import encode, encode_floats, find_fault
 from .features import Codes, Feature, Mask
-from .frames import is_single_case, name_texts, restore_form, to_frame
+from .frames import is_single_case, name_texts, restore_form, to_array, to_frame
 from .geometry import Counts
 from .inference import infer_features, validate_frame
 from .sampling import draw
@@ -218,7 +226,7 @@ class Space:
         features: Iterable[Feature | Block],
         *,
         moves: str = "clip",
-        constraints: Iterable[object] = (),
+        constraints: Iterable[object] | str | Constraint | Callable[..., Any] = (),
         invalid: str = "avoid",
         dtypes: Mapping[str, Any] | None = None,
     ) -> None:
@@ -241,14 +249,16 @@ class Space:
         self.invalid = validate_choice("invalid", "Space", invalid, ("avoid", "allow"))
         #: the images and sequences, whose values are some of the features
         self.blocks = find_blocks(self.features)
+        if dtypes is not None and not isinstance(dtypes, Mapping):
+            reject("dtypes", "Space", "a dict of dtypes by feature", dtypes)
         self.dtypes = dict(dtypes or {})
         for placed_block in self.blocks:
             self.dtypes |= dict.fromkeys(placed_block.names, np.dtype(np.float64))
         self.has_nullable = any(feature.nullable for feature in self.features)
-        if isinstance(constraints, str | Constraint) or callable(constraints):
-            constraints = [constraints]
+        if isinstance(constraints, str | Constraint) or callable(constraints) or not is_list(constraints):
+            constraints = [] if constraints is None else [constraints]
         self.constraints: tuple[Constraint, ...] = tuple(
-            to_constraint(constraint, self.names) for constraint in constraints or ()
+            to_constraint(constraint, self.names) for constraint in constraints
         )
         for constraint in self.constraints:
             constraint.check(self)
@@ -320,7 +330,14 @@ class Space:
             frame = frame.drop(columns=[target])
             if not len(frame.columns):
                 raise DataError(f"The frame has no column but the target {target!r}. Add the columns of the features.")
-        features = infer_features(frame, kinds or {}, steps or {}, bounds or {}, orders or {}, target)
+        features = infer_features(
+            frame,
+            {} if kinds is None else kinds,
+            {} if steps is None else steps,
+            {} if bounds is None else bounds,
+            {} if orders is None else orders,
+            target,
+        )
         dtypes = {name: frame[name].dtype for name in frame.columns if not is_array_column(frame[name])}
         return cls(features, moves=moves, constraints=constraints, invalid=invalid, dtypes=dtypes)
 
@@ -332,15 +349,17 @@ class Space:
         """
         import pandas as pd
 
-        try:
-            matrix = np.asarray(array)
-        except ValueError:
-            raise DataError("The rows of the array have different lengths. Each case needs all values.") from None
+        matrix = to_array(array)
         if matrix.ndim != 2:
             raise DataError(
                 f"Expected a matrix with one row per case. Got an array of shape {matrix.shape}; use X.reshape(-1, 1)."
             )
+        validate_names("Space.from_arrays", hints, cls.from_frame)
+        if names is not None and not is_list(names):
+            reject("names", "Space.from_arrays", "a list of texts", names)
         columns = list(names) if names is not None else [f"x{j}" for j in range(matrix.shape[1])]
+        if not all(isinstance(name, Hashable) for name in columns):
+            reject("names", "Space.from_arrays", "a list of texts", names)
         if len(columns) != matrix.shape[1]:
             raise DataError(f"There are {len(columns)} names for {pluralize(matrix.shape[1], 'column')}.")
         return cls.from_frame(pd.DataFrame(matrix, columns=columns).infer_objects(), **hints)

@@ -107,13 +107,13 @@ class Text(Feature):
         object.__setattr__(self, "synonyms", _read_synonyms(self.name, self.synonyms))
         if isinstance(self.examples, str) or not isinstance(self.examples, Iterable):
             raise SpaceError(f"Feature {self.name!r}: examples must be a list of texts. Got {self.examples!r}.")
-        texts = tuple(dict.fromkeys(self.examples))[:MAX_EXAMPLES]
+        texts = tuple(self.examples)
         if wrong_values := [text for text in texts if not isinstance(text, str)]:
             raise SpaceError(
                 f"Feature {self.name!r}: examples must be texts. Got {format_short(wrong_values[0])!r} of type "
                 f"{type(wrong_values[0]).__name__}."
             )
-        object.__setattr__(self, "examples", texts)
+        object.__setattr__(self, "examples", tuple(dict.fromkeys(texts))[:MAX_EXAMPLES])
 
     def _comparison_key(self) -> tuple[object, ...]:
         return (self.name, self.nullable, tuple(self.synonyms.items()))  # examples are not part of the domain

@@ -13,7 +13,7 @@ import numpy as np
 
 from .._text import pluralize, suggest_name
 from .._typing import EngineLike
-from .._validation import validate_choice, validate_integer
+from .._validation import validate_choice, validate_seed
 from ..errors import ArgumentError, UsageError
 from ..reporting.export import Exportable, FilePath
 from ..runs.engines import make_engine
@@ -429,7 +429,7 @@ def study(
 
 def make_workbench(scale: str, seed: int) -> Workbench:
     """Return an empty workbench for a scale by name."""
-    return Workbench(SCALES[validate_choice("scale", "study", scale, SCALES)], validate_integer("seed", "study", seed))
+    return Workbench(SCALES[validate_choice("scale", "study", scale, SCALES)], validate_seed("study", seed))
 
 
 def plan_study(name: str, entry: StudyEntry, bench: Workbench) -> None:

@@ -23,7 +23,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._text import redact, suggest_name
-from .._validation import import_optional, is_number, reject, validate_integer, validate_positive
+from .._validation import (
+    check_types,
+    import_optional,
+    is_number,
+    reject,
+    validate_integer,
+    validate_positive,
+    validate_seed,
+    validate_timeout,
+)
 from .._version import __version__
 from ..errors import ArgumentError, BadAnswer, DatamorphicError, ModelError, SystemFailed, SystemHung, SystemRaised
 from ..space.outputs import Outputs
@@ -94,6 +103,7 @@ class _Failure:
         return isinstance(self.error, ServerUnreachable)
 
 
+@check_types
 class HttpService(ResourceSystem):
     """A service over HTTP: one request per case, the answer from its JSON.
 
@@ -188,7 +198,7 @@ class HttpService(ResourceSystem):
         method = method.upper() if isinstance(method, str) else method
         self.template = RequestTemplate(url=url, method=method, params=params, headers=headers, json=json, body=body)
         self.path = None if answer is None else JsonPath(answer)
-        self.timeout = validate_positive("timeout", "HttpService", timeout)
+        self.timeout = validate_timeout("HttpService", timeout)
         self.retries = validate_integer("retries", "HttpService", retries, 0, MAX_RETRIES)
         if not is_number(backoff) or not 0 <= backoff <= MAX_WAIT_SECONDS:
             reject("backoff", "HttpService", f"a number of seconds from 0 to {MAX_WAIT_SECONDS:g}", backoff)
@@ -202,7 +212,7 @@ class HttpService(ResourceSystem):
         self.labels = None if labels is None else tuple(labels)
         self.space = space
         self.name = name or self.template.address
-        self.seed = validate_integer("seed", "HttpService", seed)
+        self.seed = validate_seed("HttpService", seed)
         self.hint = f"Check that the service at {self.template.address} runs and that it accepts such a request."
         self._create_resources()
 

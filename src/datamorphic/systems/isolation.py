@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from .._text import pluralize
-from .._validation import validate_positive
+from .._validation import validate_timeout
 from ..errors import DatamorphicError, ModelError, SystemDied, SystemHung, SystemRaised, format_error_line
 from ..space.outputs import Outputs
 from ..space.points import Batch
@@ -30,7 +30,7 @@ class IsolatedSystem(RemoteSystem):
         self._ended = False
         self._starting: Any = None  # the future of the start, until the child is ready
         super().__init__(inner)
-        self.timeout = None if timeout is None else validate_positive("timeout", "wrap", timeout)
+        self.timeout = None if timeout is None else validate_timeout("wrap", timeout)
         self.far = timeout is None  # batches sent together cannot be timed one by one
 
     def answers(self, batches: Sequence[Batch], scores: ScoreRequest) -> list[AnswerOrError]:

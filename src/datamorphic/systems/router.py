@@ -19,7 +19,14 @@ from typing import TYPE_CHECKING, Any
 
 from .._estimates import refuse_many_rows
 from .._text import suggest_name
-from .._validation import import_optional, to_generator, validate_choice, validate_integer, validate_positive
+from .._validation import (
+    check_types,
+    import_optional,
+    to_generator,
+    validate_choice,
+    validate_integer,
+    validate_positive,
+)
 from ..errors import DatamorphicError, ModelError, SystemRaised
 from ..space.outputs import Outputs
 from ..space.points import Batch
@@ -42,6 +49,7 @@ DEGREES_PER_SHAPE_UNIT = 1e-6
 _COORDINATES = re.compile(r"\s*(-?\d{1,3}(?:\.\d+)?)\s*[,;]\s*(-?\d{1,3}(?:\.\d+)?)\s*")
 
 
+@check_types
 class ValhallaRouter(ResourceSystem):
     """Routes on a map: length, time and course of the way from a start to a goal.
 

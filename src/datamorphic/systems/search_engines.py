@@ -21,7 +21,7 @@ import numpy as np
 
 from .._text import format_short, suggest_name
 from .._typing import DataLike
-from .._validation import import_optional, reject, validate_choice, validate_integer
+from .._validation import check_types, import_optional, reject, validate_choice, validate_integer
 from ..errors import DataError, ModelError, SystemRaised
 from ..space.inference import validate_frame
 from ..space.outputs import Outputs
@@ -285,6 +285,7 @@ class SearchEngine(ResourceSystem):
 # -- SQLite ------------------------------------------------------------------------------------------------------------
 
 
+@check_types
 class SqliteSearch(SearchEngine):
     """A search over documents on FTS5, the full-text search of SQLite, which comes with Python.
 
@@ -402,6 +403,7 @@ def _write_statement(weights: str, sort: str, filtered: bool) -> str:
 # -- tantivy -----------------------------------------------------------------------------------------------------------
 
 
+@check_types
 class TantivySearch(SearchEngine):
     """A search over documents on tantivy, a search engine written in Rust.
 

@@ -24,7 +24,7 @@ from typing import IO, Any
 import numpy as np
 
 from .._text import suggest_name
-from .._validation import reject, validate_integer
+from .._validation import check_types, reject, validate_integer, validate_timeout
 from ..errors import ArgumentError, ModelError
 from ..space.outputs import Outputs, Status
 from ..space.points import Batch
@@ -258,6 +258,7 @@ class _PipeSet:
             stop_pipes(self.by_direction, self.owner)
 
 
+@check_types
 class ApertiumTranslator(ResourceSystem):
     """Apertium, a rule-based machine translation system, as a system under test.
 
@@ -314,9 +315,8 @@ class ApertiumTranslator(ResourceSystem):
             reject("pair", owner, "a translation direction, as in 'eng-spa'", pair)
         if not isinstance(column, str) or not column:
             reject("column", owner, "the name of the column with the text", column)
-        if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < float("inf"):
-            reject("timeout", owner, "a positive number of seconds", timeout)
-        self.pair, self.column, self.mark_unknown, self.timeout = pair, column, bool(mark_unknown), float(timeout)
+        self.timeout = validate_timeout(owner, timeout)
+        self.pair, self.column, self.mark_unknown = pair, column, bool(mark_unknown)
         self.max_characters = validate_integer("max_characters", owner, max_characters, 1)
         self.name = f"Apertium {pair}"
         self._create_resources()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any, cast
 
 from .._typing import DataLike, ModelLike, SupportsPredict
-from .._validation import reject
+from .._validation import check_types, reject
 from ..errors import ArgumentError, ModelError
 from .base import Executor, Function
 from .coerce import Labels
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ..space.space import Space
 
 
+@check_types
 def wrap(
     model: ModelLike,
     *,
@@ -138,7 +139,9 @@ def to_classes(classes: Iterable[Any] | None, owner: str = "wrap") -> Labels | N
         return None
     if isinstance(classes, str) or not isinstance(classes, Iterable):
         reject("classes", owner, 'a sequence of labels, as in ["no", "yes"]', classes)
-    names = tuple(name.item() if hasattr(name, "item") else name for name in classes)
+    names = tuple(name.item() if getattr(name, "ndim", 1) == 0 else name for name in classes)
+    if not all(isinstance(name, Hashable) for name in names):
+        reject("classes", owner, 'a sequence of labels, as in ["no", "yes"]', classes)
     if len(names) < 2 or len(set(names)) < len(names):
         reject("classes", owner, "at least two different labels", names)
     return names

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._text import format_percent
 from .._typing import DataLike, FilePath, ModelLike
-from .._validation import is_number, reject, validate_integer
+from .._validation import check_types, is_number, reject, validate_integer, validate_names, validate_seed
 from ..errors import DatamorphicError
 from ..morphisms.subject import build_subject, find_system_name
 from ..relations.learner.base import LearnerRelation
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..runs.store import Store
 
 
+@check_types
 def assert_holds(
     model: ModelLike,
     data: DataLike | None = None,
@@ -101,7 +102,7 @@ def assert_holds(
         settings, relations = get_settings(), resolve_relations(relation, "relation", "assert_holds")
         if not is_number(tolerated) or not 0 <= tolerated < 1:
             reject("tolerated", "assert_holds", "a share from 0 to below 1", tolerated)
-        start_seed = settings.seed if seed is None else validate_integer("seed", "assert_holds", seed)
+        start_seed = settings.seed if seed is None else validate_seed("assert_holds", seed)
         case_count = settings.cases if cases is None else validate_integer("cases", "assert_holds", cases, 1)
         memory = Memory(settings, store, find_system_name(model, name))
         subject_options: dict[str, Any] = {"trust": trust, "scalar": scalar, "name": name, "timeout": timeout}
@@ -134,6 +135,7 @@ def assert_holds(
     raise_if_violated(outcomes, settings, start_seed if seed is None else None, tolerated, f"seed={start_seed}")
 
 
+@check_types
 def assert_covers(
     tree: ModelLike,
     data: DataLike,
@@ -179,6 +181,7 @@ def assert_covers(
     try:
         if not is_number(at_least) or not 0 < at_least <= 1:
             reject("at_least", "assert_covers", "a share above 0 and at most 1", at_least)
+        validate_names("assert_covers", options, cover)
         coverage = cover(tree, data, target=target, space=space, criterion=criterion, **options)
     except DatamorphicError as error:
         reraise(error)

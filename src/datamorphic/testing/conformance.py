@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from .._validation import check_types, reject, validate_integer
 from ..errors import ArgumentError
 from ..hunting.generator_base import Generator, GroupBatch
 from ..hunting.selector_base import Picks, Selector
@@ -28,6 +29,7 @@ from ..space.points import Points, RowSelection
 from ..systems.base import Executor
 
 
+@check_types
 def check_executor(executor: Executor, points: Points) -> None:
     """Assert that an executor satisfies its contract on points that it can answer.
 
@@ -66,6 +68,7 @@ def check_executor(executor: Executor, points: Points) -> None:
             assert scored.scores.shape[1] == len(executor.labels)
 
 
+@check_types
 def check_selector(
     make: Callable[..., Selector], relations: Sequence[FunctionRelation], *, opens: bool = True, groups: int = 60
 ) -> None:
@@ -76,6 +79,7 @@ def check_selector(
     again, and `groups` is the number of pairs per call.
     """
     relation_count = len(relations)
+    validate_integer("groups", "check_selector", groups, relation_count + 9)
     selector = make(relations, seed=1)
     box = selector.relations[0].domain[0]
     whole = selector.propose(groups)
@@ -139,6 +143,7 @@ def _assert_same(batch: Picks | GroupBatch, other_batch: Picks | GroupBatch, mes
         np.testing.assert_array_equal(values, getattr(other_batch, name), err_msg=message)
 
 
+@check_types
 def check_generator(
     make: Callable[[int], Generator], relation: FunctionRelation | Box | Any, *, groups: int = 200
 ) -> None:
@@ -148,7 +153,10 @@ def check_generator(
     for any sizes of proposals, and another seed other groups. Sources must be in the domain, with the follow-ups that belong
     to them. Feedback and groups that were executed earlier must be accepted.
     """
+    validate_integer("groups", "check_generator", groups, 1)
     generator = make(0)
+    if not isinstance(generator, Generator):
+        reject("make", "check_generator", "a function of a seed that returns a Generator", make)
     target = relation if isinstance(relation, FunctionRelation) else Box.of(relation, generator.name)
     domain = list(target.domain) if isinstance(target, FunctionRelation) else [target]
     width = sum(box.dimension for box in domain)

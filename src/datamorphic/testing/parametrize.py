@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._text import suggest_name
 from .._typing import SupportsFit
-from .._validation import reject
+from .._validation import check_types, is_list, reject
 from ..errors import ArgumentError, DatamorphicError, MissingExtra
 from ..morphisms.subject import find_system_name
 from ..relations.clusterer.relations import CLUSTER_RELATIONS
@@ -83,6 +83,7 @@ class RelationAssertion:
             raise_if_violated([outcome], settings, start_seed if seed is None else None, 0.0, f"seed={start_seed}")
 
 
+@check_types
 def parametrize_with_relations(
     learners: SupportsFit | Iterable[SupportsFit],
     relations: RelationChoice = "auto",
@@ -175,7 +176,7 @@ def _select_relations(request: RelationChoice, learner: SupportsFit) -> tuple[li
     if isinstance(request, str) and request == "auto":
         relations: Mapping[str, LearnerRelation] = CLUSTER_RELATIONS if is_clusterer(learner) else LEARNER_RELATIONS
         return list(relations.values()), False
-    items = request if isinstance(request, str | LearnerRelation | type) else list(request)
+    items: Any = list(request) if is_list(request) else request
     return resolve_learner_relations(items, "relations", "parametrize_with_relations", "'auto', "), True
 
 
@@ -183,7 +184,8 @@ def _read_reasons(
     expected_failures: Reasons | None, learner: SupportsFit, relations: list[LearnerRelation]
 ) -> Mapping[str, str]:
     """Return which relations the user expects this learner to violate, and why."""
-    reasons: Any = expected_failures(learner) if callable(expected_failures) else expected_failures or {}
+    reasons: Any = expected_failures(learner) if inspect.isroutine(expected_failures) else expected_failures
+    reasons = {} if reasons is None else reasons
     if not isinstance(reasons, Mapping):
         reject("expected_failures", "parametrize_with_relations", "a mapping of names to reasons", reasons)
     known_names = {*LEARNER_RELATIONS, *CLUSTER_RELATIONS, *(relation.name for relation in relations)}

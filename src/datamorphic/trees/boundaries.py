@@ -40,7 +40,7 @@ class Limit:
 def validate_offset(offset: object, owner: str, *, beyond: bool = True) -> None:
     """Raise `ArgumentError` if `offset` is not a valid distance from a limit."""
     choices = (STEP, UNIT, BEYOND) if beyond else (STEP, UNIT)
-    if offset not in choices and not (is_number(offset) and 0 < float(offset) < math.inf):
+    if not (isinstance(offset, str) and offset in choices) and not (is_number(offset) and 0 < float(offset) < math.inf):
         listed = ", ".join(map(repr, choices))
         reject("offset", owner, f"{listed}, or a positive share of the spacing of a column's values", offset)
 

@@ -66,7 +66,8 @@ def generate_mutants(tree: Tree, per_node: PerNode = NEIGHBOURS) -> Mutants:
 def validate_per_node(per_node: object, owner: str) -> None:
     """Raise `ArgumentError` if `per_node` is invalid."""
     is_count = isinstance(per_node, int) and not isinstance(per_node, bool) and per_node >= 0
-    if per_node is not None and per_node != NEIGHBOURS and not is_count:
+    is_name = isinstance(per_node, str) and per_node == NEIGHBOURS
+    if per_node is not None and not is_name and not is_count:
         reject("per_node", owner, f"{NEIGHBOURS!r}, a number of constants, or None for all", per_node)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import DataLike, ModelLike
+from .._validation import check_types
 from ..errors import ModelError
 from ..systems.boosters import LIBRARY_BY_SUFFIX, load_booster
 from .forest import Forest
@@ -20,6 +21,7 @@ from .tree import Tree
 READER_MODULES = {"xgboost": "readers.xgboost", "lightgbm": "readers.lightgbm", "catboost": "readers.catboost"}
 
 
+@check_types
 def forest_of(model: ModelLike, data: DataLike | None = None) -> Forest:
     """Read the trees of a fitted model.
 

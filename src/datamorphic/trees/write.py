@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 
 from .._typing import ModelLike
+from .._validation import check_types
 from .forest import Forest
 from .pmml.writing import write_forest
 from .read import forest_of
 
 
+@check_types
 def write_pmml(model: ModelLike | Forest, path: str | os.PathLike[str]) -> None:
     """Write the trees of a model to a PMML 4.4 file.
 

@@ -246,7 +246,7 @@ def test_promises_without_a_direction_are_refused(loans, tmp_path):
         ({"outcome": "lost"}, "No loan has the outcome 'lost'"),
         ({"columns": {"credit_score": "fico"}}, "The data have no column 'fico'"),
         ({"columns": {"score": "fico"}}, "which no relation changes"),
-        ({"columns": ["fico"]}, "a mapping"),
+        ({"columns": ["fico"]}, "must be a dict"),
         ({"relations": "credit.HMR9"}, "There is no relation 'credit.HMR9'"),
         ({"relations": []}, "relations about changes"),
         ({"relations": [3]}, "relations about changes"),

@@ -201,7 +201,7 @@ def test_promises_name_protected_columns_and_the_outcome(people, tmp_path):
         ({"protected": ["gender"], "target": "gender"}, "is the target"),
         ({"protected": ["gender"], "outcome": "maybe"}, "no class 'maybe'"),
         ({"protected": ["gender"], "cutoff": 0.5}, "no probabilities"),
-        ({"protected": ["gender"], "cutoff": "high"}, "must be a number"),
+        ({"protected": ["gender"], "cutoff": "high"}, "must be a finite number"),
         ({"protected": ["gender"], "combinations": 4}, "combinations"),
         ({"protected": ["gender"], "threshold": 1}, "a share from 0 to below 1"),
         ({"protected": ["gender"], "rows": 10}, "rows"),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..._text import suggest_name
+from ..._validation import check_types
 from ...errors import DataError
 from ...relations.credit import CREDIT_RANGES, CREDIT_SENTINELS
 
@@ -83,6 +84,7 @@ ATTRIBUTES = (
 ATTRIBUTE_NAMES = tuple(attribute.name for attribute in ATTRIBUTES)
 
 
+@check_types
 def replace_sentinels(loans: pd.DataFrame) -> pd.DataFrame:
     """Return a loan book with missing values where a value means "unavailable".
 

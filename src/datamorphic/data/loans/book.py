@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._estimates import refuse_many_rows
-from ..._validation import validate_integer
+from ..._validation import check_types, validate_integer, validate_seed
 from .attributes import ATTRIBUTES, DEFAULT_LABEL, OUTCOME_COLUMN, PAID_LABEL
 from .true_risk import MARKET_RATES, default_probability, validate_vintage
 
@@ -35,6 +35,7 @@ CONFORMING_LIMITS = {2016: 417_000, 2018: 453_000}
 HIGH_COST_LIMITS = {2016: 625_000, 2018: 679_000}
 
 
+@check_types
 def make_loan_book(n: int = 10_000, *, vintage: int = 2016, seed: int = 0) -> pd.DataFrame:
     """Return a synthetic book of mortgages whose true probabilities of default are known.
 
@@ -68,7 +69,7 @@ def make_loan_book(n: int = 10_000, *, vintage: int = 2016, seed: int = 0) -> pd
 
     refuse_many_rows("make_loan_book", "n", validate_integer("n", "make_loan_book", n, 1), 16)
     validate_vintage(vintage, "make_loan_book")
-    validate_integer("seed", "make_loan_book", seed)
+    validate_seed("make_loan_book", seed)
     rng = np.random.default_rng([seed, vintage])
     purpose = _draw(rng, n, {"P": 0.50, "C": 0.21, "N": 0.29})
     occupancy = _draw(rng, n, {"P": 0.87, "I": 0.09, "S": 0.04})

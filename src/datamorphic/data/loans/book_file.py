@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._text import pluralize, suggest_name
 from ..._typing import FilePath
-from ..._validation import validate_choice
+from ..._validation import check_types, validate_choice
 from ...errors import DataError
 from ...relations.credit import CREDIT_RANGES
 from .attributes import ATTRIBUTES, OUTCOME_COLUMN
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+@check_types
 def read_loan_book(path: FilePath, *, invalid: str = "raise") -> pd.DataFrame:
     """Read a loan book from a CSV file with the columns of `make_loan_book`.
 

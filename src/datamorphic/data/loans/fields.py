@@ -148,7 +148,7 @@ def handle_faults(file: FieldFile, faults: list[FieldFault], invalid: str) -> Ma
         f"{file.name}: {pluralize(int((~keep).sum()), 'line')} left out. {examples}"
         f"{f'; and {more} more' if more > 0 else ''}.",
         IncompleteData,
-        stacklevel=3,
+        stacklevel=4,
     )
     return keep
 

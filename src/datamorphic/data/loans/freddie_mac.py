@@ -17,7 +17,7 @@ import numpy as np
 
 from ..._text import pluralize, suggest_name
 from ..._typing import FilePath
-from ..._validation import validate_choice
+from ..._validation import check_types, validate_choice
 from ...errors import DataError, IncompleteData
 from .attributes import ATTRIBUTES, DEFAULT_LABEL, OUTCOME_COLUMN, PAID_LABEL
 from .fields import FieldFile, Mask, convert_attributes, find_faults, handle_faults, matches_pattern, read_lines
@@ -72,6 +72,7 @@ REO_STATUS, REO_DISPOSITION = "RA", "09"
 CLOSED_CODES = ("01", "02", "03", "09", "15", "16", "96")
 
 
+@check_types
 def read_freddie_mac(
     origination: FilePath, performance: FilePath | None = None, *, invalid: str = "raise"
 ) -> pd.DataFrame:
@@ -249,6 +250,6 @@ def _read_defaults(path: Path, numbers: pd.Series[Any], invalid: str) -> tuple[M
             f"{path.name}: {pluralize(unfinished, 'loan')} not closed and observed for less than {OBSERVED_MONTHS} months. "
             f"They count as {PAID_LABEL!r}, though they may still default.",
             IncompleteData,
-            stacklevel=3,
+            stacklevel=4,
         )
     return defaulted, observed

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ..._validation import reject
+from ..._validation import check_types, reject
 from .attributes import ATTRIBUTES, validate_columns
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ STATE_LOG_ODDS = {
 }
 
 
+@check_types
 def default_probability(loans: pd.DataFrame, *, vintage: int = 2016) -> Floats:
     """Return the true probability that each loan of the synthetic book defaults within three years.
 
@@ -77,7 +78,7 @@ def default_probability(loans: pd.DataFrame, *, vintage: int = 2016) -> Floats:
 
 def validate_vintage(vintage: object, function: str) -> None:
     """Raise `ArgumentError` unless a vintage is one of the known years."""
-    if vintage not in VINTAGES:
+    if not isinstance(vintage, int) or vintage not in VINTAGES:
         reject("vintage", function, " or ".join(map(str, VINTAGES)), vintage)
 
 

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from ..._estimates import refuse_many_rows
 from ..._text import pluralize, suggest_name
 from ..._typing import DataLike, EngineLike, FilePath, LearnerLike, ModelLike, SupportsFit
+from ..._validation import check_types
 from ...errors import ArgumentError, ModelError
 from ...morphisms.subject import build_subject
 from ...runs.driver import CallCounter
@@ -57,6 +58,7 @@ CLUSTER_STRICTNESS = ("class_exact", "expected_failure")  # how relations of clu
 MAX_SHRUNK_RELATIONS = 6  # relations with a smallest violation in the report; hypotheses half as many
 
 
+@check_types
 def check(
     learner: LearnerLike | ModelLike,
     data: DataLike | str | None = RANDOM_DATA,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..._typing import EngineLike, SupportsFit
-from ..._validation import reject, validate_choice, validate_integer, validate_positive
+from ..._validation import reject, validate_choice, validate_integer, validate_seed, validate_timeout
 from ...runs.flow import Budget
 from ...space.options import SpaceOptions
 from ...space.space import Space
@@ -48,9 +48,9 @@ class CheckOptions:
         validate_integer("rows", "check", self.rows, 1)
         validate_choice("ties", "check", self.ties, ("aside", "count"))
         if self.timeout is not None:
-            validate_positive("timeout", "check", self.timeout)
+            validate_timeout("check", self.timeout)
         if self.seed is not None:
-            validate_integer("seed", "check", self.seed)
+            validate_seed("check", self.seed)
         if self.like is not None:
             validate_like("check", self.like)
         for argument in ("strictness", "expected_failures"):

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._text import suggest_name
-from ..._validation import reject, validate_choice
+from ..._validation import check_types, reject, validate_choice
 from ...errors import ArgumentError, TestSystemError
 from ...runs.flow import Flow, Query
 from ...space.outputs import Outputs
@@ -366,6 +366,7 @@ def validate_frames(frames: Any, rows: int, owner: str) -> list[Any]:
     return frames
 
 
+@check_types
 class PatternRelation(Relation):
     """A relation made of an input pattern and an output pattern, by ``input >> output``.
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..._typing import DataLike, FilePath, ModelLike
-from ..._validation import reject, validate_integer
+from ..._validation import check_types, reject, validate_seed
 from ...errors import ArgumentError
 from ...relations.change import STRONG_THRESHOLD, ChangeRelation
 from ...runs.flow import Budget
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+@check_types
 def credit(
     model: ModelLike | Mapping[str, ModelLike] | None = None,
     data: DataLike | None = None,
@@ -136,7 +137,7 @@ def credit(
         later=later,
         budget=budget,
     )
-    seed = validate_integer("seed", options.OWNER, seed)
+    seed = validate_seed(options.OWNER, seed)
     models = None if model is None else _read_models(model)
     if models is not None and data is None:
         raise ArgumentError("A model is judged on loans that it was not trained on. Give them: data=...")

@@ -401,12 +401,14 @@ def resolve_ladder(ladder: object, constraints: bool, owner: str = "credit") -> 
     for name in names:
         if isinstance(name, ModelFamily):
             families.append(name)
+        elif not isinstance(name, str):
+            reject("ladder", owner, "'short', 'published', or names of families of models", ladder)
         elif name == "short":
             families += [FAMILIES[key] for key in SHORT_LADDER]
         elif name == "published":
             families += PUBLISHED_LADDER
         elif name in FAMILIES:
-            families.append(FAMILIES[str(name)])
+            families.append(FAMILIES[name])
         else:
             raise ArgumentError(
                 f"There is no family of models {name!r}. {suggest_name(name, ['short', 'published', *FAMILIES])}"

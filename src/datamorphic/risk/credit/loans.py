@@ -105,7 +105,7 @@ def find_outcome(labels: Sequence[Any], outcome: object) -> Any:
     """Return the label that means default."""
     for guess in DEFAULT_OUTCOMES if outcome is None else (outcome,):
         for label in labels:
-            if label == guess or to_label_key(label) == to_label_key(guess):
+            if to_label_key(label) == to_label_key(guess):
                 return label
     examples = ", ".join(map(repr, labels[:6]))
     if outcome is not None:

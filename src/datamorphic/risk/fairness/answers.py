@@ -189,7 +189,7 @@ class AnswerReader:
 def _find_outcome(labels: Sequence[Any], outcome: object) -> Any:
     """Return the class that is counted: the one that the user named, or the second of two."""
     if outcome is not None:
-        matches = [label for label in labels if label == outcome or to_label_key(label) == to_label_key(outcome)]
+        matches = [label for label in labels if to_label_key(label) == to_label_key(outcome)]
         if not matches:
             raise ArgumentError(f"The model has no class {outcome!r}. {suggest_name(outcome, labels)}")
         return matches[0]

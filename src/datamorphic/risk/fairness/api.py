@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..._typing import DataLike, FilePath, ModelLike
+from ..._validation import check_types
 from ...relations.promises import Promises
 from ...space.options import SpaceOptions
 from ...space.space import Space
@@ -14,6 +15,7 @@ from .result import FairnessReport
 from .runner import run_fairness
 
 
+@check_types
 def fairness(
     model: ModelLike,
     data: DataLike,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..._typing import DataLike, EngineLike, FilePath, ModelLike
+from ..._validation import check_types
 from ...errors import ArgumentError
 from ...morphisms.call_listeners import notify_listeners
 from ...morphisms.cases import TestSet
@@ -25,15 +26,16 @@ if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
     from ...runs.store import Store
 
 
+@check_types
 @notify_listeners
 def combine(
     test_system: ModelLike | DataLike,
     strategy: str = "firstOrderMutantComplete",
     *,
     seeds: DataLike | TestSet | int | None = None,
-    datamorphisms: Sequence[str] | None = None,
+    datamorphisms: Sequence[str] | str | None = None,
     order: int | None = None,
-    filters: Sequence[str] | None = None,
+    filters: Sequence[str] | str | None = None,
     limit: int = 100_000,
     budget: int | None = None,
     seed: int = 0,
@@ -150,7 +152,7 @@ def estimate_size(
     strategy: str = "firstOrderMutantComplete",
     *,
     seeds: DataLike | TestSet | int | None = None,
-    datamorphisms: Sequence[str] | None = None,
+    datamorphisms: Sequence[str] | str | None = None,
     order: int | None = None,
     seed: int = 0,
 ) -> int:

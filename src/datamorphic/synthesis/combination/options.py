@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..._validation import reject, validate_integer, validate_positive
+from ..._validation import reject, validate_integer, validate_seed, validate_timeout
 from .chains import RULES, ChainRule, parse_strategy
 
 MAX_LIMIT = 1_000_000_000  # cases; far above what fits into memory
@@ -19,9 +19,9 @@ class CombineOptions:
     OWNER: ClassVar[str] = "combine"
 
     strategy: str = "firstOrderMutantComplete"
-    datamorphisms: Sequence[str] | None = None
+    datamorphisms: Sequence[str] | str | None = None
     order: int | None = None
-    filters: Sequence[str] | None = None
+    filters: Sequence[str] | str | None = None
     limit: int = 100_000
     budget: int | None = None
     seed: int = 0
@@ -36,9 +36,9 @@ class CombineOptions:
         validate_integer("limit", self.OWNER, self.limit, 1, MAX_LIMIT)
         if self.budget is not None:
             validate_integer("budget", self.OWNER, self.budget, 1, MAX_LIMIT)
-        validate_integer("seed", self.OWNER, self.seed)
+        validate_seed(self.OWNER, self.seed)
         if self.timeout is not None:
-            validate_positive("timeout", self.OWNER, self.timeout)
+            validate_timeout(self.OWNER, self.timeout)
 
     def make_rule(self, weights: Sequence[int]) -> ChainRule:
         """Return the chains of the strategy; `weights` are the numbers of ways to apply each datamorphism."""

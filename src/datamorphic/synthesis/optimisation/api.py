@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..._typing import DataLike, EngineLike, FilePath, ModelLike, SeedLike
-from ..._validation import to_generator
+from ..._validation import check_types, to_generator
 from ...errors import ArgumentError
 from ...morphisms.call_listeners import notify_listeners
 from ...morphisms.cases import TestSet
@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
     from ...runs.store import Store
 
 
+@check_types
 @notify_listeners
 def optimise(
     test_system: ModelLike,
@@ -38,8 +39,8 @@ def optimise(
     remove_ratio: float | None = None,
     change_rate: float = 0.001,
     patience: int = 10,
-    datamorphisms: Sequence[str] | None = None,
-    filters: Sequence[str] | None = None,
+    datamorphisms: Sequence[str] | str | None = None,
+    filters: Sequence[str] | str | None = None,
     tree: ModelLike | None = None,
     tolerance: float | None = None,
     target: str | None = None,

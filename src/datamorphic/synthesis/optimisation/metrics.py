@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._validation import is_number
-from ...errors import DataError, TestSystemError
+from ...errors import DataError, DatamorphicError, TestSystemError, format_error_line
 from ...morphisms.cases import TestSet
 from ...morphisms.morphism import Morphism
 from ...space.features import Mask
@@ -130,7 +130,12 @@ class FunctionMetric(OpaqueMetric):
 
     def measure(self, tests: TestSet) -> float:
         """Return what the function returns."""
-        value = self._function(tests)
+        try:
+            value = self._function(tests)
+        except DatamorphicError:
+            raise
+        except Exception as error:
+            raise TestSystemError(f"The metric {self.name} failed: {format_error_line(error)}") from error
         if not is_number(value):
             raise TestSystemError(f"The metric {self.name} must return a number. It returned {type(value).__name__}.")
         return float(value)

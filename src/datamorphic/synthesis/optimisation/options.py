@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
 from ..._typing import ModelLike
-from ..._validation import is_number, reject, validate_integer, validate_positive
+from ..._validation import is_number, reject, validate_integer, validate_timeout
 from ...errors import ArgumentError
 from ...morphisms.cases import TestSet
 from ...runs.flow import Budget
@@ -30,8 +30,8 @@ class OptimiseOptions:
     remove_ratio: float | None = None
     change_rate: float = 0.001
     patience: int = 10
-    datamorphisms: Sequence[str] | None = None
-    filters: Sequence[str] | None = None
+    datamorphisms: Sequence[str] | str | None = None
+    filters: Sequence[str] | str | None = None
     tree: ModelLike | None = None
     tolerance: float | None = None
     timeout: float | None = None
@@ -51,13 +51,16 @@ class OptimiseOptions:
             reject("change_rate", self.OWNER, "a share from 0 to below 1", self.change_rate)
         for name in ("datamorphisms", "filters"):
             value = getattr(self, name)
-            object.__setattr__(self, name, [value] if isinstance(value, str) else value and list(value))
+            names = [value] if isinstance(value, str) else None if value is None else list(value)
+            if not all(isinstance(item, str) for item in names or ()):
+                reject(name, self.OWNER, "a list of names", value)
+            object.__setattr__(self, name, names)
         if self.filters and strategy is not FilterStrategy:
             raise ArgumentError(
                 f"Filters are applied by GAOptimizeFilter, not by {strategy.name}. Leave filters out, or use that strategy."
             )
         if self.timeout is not None:
-            validate_positive("timeout", self.OWNER, self.timeout)
+            validate_timeout(self.OWNER, self.timeout)
         if self.batch is not None:
             validate_integer("batch", self.OWNER, self.batch, 1)
         object.__setattr__(self, "budget", Budget.parse(self.budget))

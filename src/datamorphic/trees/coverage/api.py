@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._text import format_short
 from ..._typing import DataLike, ModelLike
+from ..._validation import check_types
 from ...errors import ArgumentError, DataError, ModelError
 from ...space.options import SpaceOptions
 from ...space.space import Space
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+@check_types
 def cover(
     model: ModelLike,
     data: DataLike,
@@ -121,6 +123,7 @@ def cover(
     )
 
 
+@check_types
 def select(
     model: ModelLike,
     data: DataLike,

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 from xml.etree.ElementTree import Element
 
+from ..._validation import check_types
 from ...errors import ModelError
 from ..forest import Forest, Joining
 from ..readers._build import describe_meanings
@@ -27,6 +28,7 @@ from .joining import NO_RESCALING, Member, read_joining
 from .nodes import PmmlColumns, TreeModelReader, read_array
 
 
+@check_types
 def read_pmml(path: str | os.PathLike[str]) -> Forest:
     """Read the trees of a PMML 4 file.
 
