@@ -383,6 +383,7 @@ WORDS = {
     "given": "domain",
     "later": "data",
     "length": "values",
+    "loans": "frame",
     "noise": "amount",
     "outcome": "class",
     "path": "file|read",

@@ -219,6 +219,7 @@ def _check_first(function: Checked, owner: str) -> Checked:
 
     @functools.wraps(function)
     def check_and_call(*arguments: Any, **keywords: Any) -> Any:
+        __tracebackhide__ = True  # of pytest
         try:
             values = signature.bind(*arguments, **keywords).arguments
         except TypeError:  # arguments are missing or unknown, as Python itself says

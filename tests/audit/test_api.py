@@ -348,7 +348,7 @@ def test_relations_of_the_user():
         ({"seed": -1}, "seed"),
         ({"seed": "x"}, "seed"),
         ({"timeout": 0}, "above 0"),
-        ({"baseline": 7}, "a Front, or the path of a saved one"),
+        ({"baseline": 7}, "a Front, a path or None"),
         ({"baseline": "nowhere.parquet"}, "nowhere.parquet"),
         ({"engine": "abacus"}, "engine"),
         ({"kinds": {"incme": "integer"}}, "incme"),

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Row
 
 from .._text import redact, suggest_name
-from .._validation import validate_choice, validate_integer
+from .._validation import reject, validate_choice, validate_integer
 from ..errors import StoreError
 from . import tables as sql
 from .artifacts import Artifact, Files, open_files, open_server_files
@@ -53,6 +53,8 @@ class Store:
         reading : bool
             Whether the store is only read. Then nothing is created, and the user needs no permission to write.
         """
+        if not isinstance(reading, bool):
+            reject("reading", "Store.open", "True or False", reading)
         address, folder = resolve_store_url(url, reading)
         is_sqlite = address.get_backend_name() == "sqlite"
         files = open_files(f"{address.database}.files") if is_sqlite else open_server_files(folder)
