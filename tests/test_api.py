@@ -156,6 +156,7 @@ finally:
 SLOW_IMPORTS = {"pandas", "pydantic", "joblib", "scipy", "sklearn", "numba", "plotly", "hypothesis", "jinja2"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("store", "unneeded"), [("none", {"sqlalchemy", "pyarrow"}), ("runs.sqlite", {"sqlalchemy.dialects.postgresql"})]
 )

@@ -431,6 +431,7 @@ def folder(tmp_path_factory):
         yield folder
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @in_one_test("name", [name for name in FUNCTIONS if name not in COSTLY])
 def test_valid_values_work(name, folder):

@@ -245,6 +245,7 @@ def test_the_list_is_a_line_a_run(run, document):
     assert first["seconds"] > 0
 
 
+@pytest.mark.slow
 def test_all_that_is_known_of_a_run(run, document):
     run("explore", "kept_rules:rule", "data.csv", "--walks", 40, "--seed", 7)
     told = run("runs", "show", 1).stdout
@@ -313,6 +314,7 @@ def test_a_run_as_files_of_every_ending(run, document, tmp_path):
     assert "capability" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_run_as_a_folder(run, document, tmp_path):
     run(*BOX)
     run("explore", "kept_rules:broken", "data.csv")
@@ -354,6 +356,7 @@ def test_there_are_no_pairs_of_a_run_that_failed(run, tmp_path):
 # -- remove ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_runs_are_removed_with_their_files(run, document, tmp_path):
     for _ in range(3):
         run(*BOX)

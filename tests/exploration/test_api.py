@@ -821,6 +821,7 @@ def test_seeds_can_replace_data():
     assert len(dm.explore(three, SQUARE, seeds=SQUARE.sample(30), walks=50).seeds) == 30
 
 
+@pytest.mark.slow
 def test_of_large_data_some_rows_are_seed_cases():
     data = np.random.default_rng(0).normal(size=(20_100, 2))
     front = dm.explore(three_quadrants, data, walks=20)

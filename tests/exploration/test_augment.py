@@ -88,6 +88,7 @@ def test_augmenting_mixed_data_keeps_columns_and_types(mixed_front, people):
     assert "not a scikit-learn estimator" in more.note
 
 
+@pytest.mark.slow
 def test_the_note_explains_why_the_effect_was_not_measured(tree_front, labelled):
     assert "no system attached" in without(tree_front).augment(labelled, "rating").note
 

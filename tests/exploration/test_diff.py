@@ -213,6 +213,7 @@ def test_regressors_are_compared_at_their_threshold():
     assert jumps[0].diff(jumps[0]).unchanged
 
 
+@pytest.mark.slow
 def test_several_labels_at_once():
     def labels(at):
         return lambda f: [(int(x > at), int(y > 5)) for x, y in zip(f["x"], f["y"], strict=True)]

@@ -49,6 +49,7 @@ def test_one_feature_changes_if_one_suffices():
     assert after["income"].dtype.kind == "i"
 
 
+@pytest.mark.slow
 def test_the_page_shows_changes_of_real_inputs():
     front = explore()
     section = build_small_changes(front)

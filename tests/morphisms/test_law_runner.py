@@ -232,6 +232,7 @@ def test_laws_are_checked_in_spaces_with_constraints(changes, law, words):
     assert words in broken[law]
 
 
+@pytest.mark.slow
 def test_constraints_cause_no_false_violation():
     assert dm.laws(constrained(), examples=80).holds
 

@@ -1041,6 +1041,7 @@ def test_parts_of_a_page_are_those_of_the_report():
     assert "<script>" not in "".join([parts["verdict"], cards[0]["html"]])
 
 
+@pytest.mark.slow
 def test_the_style_of_parts_stays_within_them():
     style = build_part_style(".report", ".night .report")
     assert style.count("{") == style.count("}")

@@ -76,6 +76,7 @@ def test_only_parts_of_scikit_learn_get_arrays():
     assert not can_take_arrays(len)
 
 
+@pytest.mark.slow
 def test_other_columns_arrive_as_before(monkeypatch):
     for column in (FRAME.a > 0, FRAME.a.astype(np.float32), FRAME.a.where(FRAME.a > -1)):
         frame = FRAME.assign(a=column)

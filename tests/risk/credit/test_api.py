@@ -37,6 +37,7 @@ def wrong(frame):
 # -- a ladder ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_ladder_names_the_model_to_use_and_its_cost(report):
     assert [model.name for model in report.models] == [
         "logistic regression",

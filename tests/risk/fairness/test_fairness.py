@@ -40,6 +40,7 @@ def reports(people):
     }
 
 
+@pytest.mark.slow
 def test_a_fair_model_passes(reports):
     report = reports["fairly"]
     assert report.passed
