@@ -24,7 +24,7 @@ from typer.testing import CliRunner
 
 import datamorphic as dm
 from datamorphic import _estimates
-from datamorphic._estimates import WorkPace, measure_memory, refuse_endless
+from datamorphic._estimates import WorkPace, measure_memory, refuse_too_large
 from datamorphic.cli.main import app
 from datamorphic.data import knn
 from datamorphic.errors import ArgumentError, DatamorphicError
@@ -309,7 +309,7 @@ REQUESTS = {
     "trials": lambda: dm.simulate("RT", rate=0.01, trials=10**9, workers=1, progress=False),
     "trials of a selector": lambda: dm.simulate(selector="Random", trials=10**9, progress=False),
     "a region that is hardly ever hit": lambda: dm.simulate("RT", rate=1e-12, trials=100, budget=HUGE, progress=False),
-    "groups that are compared with all others": lambda: dm.generate([(0, 1)], "IPART", n=10**9 // 2),
+    "groups that are compared with all others": lambda: dm.generate([(0, 1)], "FSCS-ART", n=10**9 // 2, k=1000),
     "steps without an end of patience": lambda: dm.optimise(
         dm.subjects["Box 2"], seeds=5, steps=HUGE, patience=HUGE, progress=False
     ),
@@ -451,6 +451,6 @@ def test_a_container_limits_the_memory(monkeypatch, tmp_path):
     whole = measure_memory()
     (tmp_path / "memory.max").write_text("1000000000\n")
     assert measure_memory() == 1e9 < whole
-    refuse_endless("simulate", {"trials": 10**8}, memory=8e8)
+    refuse_too_large("simulate", {"trials": 10**8}, memory=8e8)
     with pytest.raises(ArgumentError, match=r"would need about 8 GB of memory, and this computer has 1 GB\. Reduce"):
-        refuse_endless("simulate", {"trials": 10**9}, memory=8e9)
+        refuse_too_large("simulate", {"trials": 10**9}, memory=8e9)

@@ -13,22 +13,23 @@ HEAD = """# Benchmarks
 <!-- written by `make bench-peers`; change benchmarks/peers instead -->
 
 How datamorphic compares with other tools on the same tasks, and with the loops that one would write first. Fairness matters
-more here than a large factor: both sides get the same data and the same fitted model on one core, peers run with
-their defaults in an environment of their own, and the notes say where a peer does more. CPU time is that of one process, without
-imports and compiling. Rows asked are counted by the model itself.
+more here than a large factor. Both sides get the same data and the same model, fitted with the same seed in each environment, and
+one thread for linear algebra. Peers run with their defaults unless the table names a setting, and the notes say where a peer does
+more. Times are CPU seconds of one process, without imports and compiling, unless a note says wall time. A wrapper around the model
+counts the rows that it is asked for.
 
 ```console
 $ make bench-peers   # installs each peer in .venv-peers-NAME, measures, and writes this page
 $ make bench         # our own figures
 ```
 
-A peer that does not install is skipped, with its reason in the table. `python -m benchmarks.peers --only art dice` measures some of
-them again. It takes about 20 minutes; the environments take about 3 GB.
+A peer is skipped, with the reason in the table, if installing it or measuring either side fails. The environments take about 3 GB.
+`python -m benchmarks.peers --only art dice` measures some of the peers again.
 """
 
 SPEED_NOTE = (
-    "Figures that `make bench` prints, before they were worked on and now. Before is from the change log or from the "
-    "measurement that started the work."
+    "Figures that `make bench` prints, and those before they were worked on. Before is from the measurement that started the "
+    "work, on another computer, so factors are rough."
 )
 
 
@@ -46,7 +47,7 @@ def write_page(
     parts += ["", "## What was compared", ""]
     for name, peer in results["peers"].items():
         parts += [f"**{peer['title']}**{_describe_versions(peer)}", "", *_separate(notes.get(name, ())), ""]
-    parts += ["## What became faster", "", SPEED_NOTE, ""]
+    parts += ["## Our own figures, before and now", "", SPEED_NOTE, ""]
     parts += _format_table(
         ("figure", "before", "goal", "now"),
         [(row["figure"], row["before"], row["goal"], row.get("now") or EMPTY) for row in speed],
@@ -82,6 +83,8 @@ def _describe_versions(peer: Mapping[str, Any]) -> str:
     if peer.get("skipped"):
         return f" {peer['version']}: skipped."
     theirs, ours = (", ".join(f"{n} {v}" for n, v in peer[side].items()) for side in ("their_versions", "our_versions"))
+    if peer["their_versions"].get("datamorphic"):
+        theirs = "as printed, or a plain loop"  # nothing of theirs was run
     return f" Measured on {peer['date']}. Theirs: {theirs}. Ours: {ours}."
 
 

@@ -1,11 +1,10 @@
-"""Requests that cannot end: estimate their time and memory, and refuse them before most of the work is done.
+"""Estimates of time and memory, to refuse requests that are too large before most of the work is done.
 
-Where work is repeated, the first part of it is timed (`WorkPace`). What is allocated at once is multiplied out (`refuse_endless`).
+Where work is repeated, the first part of it is timed (`WorkPace`). What is allocated at once is multiplied out (`refuse_too_large`).
 """
 
 from __future__ import annotations
 
-import math
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -18,12 +17,13 @@ MAX_SECONDS = 7 * 86_400  # of a request without a limit of time; what takes lon
 MIN_TIMED_SECONDS = 1.0  # of work, before the rest is estimated from it
 MAX_TIMED_SECONDS = 3600.0  # after which nothing is refused, since much work would be lost
 CHECK_GROWTH = 1.1  # of the time between two estimates
+FALLBACK_MEMORY_BYTES = 1e13  # where the system does not report it (Windows)
 CONTAINER_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 LIMIT_TIME = "limit the time with budget='1h'"  # where a budget of time can be given
 read_clock = time.monotonic
 
 
-def refuse_endless(
+def refuse_too_large(
     owner: str, numbers: Mapping[str, int], *, seconds: float = 0.0, memory: float = 0.0, alternative: str | None = None
 ) -> None:
     """Raise `ArgumentError` if a request takes more than a week, or more memory than this computer has.
@@ -41,14 +41,14 @@ def refuse_endless(
 
     Examples
     --------
-    >>> refuse_endless("simulate", {"trials": 10**6}, seconds=4e3)
-    >>> refuse_endless("explore", {"walks": 10**12}, seconds=1e7, alternative=LIMIT_TIME)
+    >>> refuse_too_large("simulate", {"trials": 10**6}, seconds=4e3)
+    >>> refuse_too_large("explore", {"walks": 10**12}, seconds=1e7, alternative=LIMIT_TIME)
     Traceback (most recent call last):
     datamorphic.errors.ArgumentError: explore with walks=1,000,000,000,000 would take about 116 days. Reduce walks, or limit \
 the time with budget='1h'.
     """
-    if memory and memory > (available := measure_memory()):
-        cost = f"need about {memory / 1e9:,.0f} GB of memory, and this computer has {available / 1e9:,.0f} GB"
+    if memory and memory > (total := measure_memory()):
+        cost = f"need about {memory / 1e9:,.0f} GB of memory, and this computer has {total / 1e9:,.0f} GB"
     elif seconds > MAX_SECONDS:
         days = seconds / 86_400
         cost = f"take about {days:,.0f} days" if days < 1000 else f"take about {days / 365:,.0f} years"
@@ -61,13 +61,13 @@ the time with budget='1h'.
 
 def refuse_many_rows(owner: str, name: str, rows: int, width: int = 1) -> None:
     """Raise `ArgumentError` if a table of numbers of so many rows and columns does not fit into memory."""
-    refuse_endless(owner, {name: rows}, memory=8.0 * rows * width)
+    refuse_too_large(owner, {name: rows}, memory=8.0 * rows * width)
 
 
 def measure_memory() -> float:
     """Return the memory of this computer, or of the container that this process runs in, in bytes."""
-    limits = [1e13]
-    with suppress(AttributeError, ValueError, OSError):  # Windows cannot tell
+    limits = [FALLBACK_MEMORY_BYTES]
+    with suppress(AttributeError, ValueError, OSError):
         limits.append(float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")))
     for file in CONTAINER_LIMITS:
         with suppress(ValueError, OSError):  # "max" is no limit
@@ -83,7 +83,7 @@ class WorkPace:
     Parameters
     ----------
     owner, numbers, alternative
-        As for `refuse_endless`.
+        As for `refuse_too_large`.
     measure : callable, optional
         Returns the share of the work that is begun, where those who call `note` do not know it.
 
@@ -112,10 +112,10 @@ class WorkPace:
             self._started_at = read_clock()
             return
         elapsed = read_clock() - self._started_at
-        if elapsed < self._next_seconds:
+        if not self._next_seconds <= elapsed <= MAX_TIMED_SECONDS:
             return
         if self._measure is not None:
             share = max(share, self._measure())
         if share:
-            refuse_endless(self._owner, self._numbers, seconds=elapsed / share, alternative=self._alternative)
-            self._next_seconds = math.inf if elapsed > MAX_TIMED_SECONDS else CHECK_GROWTH * elapsed
+            refuse_too_large(self._owner, self._numbers, seconds=elapsed / share, alternative=self._alternative)
+            self._next_seconds = CHECK_GROWTH * elapsed

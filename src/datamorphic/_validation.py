@@ -41,7 +41,7 @@ def validate_integer(name: str, owner: str, value: object, low: int = 0, high: f
     """Return `value` as an int within [low, high] that fits in 64 bits, or raise `ArgumentError`."""
     if is_integer(value) and low <= int(value) <= min(high, MAX_INTEGER):
         return int(value)
-    end = "inf)" if math.isinf(high) else f"{high:g}]"
+    end = "inf)" if math.isinf(high) else f"{high:,.0f}]"
     limit = " that fits in 64 bits" if is_integer(value) and int(value) > MAX_INTEGER else ""
     reject(name, owner, f"an int in the range [{low}, {end}{limit}", value)
 
@@ -63,7 +63,7 @@ def validate_positive(name: str, owner: str, value: object) -> float:
 def validate_timeout(owner: str, value: object) -> float:
     """Return a time-out in seconds as a float that a thread can wait for, or raise `ArgumentError`."""
     if not is_number(value) or not 0 < value <= threading.TIMEOUT_MAX:
-        reject("timeout", owner, "a finite number above 0", value)
+        reject("timeout", owner, f"a number of seconds above 0 and at most {threading.TIMEOUT_MAX:,.0f}", value)
     return float(value)
 
 
@@ -82,7 +82,7 @@ def validate_choice(name: str, owner: str, value: object, allowed: Iterable[str]
     return str(value)
 
 
-def validate_names(owner: str, options: Iterable[str], function: Callable[..., Any]) -> None:
+def validate_option_names(owner: str, options: Iterable[str], function: Callable[..., Any]) -> None:
     """Raise `ArgumentError` if a function to which options are passed on has no parameter of that name."""
     known = inspect.signature(function).parameters
     for name in options:
@@ -203,12 +203,12 @@ def check_types(function: Checked) -> Checked:
     datamorphic.errors.ArgumentError: The 'exact' parameter of draw must be True or False. Got 'yes' instead.
     """
     if inspect.isclass(function):
-        function.__init__ = _check_first(function.__init__, function.__name__)  # type: ignore[method-assign]
+        function.__init__ = _add_type_checks(function.__init__, function.__name__)  # type: ignore[method-assign]
         return function
-    return _check_first(function, function.__qualname__)
+    return _add_type_checks(function, function.__qualname__)
 
 
-def _check_first(function: Checked, owner: str) -> Checked:
+def _add_type_checks(function: Checked, owner: str) -> Checked:
     """Return a function that checks its arguments first; errors call it by the name of its owner."""
     signature = inspect.signature(function)
     checks = {

@@ -826,7 +826,7 @@ def test_of_large_data_some_rows_are_seed_cases():
     data = np.random.default_rng(0).normal(size=(20_100, 2))
     front = dm.explore(three_quadrants, data, walks=20)
     assert len(front.seeds) == 20_000
-    assert "Of 20,100 rows of the data, 20,000 were used, drawn by the seed." in front.notes
+    assert "A random sample of 20,000 of the 20,100 rows was used; it depends on the seed." in front.notes
     assert front.space.features[0].low == data[:, 0].min()
     assert len(dm.explore(three_quadrants, data, walks=10_050).seeds) == 20_100  # two per walk
     few = dm.explore(three_quadrants, data, walks=20, seeds=50)

@@ -12,7 +12,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import datamorphic as dm
-from datamorphic.systems.array_queries import can_take_arrays, remove_names
+from datamorphic.systems.array_queries import copy_without_feature_names, is_pure_sklearn
 
 RNG = np.random.default_rng(0)
 FRAME = pd.DataFrame(RNG.normal(size=(200, 3)), columns=list("abc"))
@@ -69,11 +69,11 @@ def test_a_model_that_answers_arrays_in_another_way_gets_frames(monkeypatch):
 
 
 def test_only_parts_of_scikit_learn_get_arrays():
-    assert can_take_arrays(make_pipeline(StandardScaler(), LogisticRegression()))
-    assert not can_take_arrays(OwnModel())
-    assert not can_take_arrays(make_pipeline(FunctionTransformer(np.abs), LogisticRegression()))
-    assert not can_take_arrays(make_pipeline(make_column_transformer((StandardScaler(), ["a"])), LogisticRegression()))
-    assert not can_take_arrays(len)
+    assert is_pure_sklearn(make_pipeline(StandardScaler(), LogisticRegression()))
+    assert not is_pure_sklearn(OwnModel())
+    assert not is_pure_sklearn(make_pipeline(FunctionTransformer(np.abs), LogisticRegression()))
+    assert not is_pure_sklearn(make_pipeline(make_column_transformer((StandardScaler(), ["a"])), LogisticRegression()))
+    assert not is_pure_sklearn(len)
 
 
 @pytest.mark.slow
@@ -90,7 +90,7 @@ def test_other_columns_arrive_as_before(monkeypatch):
 
 def test_a_model_without_names_shares_what_it_learned():
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(FRAME, LABELS)
-    twin = remove_names(model)
+    twin = copy_without_feature_names(model)
     assert (twin.predict(FRAME.to_numpy()) == model.predict(FRAME)).all()  # warnings are errors
     assert twin.steps[1][1].coef_ is model.steps[1][1].coef_
     assert list(model.feature_names_in_) == list("abc")

@@ -128,10 +128,13 @@ def parse_expectations(expect: ExpectLike = None, protected: Sequence[str] | str
     relations = expect.get("relations") or ()
     if isinstance(relations, str) or not all(isinstance(item, Relation) for item in relations):
         reject("relations", "expect", "relations (objects, so only in Python)", relations)
-    protected_names = [*_validate_names("protected", expect.get("protected")), *_validate_names("protected", protected)]
+    protected_names = [
+        *_validate_option_names("protected", expect.get("protected")),
+        *_validate_option_names("protected", protected),
+    ]
     return Expectations(
         monotone={str(name): str(direction) for name, direction in monotone.items()},
-        invariant=_validate_names("invariant", expect.get("invariant")),
+        invariant=_validate_option_names("invariant", expect.get("invariant")),
         protected=tuple(dict.fromkeys(protected_names)),
         towards=expect.get("towards"),
         relations=tuple(relations),
@@ -156,7 +159,7 @@ def merge_expectations(request: Mapping[str, Any], file: FilePath | None = None)
     return expectations
 
 
-def _validate_names(key: str, value: object) -> tuple[str, ...]:
+def _validate_option_names(key: str, value: object) -> tuple[str, ...]:
     if value is None:
         return ()
     if isinstance(value, str):

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 #: seconds.
 INTERRUPT_GRACE_SECONDS = 0.7
 RELATIONS_BUDGET_SHARE = 0.1  # to look for relations between columns
-MAX_ROWS = 100_000  # of the data; of more, so many are drawn
+MAX_ROWS = 100_000  # of the data; of more, a sample of this size is used
 TRIAL_BUDGET_SHARE = 0.3  # to try on a few rows how a function is called
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from .._estimates import LIMIT_TIME, refuse_endless
+from .._estimates import LIMIT_TIME, refuse_too_large
 from .._text import to_jsonable
 from .._validation import validate_choice, validate_integer, validate_positive, validate_timeout
 from ..errors import ArgumentError
@@ -72,7 +72,7 @@ class ExploreOptions:
                 "pool='fixed'."
             )
         object.__setattr__(self, "budget", Budget.parse(self.budget))
-        self._refuse_endless()
+        self._refuse_too_large()
         object.__setattr__(self, "classes", to_classes(self.classes, self.OWNER))
         object.__setattr__(self, "moves", None if self.moves is None else list(self.moves))
         self.make_border()
@@ -87,12 +87,12 @@ class ExploreOptions:
         """What to do instead of making fewer walks."""
         return LIMIT_TIME
 
-    def _refuse_endless(self) -> None:
+    def _refuse_too_large(self) -> None:
         if self.limits.seconds is not None:
             return
         (walks,), distance, runs = self.size.values(), self.walk_distance, self.limits.runs or sys.maxsize
-        refuse_endless(self.OWNER, self.size, memory=BYTES_PER_WALK * min(walks, runs), alternative=self.alternative)
-        refuse_endless(
+        refuse_too_large(self.OWNER, self.size, memory=BYTES_PER_WALK * min(walks, runs), alternative=self.alternative)
+        refuse_too_large(
             self.OWNER,
             {"walk_distance": distance},
             seconds=SECONDS_PER_STEP * min(distance, runs),

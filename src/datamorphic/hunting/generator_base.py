@@ -186,7 +186,7 @@ class Generator:
         return make_groups_ahead(groups if draws_several else 1, self.k, self.layout)
 
     def _follow_ahead(self) -> int:
-        """Make the follow-ups of the candidates drawn ahead; return of how many groups there are."""
+        """Make the follow-ups of the candidates drawn ahead; return the number of groups."""
         if self._ahead is None or not (size := int(self._ahead.size[0])):
             return 0
         self._follow_ups = self._make_follow_ups(self._ahead.sources[:size].reshape(-1, self.layout.width))

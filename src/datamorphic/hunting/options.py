@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .._estimates import refuse_endless, refuse_many_rows
+from .._estimates import refuse_many_rows, refuse_too_large
 from .._typing import EngineLike
 from .._validation import is_number, reject, validate_choice, validate_integer, validate_seed
 from ..errors import ArgumentError
@@ -46,7 +46,7 @@ class HuntOptions:
             if value is not None:
                 validate_integer(name, "hunt", value, 1)
         if self.budget is not None:
-            refuse_endless("hunt", {"trials": self.trials}, memory=BYTES_PER_TRIAL * self.trials)
+            refuse_too_large("hunt", {"trials": self.trials}, memory=BYTES_PER_TRIAL * self.trials)
 
     @property
     def max_groups(self) -> int:

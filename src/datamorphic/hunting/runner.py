@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from .._estimates import refuse_endless, refuse_many_rows
+from .._estimates import refuse_many_rows, refuse_too_large
 from .._text import suggest_name
 from .._typing import DataLike, ModelLike
 from .._validation import reject
@@ -126,7 +126,7 @@ def _refuse_many_groups(generator: Generator, n: int) -> None:
         seconds.append(time.perf_counter() - start_time)
     # some generators compare every group with all others: their time grows with the square of the number
     growth = min(max(math.log(sum(seconds) / seconds[0]) / math.log(4), 1.0), 2.0)
-    refuse_endless("generate", {"n": n}, seconds=sum(seconds) * (n / (4 * TIMED_GROUPS)) ** growth)
+    refuse_too_large("generate", {"n": n}, seconds=sum(seconds) * (n / (4 * TIMED_GROUPS)) ** growth)
 
 
 #: runs a trial: takes its number, its record, the list to which violations are appended, and the monitor of the hunt

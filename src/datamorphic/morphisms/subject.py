@@ -73,10 +73,10 @@ def build_subject(
 
     `model` is a test system, its class or module, or whatever `wrap` takes with `wrap_options`. `data` may be a `Space`
     to draw from. `space_options` are hints for inferring the space from data. `seeds` is a number of seed cases, or the
-    cases themselves. Without it they are all rows of the data; of more than `max_rows`, as many are drawn, in their order,
-    while the space is inferred from all. Messages name the public function `owner`. Functions and models of other libraries
-    are tried on a few rows to see how they are called and what they answer: in another process if `isolated` or if there is
-    a `timeout`, and for `trial_seconds` at most.
+    cases themselves. Without it they are all rows of the data; of more than `max_rows`, a sample of this size is used, in
+    the order of the data, while the space is inferred from all. Messages name the public function `owner`. Functions and models
+    of other libraries are tried on a few rows to see how they are called and what they answer: in another process if
+    `isolated` or if there is a `timeout`, and for `trial_seconds` at most.
     """
     if space is not None and not isinstance(space, Space):
         reject("space", owner, "a Space", space)
@@ -122,7 +122,9 @@ def build_subject(
             # drawn before they are encoded, so that the memory does not depend on the number of rows
             if seeds is None:
                 chosen_rows = np.sort(rng.choice(len(rows), max_rows, replace=False, shuffle=False))
-                notes.append(f"Of {len(rows):,} rows of the data, {max_rows:,} were used, drawn by the seed.")
+                notes.append(
+                    f"A random sample of {max_rows:,} of the {len(rows):,} rows was used; it depends on the seed."
+                )
             else:
                 chosen_rows = rng.permutation(len(rows))[: _validate_seed_count(seeds, owner)]
             rows, seeds = rows.take(chosen_rows), None

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from types import ModuleType
 
-from .._estimates import refuse_endless
+from .._estimates import refuse_too_large
 from .._text import pluralize
 from .._typing import DataLike, FilePath, SupportsFit
 from .._validation import check_types
@@ -28,7 +28,7 @@ TIMEOUT_FACTOR = 4.0  # a mutant may take this many times as long as the origina
 MIN_TIMEOUT_SECONDS = 10.0  # for a mutant, however quick the original is
 ORIGINAL_TIMEOUT_SECONDS = 600.0
 TIMED_CASES = {"inputs": 100, "compared": 200, "rival": 1}  # at most, to estimate the time of more
-MIN_TIMED_FACTOR = 100  # with fewer cases, times so many, nothing is estimated
+MIN_TIMED_FACTOR = 100  # time is estimated only for more than this many times the cases above
 
 
 @check_types
@@ -206,7 +206,7 @@ def _refuse_many_cases(plan: MutationPlan, options: MutateOptions, mutants: int)
     start_seconds = time_original(max(numbers.values()))  # of a child process, with a single case
     seconds = max(0.0, time_original(factor) - start_seconds) * factor
     large_numbers = {name: number for name, number in numbers.items() if number > MIN_TIMED_FACTOR * TIMED_CASES[name]}
-    refuse_endless("mutate", large_numbers, seconds=seconds * mutants / options.workers)
+    refuse_too_large("mutate", large_numbers, seconds=seconds * mutants / options.workers)
 
 
 def _study_original(plan: MutationPlan, timeout: float | None) -> OriginalOutcome:

@@ -24,9 +24,6 @@ ColumnList = list[Any]
 SidesFunction = Callable[[ColumnList, ColumnList], tuple[Any, Any]]
 
 
-MAX_SOURCES = 1000
-
-
 class Comparison(NamedTuple):
     """Which groups satisfy the relation, with which margin, if that is defined."""
 

@@ -49,8 +49,8 @@ def resolve_store_url(location: str | os.PathLike[str] | None, reading: bool) ->
         _reject_mistyped_url(text)
         if isinstance(location, str | None) and not _is_path(text):
             raise StoreError(
-                f"{redact(text)!r} is neither the path nor the URL of a run store. Write a name that ends in .sqlite, or put ./ "
-                "before it."
+                f"The run store {redact(text)!r} is a bare word. Expected a URL, or a path with a folder or a suffix, such as "
+                f"./{redact(text)} or {redact(text)}.sqlite. Check --store, store= or ${STORE_VARIABLE}; 'none' stores nothing."
             )
         return _resolve_file(Path(text), reading), None
     url, files = _parse_url(text)

@@ -22,7 +22,7 @@ from .._validation import (
     to_generator,
     validate_choice,
     validate_integer,
-    validate_names,
+    validate_option_names,
     validate_positive,
 )
 from ..errors import DataError, SpaceError
@@ -354,7 +354,7 @@ class Space:
             raise DataError(
                 f"Expected a matrix with one row per case. Got an array of shape {matrix.shape}; use X.reshape(-1, 1)."
             )
-        validate_names("Space.from_arrays", hints, cls.from_frame)
+        validate_option_names("Space.from_arrays", hints, cls.from_frame)
         if names is not None and not is_list(names):
             reject("names", "Space.from_arrays", "a list of texts", names)
         columns = list(names) if names is not None else [f"x{j}" for j in range(matrix.shape[1])]

@@ -13,7 +13,7 @@ from typing import Any
 FRAME_STEPS = ("ColumnTransformer", "FunctionTransformer")
 
 
-def can_take_arrays(model: Any) -> bool:
+def is_pure_sklearn(model: Any) -> bool:
     """Return whether a model and all its parts are scikit-learn's own, without functions of others among their parameters."""
     if "sklearn" not in sys.modules:
         return False
@@ -31,7 +31,7 @@ def _is_own(part: Any) -> bool:
     return kind.__module__.startswith("sklearn.") and kind.__name__ not in FRAME_STEPS
 
 
-def remove_names(model: Any) -> Any:
+def copy_without_feature_names(model: Any) -> Any:
     """Return a model that shares all it has learned, but not the names of its columns, so that arrays cause no warning.
 
     It is made for every query, which takes a microsecond: the model may be fitted again in between.
@@ -40,7 +40,9 @@ def remove_names(model: Any) -> Any:
     vars(twin).update(vars(model))
     vars(twin).pop("feature_names_in_", None)
     if steps := vars(model).get("steps"):
-        twin.steps = [(name, remove_names(step) if hasattr(step, "fit") else step) for name, step in steps]
+        twin.steps = [
+            (name, copy_without_feature_names(step) if hasattr(step, "fit") else step) for name, step in steps
+        ]
     if "best_estimator_" in vars(model):
-        twin.best_estimator_ = remove_names(model.best_estimator_)
+        twin.best_estimator_ = copy_without_feature_names(model.best_estimator_)
     return twin

@@ -21,7 +21,7 @@ from ..space.blocks import PlacedBlock, is_single_block, restore_frame, to_array
 from ..space.dates import DateColumn, restore_dates
 from ..space.outputs import Outputs
 from ..space.points import Batch, Points
-from .array_queries import can_take_arrays, remove_names
+from .array_queries import copy_without_feature_names, is_pure_sklearn
 from .base import CallStyle, Executor, Function, ScoreKind, ScoreRequest
 from .boosters import find_catboost_columns
 from .coerce import Labels, to_outputs
@@ -76,7 +76,7 @@ class Estimator(Executor):
             self.score_kind = None  # the order of the model's scores is that of its own labels
         self._class_names = self._name_classes(classes)
         #: Whether the model may get arrays although it was fitted on a frame, and how many batches showed that.
-        self._takes_arrays = self.columns is not None and can_take_arrays(model)
+        self._takes_arrays = self.columns is not None and is_pure_sklearn(model)
         self._takes_arrays &= all(getattr(scorer, "__self__", None) is model for scorer in self._scorers.values())
         self._compared_batches = 0
         if space is not None:
@@ -88,7 +88,7 @@ class Estimator(Executor):
         """Predict labels, and compute scores if requested."""
         array = self._to_array(batch)
         if array is not None and self._compared_batches >= COMPARED_BATCHES:
-            return self._answer(remove_names(self.model), array, scores)
+            return self._answer(copy_without_feature_names(self.model), array, scores)
         outputs = self._answer(self.model, self._prepare_batch(batch), scores)
         if array is not None:
             self._compare_with_array(array, scores, outputs)
@@ -126,14 +126,16 @@ class Estimator(Executor):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
-                twin_outputs = self._answer(remove_names(self.model), array, scores)
+                twin_outputs = self._answer(copy_without_feature_names(self.model), array, scores)
             equal = _are_identical(outputs, twin_outputs)
         except Exception:
             equal = False
         self._compared_batches += 1
         if not equal:
             self._takes_arrays = False
-            self.call_note = f"{self.name} is queried with frames, because it answers arrays in another way."
+            self.call_note = (
+                f"{self.name} is queried with frames: with arrays its answers differ, or the call fails or warns."
+            )
         elif self._compared_batches == COMPARED_BATCHES:
             self.call_note = (
                 f"{self.name} was fitted on a frame and is queried with arrays, which takes less time. "

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._text import format_percent
 from .._typing import DataLike, FilePath, ModelLike
-from .._validation import check_types, is_number, reject, validate_integer, validate_names, validate_seed
+from .._validation import check_types, is_number, reject, validate_integer, validate_option_names, validate_seed
 from ..errors import DatamorphicError
 from ..morphisms.subject import build_subject, find_system_name
 from ..relations.learner.base import LearnerRelation
@@ -181,7 +181,7 @@ def assert_covers(
     try:
         if not is_number(at_least) or not 0 < at_least <= 1:
             reject("at_least", "assert_covers", "a share above 0 and at most 1", at_least)
-        validate_names("assert_covers", options, cover)
+        validate_option_names("assert_covers", options, cover)
         coverage = cover(tree, data, target=target, space=space, criterion=criterion, **options)
     except DatamorphicError as error:
         reraise(error)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .._typing import DataLike, ModelLike
-from .._validation import check_types, validate_names
+from .._validation import check_types, validate_option_names
 from ..errors import DatamorphicError, UsageError
 from ..exploration.api import explore
 from ..exploration.front import Front
@@ -69,7 +69,7 @@ def assert_front_unchanged(
     options |= {"budget": settings.budget} if settings.budget else {}
     options |= explore_options
     try:
-        validate_names("assert_front_unchanged", explore_options, explore)
+        validate_option_names("assert_front_unchanged", explore_options, explore)
         if not file.exists():
             if not settings.update:
                 raise AssertionError(

@@ -66,7 +66,7 @@ def build_pool_layout(layout: Layout) -> Layout:
 def _draw_sources(
     numbers: RandomNumbers, layout: Layout, shells: Shells, number: int, rows: Floats, shell: Ints | None
 ) -> None:
-    """Draw sources from empty shells of `number`; `shell` is for these."""
+    """Draw sources from empty shells, with `number` shells; write the shell of each to `shell` unless it is None."""
     for slot in range(layout.sources):
         for i in range(rows.shape[0]):
             place = draw_in_shell(numbers, layout, shells, number, slot, rows[i])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..._estimates import refuse_endless, refuse_many_rows
+from ..._estimates import refuse_many_rows, refuse_too_large
 from ..._text import pluralize
 from ..._typing import DataLike
 from ..._validation import is_number, validate_integer
@@ -39,7 +39,7 @@ MAX_CACHED_CASES = 200_000  # for more, a cache costs too much memory
 MAX_SHORTENED_PER_METAMORPHISM = 1_000  # violations, evenly chosen
 MAX_ARITY = 2
 BYTES_PER_CASE = 60  # besides its values: its chain, its origins, and the table of known cases
-MAX_DRAWN_SHARE = 50  # NumPy draws from a list of all numbers if there are fewer than so many per drawn one
+PERMUTATION_RATIO = 50  # NumPy permutes all numbers if it draws more than one of so many
 SUGGESTED_BUDGET = 10_000  # cases, in the message that there are too many
 
 
@@ -135,11 +135,11 @@ def validate_size(plan: CombinationPlan, options: CombineOptions) -> None:
             f"{options.limit:,}. To draw some at random, add budget={budget} (--budget {budget} on the command line). Or "
             "give fewer seed cases or datamorphisms, or a higher limit."
         )
-    made = plan.size if options.budget is None else min(plan.size, options.budget)
-    drawn = min(plan.size, MAX_DRAWN_SHARE * made) if made < plan.size else 0  # numbers that are drawn from
+    case_count = plan.size if options.budget is None else min(plan.size, options.budget)
+    permuted_count = min(plan.size, PERMUTATION_RATIO * case_count) if case_count < plan.size else 0
     numbers = {"limit": options.limit} if options.budget is None else {"budget": options.budget}
-    memory = made * (BYTES_PER_CASE + 8.0 * len(plan.seeds.space)) + 8.0 * drawn
-    refuse_endless(options.OWNER, numbers, memory=memory)
+    memory = case_count * (BYTES_PER_CASE + 8.0 * len(plan.seeds.space)) + 8.0 * permuted_count
+    refuse_too_large(options.OWNER, numbers, memory=memory)
 
 
 def run_combination(
