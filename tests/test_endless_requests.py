@@ -309,7 +309,7 @@ REQUESTS = {
     "trials": lambda: dm.simulate("RT", rate=0.01, trials=10**9, workers=1, progress=False),
     "trials of a selector": lambda: dm.simulate(selector="Random", trials=10**9, progress=False),
     "a region that is hardly ever hit": lambda: dm.simulate("RT", rate=1e-12, trials=100, budget=HUGE, progress=False),
-    "groups that are compared with all others": lambda: dm.generate([(0, 1)], "FSCS-ART", n=10**9 // 2, k=1000),
+    "groups that are compared with all others": lambda: dm.generate([(0, 1)], "IPART", n=10**9 // 2),
     "steps without an end of patience": lambda: dm.optimise(
         dm.subjects["Box 2"], seeds=5, steps=HUGE, patience=HUGE, progress=False
     ),
