@@ -29,7 +29,7 @@ A peer is skipped, with the reason in the table, if installing it or measuring e
 
 SPEED_NOTE = (
     "Figures that `make bench` prints, and those before they were worked on. Before is from the measurement that started the "
-    "work, on another computer, so factors are rough."
+    "work, on another computer, so factors are rough. A dash: not measured yet."
 )
 
 
