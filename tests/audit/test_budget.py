@@ -99,7 +99,7 @@ def test_of_large_data_only_a_sample_is_read(monkeypatch):
     low = data[:, 0].argmin()
     result = dm.test(lambda frame: frame.iloc[:, 0] > 0, data, only=["answers", "number types"], progress=False)
     assert max(sizes) == runner.MAX_ROWS
-    assert any("Of 105,000 rows of the data, 100,000 were used" in note for note in result.notes)
+    assert any("A random sample of 100,000 of the 105,000 rows was used" in note for note in result.notes)
     again = dm.morphisms.subject.build_subject(
         lambda frame: frame, data, max_rows=1_000, rng=np.random.default_rng(0), owner="test"
     )
