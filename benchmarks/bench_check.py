@@ -29,9 +29,9 @@ def main():
     paces = {}
     for name, learner in learners.items():
         views = {item: find_stance(item, learner) for item in NAMES}
-        found = []
+        call_counts = []
 
-        def run(learner=learner, views=views, found=found):
+        def run(learner=learner, views=views, call_counts=call_counts):
             tested = prepare_outcomes([LEARNER_RELATIONS[name] for name in NAMES], views, 0, "count")
             exam = LearnerSession(
                 learner=learner,
@@ -40,11 +40,11 @@ def main():
                 drive_options={"progress": False},
             )
             exam.run()
-            found.append(exam.counter.calls)
+            call_counts.append(exam.counter.calls)
 
         Learner(learner).execute(draw_random_training(np.random.default_rng(0)))  # a JVM takes its time
         took = seconds(run)
-        paces[name] = found[-1] / took
+        paces[name] = call_counts[-1] / took
         groups = len(NAMES) * INPUTS / took
         line(name, f"{groups:,.0f} relations x inputs/s", f"{paces[name]:,.0f} trained and asked/s")
     if missing:

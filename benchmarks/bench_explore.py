@@ -117,8 +117,8 @@ def scores(inputs, labels):
             dm.explore(model, inputs, "random_target", 600, refine=refine) for refine in ("bisect", "score", "auto")
         )
         median = np.median(guided.pair_runs)
-        told = auto.notes[-1].rpartition(": ")[2]
-        print(f"  {name:<30}{np.median(plain.pair_runs):>12g}{median:>12g}{guided.pair_runs.max():>8}  {told}")
+        method = auto.notes[-1].rpartition(": ")[2]
+        print(f"  {name:<30}{np.median(plain.pair_runs):>12g}{median:>12g}{guided.pair_runs.max():>8}  {method}")
 
 
 def mixed_space():
@@ -143,8 +143,8 @@ def scale():
         seconds = time.perf_counter() - began
         peak = tracemalloc.get_traced_memory()[1] / 1e6
         tracemalloc.stop()
-        told = f"{walks:,} walks, {len(front):,} pairs"
-        print(f"  {told:<36}{seconds:>10.2f}{seconds / front.runs * 1e6:>10.2f}{peak:>10,.0f}")
+        size = f"{walks:,} walks, {len(front):,} pairs"
+        print(f"  {size:<36}{seconds:>10.2f}{seconds / front.runs * 1e6:>10.2f}{peak:>10,.0f}")
 
 
 def main() -> None:

@@ -69,15 +69,15 @@ def main():
     for name in GENERATORS:
         if name in ("MT-ART-Avg", "MT-ART-Max"):
             continue
-        found = dm.simulate(name, "block", RATE, trials=TRIALS, progress=False)
+        simulation = dm.simulate(name, "block", RATE, trials=TRIALS, progress=False)
         line(
             f"{name}: {TRIALS:,} simulated trials, rate {RATE}",
-            f"{found.seconds:.1f} s",
-            f"{10_000 / TRIALS * found.seconds:.0f} s for 10,000; F-ratio {found.f_ratio:.2f}",
+            f"{simulation.seconds:.1f} s",
+            f"{10_000 / TRIALS * simulation.seconds:.0f} s for 10,000; F-ratio {simulation.f_ratio:.2f}",
         )
     dm.hunt(np.sin, sine, "MT-RT", budget=1000)
-    found = dm.hunt(np.sin, sine, "MT-RT", budget=3_000_000, progress=False)
-    line("sin(x) = sin(pi - x), hunted with MT-RT", f"{found.groups / found.seconds / 1e6:.1f} M groups/s", "")
+    hunt = dm.hunt(np.sin, sine, "MT-RT", budget=3_000_000, progress=False)
+    line("sin(x) = sin(pi - x), hunted with MT-RT", f"{hunt.groups / hunt.seconds / 1e6:.1f} M groups/s", "")
 
 
 def _generated(name, relation, groups):
@@ -136,18 +136,18 @@ def _nearest(points, executed):
 def _apart(groups):
     rng, sources, follow = np.random.default_rng(0), np.zeros((groups, 2)), np.zeros((groups, 2))
     for n in range(groups):
-        made = _candidates(rng, sources[:n])
-        best = np.argmax(_nearest(made, sources[:n]) + _nearest(3 * made, follow[:n]))
-        sources[n], follow[n] = made[best], 3 * made[best]
+        candidates = _candidates(rng, sources[:n])
+        best = np.argmax(_nearest(candidates, sources[:n]) + _nearest(3 * candidates, follow[:n]))
+        sources[n], follow[n] = candidates[best], 3 * candidates[best]
 
 
 def _pooled(groups):
     rng, pool = np.random.default_rng(0), np.zeros((2 * groups, 2))
     for n in range(groups):
         inside = pool[: 2 * n]
-        made = _candidates(rng, inside[(inside <= 100).all(axis=1)])
-        best = np.argmax(np.minimum(_nearest(made, inside), _nearest(3 * made, inside)))
-        pool[2 * n], pool[2 * n + 1] = made[best], 3 * made[best]
+        candidates = _candidates(rng, inside[(inside <= 100).all(axis=1)])
+        best = np.argmax(np.minimum(_nearest(candidates, inside), _nearest(3 * candidates, inside)))
+        pool[2 * n], pool[2 * n + 1] = candidates[best], 3 * candidates[best]
 
 
 def _placed(points, parts, high):
@@ -165,9 +165,9 @@ def _cells(groups):
             taken = _placed(factor * sources[:n], parts[slot], high)
             open_cells.append(np.setdiff1d(np.arange(math.prod(parts[slot])), taken))
         corner = np.array(np.unravel_index(rng.choice(open_cells[0]), parts[0]))
-        made = (corner + rng.random((K, 2))) / parts[0] * 100
-        good = np.flatnonzero(np.isin(_placed(3 * made, parts[1], 300), open_cells[1]))
-        sources[n] = made[rng.choice(good) if len(good) else rng.integers(K)]
+        candidates = (corner + rng.random((K, 2))) / parts[0] * 100
+        good = np.flatnonzero(np.isin(_placed(3 * candidates, parts[1], 300), open_cells[1]))
+        sources[n] = candidates[rng.choice(good) if len(good) else rng.integers(K)]
 
 
 def _grid(groups):
@@ -187,7 +187,7 @@ def _grid(groups):
                 p[slot] += 1
             free.append(~taken)
         corner = rng.choice(np.argwhere(free[0]))
-        made = (corner + rng.random((K, 2))) / p[0] * 100
-        at = np.minimum((3 * made / 300 * p[1]).astype(int), p[1] - 1)
+        candidates = (corner + rng.random((K, 2))) / p[0] * 100
+        at = np.minimum((3 * candidates / 300 * p[1]).astype(int), p[1] - 1)
         good = np.flatnonzero(free[1][at[:, 0], at[:, 1]])
-        sources[n] = made[rng.choice(good) if len(good) else rng.integers(K)]
+        sources[n] = candidates[rng.choice(good) if len(good) else rng.integers(K)]

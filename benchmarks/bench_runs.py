@@ -26,19 +26,20 @@ def timed(*arguments, **options):
 
 def storing(name, *arguments, repeat=2, **options):
     """Explore without a store and with one, turn by turn: other work on the machine then hits both."""
-    bare = kept = float("inf")
+    bare_seconds = stored_seconds = float("inf")
     with tempfile.TemporaryDirectory() as folder:
         for number in range(repeat):
             front, seconds = timed(*arguments, **options)
-            bare = min(bare, seconds)
+            bare_seconds = min(bare_seconds, seconds)
             file = Path(folder, f"runs-{number}.sqlite")
             bare_pairs, (front, seconds) = len(front), timed(*arguments, **options, store=file)
-            kept = min(kept, seconds)
+            stored_seconds = min(stored_seconds, seconds)
             if len(front) != bare_pairs:
                 raise RuntimeError("a store changed what was found")
     print(f"\n  {name}: {len(front):,} pairs, {front.runs:,} runs, {front.calls:,} calls")
-    line("without a store", f"{bare:.2f} s")
-    line("kept in SQLite", f"{kept:.2f} s", f"{kept - bare:+.2f} s, {kept / bare - 1:+.1%}")
+    line("without a store", f"{bare_seconds:.2f} s")
+    extra_seconds = stored_seconds - bare_seconds
+    line("kept in SQLite", f"{stored_seconds:.2f} s", f"{extra_seconds:+.2f} s, {extra_seconds / bare_seconds:+.1%}")
 
 
 def workers(name, model, inputs, walks):

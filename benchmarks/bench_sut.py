@@ -1,4 +1,4 @@
-"""What the wrappers cost: 40 batches of 25,000 rows, a tenth of them asked before."""
+"""What the wrappers cost: 40 batches of 25,000 rows, a tenth of them queried before."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ def batches():
 
 
 def main():
-    asked = list(batches())
+    queries = list(batches())
     model = dm.wrap(lambda f: f["x0"] > f["x1"], space=SPACE)
 
     def flow():
-        for batch in asked:  # noqa: UP028 (a list takes no answers)
+        for batch in queries:  # noqa: UP028 (a list takes no answers)
             yield batch
 
     def through(make):
         def run():
             executor = make()
-            for batch in asked:
+            for batch in queries:
                 executor.execute(batch)
 
         return seconds(run)

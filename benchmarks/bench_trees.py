@@ -34,8 +34,8 @@ def main():
     line(f"mutate in place and predict, {len(mutants):,} mutants", f"{slow:.2f} s", f"{ROWS:,} rows")
     ways = {"NumPy": False} | ({"numba": True} if find_spec("numba") else {})
     for name, compiled in ways.items():
-        found = find_kills(tree, X, mutants, compiled=compiled)  # compiles, too
-        same = np.array_equal(found.start, expected[0]) and np.array_equal(found.rows, expected[1])
+        kills = find_kills(tree, X, mutants, compiled=compiled)  # compiles, too
+        same = np.array_equal(kills.start, expected[0]) and np.array_equal(kills.rows, expected[1])
         took = seconds(lambda compiled=compiled: find_kills(tree, X, mutants, compiled=compiled))
         line(f"  by routing slices, {name}", f"{1000 * took:.1f} ms", f"{slow / took:.0f} x, same matrix: {same}")
     _forest()
@@ -74,9 +74,9 @@ def _forest():
     model = RandomForestClassifier(TREES, random_state=0, n_jobs=-1).fit(X[:10_000], y[:10_000])
     before = _peak()
     began = time.perf_counter()
-    found = dm.cover(model, X)
+    coverage = dm.cover(model, X)
     took = time.perf_counter() - began
-    what = f"coverage of {TREES} trees, {found.leaves:,} leaves, {MANY:,} rows"
+    what = f"coverage of {TREES} trees, {coverage.leaves:,} leaves, {MANY:,} rows"
     line(what, f"{took:.2f} s", f"peak +{_peak() - before:.2f} GB")
 
 

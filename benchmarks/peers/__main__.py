@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from .environments import ROOT, SHARED, MissingPeerError, install, measure, read_versions
+from .environments import ROOT, SHARED, CommandError, install, measure, read_versions
 from .figures import compare
 from .page import read_bench, write_page
 
@@ -31,10 +31,14 @@ def measure_peer(name: str, module: ModuleType) -> dict[str, Any]:
     try:
         python = install(name, module.REQUIREMENTS)
         peer["their_versions"] = read_versions(python, list(dict.fromkeys((module.DISTRIBUTION, *SHARED))))
+        theirs = measure(python, name, "measure_theirs")
+    except CommandError as error:
+        return peer | {"skipped": str(error)}
+    try:
         peer["our_versions"] = read_versions(sys.executable, ("datamorphic", *SHARED))
-        theirs, ours = measure(python, name, "measure_theirs"), measure(sys.executable, name, "measure_ours")
-    except MissingPeerError as reason:
-        return peer | {"skipped": str(reason)}
+        ours = measure(sys.executable, name, "measure_ours")
+    except CommandError as error:
+        return peer | {"skipped": f"datamorphic failed: {error}"}
     rows = [asdict(row) for row in compare(theirs, ours)]
     return peer | {"date": datetime.date.today().isoformat(), "rows": rows}
 
@@ -57,10 +61,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--bench", type=Path, metavar="FILE", help="what `make bench` printed: fills the second table")
     parser.add_argument("--write", type=Path, default=ROOT / "docs" / "benchmarks.md", metavar="PAGE")
     parser.add_argument("--results", type=Path, default=RESULTS, help="the file in which figures are kept")
-    chosen = parser.parse_args(arguments)
-    results = json.loads(chosen.results.read_text(encoding="utf-8")) if chosen.results.exists() else {}
+    options = parser.parse_args(arguments)
+    results = json.loads(options.results.read_text(encoding="utf-8")) if options.results.exists() else {}
     results = {"processor": find_processor(), "peers": {}, "bench": {}} | results
-    for name in PEERS if chosen.only is None else chosen.only:
+    for name in PEERS if options.only is None else options.only:
         print(f"{name} ...", flush=True)
         peer = measure_peer(name, importlib.import_module(f"benchmarks.peers.{name}"))
         results["processor"] = find_processor()
@@ -69,13 +73,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     results["peers"] = {name: results["peers"][name] for name in PEERS if name in results["peers"]}
     with SPEED.open(encoding="utf-8", newline="") as file:
         speed = list(csv.DictReader(file))
-    if chosen.bench:
-        printed = chosen.bench.read_text(encoding="utf-8")
-        results["bench"] |= read_bench(printed, [row["line"] for row in speed])
-    chosen.results.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    if options.bench:
+        output = options.bench.read_text(encoding="utf-8")
+        results["bench"] |= read_bench(output, [row["line"] for row in speed])
+    options.results.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     notes = {name: importlib.import_module(f"benchmarks.peers.{name}").NOTES for name in results["peers"]}
     rows = [row | {"now": row["now"] or results["bench"].get(row["line"], "")} for row in speed]
-    chosen.write.write_text(write_page(results, notes, rows), encoding="utf-8")
+    options.write.write_text(write_page(results, notes, rows), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -60,15 +60,17 @@ def measure_ours() -> list[Figure]:
 
 
 def _measure_cancer(name, model, inputs, iterations) -> list[Figure]:
-    cases, counted = inputs[take_cases(len(inputs))], CountedModel(model)
+    cases, counted_model = inputs[take_cases(len(inputs))], CountedModel(model)
     with Stopwatch() as watch:
-        changed = _attack(counted, cases, iterations)
-    flipped = model.predict(cases) != model.predict(changed)
-    distances = measure_distances(cases, changed)
-    described = describe_flips(counted, watch, CASES, distances, flipped)
+        neighbours = _attack(counted_model, cases, iterations)
+    flipped = model.predict(cases) != model.predict(neighbours)
+    distances = measure_distances(cases, neighbours)
+    flip_figures = describe_flips(counted_model, watch, CASES, distances, flipped)
     with Stopwatch() as narrowing:
-        pairs = narrow(counted.predict, blend_rows, cases[flipped], changed[flipped], distances[flipped])
-    return _make_figures(f"cancer, {name}", iterations, described, counted, watch.seconds + narrowing.seconds, pairs)
+        pairs = narrow(counted_model.predict, blend_rows, cases[flipped], neighbours[flipped], distances[flipped])
+    return _make_figures(
+        f"cancer, {name}", iterations, flip_figures, counted_model, watch.seconds + narrowing.seconds, pairs
+    )
 
 
 def _measure_loans(iterations) -> list[Figure]:
@@ -76,35 +78,37 @@ def _measure_loans(iterations) -> list[Figure]:
     loans = make_loans().drop(columns=TARGET)
     cases = loans.iloc[take_cases(len(loans))].reset_index(drop=True)
     encoder = LoanEncoder(loans, pipeline)
-    counted, encoded = CountedModel(encoder), encoder.encode(cases)
+    counted_model, encoded = CountedModel(encoder), encoder.encode(cases)
     with Stopwatch() as watch:
-        changed = _attack(counted, encoded, iterations)
-    flipped = encoder.predict(encoded) != encoder.predict(changed)
-    decoded = encoder.decode(changed)
+        neighbours = _attack(counted_model, encoded, iterations)
+    flipped = encoder.predict(encoded) != encoder.predict(neighbours)
+    decoded = encoder.decode(neighbours)
     distances = measure_loan_distances(cases, decoded)
-    described = describe_flips(counted, watch, CASES, distances, flipped & ~find_invalid_loans(decoded))
+    flip_figures = describe_flips(counted_model, watch, CASES, distances, flipped & ~find_invalid_loans(decoded))
     with Stopwatch() as narrowing:
-        pairs = narrow(counted.predict, blend_rows, encoded[flipped], changed[flipped], distances[flipped])
+        pairs = narrow(counted_model.predict, blend_rows, encoded[flipped], neighbours[flipped], distances[flipped])
     seconds = watch.seconds + narrowing.seconds
-    return _make_figures("loans, random forest", iterations, described, counted, seconds, pairs)
+    return _make_figures("loans, random forest", iterations, flip_figures, counted_model, seconds, pairs)
 
 
-def _attack(counted, cases, iterations) -> np.ndarray:
+def _attack(counted_model, cases, iterations) -> np.ndarray:
     from art.attacks.evasion import HopSkipJump
     from art.estimators.classification import BlackBoxClassifier
 
     np.random.seed(0)  # noqa: NPY002 (what it draws from)
     shape = cases.shape[1:]
-    classifier = BlackBoxClassifier(counted.predict_proba, shape, len(counted.classes_), clip_values=(0.0, 1.0))
+    classifier = BlackBoxClassifier(
+        counted_model.predict_proba, shape, len(counted_model.classes_), clip_values=(0.0, 1.0)
+    )
     return HopSkipJump(classifier, max_iter=iterations, verbose=False).generate(cases.astype(np.float32))
 
 
-def _make_figures(name, iterations, described, counted, seconds, pairs) -> list[Figure]:
+def _make_figures(name, iterations, flip_figures, counted_model, seconds, pairs) -> list[Figure]:
     settings = "" if iterations == ITERATIONS[0] else f" (max_iter={iterations})"
     return [
-        Figure(PAIRS_TASK.format(name) + settings, "rows asked per pair", counted.rows / pairs),
+        Figure(PAIRS_TASK.format(name) + settings, "rows queried per pair", counted_model.rows / pairs),
         Figure(PAIRS_TASK.format(name) + settings, "CPU seconds per pair", seconds / pairs),
-        *(Figure(FLIPS_TASK.format(name) + settings, measure, value) for measure, value in described.items()),
+        *(Figure(FLIPS_TASK.format(name) + settings, measure, value) for measure, value in flip_figures.items()),
     ]
 
 

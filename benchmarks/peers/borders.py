@@ -45,20 +45,22 @@ def measure_loans() -> list[Figure]:
 def _measure(name, model, inputs, cases, measure) -> list[Figure]:
     import datamorphic as dm
 
-    counted = CountedModel(model)
-    dm.explore(counted, inputs, **FLIP_OPTIONS, progress=False).nearest(cases[:1])  # imports and compiles
-    counted.rows = 0
+    counted_model = CountedModel(model)
+    dm.explore(counted_model, inputs, **FLIP_OPTIONS, progress=False).nearest(cases[:1])  # imports and compiles
+    counted_model.rows = 0
     with Stopwatch() as watch:
-        front = dm.explore(counted, inputs, delta=PAIR_DISTANCE, progress=False)
+        front = dm.explore(counted_model, inputs, delta=PAIR_DISTANCE, progress=False)
     figures = [
-        Figure(PAIRS_TASK.format(name), "rows asked per pair", counted.rows / len(front)),
+        Figure(PAIRS_TASK.format(name), "rows queried per pair", counted_model.rows / len(front)),
         Figure(PAIRS_TASK.format(name), "CPU seconds per pair", watch.seconds / len(front)),
     ]
-    counted.rows = 0
+    counted_model.rows = 0
     with Stopwatch() as watch:  # the front is made for these cases alone
-        changes = dm.explore(counted, inputs, **FLIP_OPTIONS, progress=False).nearest(cases)
-    changed = changes.filter(like="to.").set_axis(list(pd.DataFrame(cases).columns), axis=1)
-    flipped = model.predict(cases) != model.predict(changed if isinstance(cases, pd.DataFrame) else changed.to_numpy())
-    valid = flipped & ~find_invalid_loans(changed) if isinstance(cases, pd.DataFrame) else flipped
-    described = describe_flips(counted, watch, CASES, measure(cases, changed), valid)
-    return figures + [Figure(FLIPS_TASK.format(name), measure, value) for measure, value in described.items()]
+        changes = dm.explore(counted_model, inputs, **FLIP_OPTIONS, progress=False).nearest(cases)
+    neighbours = changes.filter(like="to.").set_axis(list(pd.DataFrame(cases).columns), axis=1)
+    flipped = model.predict(cases) != model.predict(
+        neighbours if isinstance(cases, pd.DataFrame) else neighbours.to_numpy()
+    )
+    valid = flipped & ~find_invalid_loans(neighbours) if isinstance(cases, pd.DataFrame) else flipped
+    flip_figures = describe_flips(counted_model, watch, CASES, measure(cases, neighbours), valid)
+    return figures + [Figure(FLIPS_TASK.format(name), measure, value) for measure, value in flip_figures.items()]

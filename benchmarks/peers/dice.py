@@ -42,36 +42,42 @@ def measure_theirs() -> list[Figure]:
     loans = make_loans()
     inputs = loans.drop(columns=TARGET)
     cases = inputs.iloc[take_cases(len(loans))].reset_index(drop=True)
-    counted = CountedModel(fit_loan_forest())
+    counted_model = CountedModel(fit_loan_forest())
     numbers = [name for name in inputs.columns if name not in CATEGORIES]
     data = dice_ml.Data(dataframe=loans, continuous_features=numbers, outcome_name=TARGET)
     figures = []
     for method in METHODS:
-        counted.rows = 0
+        counted_model.rows = 0
         np.random.seed(0)  # noqa: NPY002 (what it draws from)
         with Stopwatch() as watch:
-            search = dice_ml.Dice(data, dice_ml.Model(model=counted, backend="sklearn"), method=method)
+            search = dice_ml.Dice(data, dice_ml.Model(model=counted_model, backend="sklearn"), method=method)
             answer = search.generate_counterfactuals(cases, total_CFs=1, desired_class="opposite", verbose=False)
         examples = [example.final_cfs_df for example in answer.cf_examples_list]
         answered = np.array([example is not None and len(example) > 0 for example in examples])
-        changed = pd.concat([example[:1] for example in examples if example is not None], ignore_index=True)
-        changed, sources = changed[inputs.columns], cases[answered].reset_index(drop=True)
+        counterfactuals = pd.concat([example[:1] for example in examples if example is not None], ignore_index=True)
+        counterfactuals, sources = counterfactuals[inputs.columns], cases[answered].reset_index(drop=True)
         for name in numbers:
-            changed[name] = changed[name].astype(float)
-        flipped = counted.model.predict(sources) != counted.model.predict(changed)
-        distances = measure_loan_distances(sources, changed)
-        described = describe_flips(counted, watch, CASES, distances, flipped & ~find_invalid_loans(changed))
+            counterfactuals[name] = counterfactuals[name].astype(float)
+        flipped = counted_model.model.predict(sources) != counted_model.model.predict(counterfactuals)
+        distances = measure_loan_distances(sources, counterfactuals)
+        flip_figures = describe_flips(
+            counted_model, watch, CASES, distances, flipped & ~find_invalid_loans(counterfactuals)
+        )
         with Stopwatch() as narrowing:
             pairs = narrow(
-                counted.predict, blend_loans, sources[flipped], changed[flipped], np.maximum(distances[flipped], 1e-9)
+                counted_model.predict,
+                blend_loans,
+                sources[flipped],
+                counterfactuals[flipped],
+                np.maximum(distances[flipped], 1e-9),
             )
         seconds = watch.seconds + narrowing.seconds
         settings = f" ({method})"
         name = "loans, random forest"
         figures += [
-            Figure(PAIRS_TASK.format(name) + settings, "rows asked per pair", counted.rows / pairs),
+            Figure(PAIRS_TASK.format(name) + settings, "rows queried per pair", counted_model.rows / pairs),
             Figure(PAIRS_TASK.format(name) + settings, "CPU seconds per pair", seconds / pairs),
-            *(Figure(FLIPS_TASK.format(name) + settings, measure, value) for measure, value in described.items()),
+            *(Figure(FLIPS_TASK.format(name) + settings, measure, value) for measure, value in flip_figures.items()),
         ]
     return figures
 

@@ -18,8 +18,8 @@ SHARED = ("numpy", "pandas", "scikit-learn")  # what the tasks need
 INSTALL_SECONDS, MEASURE_SECONDS = 1_800, 3_600
 
 
-class MissingPeerError(Exception):
-    """A peer that cannot be measured here, with the reason."""
+class CommandError(Exception):
+    """A command of a peer or of ours that failed or took too long, with the reason."""
 
 
 def install(name: str, requirements: Sequence[str]) -> str:
@@ -31,20 +31,20 @@ def install(name: str, requirements: Sequence[str]) -> str:
         return sys.executable
     folder = ROOT / f".venv-peers-{name}"
     python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
-    stamp, wanted = folder / "installed", " ".join((*requirements, *SHARED))
-    if not stamp.exists() or stamp.read_text(encoding="utf-8") != wanted:
+    stamp, packages = folder / "installed", " ".join((*requirements, *SHARED))
+    if not stamp.exists() or stamp.read_text(encoding="utf-8") != packages:
         venv.create(folder, with_pip=True, clear=True)
-        command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wanted.split()]
+        command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages.split()]
         _run(command, INSTALL_SECONDS)
-        stamp.write_text(wanted, encoding="utf-8")
+        stamp.write_text(packages, encoding="utf-8")
     return str(python)
 
 
 def read_versions(python: str, distributions: Sequence[str]) -> dict[str, str]:
     """Return the versions of distributions in an environment."""
     code = "import sys, importlib.metadata as m; print(*(m.version(name) for name in sys.argv[1:]))"
-    printed = _run([python, "-c", code, *distributions], 60)
-    return dict(zip(distributions, printed.split(), strict=True))
+    output = _run([python, "-c", code, *distributions], 60)
+    return dict(zip(distributions, output.split(), strict=True))
 
 
 def measure(python: str, module: str, function: str) -> list[Figure]:
@@ -61,12 +61,12 @@ def _run(command: Sequence[str], seconds: float) -> str:
     if command[0] != sys.executable:
         environment.pop("PYTHONPATH", None)
     try:
-        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=seconds)
+        process = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=seconds)
     except subprocess.TimeoutExpired:
-        raise MissingPeerError(f"not ready after {seconds:,.0f} s") from None
-    if done.returncode:
-        raise MissingPeerError(find_reason(done.stderr))
-    return done.stdout
+        raise CommandError(f"not ready after {seconds:,.0f} s") from None
+    if process.returncode:
+        raise CommandError(find_reason(process.stderr))
+    return process.stdout
 
 
 def find_reason(stderr: str) -> str:

@@ -90,6 +90,6 @@ def _measure(suite: str) -> list[Figure]:
         figures += [
             Figure(task, "cases per CPU second", SOURCES / watch.seconds, True),
             Figure(task, "calls of the model", STATE["model"].calls),
-            Figure(task, "rows asked", STATE["model"].rows),
+            Figure(task, "rows queried", STATE["model"].rows),
         ]
     return figures

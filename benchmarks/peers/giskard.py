@@ -151,7 +151,7 @@ def _measure(look) -> list[Figure]:
         Figure(task, "planted defects named", f"{len(named)} of {len(findings) - 1}"),
         Figure(task, "defects", "; ".join(named)),
         Figure(task, "findings about the good model", str(len(findings[0]))),
-        Figure(task, "rows asked per model", float(np.mean(rows))),
+        Figure(task, "rows queried per model", float(np.mean(rows))),
         Figure(task, "CPU seconds per model", float(np.mean(seconds))),
     ]
 

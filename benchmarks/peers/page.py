@@ -55,11 +55,11 @@ def write_page(
     return "\n".join(parts).rstrip() + "\n"
 
 
-def read_bench(printed: str, lines: Sequence[str]) -> dict[str, str]:
+def read_bench(output: str, lines: Sequence[str]) -> dict[str, str]:
     """Return the values that `make bench` printed, by the beginnings of their lines."""
     values = {}
     for line in lines:
-        for text in printed.splitlines():
+        for text in output.splitlines():
             if line and text.strip().startswith(line):
                 values[line] = text.strip()[len(line) :].strip().split("  ")[0].strip()
                 break

@@ -182,7 +182,7 @@ def describe_flips(
 ) -> dict[str, float | str]:
     """Return what it took to change the answers of cases, and how far they had to be changed."""
     return {
-        "rows asked per case": model.rows / count,
+        "rows queried per case": model.rows / count,
         "CPU seconds per case": watch.seconds / count,
         "median distance of the change": float(np.median(distances[valid])) if valid.any() else "no valid row",
         "cases answered, with a valid row": f"{int(valid.sum())} of {count}",

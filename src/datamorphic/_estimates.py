@@ -24,7 +24,7 @@ read_clock = time.monotonic
 
 
 def refuse_too_large(
-    owner: str, numbers: Mapping[str, int], *, seconds: float = 0.0, memory: float = 0.0, alternative: str | None = None
+    owner: str, numbers: Mapping[str, int], *, seconds: float = 0.0, memory: float = 0.0, remedy: str | None = None
 ) -> None:
     """Raise `ArgumentError` if a request takes more than a week, or more memory than this computer has.
 
@@ -36,13 +36,13 @@ def refuse_too_large(
         The parameters that make the request large, and their values.
     seconds, memory : float
         The estimated time, and the estimated memory in bytes.
-    alternative : str, optional
+    remedy : str, optional
         What to do instead of reducing the numbers.
 
     Examples
     --------
     >>> refuse_too_large("simulate", {"trials": 10**6}, seconds=4e3)
-    >>> refuse_too_large("explore", {"walks": 10**12}, seconds=1e7, alternative=LIMIT_TIME)
+    >>> refuse_too_large("explore", {"walks": 10**12}, seconds=1e7, remedy=LIMIT_TIME)
     Traceback (most recent call last):
     datamorphic.errors.ArgumentError: explore with walks=1,000,000,000,000 would take about 116 days. Reduce walks, or limit \
 the time with budget='1h'.
@@ -55,8 +55,8 @@ the time with budget='1h'.
     else:
         return
     request = " and ".join(f"{name}={number:,}" for name, number in numbers.items())
-    remedy = f"Reduce {' or '.join(numbers)}" + (f", or {alternative}." if alternative else ".")
-    raise ArgumentError(f"{owner} with {request} would {cost}. {remedy}")
+    advice = f"Reduce {' or '.join(numbers)}" + (f", or {remedy}." if remedy else ".")
+    raise ArgumentError(f"{owner} with {request} would {cost}. {advice}")
 
 
 def refuse_many_rows(owner: str, name: str, rows: int, width: int = 1) -> None:
@@ -82,7 +82,7 @@ class WorkPace:
 
     Parameters
     ----------
-    owner, numbers, alternative
+    owner, numbers, remedy
         As for `refuse_too_large`.
     measure : callable, optional
         Returns the share of the work that is begun, where those who call `note` do not know it.
@@ -99,10 +99,10 @@ class WorkPace:
         owner: str,
         numbers: Mapping[str, int],
         *,
-        alternative: str | None = None,
+        remedy: str | None = None,
         measure: Callable[[], float] | None = None,
     ) -> None:
-        self._owner, self._numbers, self._alternative, self._measure = owner, numbers, alternative, measure
+        self._owner, self._numbers, self._remedy, self._measure = owner, numbers, remedy, measure
         self._started_at: float | None = None
         self._next_seconds = MIN_TIMED_SECONDS  # after which the rest is estimated
 
@@ -117,5 +117,5 @@ class WorkPace:
         if self._measure is not None:
             share = max(share, self._measure())
         if share:
-            refuse_too_large(self._owner, self._numbers, seconds=elapsed / share, alternative=self._alternative)
+            refuse_too_large(self._owner, self._numbers, seconds=elapsed / share, remedy=self._remedy)
             self._next_seconds = CHECK_GROWTH * elapsed

@@ -46,7 +46,7 @@ def validate_integer(name: str, owner: str, value: object, low: int = 0, high: f
     reject(name, owner, f"an int in the range [{low}, {end}{limit}", value)
 
 
-def validate_seed(owner: str, value: object, name: str = "seed") -> int:
+def validate_seed(name: str, owner: str, value: object) -> int:
     """Return a seed, an int of any size from 0, or raise `ArgumentError`."""
     if is_integer(value) and value >= 0:
         return int(value)
@@ -60,10 +60,10 @@ def validate_positive(name: str, owner: str, value: object) -> float:
     return float(value)
 
 
-def validate_timeout(owner: str, value: object) -> float:
+def validate_timeout(name: str, owner: str, value: object) -> float:
     """Return a time-out in seconds as a float that a thread can wait for, or raise `ArgumentError`."""
     if not is_number(value) or not 0 < value <= threading.TIMEOUT_MAX:
-        reject("timeout", owner, f"a number of seconds above 0 and at most {threading.TIMEOUT_MAX:,.0f}", value)
+        reject(name, owner, f"a number of seconds above 0 and at most {threading.TIMEOUT_MAX:,.0f}", value)
     return float(value)
 
 
@@ -124,7 +124,7 @@ def to_generator(name: str, owner: str, seed: object) -> np.random.Generator:
         return seed
     if seed is None or isinstance(seed, np.random.SeedSequence):
         return np.random.default_rng(seed)
-    return np.random.default_rng(validate_seed(owner, seed, name))
+    return np.random.default_rng(validate_seed(name, owner, seed))
 
 
 def import_optional(module: str, extra: str, purpose: str) -> ModuleType:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from benchmarks.peers import __main__ as command
 from benchmarks.peers import environments, tasks
-from benchmarks.peers.environments import MissingPeerError, find_reason, install, measure
+from benchmarks.peers.environments import CommandError, find_reason, install, measure
 from benchmarks.peers.figures import Figure, compare, format_number
 from benchmarks.peers.page import read_bench, write_page
 
@@ -60,7 +60,7 @@ def test_numbers_have_two_digits(value, text):
 
 def test_a_peer_that_does_not_install_is_skipped_with_its_reason(monkeypatch):
     def fail(name, requirements):
-        raise MissingPeerError("No matching distribution found for peer==1.2")
+        raise CommandError("No matching distribution found for peer==1.2")
 
     monkeypatch.setattr(command, "install", fail)
     peer = command.measure_peer("peer", make_module())
@@ -73,7 +73,7 @@ def test_a_peer_that_does_not_install_is_skipped_with_its_reason(monkeypatch):
 def test_a_failed_peer_does_not_stop_the_others(monkeypatch, tmp_path):
     def measure_here(python, name, function):
         if name == "gemtest":
-            raise MissingPeerError("it broke")
+            raise CommandError("it broke")
         return [Figure("one", "rows", 6 if function == "measure_theirs" else 2)]
 
     monkeypatch.setattr(command, "install", lambda name, requirements: sys.executable)
@@ -88,11 +88,23 @@ def test_a_failed_peer_does_not_stop_the_others(monkeypatch, tmp_path):
     assert list(json.loads(results.read_text(encoding="utf-8"))["peers"]) == ["gemtest", "dice"]
 
 
+def test_a_failure_of_ours_is_not_said_to_be_theirs(monkeypatch):
+    def measure_here(python, name, function):
+        if function == "measure_ours":
+            raise CommandError("it broke")
+        return [Figure("one", "rows", 6)]
+
+    monkeypatch.setattr(command, "install", lambda name, requirements: sys.executable)
+    monkeypatch.setattr(command, "read_versions", lambda python, names: dict.fromkeys(names, "9.9"))
+    monkeypatch.setattr(command, "measure", measure_here)
+    assert command.measure_peer("peer", make_module())["skipped"] == "datamorphic failed: it broke"
+
+
 def test_commands_that_fail_are_reported_in_one_line(monkeypatch, tmp_path):
     assert find_reason("WARNING: x\nERROR: No match for y\nERROR: later\n") == "No match for y"
     assert find_reason("Traceback:\n  File z\nImportError: no w\n") == "ImportError: no w"
     assert find_reason("") == "no reason given"
-    with pytest.raises(MissingPeerError, match="no_such_module"):
+    with pytest.raises(CommandError, match="no_such_module"):
         measure(sys.executable, "no_such_module", "measure_theirs")
 
 

@@ -248,7 +248,7 @@ class CheckContext:
         """Time calls with more and more rows, until one is slow."""
         self.pace = self._time_calls(self.sut)
         seconds_per_row = self.pace.seconds_per_row
-        if self.sut.score_kind is not None and self._may_block and not self.clock.spent:
+        if self.sut.score_kind is not None and self._has_uninterruptible_calls and not self.clock.spent:
             twin = copy.copy(self.sut)  # what it learns about its scores is for the check of scores
             # of some models, scores take much longer than answers
             seconds_per_row = max(seconds_per_row, self._time_calls(twin, scores=True).seconds_per_row / SCORE_COST)
@@ -257,8 +257,8 @@ class CheckContext:
             self.drive_options["batch"] = round_down(max(1.0, slow_rows))
 
     @property
-    def _may_block(self) -> bool:
-        """Whether a long call cannot be ended when the time is up, since it runs in this process."""
+    def _has_uninterruptible_calls(self) -> bool:
+        """Whether calls cannot be ended when the time is up, since they run in this process."""
         engine = self.drive_options.get("engine")
         runs_here = engine is None or engine.name == Engine.name
         return runs_here and self.drive_options.get("timeout") is None and self.clock.budget.seconds is not None

@@ -68,7 +68,7 @@ class AuditOptions:
         if self.tolerance is not None:
             validate_positive("tolerance", "test", self.tolerance)
         if self.timeout is not None:
-            validate_timeout("test", self.timeout)
+            validate_timeout("timeout", "test", self.timeout)
         if self.batch is not None:
             validate_integer("batch", "test", self.batch, 1)
         set_field("classes", to_classes(self.classes, "test"))

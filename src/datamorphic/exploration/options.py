@@ -63,7 +63,7 @@ class ExploreOptions:
             validate_positive("delta", self.OWNER, self.delta)
         validate_integer("steps", self.OWNER, self.halvings)
         if self.timeout is not None:
-            validate_timeout(self.OWNER, self.timeout)
+            validate_timeout("timeout", self.OWNER, self.timeout)
         if self.batch is not None:
             validate_integer("batch", self.OWNER, self.batch, 1)
         if self.strategy == "auto" and self.pool == "growing":
@@ -78,26 +78,26 @@ class ExploreOptions:
         self.make_border()
 
     @property
-    def size(self) -> dict[str, int]:
+    def walk_parameter(self) -> dict[str, int]:
         """The parameter that says how many walks are made, and how many these are."""
         return {"walks": self.walks}
 
     @property
-    def alternative(self) -> str | None:
+    def remedy(self) -> str | None:
         """What to do instead of making fewer walks."""
         return LIMIT_TIME
 
     def _refuse_too_large(self) -> None:
         if self.limits.seconds is not None:
             return
-        (walks,), distance, runs = self.size.values(), self.walk_distance, self.limits.runs or sys.maxsize
-        refuse_too_large(self.OWNER, self.size, memory=BYTES_PER_WALK * min(walks, runs), alternative=self.alternative)
+        (walks,), distance, runs = self.walk_parameter.values(), self.walk_distance, self.limits.runs or sys.maxsize
+        refuse_too_large(self.OWNER, self.walk_parameter, memory=BYTES_PER_WALK * min(walks, runs), remedy=self.remedy)
         refuse_too_large(
             self.OWNER,
             {"walk_distance": distance},
             seconds=SECONDS_PER_STEP * min(distance, runs),
             memory=BYTES_PER_TRIAL_STEP * distance if self.OWNER == "plan" else 0,
-            alternative=self.alternative,
+            remedy=self.remedy,
         )
 
     @property
@@ -177,12 +177,12 @@ class PlanOptions(ExploreOptions):
         super().__post_init__()
 
     @property
-    def size(self) -> dict[str, int]:
+    def walk_parameter(self) -> dict[str, int]:
         """The parameter that says how many walks are made, and how many these are."""
         return {"trial": self.trial_walks}
 
     @property
-    def alternative(self) -> None:
+    def remedy(self) -> None:
         """Nothing: a plan has no budget."""
 
     @property

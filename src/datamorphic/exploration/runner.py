@@ -81,7 +81,7 @@ def run_exploration(
         batch=options.batch,
         journal=session.journal if session is not None else None,
         pace=WorkPace(
-            options.OWNER, options.size, alternative=options.alternative, measure=lambda: chosen_explorer.share_begun
+            options.OWNER, options.walk_parameter, remedy=options.remedy, measure=lambda: chosen_explorer.share_begun
         ),
     )
     _raise_if_all_failed(subject, counter)

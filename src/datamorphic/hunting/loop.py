@@ -84,9 +84,7 @@ class HuntMonitor:
 
     def __init__(self, options: HuntOptions, display: Progress) -> None:
         self.options, self.display = options, display
-        self._pace = WorkPace(
-            "hunt", {"trials": options.trials, "budget": options.max_groups}, alternative=LEAVE_BUDGET_OUT
-        )
+        self._pace = WorkPace("hunt", {"trials": options.trials, "budget": options.max_groups}, remedy=LEAVE_BUDGET_OUT)
         self._started_at: float | None = None
 
     def start_clock(self) -> None:

@@ -41,7 +41,7 @@ class HuntOptions:
 
     def __post_init__(self) -> None:
         validate_integer("trials", "hunt", self.trials, 1)
-        validate_seed("hunt", self.seed)
+        validate_seed("seed", "hunt", self.seed)
         for name, value in (("budget", self.budget), ("stop_after", self.stop_after), ("batch", self.batch)):
             if value is not None:
                 validate_integer(name, "hunt", value, 1)
@@ -70,7 +70,7 @@ class GenerateOptions:
 
     def __post_init__(self) -> None:
         validate_integer("n", "generate", self.n, 1)
-        validate_seed("generate", self.seed)
+        validate_seed("seed", "generate", self.seed)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +97,7 @@ class SimulateOptions:
         validate_integer("trials", "simulate", self.trials, 1)
         for name, number in (("violating", self.violating), ("boxes", self.boxes)):
             validate_integer(name, "simulate", number, 0)
-        validate_seed("simulate", self.seed)
+        validate_seed("seed", "simulate", self.seed)
         validate_integer("dimension", "simulate", self.dimension, 1)
         refuse_many_rows("simulate", "trials", self.trials, 3)  # counts, censored trials and a sorted copy
         refuse_many_rows("simulate", "dimension", self.dimension, 10)  # limits, as Python objects and as arrays

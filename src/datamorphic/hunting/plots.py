@@ -83,7 +83,7 @@ def sample_violations(
 ) -> ViolationSample:
     """Execute random groups of a relation by a function, and return which violate it."""
     validate_integer("n", "sample_violations", n, 1)
-    rng = np.random.default_rng(validate_seed("sample_violations", seed))
+    rng = np.random.default_rng(validate_seed("seed", "sample_violations", seed))
     draws = np.concatenate([box.sample(n, rng) for box in relation.domain], axis=1)
     runner = FunctionRunner(function)
     all_answered = np.ones(n, dtype=bool)

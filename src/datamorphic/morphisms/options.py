@@ -18,4 +18,4 @@ class LawOptions:
     def __post_init__(self) -> None:
         object.__setattr__(self, "examples", validate_integer("examples", "laws", self.examples, 1))
         refuse_many_rows("laws", "examples", self.examples, 3)
-        object.__setattr__(self, "seed", validate_seed("laws", self.seed))
+        object.__setattr__(self, "seed", validate_seed("seed", "laws", self.seed))

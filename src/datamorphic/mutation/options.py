@@ -45,14 +45,14 @@ class MutateOptions:
     def __post_init__(self) -> None:
         for name in ("inputs", "compared", "rows", "memory"):
             validate_integer(name, "mutate", getattr(self, name), 1)
-        validate_seed("mutate", self.seed)
+        validate_seed("seed", "mutate", self.seed)
         validate_integer("workers", "mutate", self.workers, 1, MAX_WORKERS)
         if is_random(self.data):
             refuse_many_rows("mutate", "rows", self.rows, RANDOM_ATTRIBUTE_COUNT)
         if self.rival is not None:
             validate_integer("rival", "mutate", self.rival, 1)
         if self.timeout is not None:
-            validate_timeout("mutate", self.timeout)
+            validate_timeout("timeout", "mutate", self.timeout)
         if self.like is not None:
             validate_like("mutate", self.like)
         if isinstance(self.data, str) and not is_random(self.data):

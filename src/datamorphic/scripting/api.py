@@ -84,7 +84,7 @@ def play(
     (3, ['ExpDataFile.csv'])
     """
     options = PlayOptions(timeout=timeout)
-    validate_seed(options.OWNER, seed)
+    validate_seed("seed", options.OWNER, seed)
     keep = store if isinstance(store, KeepOptions) or store is None else KeepOptions(store, resume)
     if resume is not None and keep is None:
         raise ArgumentError(f"Run {resume} can only be resumed from its run store. Add store=...")

@@ -18,7 +18,7 @@ class PlayOptions:
 
     def __post_init__(self) -> None:
         if self.timeout is not None:
-            validate_timeout(self.OWNER, self.timeout)
+            validate_timeout("timeout", self.OWNER, self.timeout)
 
     def to_request(self) -> dict[str, Any]:
         """Return the options as a run store keeps them, for comparison on resume."""

@@ -199,7 +199,7 @@ class TestPool(CallCommands):
     @command("setSeed")
     def set_seed(self, seed: int, number: int | None = None) -> None:
         """Set the random seed, and how many random commands came before."""
-        self.seed = validate_seed("set_seed", seed)
+        self.seed = validate_seed("seed", "set_seed", seed)
         self.random_commands = 0 if number is None else validate_integer("number", "set_seed", number)
 
     @command("startRecording")

@@ -123,7 +123,7 @@ class PoolState:
         progress: bool | None = None,
         specs: SpecMap | None = None,
     ) -> None:
-        self.seed = validate_seed("TestPool", seed)
+        self.seed = validate_seed("seed", "TestPool", seed)
         self.random_commands = 0
         self.folder = ScriptFolder(folder if folder is not None else os.curdir)
         self.specs = specs if specs is not None else SpecMap(maps)

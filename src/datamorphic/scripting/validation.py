@@ -217,7 +217,7 @@ class _Validator:
                 raise statement.fail(str(error), number) from error
         arguments = parse_options(function, texts)
         arguments.pop("seeds", None)
-        validate_seed(function, arguments.pop("seed", 0))
+        validate_seed("seed", function, arguments.pop("seed", 0))
         OPTION_CLASSES[function](**arguments)
 
     def check_play(self, statement: Statement, state: _ScriptState) -> tuple[int, _ScriptState]:

@@ -429,7 +429,7 @@ def study(
 
 def make_workbench(scale: str, seed: int) -> Workbench:
     """Return an empty workbench for a scale by name."""
-    return Workbench(SCALES[validate_choice("scale", "study", scale, SCALES)], validate_seed("study", seed))
+    return Workbench(SCALES[validate_choice("scale", "study", scale, SCALES)], validate_seed("seed", "study", seed))
 
 
 def plan_study(name: str, entry: StudyEntry, bench: Workbench) -> None:

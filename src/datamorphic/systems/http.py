@@ -198,7 +198,7 @@ class HttpService(ResourceSystem):
         method = method.upper() if isinstance(method, str) else method
         self.template = RequestTemplate(url=url, method=method, params=params, headers=headers, json=json, body=body)
         self.path = None if answer is None else JsonPath(answer)
-        self.timeout = validate_timeout("HttpService", timeout)
+        self.timeout = validate_timeout("timeout", "HttpService", timeout)
         self.retries = validate_integer("retries", "HttpService", retries, 0, MAX_RETRIES)
         if not is_number(backoff) or not 0 <= backoff <= MAX_WAIT_SECONDS:
             reject("backoff", "HttpService", f"a number of seconds from 0 to {MAX_WAIT_SECONDS:g}", backoff)
@@ -212,7 +212,7 @@ class HttpService(ResourceSystem):
         self.labels = None if labels is None else tuple(labels)
         self.space = space
         self.name = name or self.template.address
-        self.seed = validate_seed("HttpService", seed)
+        self.seed = validate_seed("seed", "HttpService", seed)
         self.hint = f"Check that the service at {self.template.address} runs and that it accepts such a request."
         self._create_resources()
 

@@ -30,7 +30,7 @@ class IsolatedSystem(RemoteSystem):
         self._ended = False
         self._starting: Any = None  # the future of the start, until the child is ready
         super().__init__(inner)
-        self.timeout = None if timeout is None else validate_timeout("wrap", timeout)
+        self.timeout = None if timeout is None else validate_timeout("timeout", "wrap", timeout)
         self.far = timeout is None  # batches sent together cannot be timed one by one
 
     def answers(self, batches: Sequence[Batch], scores: ScoreRequest) -> list[AnswerOrError]:

@@ -315,7 +315,7 @@ class ApertiumTranslator(ResourceSystem):
             reject("pair", owner, "a translation direction, as in 'eng-spa'", pair)
         if not isinstance(column, str) or not column:
             reject("column", owner, "the name of the column with the text", column)
-        self.timeout = validate_timeout(owner, timeout)
+        self.timeout = validate_timeout("timeout", owner, timeout)
         self.pair, self.column, self.mark_unknown = pair, column, bool(mark_unknown)
         self.max_characters = validate_integer("max_characters", owner, max_characters, 1)
         self.name = f"Apertium {pair}"

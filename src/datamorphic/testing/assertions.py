@@ -102,7 +102,7 @@ def assert_holds(
         settings, relations = get_settings(), resolve_relations(relation, "relation", "assert_holds")
         if not is_number(tolerated) or not 0 <= tolerated < 1:
             reject("tolerated", "assert_holds", "a share from 0 to below 1", tolerated)
-        start_seed = settings.seed if seed is None else validate_seed("assert_holds", seed)
+        start_seed = settings.seed if seed is None else validate_seed("seed", "assert_holds", seed)
         case_count = settings.cases if cases is None else validate_integer("cases", "assert_holds", cases, 1)
         memory = Memory(settings, store, find_system_name(model, name))
         subject_options: dict[str, Any] = {"trust": trust, "scalar": scalar, "name": name, "timeout": timeout}

@@ -69,7 +69,7 @@ def make_loan_book(n: int = 10_000, *, vintage: int = 2016, seed: int = 0) -> pd
 
     refuse_many_rows("make_loan_book", "n", validate_integer("n", "make_loan_book", n, 1), 16)
     validate_vintage(vintage, "make_loan_book")
-    validate_seed("make_loan_book", seed)
+    validate_seed("seed", "make_loan_book", seed)
     rng = np.random.default_rng([seed, vintage])
     purpose = _draw(rng, n, {"P": 0.50, "C": 0.21, "N": 0.29})
     occupancy = _draw(rng, n, {"P": 0.87, "I": 0.09, "S": 0.04})

@@ -77,7 +77,7 @@ class LearnerSession:
 
     def run(self, budget: Budget | str | float | None = None) -> None:
         """Check all relations on as many inputs as the budget allows."""
-        pace = WorkPace("check", {"inputs": self.inputs.count}, alternative=LIMIT_TIME)
+        pace = WorkPace("check", {"inputs": self.inputs.count}, remedy=LIMIT_TIME)
         self._drive(check_in_waves(self.judged_outcomes, self.subject, self.inputs), budget, pace=pace)
 
     def shrink(

@@ -48,9 +48,9 @@ class CheckOptions:
         validate_integer("rows", "check", self.rows, 1)
         validate_choice("ties", "check", self.ties, ("aside", "count"))
         if self.timeout is not None:
-            validate_timeout("check", self.timeout)
+            validate_timeout("timeout", "check", self.timeout)
         if self.seed is not None:
-            validate_seed("check", self.seed)
+            validate_seed("seed", "check", self.seed)
         if self.like is not None:
             validate_like("check", self.like)
         for argument in ("strictness", "expected_failures"):

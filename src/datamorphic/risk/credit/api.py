@@ -137,7 +137,7 @@ def credit(
         later=later,
         budget=budget,
     )
-    seed = validate_seed(options.OWNER, seed)
+    seed = validate_seed("seed", options.OWNER, seed)
     models = None if model is None else _read_models(model)
     if models is not None and data is None:
         raise ArgumentError("A model is judged on loans that it was not trained on. Give them: data=...")

@@ -44,7 +44,7 @@ class BudgetWatch:
 
     def __init__(self, progress: Progress, interrupts: Interrupts, options: CreditOptions) -> None:
         self._progress, self._interrupts, self._budget = progress, interrupts, options.limits
-        self._pace = WorkPace(options.OWNER, {"repetitions": options.repetitions}, alternative=LIMIT_TIME)
+        self._pace = WorkPace(options.OWNER, {"repetitions": options.repetitions}, remedy=LIMIT_TIME)
         self._start_time = time.monotonic()
         self.answers = 0
 

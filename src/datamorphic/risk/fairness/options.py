@@ -63,7 +63,7 @@ class FairnessOptions:
             set_field("outcome", promises.outcome if self.outcome is None else self.outcome)
         validate_integer("combinations", "fairness", self.combinations, 1, MAX_COMBINED_ATTRIBUTES)
         validate_integer("rows", "fairness", self.rows, 50)
-        validate_seed("fairness", self.seed)
+        validate_seed("seed", "fairness", self.seed)
         for name in ("threshold", "min_effect"):
             value = getattr(self, name)
             if not is_number(value) or not 0 <= value < 1:

@@ -36,9 +36,9 @@ class CombineOptions:
         validate_integer("limit", self.OWNER, self.limit, 1, MAX_LIMIT)
         if self.budget is not None:
             validate_integer("budget", self.OWNER, self.budget, 1, MAX_LIMIT)
-        validate_seed(self.OWNER, self.seed)
+        validate_seed("seed", self.OWNER, self.seed)
         if self.timeout is not None:
-            validate_timeout(self.OWNER, self.timeout)
+            validate_timeout("timeout", self.OWNER, self.timeout)
 
     def make_rule(self, weights: Sequence[int]) -> ChainRule:
         """Return the chains of the strategy; `weights` are the numbers of ways to apply each datamorphism."""

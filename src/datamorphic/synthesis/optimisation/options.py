@@ -60,7 +60,7 @@ class OptimiseOptions:
                 f"Filters are applied by GAOptimizeFilter, not by {strategy.name}. Leave filters out, or use that strategy."
             )
         if self.timeout is not None:
-            validate_timeout(self.OWNER, self.timeout)
+            validate_timeout("timeout", self.OWNER, self.timeout)
         if self.batch is not None:
             validate_integer("batch", self.OWNER, self.batch, 1)
         object.__setattr__(self, "budget", Budget.parse(self.budget))

@@ -181,7 +181,7 @@ def run_optimisation(
         engine=engine,
         batch=options.batch,
         journal=session.journal if session is not None else None,
-        pace=WorkPace(options.OWNER, {"steps": options.steps}, alternative=LIMIT_TIME),
+        pace=WorkPace(options.OWNER, {"steps": options.steps}, remedy=LIMIT_TIME),
     )
     _raise_if_all_failed(subject.name, counter)
     settings = options.to_settings() | {
