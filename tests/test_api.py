@@ -132,7 +132,7 @@ def test_import_loads_nothing_heavy():
         "rich",
         "typer",
         "jinja2",
-        "sqlalchemy",
+        "sqlite3",
         "pyarrow",
     }
     assert heavy.isdisjoint(loaded)
@@ -158,7 +158,7 @@ SLOW_IMPORTS = {"pandas", "pydantic", "joblib", "scipy", "sklearn", "numba", "pl
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("store", "unneeded"), [("none", {"sqlalchemy", "pyarrow"}), ("runs.sqlite", {"sqlalchemy.dialects.postgresql"})]
+    ("store", "unneeded"), [("none", {"datamorphic.runs.store", "pyarrow"}), ("runs.sqlite", {"sqlalchemy", "psycopg"})]
 )
 def test_an_exploration_from_the_command_line_imports_only_what_it_needs(store, unneeded, tmp_path):
     options = ["explore", "--subject", "Box 2", "--walks", "50", "--seeds", "20", "--store", store]

@@ -10,7 +10,6 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-import sqlalchemy as sa
 
 from datamorphic.errors import StoreError
 from datamorphic.runs import errors as store_errors
@@ -111,12 +110,12 @@ def test_a_server_that_ends_in_the_middle(postgres_server, postgres_url):
         tries = []
 
         def work(connection):
-            connection.execute(sa.text("CREATE TABLE IF NOT EXISTS notes (note text)"))
-            connection.execute(sa.text("INSERT INTO notes VALUES ('once')"))
+            connection.execute("CREATE TABLE IF NOT EXISTS notes (note text)")
+            connection.execute("INSERT INTO notes VALUES ('once')")
             if not tries:
                 tries.append(1)
                 assert postgres_server.control("-m", "fast", "restart")
-            return connection.execute(sa.text("SELECT * FROM notes")).all()
+            return connection.execute("SELECT * FROM notes").fetchall()
 
         assert store.database.write(work) == [("once",)]
 
@@ -189,7 +188,7 @@ def test_a_store_of_the_first_schema(postgres_url):
 
 def test_two_make_the_tables_at_once(postgres_url):
     code = (
-        "import psycopg, sqlalchemy.dialects.postgresql, sys; from datamorphic.runs.store import Store\n"
+        "import psycopg, sys; from datamorphic.runs.store import Store\n"
         "print('ready', flush=True); input(); Store.open(sys.argv[1]).begin('e', 'm', {})"
     )
     pipe = subprocess.PIPE

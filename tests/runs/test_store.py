@@ -18,14 +18,13 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
 
 from datamorphic._text import is_secret_name, redact, to_jsonable
 from datamorphic._validation import reject
 from datamorphic.errors import ArgumentError, StoreError
-from datamorphic.runs import artifacts, failures
+from datamorphic.runs import artifacts, database, failures
 from datamorphic.runs import errors as store_errors
 from datamorphic.runs import ownership as owners
 from datamorphic.runs import store as store_module
@@ -90,8 +89,7 @@ def writes(text="some rows", rows=3):
 
 def change(store, run, **values):
     """Write into the row of a run behind the store's back."""
-    update = sql.runs.update().where(sql.runs.c.id == run).values(values)
-    store.database.write(lambda connection: connection.execute(update))
+    store.database.write(lambda connection: connection.update(sql.runs, values, "id = :run", run=run))
 
 
 def files_of(store):
@@ -106,9 +104,8 @@ from datamorphic.runs import tables as sql
 from datamorphic.runs.run import JournalEntry
 from datamorphic.runs.store import Store
 from datamorphic.runs.failures import remember
-import sqlalchemy.dialects.sqlite
 if find_spec("psycopg"):
-    import sqlalchemy.dialects.postgresql.psycopg, psycopg
+    import psycopg
 def entry(ask, first, payload):
     return JournalEntry(ask=ask, first=first, pieces=1, rows=1, fingerprint="f", payload=payload, about={})
 def follow():
@@ -335,7 +332,7 @@ def test_a_removed_run_leaves_nothing(store):
     store.remove(run)
     assert files_of(store) == []
     for table in (sql.runs, sql.answers, sql.verdicts, sql.artifacts):
-        assert store.database.read(lambda c, table=table: c.execute(sa.select(table)).all()) == []
+        assert store.database.read(lambda connection, table=table: connection.select(table)) == []
     assert [item.run for item in failures.recall_all(store)] == [None]
 
 
@@ -649,8 +646,8 @@ def test_two_write_at_once(store, url, helpers):
     assert {(item.state, item.runs, len(item.verdicts), len(item.artifacts)) for item in read} == {
         ("interrupted", 5, 1, 1)
     }
-    count = sa.select(sa.func.count()).select_from(sql.answers)
-    assert store.database.read(lambda connection: connection.scalar(count)) == written * 20
+    count = "SELECT count(*) FROM answers"
+    assert store.database.read(lambda connection: connection.read_value(count)) == written * 20
     assert [item.times for item in failures.recall_all(store)] == [written] * 3
     assert len(files_of(store)) == written
 
@@ -681,7 +678,7 @@ for ask in range(10**6):
 
 def test_waiting_ends_with_words(file, monkeypatch):
     monkeypatch.setattr(store_errors, "MAX_LOCK_WAIT_SECONDS", 0.3)
-    monkeypatch.setattr(sql, "SQLITE_WAIT_SECONDS", 0.1)
+    monkeypatch.setattr(database, "SQLITE_WAIT_SECONDS", 0.1)
     with Store.open(file) as store:
         other = sqlite3.connect(file, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
@@ -700,9 +697,7 @@ def test_a_full_disk(file):
     with Store.open(file) as store:
         run = begun(store)
         store.commit(run, [entry(0)], runs=1)
-        with store.database._engine.connect() as connection:
-            connection.exec_driver_sql("PRAGMA max_page_count=1")  # as many as there are
-            connection.rollback()
+        store.database.read(lambda connection: connection.execute("PRAGMA max_page_count=1"))  # as many as there are
         with pytest.raises(StoreError, match=f"disk is full. Free some space, then: datamorphic runs resume {run}"):
             store.commit(run, [entry(1, payload=b"x" * 10**6)], runs=2)
         assert [item.ask for item in store.entries(run)] == [0]
@@ -777,7 +772,7 @@ with tempfile.TemporaryDirectory() as own:
 
 def test_a_newer_store_is_left_alone(store, url):
     run = begun(store)
-    store.database.write(lambda connection: connection.execute(sql.schema.update().values(version=7)))
+    store.database.write(lambda connection: connection.execute("UPDATE schema SET version = 7"))
     store.close()
     content = Path(url).read_bytes() if "://" not in url else None
     with pytest.raises(
@@ -787,31 +782,25 @@ def test_a_newer_store_is_left_alone(store, url):
     ):
         Store.open(url)
     assert content is None or Path(url).read_bytes() == content
-    store.database.write(lambda connection: connection.execute(sql.schema.update().values(version=2)))
+    store.database.write(lambda connection: connection.execute("UPDATE schema SET version = 2"))
     assert [item.id for item in store.runs()] == [run]
 
 
 def test_an_older_store_is_brought_up_to_date(store, url, monkeypatch):
     run = begun(store)
     store.commit(run, [entry()])
-
-    def add_stars(connection):
-        connection.execute(sa.text("ALTER TABLE runs ADD COLUMN stars INTEGER DEFAULT 5"))
-
-    def fails(connection):
-        connection.execute(sa.text("ALTER TABLE runs ADD COLUMN moons INTEGER"))
-        raise KeyError("half-way")
-
-    monkeypatch.setattr(sql, "MIGRATIONS", [*sql.MIGRATIONS, add_stars, fails])
-    with pytest.raises(KeyError, match="half-way"):
+    add_stars = ["ALTER TABLE runs ADD COLUMN stars INTEGER DEFAULT 5"]
+    fail_half_way = ["ALTER TABLE runs ADD COLUMN moons INTEGER", "DROP TABLE missing"]
+    monkeypatch.setattr(sql, "MIGRATIONS", [*sql.MIGRATIONS, add_stars, fail_half_way])
+    with pytest.raises(StoreError, match="missing"):
         Store.open(url)
     monkeypatch.setattr(sql, "MIGRATIONS", sql.MIGRATIONS[:-1])
     with Store.open(url) as newer:
-        stars = sa.text("SELECT version, stars FROM runs, schema")
-        assert newer.database.read(lambda connection: connection.execute(stars).all()) == [(3, 5)]
+        stars = "SELECT version, stars FROM runs, schema"
+        assert newer.database.read(lambda connection: connection.execute(stars).fetchall()) == [(3, 5)]
         assert [item.ask for item in newer.entries(run)] == [0]
-        columns = newer.database.read(lambda connection: sa.inspect(connection).get_columns("runs"))
-        assert "moons" not in {column["name"] for column in columns}
+        columns = newer.database.read(lambda connection: connection.execute("SELECT * FROM runs").description)
+        assert [column[0] for column in columns] == [*sql.runs.columns, "stars"]
         assert begun(newer) == run + 1
     with Store.open(url) as again:
         assert len(again.runs()) == 2
@@ -855,7 +844,7 @@ def test_a_damaged_file(file):
 
 
 def test_a_store_that_lost_a_table(store):
-    store.database.write(lambda connection: connection.execute(sa.text("DROP TABLE answers")))
+    store.database.write(lambda connection: connection.execute("DROP TABLE answers"))
     with pytest.raises(StoreError, match="is damaged"):
         list(store.entries(begun(store)))
 
@@ -916,7 +905,9 @@ def test_a_missing_extra_is_named(monkeypatch):
 
 @pytest.mark.slow
 def test_drive_does_not_wait_for_the_database():
-    code = "import sys, datamorphic.runs.driver; print([m for m in ('sqlalchemy', 'psycopg', 'fsspec') if m in sys.modules])"
+    code = (
+        "import sys, datamorphic.runs.driver; print([m for m in ('sqlite3', 'psycopg', 'fsspec') if m in sys.modules])"
+    )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
 
 
@@ -1064,8 +1055,8 @@ def test_secrets_are_kept_nowhere(store):
     )
     failures.remember(store, secret, "r", [{"case": {"x": 1}, "message": secret}], run=run)
     assert len(failures.recall(store, secret, "r")) == 1
-    for table in sql.TABLES.tables.values():
-        rows = store.database.read(lambda connection, table=table: connection.execute(sa.select(table)).all())
+    for table in sql.TABLES:
+        rows = store.database.read(lambda connection, table=table: connection.select(table))
         assert rows
         assert "hunter2" not in str(rows)
     read = store.run(run)
@@ -1134,9 +1125,9 @@ print("done", flush=True)
 def spoil(store, table, where="1 = 1", **values):
     """Write what we would never write; tell whether the database took it."""
     names = ", ".join(f'"{name}" = :{name}' for name in values)
-    update = sa.text(f"UPDATE {table} SET {names} WHERE {where}").bindparams(**values)
+    update = f"UPDATE {table} SET {names} WHERE {where}"
     try:
-        store.database.write(lambda connection: connection.execute(update))
+        store.database.write(lambda connection: connection.execute(update, **values))
     except StoreError:
         assert not store.database.file  # SQLite takes everything, PostgreSQL sees to it itself
         return False
@@ -1362,7 +1353,7 @@ def test_a_folder_that_is_a_link(store, tmp_path):
     folder, run, other = outside(tmp_path), begun(store), kept(store)
     for item in (run, other):
         place = Path(store._files.name) / store.database.read(
-            lambda connection, item=item: connection.scalar(sa.select(sql.runs.c.folder).where(sql.runs.c.id == item))
+            lambda connection, item=item: connection.select(sql.runs, "WHERE id = :id", id=item)[0]["folder"]
         )
         if place.exists():
             place.rename(tmp_path / "moved")
@@ -1609,7 +1600,7 @@ def test_a_store_of_the_first_schema(file, reading):
             assert path.read_text() == "some rows"
         assert [item.case for item in failures.recall_all(store)] == [{"x": 1}]
     with Store.open(file) as store:
-        version = store.database.read(lambda connection: connection.scalar(sa.select(sql.schema.c.version)))
+        version = store.database.read(lambda connection: connection.read_value("SELECT version FROM schema"))
         assert version == len(sql.MIGRATIONS) == 2
         (kept_there,) = store.run(kept(store)).artifacts
         assert kept_there.root == f"{file}.files"
@@ -1621,10 +1612,10 @@ def test_a_store_of_the_first_schema(file, reading):
 @pytest.mark.slow
 def test_the_newest_of_many_runs_come_at_once(store):
     first = kept(store)
-    columns = [column.name for column in sql.runs.columns if column.name != "id"]
+    columns = [name for name in sql.runs.columns if name != "id"]
     names = ", ".join(f'"{name}"' for name in columns)
     # PostgreSQL counts by itself, SQLite too
-    copies = sa.text(
+    copies = (
         f"INSERT INTO runs ({names}) WITH RECURSIVE numbers(n) AS "
         f"(SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1500) SELECT {names} FROM runs, numbers"
     )

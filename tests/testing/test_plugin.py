@@ -18,7 +18,6 @@ import pytest
 import scipy.stats  # noqa: F401
 import sklearn.naive_bayes
 import sklearn.tree
-import sqlalchemy  # noqa: F401
 
 import datamorphic as dm
 from datamorphic.errors import ArgumentError, MissingExtra
@@ -597,7 +596,7 @@ status = pytest.main(["--co", "-q", "-p", "no:hypothesispytest", sys.argv[1]], p
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True)
     loaded = re.search(r"^loaded (.*)$", done.stdout, re.MULTILINE)[1].split()
     assert "_datamorphic_pytest" in loaded
-    assert {"datamorphic", "numpy", "pandas", "sqlalchemy", "sklearn", "scipy"}.isdisjoint(loaded)
+    assert {"datamorphic", "numpy", "pandas", "sqlite3", "sklearn", "scipy"}.isdisjoint(loaded)
 
 
 def test_asserts_work_without_pytest(monkeypatch):

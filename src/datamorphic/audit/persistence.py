@@ -20,7 +20,7 @@ from .finding import LEVELS, Outcome
 from .options import AuditOptions
 from .result import AuditResult
 
-if TYPE_CHECKING:  # importing SQLAlchemy takes time: only if a store is opened
+if TYPE_CHECKING:  # the run store is loaded when it is opened
     from ..runs.session import Session
 
 RESULT_FILE = "result.json"

@@ -39,7 +39,7 @@ def open_store(url: str | None, *, required: bool = False, reading: bool = False
             raise UsageError("This command needs a run store. Name one with --store.")
         yield None
         return
-    from ..runs.store import Store  # not earlier: without a store, SQLAlchemy is not needed
+    from ..runs.store import Store  # not earlier: many runs need no store
 
     try:
         store = Store.open(url, reading=reading)

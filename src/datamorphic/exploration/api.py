@@ -24,7 +24,7 @@ from .options import ExploreOptions
 from .persistence import keep_front, retry_failures
 from .runner import run_exploration
 
-if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
+if TYPE_CHECKING:  # the run store is loaded when it is opened
     from ..runs.store import Store
 
 

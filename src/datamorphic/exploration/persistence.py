@@ -22,7 +22,7 @@ from .front import ANSWERS_RELATION, Front, list_verdicts, summarize_front
 from .io import write_front
 from .options import ExploreOptions
 
-if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
+if TYPE_CHECKING:  # the run store is loaded when it is opened
     from ..runs.run import Run
     from ..runs.session import Session
     from ..runs.store import Store

@@ -24,7 +24,7 @@ from .options import LawOptions
 from .stock import to_test_system
 from .system import TestSystem
 
-if TYPE_CHECKING:  # SQLAlchemy is imported when a store is opened
+if TYPE_CHECKING:  # the run store is loaded when it is opened
     from ..runs.failures import Failure
     from ..runs.session import Session
     from ..runs.store import Store

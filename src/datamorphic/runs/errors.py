@@ -6,8 +6,6 @@ import errno
 import os
 import sqlite3
 
-import sqlalchemy as sa
-
 from .._text import redact
 from ..errors import StoreError
 
@@ -21,7 +19,6 @@ def _read_code(error: BaseException) -> str:
 
     It is empty if there is none, as for errors while connecting to a server.
     """
-    error = getattr(error, "orig", None) or error
     if isinstance(error, OSError):
         return errno.errorcode.get(error.errno or 0, "")
     if isinstance(error, sqlite3.Error):  # SQLITE_IOERR_WRITE is a kind of SQLITE_IOERR
@@ -34,31 +31,16 @@ def is_busy(error: Exception) -> bool:
     return _read_code(error) in ("SQLITE_BUSY", "SQLITE_LOCKED")
 
 
-def is_server_unreachable(error: sa.exc.DBAPIError) -> bool:
-    """Return whether a server was not reached, or has just been shut down."""
-    return error.connection_invalidated or _is_connecting(error) or _read_code(error) in ("57P01", "57P02", "57P03")
-
-
-def is_connection_refused(error: sa.exc.DBAPIError, url: sa.URL) -> bool:
-    """Return whether a server that accepts connections refused this one, for example because of its password."""
-    if not _is_connecting(error):
-        return False
-    from psycopg import pq
-
-    address = url.set(drivername="postgresql").render_as_string(hide_password=False)
-    return pq.PGconn.ping(address.encode()) == pq.Ping.OK
-
-
-def _is_connecting(error: sa.exc.DBAPIError) -> bool:
-    return isinstance(error, sa.exc.OperationalError) and not error.connection_invalidated and not _read_code(error)
+def is_shutting_down(error: Exception) -> bool:
+    """Return whether a server is being shut down or started."""
+    return _read_code(error) in ("57P01", "57P02", "57P03")
 
 
 def to_store_error(error: Exception, location: str, run: int | None = None) -> StoreError:
     """Return an error of a store or its files as a `StoreError` with a remedy."""
-    cause = getattr(error, "orig", None) or error
-    text = (str(cause).strip().splitlines() or [type(cause).__name__])[0].rstrip(".")
+    text = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
     resume_hint = f", then: datamorphic runs resume {run}" if run is not None else ""
-    match _read_code(cause):
+    match _read_code(error):
         case "ENOSPC" | "EFBIG" | "EDQUOT" | "SQLITE_FULL" | "53100":
             problem, remedy = "cannot be written: the disk is full", f"Free some space{resume_hint}"
         case "SQLITE_IOERR":
@@ -78,9 +60,9 @@ def to_store_error(error: Exception, location: str, run: int | None = None) -> S
             )
         case "SQLITE_CANTOPEN" | "SQLITE_READONLY":
             problem, remedy = _describe_unwritable(text)
-        case _ if isinstance(cause, OSError):
-            problem, remedy = _describe_unwritable(os.strerror(cause.errno) if cause.errno else text)
-        case "" if isinstance(error, sa.exc.DBAPIError):  # not the server's answer to a statement
+        case _ if isinstance(error, OSError):
+            problem, remedy = _describe_unwritable(os.strerror(error.errno) if error.errno else text)
+        case "" if hasattr(error, "sqlstate"):  # of psycopg, but not the server's answer to a statement
             problem = f"cannot be reached ({text})"
             remedy = f"Check that the server runs, and host, database, user and password in the URL{resume_hint}"
         case _:

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from itertools import islice
 from typing import Any
 
-import sqlalchemy as sa
-from sqlalchemy.engine import Connection
-
 from .._text import redact, to_jsonable
+from .database import Connection
 from .run import coerce_row, to_datetime
 from .store import Store
 from .tables import failures, to_canonical_json, to_json_value
+
+#: in SQL, what happens to a failure that is known
+_COUNT_AGAIN = """
+ON CONFLICT (key) DO UPDATE SET verdict = excluded.verdict, message = excluded.message, last_seen = excluded.last_seen,
+times = failures.times + 1, run = COALESCE(excluded.run, failures.run)
+"""
+_NEWEST_FIRST = "ORDER BY last_seen DESC, id DESC"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,47 +73,34 @@ def remember(
             "run": run,
         }
 
-    def work(connection: Connection) -> None:
-        # only the one that is used is imported, which is slow
-        dialect = importlib.import_module(f"sqlalchemy.dialects.{connection.dialect.name}")
-        insert = dialect.insert(failures)
-        updates = {name: insert.excluded[name] for name in ("verdict", "message", "last_seen")}
-        updates["times"] = failures.c.times + 1
-        updates["run"] = sa.func.coalesce(insert.excluded.run, failures.c.run)
-        upsert = insert.on_conflict_do_update(index_elements=["key"], set_=updates)
-        # sorted, or two processes with the same cases could deadlock
-        connection.execute(upsert, [rows[key] for key in sorted(rows)])
-
     if rows:
-        store.database.write(work, run)
+        # sorted, or two processes with the same cases could deadlock
+        sorted_rows = [rows[key] for key in sorted(rows)]
+        store.database.write(lambda connection: connection.insert(failures, sorted_rows, _COUNT_AGAIN), run)
 
 
 def recall(store: Store, system: str, relation: str, limit: int = 100) -> list[Failure]:
     """Return the failures of a system at a relation, most recently seen first."""
-    query = _select_newest().where(failures.c.system == redact(system), failures.c.relation == relation)
-    return _read_failures(store, query, limit)
+    condition = "WHERE system = :system AND relation = :relation"
+    return _read_failures(store, condition, limit, system=redact(system), relation=relation)
 
 
 def recall_all(store: Store) -> list[Failure]:
     """Return all failures, most recently seen first."""
-    return _read_failures(store, _select_newest())
+    return _read_failures(store)
 
 
 def forget(store: Store, ids: Iterable[int]) -> None:
     """Remove failures by their ids; ignore unknown ids."""
-    valid_ids = [int(failure_id) for failure_id in ids if 0 <= failure_id <= store.database.largest_id]
-    statement = failures.delete().where(failures.c.id.in_(valid_ids))
-    store.database.write(lambda connection: connection.execute(statement))
+    rows = [{"id": int(failure_id)} for failure_id in ids if 0 <= failure_id <= store.database.largest_id]
+    if rows:
+        store.database.write(lambda connection: connection.execute_many("DELETE FROM failures WHERE id = :id", rows))
 
 
-def _select_newest() -> sa.Select[Any]:
-    return sa.select(failures).order_by(failures.c.last_seen.desc(), failures.c.id.desc())
-
-
-def _read_failures(store: Store, query: sa.Select[Any], limit: int | None = None) -> list[Failure]:
+def _read_failures(store: Store, condition: str = "", limit: int | None = None, **parameters: str) -> list[Failure]:
     def work(connection: Connection) -> list[Failure]:
-        with connection.execution_options(yield_per=100).execute(query) as rows:
-            parsed_rows = (coerce_row(row, failures) for row in rows.mappings())
+        with closing(connection.stream(failures, f"{condition} {_NEWEST_FIRST}", **parameters)) as rows:
+            parsed_rows = (coerce_row(row, failures) for row in rows)
             # damaged rows are skipped: trying known cases is optional
             return list(islice((_build_failure(**values) for values, damage in parsed_rows if not damage), limit))
 

@@ -17,7 +17,7 @@ from .._validation import reject
 from .fingerprint import compute_data_hash, compute_model_hash
 from .versions import read_versions
 
-if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
+if TYPE_CHECKING:  # the run store is loaded when it is opened
     from .run import Run
     from .session import Session
     from .store import Store

@@ -9,8 +9,6 @@ from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from typing import Any
 
-import sqlalchemy as sa
-
 from .._text import redact, to_jsonable
 from .._validation import is_number
 from ..errors import StoreError
@@ -91,36 +89,35 @@ def _matches(pattern: str) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, str) and re.fullmatch(pattern, value) is not None
 
 
-#: by the type of a column, whether a value is valid, and a default for those that are not
-_TYPE_CHECKS: list[tuple[type[Any], Callable[[Any], bool], type[Any]]] = [
-    (tables.SafeText, lambda value: isinstance(value, str), str),
-    (tables.JsonText, _is_mapping, dict),
-    (tables.RawBytes, lambda value: isinstance(value, bytes), bytes),
-    (sa.Double, _is_seconds, float),
-    (sa.Integer, _is_count, int),
-]
-#: columns with more to check than the type
-_COLUMN_CHECKS: dict[sa.Column[Any], Callable[[Any], bool]] = {
-    tables.runs.c.state: lambda value: value in RUN_STATES,
-    tables.runs.c.seed: lambda value: value is not tables.DAMAGED,
-    tables.runs.c.parameters: lambda value: _is_mapping(value) and _is_mapping(value.get("words") or {}),
-    tables.runs.c.done: lambda value: is_number(value) and math.isfinite(value),
-    tables.runs.c.folder: _matches(FOLDER_PATTERN.pattern),
-    tables.runs.c.pid: lambda value: _is_count(value) and 0 < value < 2**32,
-    tables.artifacts.c.sha256: _matches("[0-9a-f]{64}"),
+#: by the kind of a column, whether a value is valid, and a default for those that are not
+_KIND_CHECKS: dict[str, tuple[Callable[[Any], bool], Callable[[], Any]]] = {
+    "text": (lambda value: isinstance(value, str), str),
+    "json": (_is_mapping, dict),
+    "bytes": (lambda value: isinstance(value, bytes), bytes),
+    "real": (_is_seconds, float),
+    "integer": (_is_count, int),
+}
+#: columns with more to check than their kind
+_COLUMN_CHECKS: dict[tuple[str, str], Callable[[Any], bool]] = {
+    ("runs", "state"): lambda value: value in RUN_STATES,
+    ("runs", "seed"): lambda value: value is not tables.DAMAGED,
+    ("runs", "parameters"): lambda value: _is_mapping(value) and _is_mapping(value.get("words") or {}),
+    ("runs", "done"): lambda value: is_number(value) and math.isfinite(value),
+    ("runs", "folder"): _matches(FOLDER_PATTERN.pattern),
+    ("runs", "pid"): lambda value: _is_count(value) and 0 < value < 2**32,
+    ("artifacts", "sha256"): _matches("[0-9a-f]{64}"),
 }
 
 
-def coerce_row(row: Mapping[Any, Any], table: sa.Table) -> tuple[dict[str, Any], list[str]]:
+def coerce_row(row: Mapping[str, Any], table: tables.StoreTable) -> tuple[dict[str, Any], list[str]]:
     """Return a row with defaults for invalid values, and the names of their columns."""
-    values, damaged_columns = {}, []
-    for column in table.columns:
-        value = values[column.name] = row[column.name]
-        _, is_valid, make_default = next(checks for checks in _TYPE_CHECKS if isinstance(column.type, checks[0]))
-        is_valid = _COLUMN_CHECKS.get(column, is_valid)
-        if not (is_valid(value) or (value is None and column.nullable)):
-            values[column.name] = None if column.nullable or column is tables.runs.c.seed else make_default()
-            damaged_columns.append(column.name)
+    values, damaged_columns = dict(row), []
+    for name, column in table.columns.items():
+        is_valid, make_default = _KIND_CHECKS[column.kind]
+        is_valid = _COLUMN_CHECKS.get((table.name, name), is_valid)
+        if not (is_valid(row[name]) or (row[name] is None and column.nullable)):
+            values[name] = None if column.nullable or name == "seed" else make_default()
+            damaged_columns.append(name)
     return values, damaged_columns
 
 
@@ -130,7 +127,7 @@ def build_damage_error(row_name: str, damaged_columns: list[str], remedy: str) -
     return StoreError(redact(f"The row of {row_name} in the run store is damaged: invalid {column_list}. {remedy}"))
 
 
-def parse_run(row: Mapping[Any, Any], verdicts: list[Any], files: list[Mapping[Any, Any]]) -> tuple[Run, list[str]]:
+def parse_run(row: Mapping[str, Any], verdicts: list[Any], files: list[Mapping[str, Any]]) -> tuple[Run, list[str]]:
     """Return a run as far as it is valid, and the names of damaged columns."""
     values, damaged_columns = coerce_row(row, tables.runs)
     artifacts = [parse_artifact(file_row, values["folder"]) for file_row in files]
@@ -151,7 +148,7 @@ def parse_run(row: Mapping[Any, Any], verdicts: list[Any], files: list[Mapping[A
     return Run(**{field.name: values[field.name] for field in fields(Run)}), damaged_columns
 
 
-def parse_entry(row: Mapping[Any, Any]) -> JournalEntry:
+def parse_entry(row: Mapping[str, Any]) -> JournalEntry:
     """Return an entry of a journal; raise if it is damaged."""
     values, damaged_columns = coerce_row(row, tables.answers)
     if damaged_columns:
@@ -160,7 +157,7 @@ def parse_entry(row: Mapping[Any, Any]) -> JournalEntry:
     return JournalEntry(**{field.name: values[field.name] for field in fields(JournalEntry)})
 
 
-def parse_artifact(row: Mapping[Any, Any], folder: str) -> Artifact | None:
+def parse_artifact(row: Mapping[str, Any], folder: str) -> Artifact | None:
     """Return a file of a run; None if it is damaged or not in the run's folder."""
     values, damaged_columns = coerce_row(row, tables.artifacts)
     artifact = Artifact(**{field.name: values[field.name] for field in fields(Artifact)})

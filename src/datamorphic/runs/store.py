@@ -13,20 +13,19 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import sqlalchemy as sa
-from sqlalchemy.engine import Connection, Row
-
 from .._text import redact, suggest_name
 from .._validation import reject, validate_choice, validate_integer
 from ..errors import StoreError
 from . import tables as sql
 from .artifacts import Artifact, Files, open_files, open_server_files
+from .database import Connection, Database
 from .ownership import Owner, reject_live_run
 from .run import JournalEntry, Run, build_damage_error, coerce_row, parse_artifact, parse_entry, parse_run
-from .tables import Database, to_json_value, to_safe_json_value
+from .tables import to_json_value, to_safe_json_value
 from .url import FILES_VARIABLE, resolve_store_url
 
 JOURNAL_CHUNK_ENTRIES = 16  # read at once
+RUN_TOTALS = ("runs", "calls", "seconds")  # of all sessions of a run
 
 
 class Store:
@@ -56,8 +55,7 @@ class Store:
         if not isinstance(reading, bool):
             reject("reading", "Store.open", "True or False", reading)
         address, folder = resolve_store_url(url, reading)
-        is_sqlite = address.get_backend_name() == "sqlite"
-        files = open_files(f"{address.database}.files") if is_sqlite else open_server_files(folder)
+        files = open_files(f"{address}.files") if isinstance(address, Path) else open_server_files(folder)
         return cls(Database(address, reading), files)
 
     def __enter__(self) -> Store:
@@ -89,29 +87,34 @@ class Store:
         data_hash: str | None = None,
     ) -> int:
         """Add a new run, owned by this process, and return its number; secrets are not stored."""
-        row = sql.runs.insert().values(
-            verb=verb,
-            system=redact(system),
-            state="running",
-            started=time.time(),
-            seconds=0.0,
-            seed=to_json_value(seed),
-            parameters=to_safe_json_value(parameters),
-            versions=to_safe_json_value(versions or {}),
-            environment=to_safe_json_value(environment or {}),
-            model_hash=model_hash,
-            data_hash=data_hash,
-            runs=0,
-            calls=0,
-            summary={},
-            message="",
-            folder=secrets.token_hex(8),
+        row = {
+            "verb": verb,
+            "system": redact(system),
+            "state": "running",
+            "started": time.time(),
+            "seconds": 0.0,
+            "seed": to_json_value(seed),
+            "parameters": to_safe_json_value(parameters),
+            "versions": to_safe_json_value(versions or {}),
+            "environment": to_safe_json_value(environment or {}),
+            "model_hash": model_hash,
+            "data_hash": data_hash,
+            "runs": 0,
+            "calls": 0,
+            "summary": {},
+            "message": "",
+            "folder": secrets.token_hex(8),
             **self._owner.to_record(),
-        )
+        }
         self._files.probe()
         self._files.sweep()
-        key = self.database.write(lambda connection: connection.execute(row).inserted_primary_key)
-        run = int(key[0])  # type: ignore[index]
+
+        def work(connection: Connection) -> int:
+            connection.insert(sql.runs, [row])
+            newest = "SELECT id FROM runs WHERE owner = :owner ORDER BY id DESC LIMIT 1"
+            return int(connection.read_value(newest, owner=row["owner"]))
+
+        run = self.database.write(work)
         self._owner.run_ids.add(run)
         return run
 
@@ -140,27 +143,24 @@ class Store:
         ]
 
         def work(connection: Connection) -> None:
-            totals = _keep_maximum(runs=int(runs), calls=int(calls), seconds=float(seconds))
-            progress = {"heartbeat": time.time(), **totals}
+            values = {"heartbeat": time.time(), "runs": int(runs), "calls": int(calls), "seconds": float(seconds)}
             if done is not None:
-                progress["done"] = float(done)
-            self._update(connection, run, progress, sql.runs.c.state == "running")
-            if rows:
-                connection.execute(sql.answers.insert(), rows)
+                values["done"] = float(done)
+            self._update(connection, run, values, "AND state = 'running'")
+            connection.insert(sql.answers, rows)
 
         self.database.write(work, run)
 
     def entries(self, run: int) -> Iterator[JournalEntry]:
         """Yield the journal of a run by query and piece, reading a few entries at once."""
-        journal = sql.answers.c
-        query = sa.select(sql.answers).where(journal.run == run).order_by(journal.ask, journal.first)
+        next_chunk = (
+            f"WHERE run = :run AND (ask, first) > (:ask, :first) ORDER BY ask, first LIMIT {JOURNAL_CHUNK_ENTRIES}"
+        )
 
         def read_after(ask: int, first: int) -> list[JournalEntry]:
-            next_chunk = query.where(sa.tuple_(journal.ask, journal.first) > sa.tuple_(ask, first)).limit(
-                JOURNAL_CHUNK_ENTRIES
-            )
-            rows = self.database.read(lambda connection: connection.execute(next_chunk).all())
-            return [parse_entry(row._mapping) for row in rows]
+            position = {"run": run, "ask": ask, "first": first}
+            rows = self.database.read(lambda connection: connection.select(sql.answers, next_chunk, **position))
+            return list(map(parse_entry, rows))
 
         self.database.read(lambda connection: self._read_row(connection, run))
         entries = read_after(-1, -1)
@@ -203,15 +203,13 @@ class Store:
 
         def work(connection: Connection) -> None:
             now = time.time()
-            timestamps = {"ended": now, "heartbeat": now, **_keep_maximum(seconds=float(seconds))}
-            self._update(connection, run, end_values | timestamps)
+            self._update(connection, run, end_values | {"ended": now, "heartbeat": now, "seconds": float(seconds)})
             table_rows = [(sql.verdicts, verdict_rows), (sql.artifacts, files)]
             if state == "finished":
                 table_rows.append((sql.answers, []))
             for table, rows in table_rows:
-                connection.execute(table.delete().where(table.c.run == run))
-                if rows:
-                    connection.execute(table.insert(), rows)
+                connection.execute(f"DELETE FROM {table.name} WHERE run = :run", run=run)
+                connection.insert(table, rows)
 
         new_artifacts: list[Artifact] = []
         try:
@@ -238,7 +236,7 @@ class Store:
             reject_live_run(row)
             self._read_undamaged_run(connection, run)
             change = {"state": "running", "ended": None, **self._owner.to_record()}
-            connection.execute(sql.runs.update().where(sql.runs.c.id == run).values(change))
+            connection.update(sql.runs, change, "id = :id", id=run)
             self._owner.run_ids.add(run)
             return self._read_undamaged_run(connection, run)
 
@@ -261,10 +259,13 @@ class Store:
 
         The state is "killed" if the process of a run is gone, and "damaged" if its rows are invalid.
         """
-        query = sa.select(sql.runs).order_by(sql.runs.c.id.desc())
-        if last is not None:
-            query = query.limit(min(validate_integer("last", "Store.runs", last), self.database.largest_id))
-        return self.database.read(lambda connection: [run for run, _ in self._read_runs(connection, query)])
+        limit = self.database.largest_id if last is None else validate_integer("last", "Store.runs", last)
+        limit = min(limit, self.database.largest_id)
+        return self.database.read(
+            lambda connection: [
+                run for run, _ in self._read_runs(connection, "ORDER BY id DESC LIMIT :limit", limit=limit)
+            ]
+        )
 
     def fetch(self, run: int, name: str) -> AbstractContextManager[Path]:
         """Return a context manager with the path of a verified file of a run.
@@ -272,21 +273,21 @@ class Store:
         The file may only be read inside the block.
         """
 
-        def work(connection: Connection) -> tuple[str, Sequence[Row[Any]]]:
-            files = sa.select(sql.artifacts).where(sql.artifacts.c.run == run)
-            return self._read_row(connection, run)["folder"], connection.execute(files).all()
+        def work(connection: Connection) -> tuple[str, list[dict[str, Any]]]:
+            folder = self._read_row(connection, run)["folder"]
+            return folder, connection.select(sql.artifacts, "WHERE run = :run", run=run)
 
         folder, artifact_rows = self.database.read(work)
-        rows = {row.name: row for row in artifact_rows}
+        rows = {row["name"]: row for row in artifact_rows}
         if name not in rows:
             hint = suggest_name(name, rows) if rows else "It has no files."
             raise StoreError(f"Run {run} has no file {name!r}. {hint}")
-        artifact = parse_artifact(rows[name]._mapping, folder)
+        artifact = parse_artifact(rows[name], folder)
         if artifact is None:
             raise build_damage_error(f"the file {name!r} of run {run}", ["path, name or size"], "Start the run again.")
-        if rows[name].host not in (None, socket.gethostname()):
+        if (host := rows[name]["host"]) not in (None, socket.gethostname()):
             raise StoreError(
-                f"The file {name!r} of run {run} is in a local folder on the host {rows[name].host}. Read it there. To read "
+                f"The file {name!r} of run {run} is in a local folder on the host {host}. Read it there. To read "
                 "future files everywhere, name a folder or URL that all hosts can reach, as ?artifacts=... in the URL of the "
                 f"store or in ${FILES_VARIABLE}."
             )
@@ -301,7 +302,7 @@ class Store:
         def work(connection: Connection) -> str:
             row = self._read_row(connection, run, lock=True)
             reject_live_run(row)
-            connection.execute(sql.runs.delete().where(sql.runs.c.id == run))
+            connection.execute("DELETE FROM runs WHERE id = :id", id=run)
             return str(row["folder"])
 
         self._files.discard(self._files.list_files(self.database.write(work)))
@@ -309,13 +310,13 @@ class Store:
 
     # -- rows ------------------------------------------------------------------------------------------------------
 
-    def _update(
-        self, connection: Connection, run: int, values: Mapping[str, Any], *conditions: sa.ColumnElement[bool]
-    ) -> None:
-        """Change the row of a run that this process owns."""
-        own_run = sa.and_(sql.runs.c.id == run, sql.runs.c.owner == self._owner.token, *conditions)
-        change = sql.runs.update().where(own_run).values(values)
-        if not self._is_possible_id(run) or not connection.execute(change).rowcount:
+    def _update(self, connection: Connection, run: int, values: Mapping[str, Any], condition: str = "") -> None:
+        """Change the row of a run that this process owns. Totals never decrease."""
+        own_run = f"id = :id AND owner = :owner {condition}"
+        identity = {"id": run, "owner": self._owner.token}
+        if not self._is_possible_id(run) or not connection.update(
+            sql.runs, values, own_run, growing=RUN_TOTALS, **identity
+        ):
             row = self._read_row(connection, run)
             owner_text = f"pid {row['pid']} on {row['host']}" if row["owner"] != self._owner.token else "us"
             raise StoreError(
@@ -325,14 +326,13 @@ class Store:
 
     def _read_row(self, connection: Connection, run: int, lock: bool = False) -> dict[str, Any]:
         """Return the row of a run, with defaults for invalid values."""
-        query = sa.select(sql.runs).where(sql.runs.c.id == run)
-        query = query.with_for_update() if lock else query
-        row = connection.execute(query).first() if self._is_possible_id(run) else None
-        if row is None:
-            newest_ids = connection.scalars(sa.select(sql.runs.c.id).order_by(sql.runs.c.id.desc()).limit(5)).all()
+        clauses = f"WHERE id = :id {connection.row_lock if lock else ''}"
+        rows = connection.select(sql.runs, clauses, id=run) if self._is_possible_id(run) else []
+        if not rows:
+            newest_ids = [row_id for (row_id,) in connection.execute("SELECT id FROM runs ORDER BY id DESC LIMIT 5")]
             hint = "The newest are " + ", ".join(map(str, newest_ids)) if newest_ids else "It holds no runs yet"
             raise StoreError(f"There is no run {run} in {self.url}. {hint}.")
-        return coerce_row(row._mapping, sql.runs)[0]
+        return coerce_row(rows[0], sql.runs)[0]
 
     def _is_possible_id(self, run: int) -> bool:
         """Return whether the database can hold a run of this number."""
@@ -341,26 +341,21 @@ class Store:
     def _read_undamaged_run(self, connection: Connection, run: int) -> Run:
         """Return a run; raise if any part of it is damaged."""
         self._read_row(connection, run)
-        stored_run, damaged_columns = self._read_runs(connection, sa.select(sql.runs).where(sql.runs.c.id == run))[0]
+        stored_run, damaged_columns = self._read_runs(connection, "WHERE id = :id", id=run)[0]
         if damaged_columns:
             raise build_damage_error(f"run {run}", damaged_columns, f"Remove it with: datamorphic runs remove {run}")
         return stored_run
 
-    def _read_runs(self, connection: Connection, query: sa.Select[Any]) -> list[tuple[Run, list[str]]]:
+    def _read_runs(self, connection: Connection, clauses: str, **parameters: int) -> list[tuple[Run, list[str]]]:
         """Return the runs of a query, the newest last, each with its damaged columns."""
-        rows = {row.id: row._mapping for row in connection.execute(query)}
+        rows = {row["id"]: row for row in connection.select(sql.runs, clauses, **parameters)}
+        # a range, because databases limit the numbers in a query
+        in_range = {"low": min(rows, default=0), "high": max(rows, default=-1)}
         parts: dict[tuple[str, int], list[Any]] = defaultdict(list)
         for table, order in ((sql.verdicts, "number"), (sql.artifacts, "name")):
-            # a range, because databases limit the numbers in a query
-            in_range = table.c.run.between(min(rows, default=0), max(rows, default=-1))
-            for part_row in connection.execute(sa.select(table).where(in_range).order_by(table.c[order])):
-                parts[table.name, part_row.run].append(part_row._mapping)
+            for row in connection.select(table, f"WHERE run BETWEEN :low AND :high ORDER BY {order}", **in_range):
+                parts[table.name, row["run"]].append(row)
         return [
             parse_run(rows[run], [row["verdict"] for row in parts["verdicts", run]], parts["artifacts", run])
             for run in sorted(rows)
         ]
-
-
-def _keep_maximum(**values: float) -> dict[str, Any]:
-    """Return values for a row of `runs` that never decrease the stored ones."""
-    return {name: sa.case((sql.runs.c[name] < value, value), else_=sql.runs.c[name]) for name, value in values.items()}

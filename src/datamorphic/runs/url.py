@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-
-import sqlalchemy as sa
-from sqlalchemy.engine import URL
-from sqlalchemy.exc import SQLAlchemyError
+from urllib.parse import parse_qsl, unquote
 
 from .._text import redact
 from .._validation import reject
@@ -21,7 +20,32 @@ POSTGRESQL_URL_EXAMPLE = "postgresql://user:password@host/database"
 #: at least two letters, because one letter is a drive of Windows
 _SCHEME = re.compile(r"\s*([a-z][a-z0-9+]+):", re.IGNORECASE)
 _SUFFIX = re.compile(r"\.[a-z]\w*$", re.IGNORECASE)
+#: user, password, host, port, database and parameters; a password may hold anything but an @
+_URL = re.compile(
+    r"\w[\w+]*://(?:([^:/]*)(?::([^@]*))?@)?(?:\[([^/?]+)\]|([^/:?]+))?(?::([0-9]*))?(?:/([^?]*))?(?:\?(.*))?",
+    re.DOTALL,
+)
 _LIBPQ = re.compile(r"\s*(?:host|hostaddr|port|dbname|user|password|passfile|service|sslmode)\s*=", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Server:
+    """A database on a server of PostgreSQL, as text without secrets."""
+
+    parameters: Mapping[str, str] = field(repr=False)  # of psycopg's `connect`: host, dbname, ...
+
+    def __str__(self) -> str:
+        user, host, port, database = (self.parameters.get(name, "") for name in ("user", "host", "port", "dbname"))
+        password = ":***" if "password" in self.parameters else ""
+        user_part = f"{user}{password}@" if user or password else ""
+        return f"postgresql://{user_part}{f'[{host}]' if ':' in host else host}{port and ':' + port}/{database}"
+
+    def is_accepting_connections(self) -> bool:
+        """Return whether the server accepts connections, even if it refuses ours, as for a wrong password."""
+        from psycopg import pq
+        from psycopg.conninfo import make_conninfo
+
+        return pq.PGconn.ping(make_conninfo(**self.parameters).encode()) == pq.Ping.OK
 
 
 def read_store_variable() -> str | None:
@@ -36,8 +60,8 @@ def get_default_path() -> Path:
     return user_data_path("datamorphic", appauthor=False) / "runs.sqlite"
 
 
-def resolve_store_url(location: str | os.PathLike[str] | None, reading: bool) -> tuple[URL, str | None]:
-    """Return the URL of a store, and its parameter ``artifacts``, the location of its files, if given."""
+def resolve_store_url(location: str | os.PathLike[str] | None, reading: bool) -> tuple[Path | Server, str | None]:
+    """Return the file or server of a store, and the parameter ``artifacts`` of a URL, the location of its files."""
     if not isinstance(location, str | os.PathLike | None):
         reject("url", "Store.open", "a path, a URL or None", location)
     text = os.fspath(location) if location is not None else read_store_variable()
@@ -53,10 +77,8 @@ def resolve_store_url(location: str | os.PathLike[str] | None, reading: bool) ->
                 f"./{redact(text)} or {redact(text)}.sqlite. Check --store, store= or ${STORE_VARIABLE}; 'none' stores nothing."
             )
         return _resolve_file(Path(text), reading), None
-    url, files = _parse_url(text)
-    if url.get_backend_name() == "sqlite":
-        return _resolve_file(Path(url.database or ""), reading), None
-    return url, files
+    address, files = _parse_url(text)
+    return (_resolve_file(address, reading) if isinstance(address, Path) else address), files
 
 
 def _prepare_default_path(reading: bool) -> Path:
@@ -71,7 +93,7 @@ def _prepare_default_path(reading: bool) -> Path:
     return path
 
 
-def _resolve_file(path: Path, reading: bool) -> URL:
+def _resolve_file(path: Path, reading: bool) -> Path:
     path = path.expanduser().absolute()
     if path.is_dir():
         problem = f"The run store {path} is a folder, but must be a file. {OTHER_STORE_HINT.capitalize()}."
@@ -81,7 +103,7 @@ def _resolve_file(path: Path, reading: bool) -> URL:
         remedy = f"Create {path.parent}, or {OTHER_STORE_HINT}."
         problem = f"The run store {path} is in a folder that does not exist. {remedy}"
     else:
-        return URL.create("sqlite", database=str(path))
+        return path
     raise StoreError(redact(problem))
 
 
@@ -106,26 +128,29 @@ def _is_path(text: str) -> bool:
     return has_folder or _SUFFIX.search(text) is not None or os.path.lexists(text)
 
 
-def _parse_url(text: str) -> tuple[URL, str | None]:
+def _parse_url(text: str) -> tuple[Path | Server, str | None]:
     scheme = text.partition("://")[0]
     if scheme not in ("sqlite", "postgres", "postgresql", "postgresql+psycopg"):
         remedy = f"Use a path, sqlite:///path or {POSTGRESQL_URL_EXAMPLE}"
         raise StoreError(f"Run stores of type {redact(scheme)!r} are not supported. {remedy}.")
-    try:
-        url = sa.make_url(text)
-    except (SQLAlchemyError, ValueError):
-        url = None
+    match = _URL.fullmatch(text)
+    user, password, ipv6_host, host, port, database, query_text = match.groups() if match else [None] * 7
+    query = parse_qsl(query_text or "")
+    options = dict(query)
     # the part of a password after an @ would be taken for the host and be shown
     after_first_at = re.sub(r"(?<=[?&])artifacts=[^&]*", "", text).partition("@")[2]
-    files = url and url.query.get("artifacts")
-    if url is None or "@" in after_first_at or isinstance(files, tuple):
+    if match is None or "@" in after_first_at or len(options) < len(query):
         raise StoreError(
             f"The URL of the run store ({scheme}://...) cannot be read. Write it like {scheme}://user:password@"
             f"host:5432/database, with characters such as @ : / ? in user and password escaped (@ as %40)."
         )
+    database = unquote(database or "")
     if scheme != "sqlite":
-        return url.difference_update_query(["artifacts"]).set(drivername="postgresql+psycopg"), files
-    if url.host or url.query or url.database in (None, "", ":memory:"):
+        files = options.pop("artifacts", None)
+        parts = {"user": user and unquote(user), "password": password and unquote(password), "host": ipv6_host or host}
+        parts |= {"port": port, "dbname": database}
+        return Server({"connect_timeout": "10"} | {name: part for name, part in parts.items() if part} | options), files
+    if host or options or database in ("", ":memory:"):
         remedy = "Write sqlite:///relative/path or sqlite:////absolute/path, without parameters"
         raise StoreError(f"The run store {redact(text)} is not a file. {remedy}.")
-    return url, None
+    return Path(database), None

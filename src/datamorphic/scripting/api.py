@@ -22,7 +22,7 @@ from .result import ScriptResult
 from .specs import SpecMap, to_script_system
 from .validation import ScriptPlan, plan_script
 
-if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
+if TYPE_CHECKING:  # the run store is loaded when it is opened
     from ..runs.session import Session
     from ..runs.store import Store
 

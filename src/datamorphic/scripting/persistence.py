@@ -28,7 +28,7 @@ from .result import ScriptResult
 from .text import format_headline
 from .validation import ScriptPlan
 
-if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
+if TYPE_CHECKING:  # the run store is loaded when it is opened
     from ..runs.run import Run
     from ..runs.session import Session
 

@@ -34,7 +34,7 @@ from .study import (
 )
 from .verdicts import StudyVerdict, VerdictKind, judge_study
 
-if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
+if TYPE_CHECKING:  # the run store is loaded when it is opened
     from ..runs.session import Session
     from ..runs.store import Store
 

@@ -43,7 +43,7 @@ from .result import Study
 from .rows import Row
 from .workload import SCALES, Scale, Workbench
 
-if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
+if TYPE_CHECKING:  # the run store is loaded when it is opened
     import pandas as pd
 
     from ..runs.session import Session

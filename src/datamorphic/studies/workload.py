@@ -36,7 +36,7 @@ from ..systems.base import Executor
 from .intervals import estimate_mean, estimate_ratio, read_labelled_figure
 from .rows import OurFigure
 
-if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
+if TYPE_CHECKING:  # the run store is loaded when it is opened
     from ..runs.journal import RunJournal
 
 # -- scales --------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..morphisms.cases import TestSet
 
-if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
+if TYPE_CHECKING:  # the run store is loaded when it is opened
     from ..runs.store import Store
 
 TESTS_FILE = "tests.parquet"  # the name of the test set among the files of a run

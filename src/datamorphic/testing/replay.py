@@ -21,7 +21,7 @@ from ..space.space import Space
 from ..systems.base import Executor
 from .profiles import Settings
 
-if TYPE_CHECKING:  # SQLAlchemy is loaded where a store is opened
+if TYPE_CHECKING:  # the run store is loaded when it is opened
     from ..runs.failures import Failure
     from ..runs.store import Store
 

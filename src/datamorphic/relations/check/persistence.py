@@ -13,7 +13,7 @@ from .learner_session import LearnerSession
 from .result import CheckReport, RelationResult
 from .violation import LearnerViolation
 
-if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
+if TYPE_CHECKING:  # the run store is loaded when it is opened
     from ...runs.session import Session
 
 REPORT_FILE = "report.json"

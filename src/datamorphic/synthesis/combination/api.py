@@ -22,7 +22,7 @@ from .persistence import keep_combination, retry_violations
 from .result import Combination
 from .runner import plan_combination, run_combination, validate_size
 
-if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
+if TYPE_CHECKING:  # the run store is loaded when it is opened
     from ...runs.store import Store
 
 

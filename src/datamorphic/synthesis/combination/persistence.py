@@ -22,7 +22,7 @@ from .runner import MAX_ARITY
 from .shortening import Chain, ChainExecutor
 from .text import format_headline
 
-if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
+if TYPE_CHECKING:  # the run store is loaded when it is opened
     from ...runs.failures import Failure
     from ...runs.session import Session
     from ...runs.store import Store

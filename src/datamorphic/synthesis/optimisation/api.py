@@ -21,7 +21,7 @@ from .registry import build_metrics
 from .result import Optimisation
 from .runner import build_optimisation_subject, needs_execution, run_optimisation
 
-if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
+if TYPE_CHECKING:  # the run store is loaded when it is opened
     from ...runs.store import Store
 
 

@@ -9,7 +9,7 @@ from ...errors import DataError
 from ..stored_tests import TESTS_FILE
 from .result import Optimisation
 
-if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
+if TYPE_CHECKING:  # the run store is loaded when it is opened
     from ...runs.session import Session
 
 
