@@ -184,6 +184,8 @@ CALLS = {
         {},
     ),
 }
+#: what compiles kernels at its first call
+COMPILING = ("hunt", "generate", "simulate")
 #: parameters that say which one, not how many
 NAMING = {"case_id", "direction", "first_id", "moved", "number", "part", "position", "resume", "run", "seed_shift"}
 #: parameters that many functions share and pass on; tried where there is time
@@ -285,6 +287,8 @@ def test_every_whole_number_is_tried():
 def test_a_huge_number_ends(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     function, arguments = CALLS[name]()
+    if name in COMPILING:
+        function(**arguments)  # compiling counts as time of the limited process
     assert call_within_limits(function, arguments) == "", "the call must work with small numbers"
     wrong = []
     for number in NUMBERS[name]:
@@ -297,6 +301,17 @@ def test_a_huge_number_ends(name, tmp_path, monkeypatch):
 SAME = dm.FunctionRelation(
     name="same", domain=(0, 2), follow_up=dm.Affine.scaled(0.5, 1), equal=lambda x, y: (y[0], y[1])
 )
+
+
+@cache
+def compile_kernels():
+    """Compile the kernels of requests here, since compiling counts as time of the limited process."""
+    dm.hunt(dm.programs["tanh"], "tripling", "RT", budget=20, trials=2, progress=False)
+    dm.hunt(Model(), SAME, space=LINE, budget=20, progress=False)
+    dm.simulate("RT", rate=0.1, trials=2, workers=1, progress=False)
+    dm.simulate(selector="Random", trials=2, progress=False)
+    dm.generate([(0, 1)], "IPART", n=20)
+
 
 #: other kinds of requests that cannot end: the sizes multiply, or depend on other parameters
 REQUESTS = {
@@ -328,9 +343,85 @@ REQUESTS = {
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", REQUESTS)
 def test_a_request_that_cannot_end_is_refused_with_an_estimate(name):
+    compile_kernels()
     assert re.search(
         r"^a clear error: .*=[\d,]+.* would (take|need) about [\d,]+ .*Reduce ", call_within_limits(REQUESTS[name], {})
     )
+
+
+def answer_slowly(row):
+    time.sleep(1e-4)
+    return row["x"] > 2
+
+
+class SlowSystem:
+    """Answers 10,000 rows a second at most, 100 at a time."""
+
+    space = SPACE
+
+    @dm.executor(scalar=True)
+    def run(self, row):
+        return answer_slowly(row)
+
+    @dm.datamorphism
+    def right(self, frame):
+        return frame.assign(x=(frame["x"] + 0.1) % 4)
+
+
+def make_cases(n):
+    return dm.TestSet.of_seeds(SPACE.sample(n, seed=0, points=True))
+
+
+def play_slowly(n, folder):
+    """Execute n cases by a script."""
+    tests = folder / "tests.parquet"
+    make_cases(n).to_parquet(tests)
+    (folder / "slow.scr").write_text("loadTestSet(tests.parquet)\nexecuteTestCases()\n")
+    return dm.play(folder / "slow.scr", dm.TestSystem.collect(SlowSystem), progress=False)
+
+
+#: requests for n answers of a slow system, and what their errors suggest
+SLOW = {
+    "check": (
+        lambda n, _: dm.check(answer_slowly, SPACE, ["row order"], inputs=n, scalar=True, progress=False),
+        "check with inputs=50,000 would take about .*Reduce inputs, or limit the time with budget='1h'.",
+    ),
+    "execute": (
+        lambda n, _: dm.TestSystem.collect(SlowSystem).execute(make_cases(n), progress=False),
+        "execute with tests=50,000 would take about .*Reduce tests, or limit the time with budget='1h'.",
+    ),
+    "combine": (
+        lambda n, _: dm.combine(SlowSystem, seeds=n, progress=False),
+        "combine with seeds=50,000 would take about .*Reduce seeds, or draw some of the cases with budget=1000 ",
+    ),
+    "combine some": (
+        lambda n, _: dm.combine(SlowSystem, "kOrderComplete", order=9, seeds=n, budget=n, progress=False),
+        "combine with budget=50,000 would take about .*Reduce budget.",
+    ),
+    "script": (play_slowly, "slow.scr:2:1: executeTestCases with cases=50,000 would take about .*Reduce cases."),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SLOW)
+def test_a_slow_system_is_timed(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(_estimates, "MIN_TIMED_SECONDS", 0.01)
+    monkeypatch.setattr(_estimates, "MAX_SECONDS", 4)
+    request, message = SLOW[name]
+    request(100, tmp_path)
+    with pytest.raises(DatamorphicError, match=message):
+        request(50_000, tmp_path)
+
+
+def test_only_the_rows_that_are_queried_count(monkeypatch):
+    monkeypatch.setattr(_estimates, "MIN_TIMED_SECONDS", 0.001)
+    monkeypatch.setattr(_estimates, "MAX_SECONDS", 4)
+    report = dm.check(
+        answer_slowly, SPACE, ["column order", "row labels"], inputs=50_000, batch=10, scalar=True, progress=False
+    )
+    assert report.runs <= 200, "these relations take 50 of the inputs"
+    system, equal_cases = dm.TestSystem.collect(SlowSystem), make_cases(500).take(np.arange(50_000) % 500)
+    assert system.execute(equal_cases, progress=False).outputs.ok.all()
 
 
 #: what a budget of time ends, with its result
@@ -375,7 +466,10 @@ COMMANDS = [
     (["explore", "--subject", "Box 1", "--walks", str(HUGE)], "Reduce walks, or limit the time with --budget 1h."),
     (["explore", "--subject", "Box 1", "--seeds", str(HUGE)], "Reduce seeds."),
     (["laws", "--subject", "Box 1", "--examples", str(HUGE)], "Reduce examples."),
-    (["hunt", "program:tanh", "tripling", "--generator", "RT", "--budget", str(HUGE)], "Reduce trials or budget, or"),
+    (
+        ["hunt", "program:tanh", "tripling", "--generator", "RT", "--budget", str(HUGE)],
+        "Reduce budget, or leave budget out",
+    ),
     (["simulate", "--trials", str(HUGE)], "Reduce trials."),
     (["generate", "program:tanh/tripling", "--n", str(HUGE)], "Reduce n."),
     (["combine", "--subject", "Box 1", "--seeds", str(HUGE)], "Reduce seeds."),
@@ -393,6 +487,29 @@ def test_commands_refuse_what_cannot_end(arguments, remedy, tmp_path, monkeypatc
     assert (result.exit_code, result.stdout) == (2, "")
     assert re.fullmatch(r"datamorphic: \w+ with .*=[\d,]+ would (take|need) about .*\n", result.stderr)
     assert remedy in result.stderr
+
+
+#: commands of scripts, and what their errors suggest
+SCRIPTS = {
+    f"explore(walks={HUGE})": "Reduce walks, or limit the time with budget=1h.",
+    "randomTargetExplore(10000000,mid)": "Reduce walks, or limit the time with explore(seeds=pool;budget=1h).",
+    "GAOptimizeFilter([upward];[AvgDistance];10000000)": (
+        "Reduce steps, or limit the time with optimise(seeds=pool;budget=1h)."
+    ),
+    "kOrderComplete(25;[RandomValue5];[upward,leftward])": "To draw some at random, add budget=10000. Or",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", SCRIPTS)
+def test_scripts_say_what_a_script_can_write(command, tmp_path, monkeypatch):
+    monkeypatch.setattr(_estimates, "MIN_TIMED_SECONDS", 0.01)
+    monkeypatch.setattr(_estimates, "MAX_SECONDS", 2)
+    script = tmp_path / "box.scr"
+    script.write_text(f"makeSeed([RandomValue20])\n{command}\n")
+    result = CliRunner().invoke(app, ["script", str(script), "--subject", "Box 1", "--store", "none"])
+    assert result.exit_code == 2
+    assert SCRIPTS[command] in result.stderr
 
 
 # -- the estimate ------------------------------------------------------------------------------------------------------
@@ -454,3 +571,22 @@ def test_a_container_limits_the_memory(monkeypatch, tmp_path):
     refuse_too_large("simulate", {"trials": 10**8}, memory=8e8)
     with pytest.raises(ArgumentError, match=r"would need about 8 GB of memory, and this computer has 1 GB\. Reduce"):
         refuse_too_large("simulate", {"trials": 10**9}, memory=8e9)
+
+
+def test_unknown_memory_is_said_to_be_unknown(monkeypatch):
+    monkeypatch.delattr(os, "sysconf")  # as on Windows
+    monkeypatch.setattr(_estimates, "CONTAINER_LIMITS", ())
+    assert measure_memory() is None
+    refuse_too_large("simulate", {"trials": 10**9}, memory=8e9)
+    with pytest.raises(
+        ArgumentError,
+        match=r"would need about 8,000 GB of memory, and this computer does not report how much it has\. Red",
+    ):
+        refuse_too_large("simulate", {"trials": 10**12}, memory=8e12)
+
+
+def test_what_cannot_be_reduced_is_not_named():
+    with pytest.raises(
+        ArgumentError, match=r"^hunt with budget=1,000,000 would take about 116 days\. Reduce budget\.$"
+    ):
+        refuse_too_large("hunt", {"trials": 1, "budget": 10**6}, seconds=1e7)

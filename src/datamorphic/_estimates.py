@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sized
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,7 +17,7 @@ MAX_SECONDS = 7 * 86_400  # of a request without a limit of time; what takes lon
 MIN_TIMED_SECONDS = 1.0  # of work, before the rest is estimated from it
 MAX_TIMED_SECONDS = 3600.0  # after which nothing is refused, since much work would be lost
 CHECK_GROWTH = 1.1  # of the time between two estimates
-FALLBACK_MEMORY_BYTES = 1e13  # where the system does not report it (Windows)
+ASSUMED_MEMORY_BYTES = 1e12  # where the system does not report it (Windows)
 CONTAINER_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 LIMIT_TIME = "limit the time with budget='1h'"  # where a budget of time can be given
 read_clock = time.monotonic
@@ -33,7 +33,7 @@ def refuse_too_large(
     owner : str
         The name of the function.
     numbers : dict
-        The parameters that make the request large, and their values.
+        The parameters that make the request large, and their values. Those that are 1 are not named: they cannot be reduced.
     seconds, memory : float
         The estimated time, and the estimated memory in bytes.
     remedy : str, optional
@@ -47,13 +47,15 @@ def refuse_too_large(
     datamorphic.errors.ArgumentError: explore with walks=1,000,000,000,000 would take about 116 days. Reduce walks, or limit \
 the time with budget='1h'.
     """
-    if memory and memory > (total := measure_memory()):
-        cost = f"need about {memory / 1e9:,.0f} GB of memory, and this computer has {total / 1e9:,.0f} GB"
+    if memory and memory > (total := measure_memory() or ASSUMED_MEMORY_BYTES):
+        cost = f"need about {memory / 1e9:,.0f} GB of memory, and this computer "
+        cost += f"has {total / 1e9:,.0f} GB" if measure_memory() else "does not report how much it has"
     elif seconds > MAX_SECONDS:
         days = seconds / 86_400
         cost = f"take about {days:,.0f} days" if days < 1000 else f"take about {days / 365:,.0f} years"
     else:
         return
+    numbers = {name: number for name, number in numbers.items() if number != 1} or numbers
     request = " and ".join(f"{name}={number:,}" for name, number in numbers.items())
     advice = f"Reduce {' or '.join(numbers)}" + (f", or {remedy}." if remedy else ".")
     raise ArgumentError(f"{owner} with {request} would {cost}. {advice}")
@@ -64,15 +66,15 @@ def refuse_many_rows(owner: str, name: str, rows: int, width: int = 1) -> None:
     refuse_too_large(owner, {name: rows}, memory=8.0 * rows * width)
 
 
-def measure_memory() -> float:
-    """Return the memory of this computer, or of the container that this process runs in, in bytes."""
-    limits = [FALLBACK_MEMORY_BYTES]
+def measure_memory() -> float | None:
+    """Return the memory of this computer, or of the container that this process runs in, in bytes; None if unknown."""
+    limits = []
     with suppress(AttributeError, ValueError, OSError):
         limits.append(float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")))
     for file in CONTAINER_LIMITS:
         with suppress(ValueError, OSError):  # "max" is no limit
             limits.append(float(Path(file).read_text()))
-    return min(limits)
+    return min(limits, default=None)
 
 
 class WorkPace:
@@ -86,6 +88,9 @@ class WorkPace:
         As for `refuse_too_large`.
     measure : callable, optional
         Returns the share of the work that is begun, where those who call `note` do not know it.
+    rows : callable, optional
+        Returns the number of different rows to query, if `count_rows` gets the answers. It is not called before time has
+        passed, so it may take some.
 
     Examples
     --------
@@ -101,8 +106,10 @@ class WorkPace:
         *,
         remedy: str | None = None,
         measure: Callable[[], float] | None = None,
+        rows: Callable[[], int] | None = None,
     ) -> None:
-        self._owner, self._numbers, self._remedy, self._measure = owner, numbers, remedy, measure
+        self._owner, self._numbers, self._remedy = owner, numbers, remedy
+        self._measure, self._count_all_rows, self._answered_rows = measure, rows, 0
         self._started_at: float | None = None
         self._next_seconds = MIN_TIMED_SECONDS  # after which the rest is estimated
 
@@ -116,6 +123,12 @@ class WorkPace:
             return
         if self._measure is not None:
             share = max(share, self._measure())
+        if self._count_all_rows is not None:
+            share = max(share, min(self._answered_rows / self._count_all_rows(), 1.0))
         if share:
             refuse_too_large(self._owner, self._numbers, seconds=elapsed / share, remedy=self._remedy)
             self._next_seconds = CHECK_GROWTH * elapsed
+
+    def count_rows(self, piece: int, answers: Sized) -> None:
+        """Count the rows that were answered: `on_piece` of `drive`."""
+        self._answered_rows += len(answers)

@@ -5,18 +5,20 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .._estimates import refuse_many_rows
+from .._estimates import LIMIT_TIME, WorkPace, refuse_many_rows
 from .._text import suggest_name
 from .._typing import EngineLike, SeedLike
 from .._validation import check_types, reject, to_generator
 from ..errors import DatamorphicError, ModelError, OutOfBudget, TestSystemError
 from ..runs.driver import CallCounter, drive
 from ..runs.flow import Budget, Flow, Query
+from ..space.hashing import count_different_rows
 from ..space.outputs import Outputs
 from ..space.points import Points
 from ..space.space import Space
@@ -309,9 +311,15 @@ class TestSystem:
         if not len(rows):
             return tests if tests.outputs is not None else tests.with_outputs(Outputs.empty())
         limit = Budget.parse(budget)
-        flow = _execute_flow(tests.inputs.take(rows), limit.runs, BATCHES_PER_QUERY * (batch or self.sut.batch_rows))
+        inputs = tests.inputs.take(rows)
+        pace = WorkPace(
+            "execute",
+            {"tests": len(rows)},
+            remedy=LIMIT_TIME,
+            rows=cache(lambda: count_different_rows(inputs.codes[: limit.runs])),
+        )
         outputs = drive(
-            flow,
+            _execute_flow(inputs, limit.runs, BATCHES_PER_QUERY * (batch or self.sut.batch_rows)),
             self.sut,
             budget=Budget(seconds=limit.seconds),
             tally=tally,
@@ -319,6 +327,8 @@ class TestSystem:
             engine=engine,
             timeout=timeout,
             batch=batch,
+            pace=pace,
+            on_piece=pace.count_rows,
         )
         if len(rows) == len(tests) or tests.outputs is None:
             return tests.with_outputs(outputs)

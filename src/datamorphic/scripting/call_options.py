@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 
+from .._estimates import LIMIT_TIME
 from .._text import suggest_name
 from ..errors import UsageError
 
 POOL_SEEDS = "pool"  # the cases of the pool, as the value of seeds
+_COMMAND_LINE_WORDS = re.compile(r" \(--[^()]* on the command line\)")
 MAX_DIGITS = 19  # of a whole number
 
 
@@ -47,6 +50,19 @@ CALL_OPTIONS: dict[str, dict[str, OptionKind]] = {
 }
 #: arguments that do not change the result
 IGNORED_ARGUMENTS = ("engine", "store", "resume", "progress", "timeout", "batch", "name", "trust")
+
+
+def to_script_words(message: str, command: str) -> str:
+    """Return a message of a public function with what a script can say instead of Python's keyword arguments.
+
+    Examples
+    --------
+    >>> to_script_words("Reduce walks, or limit the time with budget='1h'.", "randomWalkExplore")
+    'Reduce walks, or limit the time with explore(seeds=pool;budget=1h).'
+    """
+    function = "optimise" if command.startswith("GAOptimize") else "explore"
+    remedy = "budget=1h" if command in CALL_OPTIONS else f"{function}(seeds=pool;budget=1h)"
+    return _COMMAND_LINE_WORDS.sub("", message.replace(LIMIT_TIME, f"limit the time with {remedy}"))
 
 
 def parse_options(function: str, texts: Iterable[str]) -> dict[str, Any]:

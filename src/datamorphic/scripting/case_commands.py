@@ -5,10 +5,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 
+from .._estimates import WorkPace
 from .._text import format_short, pluralize
 from ..errors import DataError, TestSystemError
 from ..morphisms.case_columns import Correctness, make_missing_outputs
@@ -18,6 +20,7 @@ from ..morphisms.system import TestSystem, judge_verdicts
 from ..morphisms.text_values import decode_texts, encode_texts, to_text
 from ..runs.driver import CallCounter, drive
 from ..runs.flow import ask
+from ..space.hashing import count_different_rows
 from ..space.outputs import Outputs
 from ..space.points import Points
 from . import names
@@ -182,14 +185,20 @@ class CaseCommands(PoolState):
         rows = np.flatnonzero(is_missing)
         if not rows.size:
             return
+        inputs = tests.inputs.take(rows)
+        pace = WorkPace(
+            "executeTestCases", {"cases": len(rows)}, rows=cache(lambda: count_different_rows(inputs.codes))
+        )
         outputs = drive(
-            ask(tests.inputs.take(rows)),
+            ask(inputs),
             executor,
             tally=tally,
             progress=self.progress,
             engine=self.engine,
             timeout=self.timeout,
             journal=None if self.session is None else self.session.journal,
+            pace=pace,
+            on_piece=pace.count_rows,
         )
         self._count(tally, len(rows))
         if len(rows) < len(tests):

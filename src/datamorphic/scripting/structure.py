@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from .._text import pluralize
 from ..errors import ScriptError
+from .call_options import to_script_words
 from .commands import MAX_REPETITIONS, Command, Parameter, ParameterKind, find_command, suggest_command
 from .grammar import Argument, Call, ListArgument, raise_problems
 
@@ -31,7 +32,9 @@ class Statement:
             position = place.position
             if item is not None and isinstance(place, ListArgument):
                 position = place.items[item].position
-        return ScriptError(message, file=self.file, line=position.line, column=position.column)
+        return ScriptError(
+            to_script_words(message, self.command.name), file=self.file, line=position.line, column=position.column
+        )
 
     def find_parameter(self, argument: int) -> Parameter:
         """Return the parameter of an argument."""

@@ -19,6 +19,13 @@ _SHORT_SHIFT = np.uint64(29)
 _LONG_SHIFT = np.uint64(32)
 
 
+def count_different_rows(codes: Codes) -> int:
+    """Return the number of different rows."""
+    table = RowTable(codes.shape[1])
+    table.add(codes)
+    return len(table)
+
+
 class RowTable:
     """A table that numbers rows 0, 1, 2, ... in the order of their first occurrence."""
 

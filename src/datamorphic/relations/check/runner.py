@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from ..._estimates import WorkPace
+from ...errors import OutOfBudget
 from ...runs.driver import CallCounter, drive
-from ...runs.flow import Budget, Flow
+from ...runs.flow import Budget, Flow, Query
 from ...space.features import Codes
 from ...space.outputs import Outputs
 from ...space.points import Points
@@ -31,6 +34,34 @@ class RelationCheck:
     smallest: JudgedGroups | None  # the smallest violation; None if there is none, or it was not searched
 
 
+class QueriedRows:
+    """The number of rows that relations have queried so far, to estimate how long their answers take."""
+
+    def __init__(self, owner: str, numbers: Mapping[str, int], remedy: str) -> None:
+        self.count = self.answered_count = 0
+        self.pace = WorkPace(owner, numbers, remedy=remedy, measure=lambda: self.answered_count / self.count)
+
+    def add_answers(self, piece: int, answers: Outputs) -> None:
+        """Count the rows of an answered piece of a query."""
+        self.answered_count += len(answers)
+
+    def watch(self, flow: Flow[Result]) -> Flow[Result]:
+        """Count the rows of each query of a flow before it is answered."""
+        try:
+            query = next(flow)
+            while True:
+                self.count += len(query.batch if isinstance(query, Query) else query)
+                try:
+                    answers = yield query
+                except OutOfBudget as error:
+                    query = flow.throw(error)
+                else:
+                    self.answered_count = self.count  # with the rows that were in a cache
+                    query = flow.send(answers)
+        except StopIteration as stop:
+            return cast("Result", stop.value)
+
+
 def run_relation_check(
     relation: Relation,
     sut: Executor,
@@ -43,17 +74,21 @@ def run_relation_check(
     budget: Budget | str | float | None = None,
     source_answers: Outputs | None = None,
     shrink: bool = True,
+    work: QueriedRows | None = None,
     **drive_options: Any,
 ) -> RelationCheck:
     """Query a system, judge its answers, and shrink the first violation.
 
     `usual_values` replace the values of an example that do not matter, by default those usual among the inputs, as far as the
     example satisfies the constraints of `plausible_space`. `source_answers` are the answers to the inputs, if another
-    relation about changes queried them. Without `shrink`, no smallest violation is searched. The other keyword arguments are
+    relation about changes queried them. Without `shrink`, no smallest violation is searched. `work` refuses the
+    check if the rows that it queries would take too long. The other keyword arguments are
     options of `drive`. The caller has to find out whether the relation applies, with ``relation.why_not(sut, inputs)``.
     """
     fitted_relation, system = relation.fitted_to(sut, inputs), relation.system(sut)
     drive_options = {"progress": False, "recheck": 0, "alive": True, **drive_options}
+    if work is not None:
+        drive_options |= {"pace": work.pace, "on_piece": work.add_answers}
     remaining = Budget.parse(budget)
     total = counter if counter is not None else CallCounter()
 
@@ -61,7 +96,9 @@ def run_relation_check(
         nonlocal remaining
         cost = CallCounter()  # a drive overwrites the figures of its counter
         try:
-            return drive(flow, system, tally=cost, budget=remaining, **drive_options)
+            return drive(
+                flow if work is None else work.watch(flow), system, tally=cost, budget=remaining, **drive_options
+            )
         finally:
             remaining = remaining.subtract(cost.runs, cost.seconds)
             total.runs += cost.runs

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..._estimates import refuse_many_rows, refuse_too_large
+from ..._estimates import WorkPace, refuse_many_rows, refuse_too_large
 from ..._text import pluralize
 from ..._typing import DataLike
 from ..._validation import is_number, validate_integer
@@ -41,6 +41,7 @@ MAX_ARITY = 2
 BYTES_PER_CASE = 60  # besides its values: its chain, its origins, and the table of known cases
 PERMUTATION_RATIO = 50  # NumPy permutes all numbers if it draws more than one of so many
 SUGGESTED_BUDGET = 10_000  # cases, in the message that there are too many
+SUGGESTED_DIVISOR = 100  # of the number of cases, in the message that their execution takes too long
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -128,11 +129,10 @@ def _collect_seeds(
 def validate_size(plan: CombinationPlan, options: CombineOptions) -> None:
     """Raise `ArgumentError` if there are more cases than the limit, and no budget."""
     if options.budget is None and plan.size > options.limit:
-        budget = min(options.limit, SUGGESTED_BUDGET)
         raise ArgumentError(
             f"{options.strategy} of {pluralize(len(plan.datamorphisms), 'datamorphism')} on "
             f"{pluralize(len(plan.seeds), 'seed case')} makes up to {format_size(plan.size)} cases, more than the limit of "
-            f"{options.limit:,}. To draw some at random, add budget={budget} (--budget {budget} on the command line). Or "
+            f"{options.limit:,}. To draw some at random, add {_suggest_budget(options.limit)}. Or "
             "give fewer seed cases or datamorphisms, or a higher limit."
         )
     case_count = plan.size if options.budget is None else min(plan.size, options.budget)
@@ -140,6 +140,19 @@ def validate_size(plan: CombinationPlan, options: CombineOptions) -> None:
     numbers = {"limit": options.limit} if options.budget is None else {"budget": options.budget}
     memory = case_count * (BYTES_PER_CASE + 8.0 * len(plan.seeds.space)) + 8.0 * permuted_count
     refuse_too_large(options.OWNER, numbers, memory=memory)
+
+
+def _suggest_budget(max_cases: int) -> str:
+    budget = min(max_cases, SUGGESTED_BUDGET)
+    return f"budget={budget} (--budget {budget} on the command line)"
+
+
+def _make_pace(plan: CombinationPlan, options: CombineOptions, case_count: int) -> WorkPace:
+    """Return what refuses to execute so many cases if that takes too long."""
+    if options.budget is not None:
+        return WorkPace(options.OWNER, {"budget": options.budget}, rows=lambda: case_count)
+    remedy = f"draw some of the cases with {_suggest_budget(-(-case_count // SUGGESTED_DIVISOR))}"
+    return WorkPace(options.OWNER, {"seeds": len(plan.seeds)}, remedy=remedy, rows=lambda: case_count)
 
 
 def run_combination(
@@ -160,6 +173,7 @@ def run_combination(
     counter = CallCounter()
     judgement = Judgement(tests=selection.tests, derivations=_list_derivations(selection))
     if system.sut is not None:
+        pace = _make_pace(plan, options, len(selection.tests))
         judgement = drive(
             _execute_and_judge(plan, selection, options),
             system.sut,
@@ -168,6 +182,8 @@ def run_combination(
             timeout=options.timeout,
             engine=engine,
             journal=session.journal if session is not None else None,
+            pace=pace,
+            on_piece=pace.count_rows,
         )
         if not counter.interrupted:
             _require_an_answer(system, judgement.tests, counter)
