@@ -12,10 +12,12 @@ import numpy as np
 import pytest
 
 import datamorphic as dm
+from datamorphic import _estimates
 from datamorphic.hunting import loop
 from datamorphic.hunting.generators import make_generator
 from datamorphic.hunting.kernels import compiling
 from datamorphic.hunting.kernels.cells import grow_lines
+from datamorphic.hunting.random_generators import MTRT
 from datamorphic.hunting.random_numbers import NumberStream
 
 
@@ -104,6 +106,23 @@ def test_a_hunt_ended_by_time_says_what_it_tried(monkeypatch):
     assert not hunt.found
     assert f"{hunt.groups:,} groups" in hunt.describe()
     assert "mirrored" in hunt.describe()
+
+
+def test_compiling_does_not_count_as_the_pace_of_a_hunt(monkeypatch):
+    seconds = [0.0]
+    monkeypatch.setattr(_estimates, "read_clock", lambda: seconds[0])
+
+    class SlowAtFirst(MTRT):
+        """Compiles for ten seconds when it proposes its first groups."""
+
+        def propose(self, count=1):
+            seconds[0] += 10.0 if self.count == 0 else 0.01
+            return super().propose(count)
+
+    mirrored = dm.FunctionRelation(name="mirrored", domain=(0, 10), follow_up=dm.Affine.scaled(-1.0, 1))
+    hunt = dm.hunt(lambda x: x > 9.9, mirrored, SlowAtFirst, budget=10**7)
+    assert hunt.found
+    assert hunt.groups > 16  # more than a batch
 
 
 README_HUNT = """

@@ -77,7 +77,7 @@ read_clock = time.monotonic
 
 
 class HuntMonitor:
-    """Shows the progress of a hunt, and ends a hunt without a budget when its time is over.
+    """Shows the progress of a hunt, ends a hunt without a budget when its time is over, and refuses one that cannot end.
 
     The time starts with the first batch that is executed, so that compiling does not count.
     """
@@ -108,7 +108,7 @@ class HuntMonitor:
         """Show how many groups of a trial were executed."""
         trials = self.options.trials
         share = (trial + groups / self.options.max_groups) / trials
-        if self.options.max_seconds is None:
+        if self.options.max_seconds is None and self._started_at is not None:  # by then all is compiled
             self._pace.note(share)
         text = f"trial {trial + 1:,} of {trials:,}, {groups:,} groups"
         self.display.show(text, min(max(share, self.share_of_time), 1.0))
