@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis.internal.conjecture import providers
 
 import datamorphic as dm
 from datamorphic.errors import TestSystemError
+from datamorphic.morphisms import law_runner
+from datamorphic.morphisms.law_context import LawContext
+from datamorphic.morphisms.options import LawOptions
+from datamorphic.morphisms.stock import derive
 from support import faulty_systems as faulty
 from support.cases import LONG
 
@@ -244,3 +251,20 @@ def test_progress_is_shown_on_request(monkeypatch, capsys):
     shown = capsys.readouterr()
     assert shown.out == ""
     assert "the law of locality" in shown.err
+
+
+def test_triples_do_not_depend_on_the_modules_that_are_loaded(monkeypatch, tmp_path):
+    """Hypothesis would draw numbers that occur in the source of local modules."""
+    monkeypatch.setattr(providers, "is_local_module_file", lambda path: path.endswith("numerous.py"))
+
+    def draw():
+        drawn = []
+        context = LawContext(derive(dm.Space([dm.Integer(f"x{i}", 0, 255) for i in range(4)])))
+        law_runner._run_hypothesis(drawn.append, context, LawOptions(examples=100))
+        return np.array(drawn)
+
+    before = draw()
+    (tmp_path / "numerous.py").write_text(f"NUMBERS = {list(range(101, 255))}")
+    monkeypatch.syspath_prepend(tmp_path)
+    import_module("numerous")
+    np.testing.assert_array_equal(draw(), before)

@@ -9,12 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.compose import ColumnTransformer
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import BaggingClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -416,6 +418,7 @@ def test_values_that_no_file_can_hold():
         SVC(),
         RandomForestClassifier(3, random_state=0),
         LinearDiscriminantAnalysis(),
+        make_pipeline(StandardScaler(), make_pipeline("passthrough", LogisticRegression())),
     ],
     ids=lambda learner: type(learner).__name__,
 )
@@ -437,7 +440,9 @@ def test_arrays_of_numbers_are_answered_as_frames_are(learner, kinds, monkeypatc
 @pytest.mark.parametrize(
     "learner",
     [
-        make_pipeline(GaussianNB()),
+        make_pipeline(ColumnTransformer([("x0", "passthrough", ["x0"])]), GaussianNB()),
+        make_pipeline(FunctionTransformer(lambda rows: rows[["x0"]]), GaussianNB()),
+        Pipeline([GaussianNB()]),
         HistGradientBoostingClassifier(),
         DecisionTreeClassifier(class_weight={"a": 2}),
         BaggingClassifier(GaussianNB()),

@@ -6,8 +6,8 @@ at a time, for the simplest counter-example.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 
 import numpy as np
@@ -161,7 +161,7 @@ def _run_hypothesis(body: Callable[[Codes], None], context: LawContext, options:
     def test(triple: Codes) -> None:
         body(triple)
 
-    hypothesis.seed(options.seed)(
+    run = hypothesis.seed(options.seed)(
         hypothesis.settings(
             max_examples=options.examples,
             database=None,
@@ -172,7 +172,32 @@ def _run_hypothesis(body: Callable[[Codes], None], context: LawContext, options:
             print_blob=False,
             verbosity=hypothesis.Verbosity.quiet,
         )(hypothesis.given(build_points_strategy(context.space, 3, context.pool))(test))
-    )()
+    )
+    with _ignore_constants_in_modules():
+        run()
+
+
+@contextmanager
+def _ignore_constants_in_modules() -> Iterator[None]:
+    """Keep Hypothesis from drawing numbers that occur in the source code of loaded modules.
+
+    They would make draws depend on which modules are loaded, and to parse these takes seconds. There is no setting for it;
+    versions that do not look at modules, or do it in another way, are left alone.
+    """
+    from hypothesis.internal.conjecture import providers
+
+    function = getattr(providers, "_get_local_constants", None)
+    constants, cache = getattr(providers, "Constants", None), getattr(providers, "CONSTANTS_CACHE", None)
+    if function is None or constants is None or cache is None:
+        yield
+        return
+    cache.cache.clear()  # of constants that tests of the user may have left
+    providers._get_local_constants = constants
+    try:
+        yield
+    finally:
+        providers._get_local_constants = function
+        cache.cache.clear()
 
 
 class _LawBroken(Exception):

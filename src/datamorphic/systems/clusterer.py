@@ -17,7 +17,16 @@ from .._validation import reject
 from ..errors import ModelError
 from ..space.outputs import Outputs, Status
 from .base import ScoreRequest
-from .learner import LEARNER_ERRORS, Learner, copy_table, copy_with_seed, format_learner, read_parameters, takes_arrays
+from .learner import (
+    LEARNER_ERRORS,
+    Learner,
+    copy_table,
+    copy_with_seed,
+    format_learner,
+    has_only_numbers,
+    read_parameters,
+    takes_arrays,
+)
 from .training import Array, Places, Training, TrainingBatch
 
 NOISE = -1  # the label of rows in no cluster
@@ -168,7 +177,7 @@ class Clusterer(Learner):
         if training.labels is not None and count is not None:
             parameters[count[0]] = len(training.labels)
         _set_parameters(model, parameters)
-        x = copy_table(training.x, takes_arrays(self._prototype))
+        x = copy_table(training.x, takes_arrays(self._prototype) and has_only_numbers(training.x))
         if hasattr(model, "fit_predict"):
             labels = model.fit_predict(x)
         else:

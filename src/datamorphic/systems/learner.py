@@ -24,6 +24,7 @@ from .estimator import Estimator
 from .training import Array, Floats, Table, Training, TrainingBatch
 
 LEARNER_ERRORS = (Exception, SystemExit)  # caught as failures of the learner
+PLAIN_TYPES = (bool, int, float, str, type(None), np.number)
 
 
 class Learner(Executor):
@@ -76,7 +77,7 @@ class Learner(Executor):
             for training, rows in batch.parts():
                 try:
                     # both as an array, or none: a model knows the names it was fitted with
-                    use_arrays = as_array and _has_only_numbers(training.x) and _has_only_numbers(training.t)
+                    use_arrays = as_array and has_only_numbers(training.x) and has_only_numbers(training.t)
                     model = fit_copy(self._prototype, training, use_arrays)
                     outputs = _to_outputs(model.predict(copy_table(training.t, use_arrays)), len(rows))
                 except LEARNER_ERRORS as error:
@@ -123,8 +124,7 @@ def fit_copy(learner: SupportsFit, data: Training, as_array: bool = False) -> An
 
     Data are given `as_array` if they are frames of numbers and the learner `takes_arrays`.
     """
-    # one that takes arrays has plain parameters, which need no copies of their own
-    model: Any = copy.copy(learner) if as_array else _copy_unfitted(learner)
+    model: Any = _copy_steps(learner) if as_array else _copy_unfitted(learner)
     fit_arguments: dict[str, Any] = {}
     if data.weights is not None:
         fit_arguments["sample_weight"] = data.weights.copy()
@@ -160,7 +160,7 @@ def copy_table(table: Table, as_array: bool = False) -> Any:
     return table.to_numpy(copy=True) if as_array and hasattr(table, "to_numpy") else table.copy()
 
 
-def _has_only_numbers(table: Table) -> bool:
+def has_only_numbers(table: Table) -> bool:
     """Return whether a table is a frame of plain numbers."""
     return hasattr(table, "dtypes") and all(isinstance(kind, np.dtype) and kind.kind in "fiu" for kind in table.dtypes)
 
@@ -169,13 +169,33 @@ def takes_arrays(learner: SupportsFit) -> bool:
     """Return whether a learner does the same with an array of numbers as with a frame of them.
 
     Those of scikit-learn check a frame at every call, which takes as long as the fit to a few rows, and convert it to an array
-    themselves. Pipelines and other learners with parts may select columns by name, as may parameters that are no plain values.
+    themselves. Learners with parts may select columns by name, as may parameters that are no plain values. The exception are
+    pipelines, if all their steps take arrays.
     """
     if type(learner).__module__.partition(".")[0] != "sklearn" or not hasattr(learner, "get_params"):
         return False
     parameters = learner.get_params(deep=False)
-    plain_types = (bool, int, float, str, type(None), np.number)
-    return "categorical_features" not in parameters and all(isinstance(v, plain_types) for v in parameters.values())
+    if steps := list_steps(learner):
+        del parameters["steps"]
+    return (
+        "categorical_features" not in parameters
+        and all(isinstance(value, PLAIN_TYPES) for value in parameters.values())
+        and all(isinstance(step, PLAIN_TYPES) or takes_arrays(step) for _, step in steps)
+    )
+
+
+def list_steps(learner: object) -> list[tuple[str, Any]]:
+    """Return the names and steps of a pipeline of scikit-learn; of another learner, or if a step has no name, nothing."""
+    steps = getattr(learner, "steps", []) if type(learner).__module__ == "sklearn.pipeline" else []
+    return steps if all(isinstance(step, tuple) and len(step) == 2 for step in steps) else []
+
+
+def _copy_steps(learner: SupportsFit) -> Any:
+    """Return a copy of an unfitted learner that takes arrays: its parameters are plain and need no copies of their own."""
+    model: Any = copy.copy(learner)
+    if steps := list_steps(learner):
+        model.steps = [(name, _copy_steps(step)) for name, step in steps]
+    return model
 
 
 def _copy_unfitted(learner: SupportsFit) -> Any:
