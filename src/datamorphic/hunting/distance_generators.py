@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
+
 from .._validation import validate_choice, validate_integer, validate_positive
 from ..errors import ArgumentError
 from ..relations.function import FunctionRelation
 from .generator_base import DomainLike, Generator, GeneratorKernels
 from .kernels import pooling, spreading
+from .kernels.layout import Ints
 from .kernels.nearest import grow_point_index, make_point_index
 from .kernels.shells import grow_shells, make_shells
 
@@ -33,6 +36,11 @@ class _DistanceGenerator(Generator):
         point_index, shells = self._memory
         point_index = grow_point_index(self.layout, point_index, capacity)
         self._memory = (point_index, shells and grow_shells(shells, capacity))
+
+    @property
+    def _sizes(self) -> tuple[Ints, ...]:
+        point_index, shells = self._memory
+        return (point_index.size, shells.size)
 
 
 class FSCS(_DistanceGenerator):
@@ -130,7 +138,7 @@ class MTART(Generator):
     def _prepare(self) -> None:
         pool_layout = pooling.build_pool_layout(self.layout)
         inputs = self._capacity * self.layout.slots
-        pool = pooling.InputPool(make_point_index(pool_layout, inputs), pool_layout)
+        pool = pooling.InputPool(make_point_index(pool_layout, inputs), pool_layout, np.zeros(self.layout.width))
         self._memory = (pool, make_shells(self.layout, inputs))
 
     def _grow(self, capacity: int) -> None:
@@ -138,6 +146,11 @@ class MTART(Generator):
         inputs = capacity * self.layout.slots
         pool = pool._replace(point_index=grow_point_index(pool.layout, pool.point_index, inputs))
         self._memory = (pool, grow_shells(shells, inputs))
+
+    @property
+    def _sizes(self) -> tuple[Ints, ...]:
+        pool, shells = self._memory
+        return (pool.point_index.size, shells.size)
 
 
 class MTARTMin(MTART):

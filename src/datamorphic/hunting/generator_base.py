@@ -18,8 +18,9 @@ from ..relations.base import Verdicts
 from ..relations.box import Box, Floats
 from ..relations.function import FunctionRelation
 from ..space.space import Space
+from .affine_form import find_affine_form
 from .kernels.ahead import GroupsAhead, make_groups_ahead
-from .kernels.layout import Layout, build_box_layout, build_layout
+from .kernels.layout import Ints, Layout, build_box_layout, build_layout
 from .random_numbers import NumberStream
 
 #: a domain of inputs: a box, a space, a pair of limits, or one pair per input
@@ -27,6 +28,7 @@ DomainLike: TypeAlias = Box | Space | Sequence[float] | Sequence[Sequence[float]
 
 INITIAL_CAPACITY_GROUPS = 64
 MAX_GROUPS_AHEAD = 256
+MAX_GROUPS_COMPARED = 1024  # at once, with what the function of the user makes
 MAX_NUMBERS_AHEAD = 2**20  # in candidates of groups that are drawn ahead
 MAX_CANDIDATES = 1_000_000  # per group
 
@@ -62,10 +64,11 @@ class Generator:
     A subclass has `_prepare` and `_grow`, which make the memory of executed groups and enlarge it, and names its
     `kernels`, or overrides the methods that call them: `_advance`, which makes groups, and `_add`.
 
-    If a function of the user makes the follow-ups, it is called once for the candidates of several groups. These are
-    drawn ahead as if choices did not matter: a choice closes one shell of many. The kernel that chooses stops at the first
-    candidate in a shell closed in between, so the groups are those made one by one. Where candidates depend on every
-    choice, those of one group are drawn ahead.
+    If a function of the user makes the follow-ups, it is called once for the candidates of several groups. If it looks
+    affine, the kernel makes the follow-ups itself, and they are compared afterwards. Otherwise candidates are drawn ahead as
+    if choices did not matter: a choice closes one shell of many. The kernel that chooses stops at the first candidate in a
+    shell closed in between, so the groups are those made one by one. Where candidates depend on every choice, those of one
+    group are drawn ahead.
 
     Parameters
     ----------
@@ -110,10 +113,8 @@ class Generator:
         self.count = 0
         self._capacity = INITIAL_CAPACITY_GROUPS
         refuse_many_rows(self.name, "k", self.k, int(self.layout.start[-1]))
-        self._rows = np.zeros((self.k, int(self.layout.start[-1])))
-        self._scores = np.zeros((3, self.k))
-        self._ahead = self._make_ahead()
-        self._follow_ups = None if self._ahead is None else self._rows[:0, self.layout.width :].copy()
+        self._assume_affine()
+        self._reserve_candidates()
         self._memory: tuple[Any, ...] = ()
         self._answer: Callable[[list[Floats]], list[Any]] | None = None
         self._prepare()
@@ -136,15 +137,20 @@ class Generator:
         """The arguments that all kernels of a generator share."""
         return (self.layout, *self._settings, *self._memory)
 
+    @property
+    def _sizes(self) -> tuple[Ints, ...]:
+        """The arrays that count what is in the memory, if `draws_ahead`."""
+        raise NotImplementedError
+
     def _advance(self, out: Floats) -> int:
         """Write groups to `out`; return how many there are, with the numbers and the memory at hand."""
         affine = True if self._ahead is None else None  # code behind a None is not compiled
-        room = (self._rows, self._scores, affine, self._ahead, self._follow_ups)
+        room = (self._candidates, self._scores, affine, self._ahead, self._follow_ups)
         return int(self.kernels.advance(self._stream.numbers, *self._state, *room, out))
 
     def _add(self, row: Floats) -> None:
         """Count a group as executed."""
-        self.kernels.add(*self._state, self._rows, row)
+        self.kernels.add(*self._state, row)
 
     # -- what callers use ----------------------------------------------------------------------------------------
 
@@ -155,7 +161,7 @@ class Generator:
         position = 0
         if self._ahead is not None:
             self._ahead.size[0] = 0
-        with NumberStream(self.rng, 4 * count * self._rows.size + 16) as self._stream:
+        with NumberStream(self.rng, 4 * self.k * rows.size + 16) as self._stream:
             while position < count:
                 # memory grows with the groups in it, not with those asked for
                 chunk = rows[position : min(count, position + self._capacity - self.count)]
@@ -163,7 +169,7 @@ class Generator:
                     self._capacity *= 2
                     self._grow(self._capacity)
                     continue
-                step = self._advance(chunk)
+                step = self._advance_as_affine(chunk) if self._assumed_affine else self._advance(chunk)
                 self.count += step
                 position += step
                 candidates = self._follow_ahead()
@@ -176,14 +182,63 @@ class Generator:
             follow_ups = self._make_follow_ups(sources)
         return GroupBatch(sources, follow_ups)
 
-    def _make_ahead(self) -> GroupsAhead | None:
-        """Return room for candidates of the next groups, if a function of the user makes their follow-ups."""
-        if self.sources_only or isinstance(self.relation, Box) or self.relation.affine:
-            return None
-        groups = min(max(MAX_NUMBERS_AHEAD // self._rows.size, 1), MAX_GROUPS_AHEAD)
-        # a relation that depends on outputs executes all candidates, so none is drawn in vain
-        draws_several = self.draws_ahead and not self.relation.uses_outputs
-        return make_groups_ahead(groups if draws_several else 1, self.k, self.layout)
+    @property
+    def _called_relation(self) -> FunctionRelation | None:
+        """The relation, if a function of the user makes the follow-ups of candidates."""
+        relation = self.relation
+        return None if self.sources_only or isinstance(relation, Box) or relation.affine else relation
+
+    def _assume_affine(self) -> None:
+        """Let the kernel make the follow-ups, if the function of the user looks affine."""
+        self._assumed_affine = False
+        if self.draws_ahead and (relation := self._called_relation):
+            change = find_affine_form(relation)
+            if change is not None and len(change.matrix) == self.layout.start[-1] - self.layout.width:
+                self.layout = self.layout._replace(matrix=change.matrix, offset=change.offset)
+                self._assumed_affine = True
+
+    def _reserve_candidates(self) -> None:
+        """Make room for the candidates of a group, of groups ahead, or of all groups whose follow-ups are compared."""
+        columns = int(self.layout.start[-1])
+        most_groups = max(MAX_NUMBERS_AHEAD // (self.k * columns), 1)
+        groups = min(most_groups, MAX_GROUPS_COMPARED) if self._assumed_affine else 1
+        candidates = np.zeros((groups, self.k, columns))
+        self._candidates = candidates if self.draws_ahead else candidates[0]
+        self._scores = np.zeros((3, self.k))
+        self._ahead: GroupsAhead | None = None
+        self._follow_ups: Floats | None = None
+        if not self._assumed_affine and (relation := self._called_relation):
+            # a relation that depends on outputs executes all candidates, so none is drawn in vain
+            draws_several = self.draws_ahead and not relation.uses_outputs
+            groups = min(most_groups, MAX_GROUPS_AHEAD) if draws_several else 1
+            self._ahead = make_groups_ahead(groups, self.k, self.layout)
+            self._follow_ups = np.zeros((0, columns - self.layout.width))
+
+    def _advance_as_affine(self, out: Floats) -> int:
+        """Write groups whose follow-ups the kernel made; return how many.
+
+        The function of the user makes the follow-ups of all candidates once more. If one of them differs in a bit, the groups
+        are undone, and the function makes all follow-ups from now on.
+        """
+        numbers = self._stream.numbers
+        begin, sizes = int(numbers.position[0]), [array.copy() for array in self._sizes]
+        step = self._advance(out[: len(self._candidates)])
+        if not step:
+            return 0
+        is_confirmed = False
+        try:
+            sources, follow_ups = np.split(self._candidates[:step], [self.layout.width], axis=2)
+            expected = self._make_follow_ups(sources.reshape(-1, self.layout.width))
+            is_confirmed = self._assumed_affine = expected.tobytes() == follow_ups.tobytes()
+        finally:
+            if not is_confirmed:
+                numbers.position[0] = begin
+                for array, size in zip(self._sizes, sizes, strict=True):
+                    array[:] = size
+                self._grow(self._capacity)  # files what is left
+        if not is_confirmed:
+            self._reserve_candidates()
+        return step if is_confirmed else 0
 
     def _follow_ahead(self) -> int:
         """Make the follow-ups of the candidates drawn ahead; return the number of groups."""
@@ -244,8 +299,7 @@ class Generator:
         generator = copy.copy(self)
         generator.rng = to_generator("seed", self.name, seed)
         generator.count, generator._capacity = 0, INITIAL_CAPACITY_GROUPS
-        generator._rows, generator._scores = np.zeros_like(self._rows), np.zeros_like(self._scores)
-        generator._ahead = self._make_ahead()
+        generator._reserve_candidates()
         generator._prepare()
         return generator
 

@@ -172,6 +172,14 @@ class FunctionRelation:
         return sum(box.dimension for box in self.domain)
 
     @property
+    def source_box(self) -> Box:
+        """The limits of all numbers drawn per group."""
+        low, high, kind = (
+            np.concatenate([getattr(box, name) for box in self.domain]) for name in ("low", "high", "kind")
+        )
+        return Box(low, high, kind)
+
+    @property
     def affine(self) -> bool:
         """Whether all follow-ups are affine."""
         return all(isinstance(change, Affine) for change in self.follow_up)
@@ -245,8 +253,7 @@ class FunctionRelation:
     def _follow_boxes(self) -> tuple[Box, ...]:
         if self.follow_domain:
             return self.follow_domain
-        parts = [np.concatenate([getattr(box, name) for box in self.domain]) for name in ("low", "high", "kind")]
-        source_box = Box(parts[0], parts[1], parts[2])
+        source_box = self.source_box
         if self.affine:
             return tuple(change.image(source_box) for change in self.follow_up)
         if self.uses_outputs:

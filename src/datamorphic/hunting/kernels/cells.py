@@ -459,13 +459,7 @@ def _score_by_distance(layout: Layout, cells: CellGrid, rows: Floats, scores: Fl
 
 @compile_kernel
 def add_cut(
-    layout: Layout,
-    scheme: int,
-    by_distance: bool | None,
-    cells: CellGrid,
-    lines: CellLines | None,
-    rows: Floats,
-    row: Floats,
+    layout: Layout, scheme: int, by_distance: bool | None, cells: CellGrid, lines: CellLines | None, row: Floats
 ) -> None:
     """Count a group as executed."""
     for slot in range(len(layout.start) - 1):
@@ -493,7 +487,7 @@ def advance_cut(
     neighbours, among equals the one farthest from executed inputs nearby. With `ahead`, these are the groups whose
     candidates were drawn at the end of the call before.
     """
-    taken = 0
+    taken = np.int64(0)  # see `advance_spread`
     while taken < out.shape[0]:
         tie = 0.0
         if affine is not None:

@@ -53,9 +53,10 @@ def grow_point_index(layout: Layout, point_index: PointIndex, capacity: int) -> 
     for slot in range(layout.slots):
         first, last = layout.start[slot], layout.start[slot + 1]
         dimension = int(last - first)
-        if dimension > MAX_GRID_DIMENSIONS or point_index.mismatch[first:last].any():
-            continue
         count = int(point_index.size[slot])
+        if dimension > MAX_GRID_DIMENSIONS or point_index.mismatch[first:last].any():
+            file_in_lists(point_index.head[slot], point_index.after[slot], np.zeros(count, dtype=np.int64))
+            continue
         side = max(int(count ** (1.0 / dimension)), 1)
         low, width = layout.low[first:last], layout.high[first:last] - layout.low[first:last]
         share = (point_index.points[slot, :count, :dimension] - low) / np.where(width > 0, width, np.inf)

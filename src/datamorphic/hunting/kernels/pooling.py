@@ -39,6 +39,7 @@ class InputPool(NamedTuple):
 
     point_index: PointIndex
     layout: Layout
+    source_row: Floats  # room for the sources of a group
 
 
 def build_pool_layout(layout: Layout) -> Layout:
@@ -155,7 +156,7 @@ def _choose(layout: Layout, settings: PoolSettings, pool: InputPool, rows: Float
 
 
 @compile_helper
-def _add_group(layout: Layout, pool: InputPool, shells: Shells, row: Floats, source_row: Floats) -> None:
+def _add_group(layout: Layout, pool: InputPool, shells: Shells, row: Floats) -> None:
     """Add the inputs of a group to the pool and to the shells of source domains."""
     columns = layout.start[1]
     for slot in range(len(layout.start) - 1):
@@ -165,19 +166,17 @@ def _add_group(layout: Layout, pool: InputPool, shells: Shells, row: Floats, sou
             first = layout.start[source]
             inside = True
             for j in range(columns):
-                source_row[first + j] = point[j]
+                pool.source_row[first + j] = point[j]
                 if not layout.low[first + j] <= point[j] <= layout.high[first + j]:
                     inside = False
             if inside:
-                add_to_shells(layout, shells, source, source_row)
+                add_to_shells(layout, shells, source, pool.source_row)
 
 
 @compile_kernel
-def add_pool(
-    layout: Layout, settings: PoolSettings, pool: InputPool, shells: Shells, rows: Floats, row: Floats
-) -> None:
-    """Count a group as executed; `rows` has room for a row."""
-    _add_group(layout, pool, shells, row, rows[0])
+def add_pool(layout: Layout, settings: PoolSettings, pool: InputPool, shells: Shells, row: Floats) -> None:
+    """Count a group as executed."""
+    _add_group(layout, pool, shells, row)
 
 
 @compile_kernel
@@ -187,7 +186,7 @@ def advance_pool(
     settings: PoolSettings,
     pool: InputPool,
     shells: Shells,
-    rows: Floats,
+    candidates: Floats,
     scores: Floats,
     affine: bool | None,
     ahead: GroupsAhead | None,
@@ -197,8 +196,9 @@ def advance_pool(
     """Write groups to `out`, as `advance_spread` does; return how many."""
     slots = len(layout.start) - 1
     number = pool.point_index.size[0] + 1  # of shells: one more than inputs in the pool
-    taken = 0
+    taken = np.int64(0)  # see `advance_spread`
     while taken < out.shape[0]:
+        rows = candidates[taken % candidates.shape[0]]
         tie = 0.0
         if affine is not None:
             begin = numbers.position[0]
@@ -214,7 +214,7 @@ def advance_pool(
         best = _choose(layout, settings, pool, rows, scores, tie)
         for j in range(out.shape[1]):
             out[taken, j] = rows[best, j]
-        _add_group(layout, pool, shells, out[taken], rows[best])
+        _add_group(layout, pool, shells, out[taken])
         if ahead is not None:
             write_follow_ups_ahead(follow_ups, taken * rows.shape[0] + best, out[taken])
         number += slots

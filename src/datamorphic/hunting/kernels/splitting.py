@@ -175,7 +175,7 @@ def _draw_candidates(numbers: RandomNumbers, layout: Layout, boxes: SplitBoxes, 
 
 
 @compile_kernel
-def add_split(layout: Layout, boxes: SplitBoxes, rows: Floats, row: Floats) -> None:
+def add_split(layout: Layout, boxes: SplitBoxes, row: Floats) -> None:
     """Count a group as executed."""
     for slot in range(len(layout.start) - 1):
         split_leaf(layout, boxes, slot, row)
@@ -197,7 +197,7 @@ def advance_split(
 
     With `ahead`, these are the groups whose candidates were drawn at the end of the call before.
     """
-    taken = 0
+    taken = np.int64(0)  # see `advance_spread`
     while taken < out.shape[0]:
         tie = 0.0
         if affine is not None:

@@ -136,7 +136,6 @@ def add_spread(
     joint: bool | None,
     point_index: PointIndex,
     shells: Shells | None,
-    rows: Floats,
     row: Floats,
 ) -> None:
     """Count a group as executed."""
@@ -152,7 +151,7 @@ def advance_spread(
     joint: bool | None,
     point_index: PointIndex,
     shells: Shells | None,
-    rows: Floats,
+    candidates: Floats,
     scores: Floats,
     affine: bool | None,
     ahead: GroupsAhead | None,
@@ -161,13 +160,15 @@ def advance_spread(
 ) -> Any:
     """Write groups to `out`, each the candidate farthest from executed groups; return how many.
 
-    `rows` and `scores` have room for the candidates. There are fewer groups than `out` has room for if random numbers
-    run out. With `ahead`, the candidates are those drawn at the end of the call before, as if shells stayed empty in
-    between, and groups end before the first with a candidate in a shell that was closed.
+    `candidates` and `scores` have room for the candidates of a group. If `candidates` has room for those of several, they are
+    all there afterwards. There are fewer groups than `out` has room for if random numbers run out. With `ahead`, the
+    candidates are those drawn at the end of the call before, as if shells stayed empty in between, and groups end before
+    the first with a candidate in a shell that was closed.
     """
     count = point_index.size[0]
-    taken = 0
+    taken = np.int64(0)  # helpers would be compiled once more for a plain 0, which numba treats as a type of its own
     while taken < out.shape[0]:
+        rows = candidates[taken % candidates.shape[0]]
         tie = 0.0
         if affine is not None:
             begin = numbers.position[0]
