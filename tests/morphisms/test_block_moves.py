@@ -17,7 +17,8 @@ from datamorphic.morphisms.image_moves import (
     OnePixel,
 )
 from datamorphic.morphisms.sequence_moves import SequenceScale, SequenceShift, SequenceWarp
-from datamorphic.morphisms.stock import BLOCK_MOVES, build_terrain, derive
+from datamorphic.morphisms.stock import build_terrain, derive
+from datamorphic.morphisms.walk_moves import BLOCK_MOVES
 from support.cases import in_one_test
 
 IMAGES = {

@@ -100,7 +100,6 @@ def explore(
     datamorphic explore model.skops customers.csv --target churned --html borders.html
     """
     from ..exploration.front import Front
-    from ..exploration.plan import plan as plan_exploration
     from ..runs.engines import make_engine
 
     model, data_name = choose_model_and_data(model, inputs, subject, data, target)
@@ -137,6 +136,8 @@ def explore(
         }
     )
     if plan:
+        from ..exploration.plan import plan as plan_exploration
+
         with redirect_user_output():
             system, frame, options = _load_request(request, trust)
             estimate = plan_exploration(

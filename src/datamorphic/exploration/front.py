@@ -11,18 +11,18 @@ from .._text import to_jsonable
 from .._typing import DataLike, FilePath, ModelLike
 from .._validation import check_types
 from ..reporting.export import Exportable
-from ..reporting.junit import JUnitCase
 from ..space.outputs import Status
 from ..systems.wrap import wrap
-from .augment import Augmentation, augment
-from .diff.diff import Difference, compare_fronts
-from .explain import explain_cases
 from .front_data import FrontData, count_borders
 from .io import read_front, write_front
 from .quality import DecidingFeature, measure_quality, rank_deciding_features
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # imported when they are needed, as most explorations need none of them
     import pandas as pd
+
+    from ..reporting.junit import JUnitCase
+    from .augment import Augmentation
+    from .diff.diff import Difference
 
 ANSWERS_RELATION = "answers"  # the relation that every system must satisfy: an answer to every case
 
@@ -113,14 +113,20 @@ class Front(FrontData, Exportable):
 
     def diff(self, other: FrontData, *, tolerance: float | None = None) -> Difference:
         """Return where the border moved, was gained or vanished from this front to another."""
+        from .diff.diff import compare_fronts
+
         return compare_fronts(self, other, tolerance)
 
     def nearest(self, cases: DataLike, k: int = 1) -> pd.DataFrame:
         """Return the nearest border pairs of cases, and the smallest change found that flips their answer."""
+        from .explain import explain_cases
+
         return explain_cases(self, cases, k)
 
     def augment(self, data: pd.DataFrame, target: str, **options: Any) -> Augmentation:
         """Return training data with border points of minority classes added, and the effect on the model."""
+        from .augment import augment
+
         return augment(self, data, target, **options)
 
     def attach(self, model: ModelLike, **options: Any) -> Front:
@@ -164,6 +170,8 @@ class Front(FrontData, Exportable):
 
     def test_cases(self) -> Sequence[JUnitCase]:
         """Return whether the system answered every case, and gave the same answer twice, as two test cases."""
+        from ..reporting.junit import JUnitCase
+
         return [
             JUnitCase(
                 name=verdict["says"],

@@ -17,7 +17,6 @@ from ..runs.keep import compare_settings
 from ..space.outputs import Status
 from ..space.points import Points
 from ..space.serialize import value_from_json, value_to_json
-from .diff.diff import Difference
 from .front import ANSWERS_RELATION, Front, list_verdicts, summarize_front
 from .io import write_front
 from .options import ExploreOptions
@@ -26,6 +25,7 @@ if TYPE_CHECKING:  # the run store is loaded when it is opened
     from ..runs.run import Run
     from ..runs.session import Session
     from ..runs.store import Store
+    from .diff.diff import Difference
 
 FRONT_FILE = "front.parquet"  # the name of the front among the files of a run
 

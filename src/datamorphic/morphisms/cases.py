@@ -24,7 +24,6 @@ from .case_columns import NO_ORIGIN as NO_ORIGIN
 from .case_columns import CaseColumns, Ids, make_missing_outputs, make_not_judged
 from .case_columns import CaseKind as CaseKind
 from .case_columns import Correctness as Correctness
-from .case_files import read_cases, read_parquet, write_cases, write_parquet
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -379,6 +378,8 @@ class TestSet(CaseColumns):
         that holds inputs only is read as seed cases. Without a `space`, that of a Parquet file is taken, and that of other
         files is inferred from the values.
         """
+        from .case_files import read_cases
+
         return cls._from_columns(read_cases(path, space))
 
     def save(self, path: str | Path, *, verdicts: Mapping[str, npt.NDArray[Any]] | None = None) -> None:
@@ -387,16 +388,22 @@ class TestSet(CaseColumns):
         Parquet keeps everything. CSV keeps labels as text, and Morphy's files keep neither scores nor messages. Files of
         Morphy have the verdict of each metamorphism if `verdicts`, from `TestSystem.check`, are given.
         """
+        from .case_files import write_cases
+
         write_cases(self, path, verdicts=verdicts)
 
     def to_parquet(self, path: str | Path) -> None:
         """Write the set to a Parquet file that `from_parquet` reads."""
+        from .case_files import write_parquet
+
         write_parquet(self, path)
 
     @classmethod
     @check_types
     def from_parquet(cls, path: str | Path) -> TestSet:
         """Read a set that `to_parquet` wrote; nothing in the file is evaluated."""
+        from .case_files import read_parquet
+
         return cls._from_columns(read_parquet(path))
 
     @classmethod

@@ -16,43 +16,17 @@ from ..space.blocks import PlacedBlock
 from ..space.neighbours import find_nearest
 from ..space.points import Points
 from ..space.space import Space
-from .block_moves import BlockMove, BlockNoise
 from .cases import TestSet
 from .decorators import MorphismMark
-from .image_moves import ImageBrightness, ImageOcclusion, ImageRotation, ImageShift
 from .morphism import Morphism, normalize_name
-from .sequence_moves import SequenceScale, SequenceShift, SequenceWarp
 from .system import TestSystem
 from .terrain import Step, Terrain, build_native_terrain
 
 if TYPE_CHECKING:
     from ..systems.base import Executor
+    from .block_moves import BlockMove
 
 Numbers = npt.NDArray[np.float64]
-
-#: the moves of walks, by name: small enough that several lead to a border
-BLOCK_MOVES: dict[str, dict[str, BlockMove]] = {
-    "image": {
-        "brighten": ImageBrightness(amount=0.05),
-        "darken": ImageBrightness(amount=-0.05),
-        "shift_down": ImageShift(rows=1),
-        "shift_up": ImageShift(rows=-1),
-        "shift_right": ImageShift(columns=1),
-        "shift_left": ImageShift(columns=-1),
-        "rotate_left": ImageRotation(degrees=10),
-        "rotate_right": ImageRotation(degrees=-10),
-        "noise": BlockNoise(amount=0.05),
-        "occlude": ImageOcclusion(side=2),
-    },
-    "sequence": {
-        "later": SequenceShift(positions=1),
-        "earlier": SequenceShift(positions=-1),
-        "larger": SequenceScale(factor=1.1),
-        "smaller": SequenceScale(factor=0.9),
-        "noise": BlockNoise(amount=0.05),
-        "warp": SequenceWarp(amount=0.05),
-    },
-}
 
 
 def derive(space: Space, sut: Executor | None = None, name: str | None = None) -> TestSystem:
@@ -100,6 +74,8 @@ def _add_block_moves(space: Space, steps: Mapping[str, Step], *, keep_values: bo
 
     A walk of single pixels would need hundreds of steps to get anywhere.
     """
+    from .walk_moves import BLOCK_MOVES
+
     value_names = {
         f"{kind}_{name}" for placed_block in space.blocks for name in placed_block.names for kind in ("up", "down")
     }

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import platform
+import re
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 
 #: packages whose version may change an answer, or what can be sent to a worker
 PACKAGES = (
@@ -26,6 +30,8 @@ PACKAGES = (
     "torch",
     "tensorflow",
 )
+#: name and version, and the version of Python in the folders of older tools
+_METADATA_FOLDER = re.compile(r"(.+?)-([^-]+)(?:-py[0-9.]+)?\.(?:dist|egg)-info")
 
 
 def read_versions() -> dict[str, str]:
@@ -35,11 +41,20 @@ def read_versions() -> dict[str, str]:
 
 @cache
 def _read_versions_once() -> dict[str, str]:
-    """Search for the packages once per process: it takes longer than a small run."""
-    package_versions = {"python": platform.python_version()}
-    for package in PACKAGES:
-        try:
-            package_versions[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return package_versions
+    return {"python": platform.python_version()} | _find_versions(PACKAGES, sys.path)
+
+
+def _find_versions(packages: Sequence[str], folders: Sequence[str]) -> dict[str, str]:
+    """Return the versions of packages from the names of their metadata folders, as in ``numpy-2.3.0.dist-info``.
+
+    `importlib.metadata` reads the files in them, which takes longer than a small run.
+    """
+    names = {package.replace("-", "_"): package for package in packages}
+    versions: dict[str, str] = {}
+    for folder in folders:
+        with suppress(OSError):  # not a folder, for example a ZIP file
+            for entry in os.listdir(folder or "."):
+                match = _METADATA_FOLDER.fullmatch(entry)
+                if match and (package := names.get(re.sub(r"[-.]", "_", match[1]).lower())):
+                    versions.setdefault(package, match[2])
+    return {package: versions[package] for package in packages if package in versions}
