@@ -12,7 +12,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import datamorphic as dm
-from datamorphic.systems.array_queries import copy_without_feature_names, is_pure_sklearn
+from datamorphic.systems.array_queries import copy_without_feature_names, is_pure_sklearn, to_array
 
 RNG = np.random.default_rng(0)
 FRAME = pd.DataFrame(RNG.normal(size=(200, 3)), columns=list("abc"))
@@ -36,10 +36,10 @@ def get_frames(monkeypatch, kind):
     return calls
 
 
-@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize("whole", ["", "c", "abc"])
 @pytest.mark.parametrize("make", [LogisticRegression, lambda: make_pipeline(StandardScaler(), LogisticRegression())])
 def test_frames_become_arrays_and_answers_stay(monkeypatch, make, whole):
-    frame = FRAME.assign(c=(FRAME.c * 10).astype(int)) if whole else FRAME
+    frame = FRAME.assign(**{name: (FRAME[name] * 10).astype(int) for name in whole})
     by_frame = make().fit(frame, LABELS)
     calls = get_frames(monkeypatch, LogisticRegression)
     front = dm.explore(by_frame, frame, **OPTIONS)
@@ -50,6 +50,22 @@ def test_frames_become_arrays_and_answers_stay(monkeypatch, make, whole):
     assert (front.a.codes == other.a.codes).all()
     assert (front.b.codes == other.b.codes).all()
     assert hasattr(by_frame, "feature_names_in_")  # the model is as before
+
+
+@pytest.mark.parametrize("names", ["", "c", "abc"])
+def test_arrays_are_those_of_the_frames(names):
+    frame = FRAME.assign(**{name: (FRAME[name] * 10).astype(int) for name in names})
+    points = dm.Space.from_frame(frame).points(frame)
+    points.codes[:9] = -0.0
+    array = to_array(points)
+    expected = points.frame.to_numpy()
+    assert (array.dtype, array.flags.f_contiguous) == (expected.dtype, True)
+    assert array.tobytes() == expected.tobytes()
+    array[:] = 1
+    assert (points.frame.to_numpy() == expected).all()
+    for column in (FRAME.a > 0, FRAME.a.astype(np.float32), FRAME.a.where(FRAME.a > -1), FRAME.a.astype(str)):
+        other = frame.assign(a=column)
+        assert to_array(dm.Space.from_frame(other).points(other)) is None
 
 
 def test_a_model_that_answers_arrays_in_another_way_gets_frames(monkeypatch):

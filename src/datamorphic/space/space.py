@@ -403,20 +403,15 @@ class Space:
         }
 
     @cached_property
-    def has_float_frames(self) -> bool:
-        """Whether all columns of frames are numbers, which NumPy joins to an array of float64, none of them missing."""
-        dtypes = [self.dtypes.get(name) for name in self.names]
-        exact = all(
-            dtype is None or (isinstance(dtype, np.dtype) and (dtype.kind in "iu" or dtype == np.float64))
-            for dtype in dtypes
-        )
-        # an integer in a column of integers stays one, so that there must be a column of real numbers
-        return (
-            exact
-            and not self.has_nullable
-            and self.kinds["continuous"] > 0
-            and self.kinds["continuous"] + self.kinds["integer"] == len(self)
-        )
+    def array_dtype(self) -> np.dtype[Any] | None:
+        """The dtype of the array that NumPy makes of a frame: float64, int64, or None if not all columns are plain numbers."""
+        dtypes = [self.dtypes.get(name, np.dtype(np.int64)) for name in self.names]
+        if self.has_nullable or self.kinds["continuous"] + self.kinds["integer"] < len(self):
+            return None
+        if not self.kinds["continuous"]:
+            return np.dtype(np.int64) if all(dtype == np.int64 for dtype in dtypes) else None
+        exact = all(isinstance(dtype, np.dtype) and (dtype.kind in "iu" or dtype == np.float64) for dtype in dtypes)
+        return np.dtype(np.float64) if exact else None
 
     @cached_property
     def scalars(self) -> tuple[int, ...]:

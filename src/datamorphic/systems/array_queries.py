@@ -1,4 +1,4 @@
-"""Models of scikit-learn that were fitted on a frame of numbers, queried with arrays.
+"""Batches of numbers as arrays, also for models of scikit-learn that were fitted on a frame.
 
 To build a frame and to compare its column names takes longer than many models take to answer. The parts of scikit-learn turn a
 frame of numbers into an array of floats before they compute anything, so that the answers are the same.
@@ -9,8 +9,29 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+import numpy.typing as npt
+
+from ..space.features import Integer
+from ..space.points import Points
+
 #: They select columns by name, or pass the frame on to foreign code.
 FRAME_STEPS = ("ColumnTransformer", "FunctionTransformer")
+
+
+def to_array(points: Points) -> npt.NDArray[Any] | None:
+    """Return the array that NumPy makes of the frame of points; None if not all columns are plain numbers.
+
+    It is a copy, because models may write to it.
+    """
+    space = points.space
+    if space.array_dtype is None:
+        return None
+    array = points.codes.astype(space.array_dtype, order="F")
+    if array.dtype.kind == "f":
+        for position, feature in enumerate(space.features):
+            if isinstance(feature, Integer):
+                array[:, position] += 0.0  # an integer has no -0.0
+    return array
 
 
 def is_pure_sklearn(model: Any) -> bool:

@@ -21,7 +21,7 @@ from ..space.blocks import PlacedBlock, is_single_block, restore_frame, to_array
 from ..space.dates import DateColumn, restore_dates
 from ..space.outputs import Outputs
 from ..space.points import Batch, Points
-from .array_queries import copy_without_feature_names, is_pure_sklearn
+from .array_queries import copy_without_feature_names, is_pure_sklearn, to_array
 from .base import CallStyle, Executor, Function, ScoreKind, ScoreRequest
 from .boosters import find_catboost_columns
 from .coerce import Labels, to_outputs
@@ -109,19 +109,13 @@ class Estimator(Executor):
             return outputs
         return Outputs(outputs.values, outputs.status, self._compute_scores(model, model_input), outputs.messages)
 
-    def _to_array(self, batch: Batch) -> npt.NDArray[np.float64] | None:
+    def _to_array(self, batch: Batch) -> npt.NDArray[Any] | None:
         """Return a batch as the array that scikit-learn makes of its frame; None if the model must get the frame."""
         if not self._takes_arrays or self.date_columns or self.restored_blocks or not isinstance(batch, Points):
             return None
-        space = batch.space
-        if not space.has_float_frames or list(space.names) != self.columns:
-            return None
-        array = batch.codes.copy(order="F")
-        if not space.smooth:
-            array += 0.0  # an integer has no -0.0
-        return array
+        return to_array(batch) if list(batch.space.names) == self.columns else None
 
-    def _compare_with_array(self, array: npt.NDArray[np.float64], scores: ScoreRequest, outputs: Outputs) -> None:
+    def _compare_with_array(self, array: npt.NDArray[Any], scores: ScoreRequest, outputs: Outputs) -> None:
         """Note whether the model answers an array as it answered the frame; if not, it gets frames from now on."""
         try:
             with warnings.catch_warnings():
@@ -183,10 +177,9 @@ class Estimator(Executor):
     def _prepare_batch(self, batch: Batch) -> ModelInput:
         wants_array = self.columns is None and self.width is not None
         is_plain = not self.date_columns and not self.restored_blocks
-        if wants_array and isinstance(batch, Points) and batch.space.plain and is_plain:
+        if wants_array and is_plain and isinstance(batch, Points) and (array := to_array(batch)) is not None:
             self.check_columns(batch.space.names)
-            # a copy of the values, because models may write to it
-            return batch.codes.copy(order="F")
+            return array
         return self.input(batch.frame)
 
     def input(self, frame: pd.DataFrame) -> ModelInput:
