@@ -31,6 +31,7 @@ from ...relations.check.api import check
 from ...relations.check.result import CheckReport
 from ...relations.search import search_relations
 from ...risk.credit.api import credit
+from ...risk.credit.ladder import HistogramBoostingFamily
 from ...risk.credit.result import CreditReport
 from ...runs.driver import CallCounter, drive
 from ...runs.flow import ask
@@ -60,7 +61,7 @@ GENERATORS = ("MT-RT", "SFIDMT-ART")
 LAW_EXAMPLES = 50
 RESUMED_WALKS = 200
 LOANS = 2_000
-LOAN_MODELS = ("logistic_regression", "gradient_boosting")
+LOAN_MODELS = ("logistic_regression", HistogramBoostingFamily(sizes=(50, 100)))
 DIGIT_WALKS = 100
 PRODUCTS = 2_000
 QUERIES = 60
