@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import datamorphic as dm
+from datamorphic.hunting.generator_base import MAX_PLAIN_GROUPS
 from datamorphic.hunting.generators import GENERATORS, make_generator
 from datamorphic.hunting.selectors import SELECTORS, make_selector
 
@@ -14,7 +15,7 @@ def main() -> None:
     function = dm.FunctionRelation(name="function", domain=[(0, 1)] * 2, follow_up=lambda x: 2 * x)
     for name in GENERATORS:
         for relation in (matrix, function):
-            make_generator(name, relation).propose(80)
+            make_generator(name, relation).propose(MAX_PLAIN_GROUPS + 1)
     for name in SELECTORS:
         for relations in ([matrix, matrix], [matrix, function]):
             selector = make_selector(name, relations)

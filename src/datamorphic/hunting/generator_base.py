@@ -21,6 +21,7 @@ from ..space.space import Space
 from .affine_form import find_affine_form
 from .kernels.ahead import GroupsAhead, make_groups_ahead
 from .kernels.layout import Ints, Layout, build_box_layout, build_layout
+from .plain_kernels import advance_shortly
 from .random_numbers import NumberStream
 
 #: a domain of inputs: a box, a space, a pair of limits, or one pair per input
@@ -31,6 +32,7 @@ MAX_GROUPS_AHEAD = 256
 MAX_GROUPS_COMPARED = 1024  # at once, with what the function of the user makes
 MAX_NUMBERS_AHEAD = 2**20  # in candidates of groups that are drawn ahead
 MAX_CANDIDATES = 1_000_000  # per group
+MAX_PLAIN_GROUPS = 96  # of a trial; compiling pays for more
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +101,7 @@ class Generator:
     kernels: ClassVar[GeneratorKernels]
     _settings: tuple[Any, ...] = ()
     _stream: NumberStream
+    _is_short = False  # whether there are so few groups that kernels need not be compiled
 
     def __init__(
         self, relation: FunctionRelation | DomainLike, *, k: int | None = None, seed: SeedLike = 0, scaled: bool = False
@@ -146,7 +149,10 @@ class Generator:
         """Write groups to `out`; return how many there are, with the numbers and the memory at hand."""
         affine = True if self._ahead is None else None  # code behind a None is not compiled
         room = (self._candidates, self._scores, affine, self._ahead, self._follow_ups)
-        return int(self.kernels.advance(self._stream.numbers, *self._state, *room, out))
+        arguments = (self._stream.numbers, *self._state, *room, out)
+        if self._is_short:
+            return int(advance_shortly(self.kernels.advance, *arguments))
+        return int(self.kernels.advance(*arguments))
 
     def _add(self, row: Floats) -> None:
         """Count a group as executed."""
@@ -158,6 +164,7 @@ class Generator:
         """Return the next groups; they count as executed."""
         validate_integer("count", f"{self.name}.propose", count, 1)
         rows = np.zeros((count, int(self.layout.start[-1])))
+        self._is_short = self.count + count <= MAX_PLAIN_GROUPS
         position = 0
         if self._ahead is not None:
             self._ahead.size[0] = 0

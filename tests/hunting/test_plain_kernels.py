@@ -1,0 +1,64 @@
+"""Kernels as plain Python: the same groups, and compiling only for hunts that are long enough."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import datamorphic as dm
+from datamorphic.hunting import generator_base, plain_kernels
+from datamorphic.hunting.generators import GENERATORS, make_generator
+from datamorphic.hunting.kernels import compiling
+
+pytestmark = pytest.mark.skipif(not compiling.COMPILED, reason="needs numba")
+TRIPLED = dm.FunctionRelation(name="tripled", domain=[(0, 100)] * 2, follow_up=dm.Affine.scaled(3.0, 2))
+CURVED = dm.FunctionRelation(
+    name="curved", domain=(0, 100), follow_up=lambda x: 3.0 * x + 0.01 * x * x, follow_domain=(0, 400)
+)
+
+
+@pytest.fixture
+def nothing_compiled(monkeypatch):
+    """Pretend that no kernel is compiled yet, and return how long each was called as plain Python."""
+    seconds = {}
+    monkeypatch.setattr(plain_kernels, "is_compiled", lambda kernel: False)
+    monkeypatch.setattr(plain_kernels, "_seconds_used", seconds)
+    return seconds
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "relation"),
+    [*((name, TRIPLED) for name in GENERATORS), ("SFIDMT-ART", CURVED), ("MT-ART-Min", CURVED)],
+    ids=lambda value: getattr(value, "name", value),
+)
+def test_groups_are_the_same_before_and_after_compiling(name, relation, monkeypatch, nothing_compiled):
+    monkeypatch.setattr(generator_base, "MAX_PLAIN_GROUPS", 40)
+    generator = make_generator(name, relation, seed=3)
+    plain, later = generator.propose(40), generator.propose(40)
+    monkeypatch.setattr(plain_kernels, "is_compiled", lambda kernel: True)
+    compiled = make_generator(name, relation, seed=3).propose(80)
+    np.testing.assert_array_equal(np.concatenate([plain.sources, later.sources]), compiled.sources)
+    np.testing.assert_array_equal(np.concatenate([plain.follow_ups, later.follow_ups]), compiled.follow_ups)
+    assert bool(nothing_compiled) == hasattr(GENERATORS[name], "kernels")
+
+
+def test_plain_kernels_have_a_limit_of_time(monkeypatch, nothing_compiled):
+    monkeypatch.setattr(plain_kernels, "MAX_PLAIN_SECONDS", 0.0)
+    make_generator("SFIDMT-ART", TRIPLED).propose(plain_kernels.GROUPS_PER_CALL)
+    [seconds] = nothing_compiled.values()
+    make_generator("SFIDMT-ART", TRIPLED).propose(10)
+    assert list(nothing_compiled.values()) == [seconds]
+
+
+def test_a_short_hunt_compiles_nothing(nothing_compiled, monkeypatch):
+    def refuse(*arguments):
+        raise AssertionError("compiled")
+
+    make_plain = plain_kernels.make_plain
+    kernels = GENERATORS["SFIDMT-ART"].kernels
+    monkeypatch.setattr(GENERATORS["SFIDMT-ART"], "kernels", kernels._replace(advance=refuse))
+    monkeypatch.setattr(plain_kernels, "make_plain", lambda kernel: make_plain(kernels.advance))
+    hunt = dm.hunt(dm.programs["tanh"].mutants["m1"], "tripling", trials=3, budget=1000, progress=False)
+    assert hunt.found
+    assert list(nothing_compiled) == [refuse]
