@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import time
@@ -118,6 +119,26 @@ def test_a_server_that_ends_in_the_middle(postgres_server, postgres_url):
             return connection.execute("SELECT * FROM notes").fetchall()
 
         assert store.database.write(work) == [("once",)]
+
+
+def test_ctrl_c_during_a_statement(postgres_url):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with Store.open(postgres_url) as store:
+        run = store.begin("explore", "m", {})
+        previous = signal.signal(signal.SIGALRM, interrupt)
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        began = time.monotonic()
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                store.database.write(lambda connection: connection.execute("SELECT pg_sleep(20)"))
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, previous)
+        store.finish(run, "interrupted", message="stopped by the user")
+        assert time.monotonic() - began < 10
+        assert store.run(run).state == "interrupted"
 
 
 def test_a_server_that_does_not_come_back(postgres_server, postgres_url, monkeypatch):

@@ -690,6 +690,33 @@ def test_waiting_ends_with_words(file, monkeypatch):
         assert begun(store) == 1
 
 
+def test_a_transaction_that_is_interrupted_leaves_nothing(store):
+    run = begun(store)
+
+    def work(connection):
+        connection.execute("UPDATE runs SET message = 'half' WHERE id = :id", id=run)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        store.database.write(work)
+    store.commit(run, runs=3)
+    assert (store.run(run).message, store.run(run).runs) == ("", 3)
+
+
+def test_a_connection_that_cannot_roll_back_is_opened_again(store):
+    run = begun(store)
+
+    def work(connection):
+        connection.execute("UPDATE runs SET message = 'half' WHERE id = :id", id=run)
+        connection.driver_connection.close()
+        raise KeyError("lost")
+
+    with pytest.raises(KeyError, match="lost"):
+        store.database.write(work)
+    store.commit(run, runs=3)
+    assert (store.run(run).message, store.run(run).runs) == ("", 3)
+
+
 # -- disks ---------------------------------------------------------------------------------------------------------
 
 

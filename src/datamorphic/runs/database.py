@@ -50,14 +50,15 @@ class Connection(ABC):
 
     def __init__(self, driver_connection: Any) -> None:
         self.driver_connection = driver_connection
+        self._is_usable = True
 
     @abstractmethod
     def begin(self, writing: bool) -> None:
         """Begin a transaction."""
 
     def is_lost(self) -> bool:
-        """Return whether the server has closed the connection."""
-        return False
+        """Return whether the connection cannot be used any more."""
+        return not self._is_usable
 
     def adapt(self, statement: str) -> str:
         """Return a statement with parameters as the driver expects them."""
@@ -75,8 +76,10 @@ class Connection(ABC):
             yield self
             self.driver_connection.commit()
         except BaseException:
+            self._is_usable = False
             with suppress(Exception):  # a lost connection cannot roll back
                 self.driver_connection.rollback()
+                self._is_usable = True
             raise
 
     def close(self) -> None:
@@ -156,8 +159,12 @@ class SqliteConnection(Connection):
         )
         super().__init__(connection)
         connection.text_factory = lambda text: text.decode(errors="replace")  # tolerate invalid characters
-        for pragma in ("foreign_keys=ON", "synchronous=NORMAL"):
-            connection.execute(f"PRAGMA {pragma}")
+        try:
+            for pragma in ("foreign_keys=ON", "synchronous=NORMAL"):
+                connection.execute(f"PRAGMA {pragma}")
+        except BaseException:  # not a database, or locked
+            connection.close()
+            raise
 
     def begin(self, writing: bool) -> None:
         """Begin a transaction. If it read before it writes, it would fail if another process wrote in between."""
@@ -183,8 +190,8 @@ class PostgresqlConnection(Connection):
         """Do nothing: the first statement begins a transaction."""
 
     def is_lost(self) -> bool:
-        """Return whether the server has closed the connection."""
-        return bool(self.driver_connection.closed)
+        """Return whether the connection cannot be used any more, for example because the server closed it."""
+        return super().is_lost() or bool(self.driver_connection.closed)
 
     def adapt(self, statement: str) -> str:
         """Return a statement with parameters as ``%(name)s``."""
@@ -289,6 +296,8 @@ class Database:
         self._connection = None
 
     def _connect(self) -> Connection:
+        if self._connection and self._connection.is_lost():
+            self.close()
         if self._connection is None:
             if isinstance(self._address, Path):
                 self._connection = SqliteConnection(self._address, self._sqlite_mode)
@@ -311,8 +320,6 @@ class Database:
                     raise
                 is_connecting = self._connection is None
                 is_unreachable = not self._connection or self._connection.is_lost() or is_shutting_down(error)
-                if is_unreachable:
-                    self.close()
                 if sent or not self._reached or not is_unreachable or time.monotonic() > deadline:
                     raise
                 refusals += is_connecting and self._address.is_accepting_connections()
