@@ -168,14 +168,19 @@ _TYPES: dict[str, tuple[str, Callable[[Any], bool]]] = {
             value is None or isinstance(value, str) or hasattr(value, "open_lanes") or hasattr(value, "submit")
         ),
     ),
+    "np.random.Generator": ("a NumPy generator", lambda value: hasattr(value, "spawn") and hasattr(value, "random")),
     "pd.DataFrame": ("a DataFrame", lambda value: type(value).__name__ == "DataFrame"),
 }
 #: classes of this package that annotations may name
 _CLASSES = (
+    "Box",
     "Budget",
+    "CallCounter",
     "Constraint",
     "Executor",
+    "Finding",
     "Front",
+    "FrontData",
     "InputPattern",
     "OutputPattern",
     "Points",
@@ -210,25 +215,34 @@ def check_types(function: Checked) -> Checked:
 
 def _add_type_checks(function: Checked, owner: str) -> Checked:
     """Return a function that checks its arguments first; errors call it by the name of its owner."""
-    signature = inspect.signature(function)
+    parameters = inspect.signature(function).parameters.values()
     checks = {
-        name: (parameter.default, *choices)
-        for name, parameter in signature.parameters.items()
+        parameter.name: (parameter.default, *choices)
+        for parameter in parameters
         if (choices := _read_annotation(str(parameter.annotation))) is not None
+        and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
     }
+    positional = [
+        (parameter.name, checks.get(parameter.name))
+        for parameter in parameters
+        if parameter.kind <= parameter.POSITIONAL_OR_KEYWORD
+    ]
+    for parameter in parameters:
+        if parameter.kind is parameter.POSITIONAL_ONLY:
+            checks.pop(parameter.name, None)  # as a keyword, its name may be that of something else
+
+    def validate(name: str, check: tuple[Any, str, list[Callable[[Any], bool]]] | None, value: object) -> None:
+        if check is not None and value is not check[0] and not any(test(value) for test in check[2]):
+            reject(name, owner, check[1], value)
 
     @functools.wraps(function)
     def check_and_call(*arguments: Any, **keywords: Any) -> Any:
         __tracebackhide__ = True  # of pytest
-        try:
-            values = signature.bind(*arguments, **keywords).arguments
-        except TypeError:  # arguments are missing or unknown, as Python itself says
-            return function(*arguments, **keywords)
-        for name, value in values.items():
-            if name in checks:
-                default, expected, tests = checks[name]
-                if value is not default and not any(test(value) for test in tests):
-                    reject(name, owner, expected, value)
+        # Signature.bind would take several times as long
+        for (name, check), value in zip(positional, arguments, strict=False):
+            validate(name, check, value)
+        for name, value in keywords.items():
+            validate(name, checks.get(name), value)
         return function(*arguments, **keywords)
 
     return check_and_call  # type: ignore[return-value]

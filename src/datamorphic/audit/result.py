@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from .._text import pluralize, to_jsonable
-from .._validation import validate_choice
+from .._validation import check_types, validate_choice
 from ..errors import DataError
 from ..reporting.document import Axis, Drawing, Line, Meter, Page, Scatter, Section, Shape, Snippet, Table, TextLabel
 from ..reporting.export import Exportable, FilePath, load_renderer, write_export
@@ -183,6 +183,7 @@ class AuditResult(Exportable):
             headline += f"; {pluralize(broken_count, 'check')} broke"
         return headline + ending
 
+    @check_types
     def command(self, finding: Finding | None = None) -> str:
         """Return the command that repeats the audit; with a finding, only the check that found it."""
         request = self.words
@@ -204,6 +205,7 @@ class AuditResult(Exportable):
             parts += ["--only", finding.check]
         return shlex.join(parts)
 
+    @check_types
     def code(self, finding: Finding | None = None) -> str:
         """Return the line of Python that repeats the audit with the same `model` and `data`."""
         request = self.words
@@ -261,6 +263,7 @@ class AuditResult(Exportable):
         """Return the findings as SARIF 2.1.0, and write them to `path` if given."""
         return write_export(load_renderer("audit.sarif:format_sarif")(self), path, "SARIF file")
 
+    @check_types
     def to_pytest(self, path: FilePath) -> Path:
         """Write a pytest file that pins the result, and return its path.
 

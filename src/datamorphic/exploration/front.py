@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._text import to_jsonable
 from .._typing import DataLike, FilePath, ModelLike
-from .._validation import check_types
+from .._validation import check_types, validate_option_names
 from ..reporting.export import Exportable
 from ..space.outputs import Status
 from ..systems.wrap import wrap
@@ -100,6 +100,7 @@ class Front(FrontData, Exportable):
         """The rows of `deciding`."""
         return rank_deciding_features(self)
 
+    @check_types
     def plot(self, x: str | None = None, y: str | None = None) -> Any:
         """Return a plotly figure of the pairs, on two features or on the two principal directions."""
         from .plot import build_figure, build_scatter
@@ -111,6 +112,7 @@ class Front(FrontData, Exportable):
             partners = self.deciding()["feature"].tolist()
         return build_figure(build_scatter(self, x, y, partners))
 
+    @check_types
     def diff(self, other: FrontData, *, tolerance: float | None = None) -> Difference:
         """Return where the border moved, was gained or vanished from this front to another."""
         from .diff.diff import compare_fronts
@@ -123,18 +125,22 @@ class Front(FrontData, Exportable):
 
         return explain_cases(self, cases, k)
 
+    @check_types
     def augment(self, data: pd.DataFrame, target: str, **options: Any) -> Augmentation:
         """Return training data with border points of minority classes added, and the effect on the model."""
         from .augment import augment
 
+        validate_option_names("Front.augment", options, augment)
         return augment(self, data, target, **options)
 
     def attach(self, model: ModelLike, **options: Any) -> Front:
         """Return the front with its system attached; files do not contain the system."""
+        validate_option_names("Front.attach", options, wrap)
         return replace(self, sut=wrap(model, space=self.space, **options))
 
     # -- files -------------------------------------------------------------------------------------------------
 
+    @check_types
     def save(self, path: FilePath) -> None:
         """Write the front to a Parquet file, without the system.
 

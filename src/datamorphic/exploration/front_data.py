@@ -16,7 +16,7 @@ import numpy as np
 from .._estimates import refuse_many_rows
 from .._stats import compute_wilson_interval
 from .._text import pluralize
-from .._validation import is_number, reject, validate_integer
+from .._validation import check_types, is_number, reject, validate_integer, validate_seed
 from ..errors import Interrupted, SystemFailed
 from ..runs.driver import CallCounter, drive
 from ..runs.flow import Flow
@@ -186,15 +186,18 @@ class FrontData:
         """The number of runs per new test case; infinite without a pair."""
         return self.runs / self.mutants if len(self) else math.inf
 
+    @check_types
     def capability_interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """Return the Wilson interval of the capability."""
         _validate_confidence(confidence, "Front.capability_interval")
         return compute_wilson_interval(len(np.unique(self.walk)), self.walks, confidence)
 
+    @check_types
     def cost_interval(self, confidence: float = 0.95, samples: int = 2000, seed: int = 0) -> tuple[float, float]:
         """Return the bootstrap interval of the cost, from resampled walks and a fixed number of seed cases."""
         _validate_confidence(confidence, "Front.cost_interval")
         validate_integer("samples", "Front.cost_interval", samples, low=1)
+        validate_seed("seed", "Front.cost_interval", seed)
         if not len(self):
             return math.inf, math.inf
         walk_count = len(self.walk_runs)
@@ -209,6 +212,7 @@ class FrontData:
             low, high = np.quantile(runs / mutants, quantiles, method="nearest")
         return float(low), float(high)
 
+    @check_types
     def estimate(self, walks: int) -> FrontEstimate:
         """Return the expected yield and cost of `walks` walks of the same kind."""
         validate_integer("walks", "Front.estimate", walks)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._text import pluralize, suggest_name
-from .._validation import check_types, reject
+from .._validation import MAX_INTEGER, check_types, reject, validate_integer
 from ..errors import DataError
 from ..space.features import Mask
 from ..space.hashing import RowTable
@@ -166,8 +166,10 @@ class TestSet(CaseColumns):
             external_ids=_join_external_ids(parts),
         )
 
+    @check_types
     def renumbered(self, first_id: int) -> TestSet:
         """Return the set with ids from `first_id` on; other origins do not change."""
+        validate_integer("first_id", "TestSet.renumbered", first_id, high=MAX_INTEGER - len(self))
         rows = self.rows_of(self.origins)
         origins = np.where(rows >= 0, rows + first_id, self.origins)
         return replace(self, ids=np.arange(first_id, first_id + len(self), dtype=np.int64), origins=origins)
@@ -201,7 +203,7 @@ class TestSet(CaseColumns):
 
     def filter(self, keep: Mask | Iterable[bool]) -> TestSet:
         """Return the cases for which `keep` is True."""
-        mask = np.asarray(keep)
+        mask = _to_column("keep", "TestSet.filter", keep)
         if not mask.size:
             mask = mask.astype(bool)
         if mask.dtype != bool or mask.shape != (len(self),):
@@ -219,6 +221,7 @@ class TestSet(CaseColumns):
         place = np.minimum(np.searchsorted(self.ids[order], ids), len(self) - 1)
         return np.where(self.ids[order][place] == ids, order[place], -1)
 
+    @check_types
     def lineage(self, case_id: int) -> list[int]:
         """Return the ids of all ancestors of a case, from the nearest to the seed cases."""
         self._find_row(case_id)
@@ -243,6 +246,7 @@ class TestSet(CaseColumns):
         parents = np.where(parents == self.ids[:, None], self.origins, parents)  # no case is its own origin
         return replace(self, origins=parents).take(rows)
 
+    @check_types
     def merge(self, other: TestSet, *, keep_duplicates: bool = False) -> TestSet:
         """Return the cases of this set and of another one of the same space.
 
@@ -272,13 +276,14 @@ class TestSet(CaseColumns):
             different_cases, outputs=all_cases.outputs.take(sources), correctness=all_cases.correctness[sources]
         )
 
+    @check_types
     def sort_by(self, key: str | npt.ArrayLike, *, descending: bool = False) -> TestSet:
         """Return the cases in another order.
 
         `key` is the name of a feature, "id", "label", "morphism", "kind", "correctness" or "origin", or one value per case,
         such as those of a case metric. Cases with equal values stay in their order. Missing values come last.
         """
-        values = self._get_values(key) if isinstance(key, str) else np.asarray(key)
+        values = self._get_values(key) if isinstance(key, str) else _to_column("key", "TestSet.sort_by", key)
         if values.shape != (len(self),):
             raise DataError(
                 f"Sorting needs one value for each of {pluralize(len(self), 'case')}. Got an array of shape {values.shape}."
@@ -293,6 +298,7 @@ class TestSet(CaseColumns):
         keys = np.where(missing, 0, -values if descending else values)
         return self.take(np.lexsort((keys, missing)))
 
+    @check_types
     def count_by(self, key: str) -> pd.Series[int]:
         """Return the number of cases by label, morphism, kind, correctness or origin, the largest first.
 
@@ -327,6 +333,7 @@ class TestSet(CaseColumns):
             raise DataError(f"Test cases have no {key!r}. {suggest_name(key, [*self.space.names, *CASE_KEYS])}")
         return self.inputs.column(key)
 
+    @check_types
     def edit(self, case_id: int, values: Mapping[str, object] | None = None, /, **more_values: object) -> TestSet:
         """Return the set with other values of some features in one case.
 
@@ -382,6 +389,7 @@ class TestSet(CaseColumns):
 
         return cls._from_columns(read_cases(path, space))
 
+    @check_types
     def save(self, path: str | Path, *, verdicts: Mapping[str, npt.NDArray[Any]] | None = None) -> None:
         """Write the set to a file: ``.parquet``, ``.csv``, or ``.tcs`` for Morphy.
 
@@ -392,6 +400,7 @@ class TestSet(CaseColumns):
 
         write_cases(self, path, verdicts=verdicts)
 
+    @check_types
     def to_parquet(self, path: str | Path) -> None:
         """Write the set to a Parquet file that `from_parquet` reads."""
         from .case_files import write_parquet
@@ -409,6 +418,13 @@ class TestSet(CaseColumns):
     @classmethod
     def _from_columns(cls, columns: CaseColumns) -> TestSet:
         return cls(**{item.name: getattr(columns, item.name) for item in fields(columns)})
+
+
+def _to_column(name: str, owner: str, values: npt.ArrayLike | Iterable[Any]) -> npt.NDArray[Any]:
+    try:
+        return np.asarray(values)
+    except ValueError:  # lists of different lengths
+        reject(name, owner, "one value per case", values)
 
 
 def _join_external_ids(parts: Sequence[TestSet]) -> npt.NDArray[np.object_] | None:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from .._estimates import LIMIT_TIME, WorkPace, refuse_many_rows
 from .._text import suggest_name
 from .._typing import EngineLike, SeedLike
-from .._validation import check_types, reject, to_generator
+from .._validation import check_types, reject, to_generator, validate_choice, validate_integer
 from ..errors import DatamorphicError, ModelError, OutOfBudget, TestSystemError
 from ..runs.driver import CallCounter, drive
 from ..runs.flow import Budget, Flow, Query
@@ -192,14 +192,17 @@ class TestSystem:
             )
         return morphisms[matches[0]] if matches else None
 
+    @check_types
     def find(self, kind: str, name: str) -> Morphism:
         """Return a morphism by kind and name; the name may be in any style."""
+        validate_choice("kind", "TestSystem.find", kind, self._by_kind)
         if (morphism := self._find_match(kind, name)) is None:
             morphisms = self._by_kind[kind]
             hint = suggest_name(name, morphisms) if morphisms else f"It has no {kind} at all."
             raise TestSystemError(f"{self.name} has no {kind} named {name!r}. {hint}")
         return morphism
 
+    @check_types
     def find_by_name(self, name: str, kind: str | None = None) -> Morphism:
         """Return the morphism of a name, which may be in any style; of several kinds, `kind` selects one."""
         if kind is not None:
@@ -243,6 +246,7 @@ class TestSystem:
 
     # -- applying morphisms ---------------------------------------------------------------------------
 
+    @check_types
     def make_seeds(self, maker: str | None = None, *, n: int | None = None, seed: SeedLike = 0) -> TestSet:
         """Return the test set of a seed maker, by default of the first one."""
         if maker is None:
@@ -250,6 +254,8 @@ class TestSystem:
                 raise TestSystemError(f"{self.name} has no seed maker. Mark a function with @seed_maker.")
             maker = next(iter(self.seed_makers))
         morphism = self.find("seed_maker", maker)
+        if n is not None:
+            validate_integer("n", "make_seeds", n)
         refuse_many_rows("make_seeds", "n", n or 1, 1 if self.space is None else len(self.space))
         cases = morphism.make_seeds(to_generator("seed", "make_seeds", seed), n, self.space)
         if self.space is None:
@@ -260,6 +266,7 @@ class TestSystem:
         except DatamorphicError as error:
             morphism.fail(f"made seed cases that are not in the space: {error}", error)
 
+    @check_types
     def mutate(self, name: str, *sets: TestSet, seed: SeedLike = 0, lenient: bool = False) -> TestSet:
         """Return the new cases that a datamorphism makes from test sets, row by row.
 
@@ -267,13 +274,17 @@ class TestSystem:
         ``lenient=True`` values outside the space are accepted, so that the caller can drop them.
         """
         morphism = self.find("datamorphism", name)
+        if not sets or not all(isinstance(tests, TestSet) for tests in sets):
+            reject("sets", "TestSystem.mutate", "test sets, one per argument of the datamorphism", sets)
+        rng = to_generator("seed", "TestSystem.mutate", seed)
         newest = max(sets, key=lambda tests: tests.next_id)  # new ids follow those of all sets
         if morphism.mark.filter is not None:
             keep = self.find("case_filter", morphism.mark.filter).evaluate_cases(sets[0])
             sets = tuple(tests.filter(keep) for tests in sets)
-        new_inputs = morphism.morph(*(tests.inputs for tests in sets), rng=np.random.default_rng(seed), lenient=lenient)
+        new_inputs = morphism.morph(*(tests.inputs for tests in sets), rng=rng, lenient=lenient)
         return newest.mutants(new_inputs, morphism.name, [tests.ids for tests in sets])
 
+    @check_types
     def execute(
         self,
         tests: TestSet,
@@ -303,6 +314,8 @@ class TestSystem:
         tally : CallCounter, optional
             Counts the runs and calls.
         """
+        if batch is not None:
+            validate_integer("batch", "TestSystem.execute", batch, 1)
         if self.sut is None:
             raise ModelError(f"{self.name} has no system under test. Mark the function that queries it with @executor.")
         rows = np.arange(len(tests))
@@ -339,6 +352,7 @@ class TestSystem:
         joined_outputs = Outputs.concat([tests.outputs, outputs]).take(places)
         return tests.with_outputs(joined_outputs).with_correctness(correctness)
 
+    @check_types
     def judge(self, tests: TestSet) -> TestSet:
         """Return executed cases with their correctness, as all metamorphisms judge it.
 
@@ -349,6 +363,7 @@ class TestSystem:
             raise TestSystemError(f"{self.name} has no metamorphism to judge by. Mark a function with @metamorphism.")
         return tests.with_correctness(judge_verdicts(self.check(tests), len(tests)))
 
+    @check_types
     def check(self, tests: TestSet) -> dict[str, npt.NDArray[np.object_]]:
         """Return the verdicts of every metamorphism on the cases of an executed test set.
 

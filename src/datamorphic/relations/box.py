@@ -108,8 +108,12 @@ class Box:
     def contains(self, points: Floats) -> npt.NDArray[np.bool_]:
         """Return which rows lie within the box, up to rounding at the corners."""
         slack = 1e-9 * np.maximum(np.abs(self.low), np.abs(self.high))
-        return np.asarray(((points >= self.low - slack) & (points <= self.high + slack)).all(axis=-1))
+        try:
+            return np.asarray(((points >= self.low - slack) & (points <= self.high + slack)).all(axis=-1))
+        except (TypeError, ValueError, OverflowError):
+            reject("points", "Box.contains", f"an array of {self.dimension} numbers per row", points)
 
+    @check_types
     def meet(self, other: Box) -> Box | None:
         """Return the intersection of two boxes; None if it is empty."""
         low, high = np.maximum(self.low, other.low), np.minimum(self.high, other.high)
@@ -119,6 +123,7 @@ class Box:
         low, high = np.where(kind == WHOLE, np.ceil(low), low), np.where(kind == WHOLE, np.floor(high), high)
         return None if (low > high).any() else Box(low, high, kind, self.estimated)
 
+    @check_types
     def same(self, other: Box) -> bool:
         """Return whether two boxes are the same up to rounding."""
         if self.dimension != other.dimension or (self.kind != other.kind).any():
@@ -126,8 +131,10 @@ class Box:
         slack = 1e-9 * np.maximum(self.high - self.low, other.high - other.low)
         return bool(((np.abs(self.low - other.low) <= slack) & (np.abs(self.high - other.high) <= slack)).all())
 
+    @check_types
     def sample(self, count: int, rng: np.random.Generator) -> Floats:
         """Return points drawn uniformly."""
+        validate_integer("count", "Box.sample", count)
         refuse_many_rows("Box.sample", "count", count, self.dimension)
         low, high = self.edges
         points = low + (high - low) * rng.random((count, self.dimension))
@@ -217,6 +224,7 @@ class Affine:
                 follow_ups[:, i] += row[j] * points[:, j]
         return follow_ups
 
+    @check_types
     def image(self, box: Box) -> Box:
         """Return the smallest box that contains the images of a box."""
         up, down = np.clip(self.matrix, 0, None), np.clip(self.matrix, None, 0)
@@ -229,6 +237,7 @@ class Affine:
                 kind[i] = box.kind[columns[0]]
         return Box(low, high, kind)
 
+    @check_types
     def preimage(self, box: Box) -> tuple[Floats, Floats] | None:
         """Return the corners of the inputs that are mapped into a box, or None."""
         width = self.matrix.shape[1]

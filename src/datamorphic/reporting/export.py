@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from .._validation import is_path, reject, validate_option_names
 from .text import write_text
 
 if TYPE_CHECKING:
@@ -58,11 +59,16 @@ class Exportable:
 
     def page(self, **options: Any) -> Page:
         """Return the result as a page, ready to be rendered."""
-        return load_renderer(self._PAGE)(self, **options)
+        return self._render(self._PAGE, "page", options)
 
     def describe(self, **options: Any) -> str:
         """Return the result as text for a terminal."""
-        return load_renderer(self._TEXT)(self, **options)
+        return self._render(self._TEXT, "describe", options)
+
+    def _render(self, reference: str, owner: str, options: Mapping[str, Any]) -> Any:
+        renderer = load_renderer(reference)
+        validate_option_names(f"{type(self).__name__}.{owner}", options, renderer)
+        return renderer(self, **options)
 
     def to_json(self, path: FilePath | None = None) -> str:
         """Return the result as JSON, and write it to `path` if given."""
@@ -104,6 +110,8 @@ class Exportable:
 def write_export(text: str, path: FilePath | None, noun: str) -> str:
     """Write `text` to `path` if one is given, and return it; `noun` names the file in the error message."""
     if path is not None:
+        if not is_path(path):
+            reject("path", f"the {noun}", "a path", path)
         write_text(text, path, noun)
     return text
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from .._estimates import WorkPace
 from .._text import format_short, pluralize
+from .._validation import check_types
 from ..errors import DataError, TestSystemError
 from ..morphisms.case_columns import Correctness, make_missing_outputs
 from ..morphisms.cases import TestSet, Verdict
@@ -39,6 +40,7 @@ class CaseCommands(PoolState):
     # -- test systems and test sets ------------------------------------------------------------------------------------
 
     @command("loadTestSpec")
+    @check_types
     def load_test_spec(self, spec: str) -> None:
         """Load another test system, and empty the pool."""
         self._use(self.specs.find(spec))
@@ -49,11 +51,13 @@ class CaseCommands(PoolState):
         self._empty()
 
     @command("loadTestSet")
+    @check_types
     def load_test_set(self, file: str) -> None:
         """Add the test cases of a file: ``.tcs`` of Morphy, ``.csv`` or ``.parquet``."""
         self._add(TestSet.load(self.folder.find_file(file, self.file_folder), space=self.space))
 
     @command("saveTestResult")
+    @check_types
     def save_test_result(self, file: str) -> None:
         """Write the test cases to a file: ``.tcs`` of Morphy, ``.csv`` or ``.parquet``."""
         path = self.folder.find_target(file, self.file_folder)
@@ -108,6 +112,7 @@ class CaseCommands(PoolState):
             self._add(system.mutate(name, tests, *others, seed=rng))
 
     @command("editTestCase")
+    @check_types
     def edit_test_case(self, case_id: int, feature: str, value: object) -> None:
         """Change the value of a feature in one case.
 
@@ -115,8 +120,8 @@ class CaseCommands(PoolState):
         text.
         """
         tests = self._require_tests()
-        case_row = tests.rows_of(np.array([case_id], dtype=np.int64))
-        if feature not in tests.space.names or case_row[0] < 0:
+        case_row = np.flatnonzero(tests.ids == case_id)
+        if feature not in tests.space.names or not case_row.size:
             self._tests = tests.edit(case_id, {feature: value})  # raises, and says what is unknown
             return
         texts = decode_texts(tests.space, tests.inputs.take(case_row).codes)
@@ -174,6 +179,7 @@ class CaseCommands(PoolState):
             self._tests = tests.filter(keep)
 
     @command("executeTestCases")
+    @check_types
     def execute_test_cases(self, case_id: int | None = None) -> None:
         """Query the system for the cases without an output, or for one case, even if it has one."""
         tests, executor, tally = self._require_tests(), self._require_executor(), CallCounter()

@@ -38,7 +38,9 @@ class ScriptFolder:
         plain = text.replace("\\", "/")
         if not plain.strip("/. ") and plain not in (".", "./"):
             raise UsageError(f"{text!r} is not the path of a file in {self.root}.")
-        if len(plain) > MAX_PATH_CHARACTERS or "\0" in plain:
+        if "\0" in plain:
+            raise UsageError(f"A path has no character NUL. Got {plain[:60]!r}.")
+        if len(plain) > MAX_PATH_CHARACTERS:
             raise UsageError(f"A path has at most {MAX_PATH_CHARACTERS} characters. Got {len(plain):,}.")
         if any(len(part.encode()) > MAX_NAME_BYTES for part in plain.split("/")):
             raise UsageError(f"The name of a file or folder has at most {MAX_NAME_BYTES} bytes. Choose a shorter one.")

@@ -174,22 +174,26 @@ class TestPool(CallCommands):
     # -- messages and files --------------------------------------------------------------------------------------------
 
     @command("displayMessage")
+    @check_types
     def display_message(self, text: str) -> None:
         """Show a text."""
         self._say(text)
 
     @command("saveMessage")
+    @check_types
     def save_message(self, file: str, text: str) -> None:
         """Append a line to a file; later statistics are appended to the same file."""
         self._append(file, text, self.file_folder)
         self._statistics_file = self.folder.to_text(self.folder.resolve(file, self.file_folder))
 
     @command("setFilePath")
+    @check_types
     def set_file_path(self, folder: str) -> None:
         """Set the folder of files, relative to the folder of the pool."""
         self.file_folder = self.folder.find_folder(folder)
 
     @command("setTestScriptPath")
+    @check_types
     def set_test_script_path(self, folder: str) -> None:
         """Set the folder of played scripts, relative to the folder of the pool."""
         self.script_folder = self.folder.find_folder(folder)
@@ -208,6 +212,7 @@ class TestPool(CallCommands):
         self._recording_start, self._recording_end = len(self.history), None
 
     @command("stopRecording")
+    @check_types
     def stop_recording(self, file: str | None = None) -> None:
         """Stop recording, and write the recorded commands if a file is named."""
         self._recording_end = len(self.history)
@@ -215,6 +220,7 @@ class TestPool(CallCommands):
             self._write_script(file)
 
     @command("saveTestScript")
+    @check_types
     def save_test_script(self, file: str) -> None:
         """Write the recorded commands to a file: all of them if recording was not started."""
         self._write_script(file)

@@ -13,7 +13,7 @@ import numpy as np
 
 from .._text import pluralize
 from .._typing import EngineLike
-from .._validation import validate_seed
+from .._validation import validate_integer, validate_seed
 from ..errors import ArgumentError, DataError, Interrupted, UsageError
 from ..exploration.front import Front
 from ..morphisms.cases import TestSet
@@ -237,7 +237,7 @@ class PoolState:
 
     def make_seed_sequence(self, number: int) -> np.random.SeedSequence:
         """Return the source of the random numbers of a random command, counted from 0."""
-        return np.random.SeedSequence(self.seed, spawn_key=(number,))
+        return np.random.SeedSequence(self.seed, spawn_key=(validate_integer("number", "make_seed_sequence", number),))
 
     def _next_generator(self) -> np.random.Generator:
         self.random_commands += 1

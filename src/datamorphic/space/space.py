@@ -17,6 +17,7 @@ from .._estimates import refuse_many_rows
 from .._text import pluralize, suggest_name
 from .._typing import DataLike
 from .._validation import (
+    check_types,
     is_list,
     reject,
     to_generator,
@@ -424,6 +425,8 @@ class Space:
         try:
             return self._positions[name]
         except (KeyError, TypeError):
+            if not isinstance(name, str):
+                reject("name", "Space", "the name of a feature", name)
             raise SpaceError(f"There is no feature {name!r}. {suggest_name(name, self.names)}") from None
 
     def describe(self) -> str:
@@ -450,6 +453,7 @@ class Space:
 
     # -- user values and codes ----------------------------------------------------------------------
 
+    @check_types
     def points(self, data: DataLike, *, lenient: bool = False) -> Points:
         """Return cases in any form as `Points`.
 
@@ -485,6 +489,7 @@ class Space:
             codes[:, j] = encode(feature, frame[feature.name], open_ends=open_ends, lenient=lenient)
         return Points(self, codes)
 
+    @check_types
     def frame(self, points: Points, like: pd.DataFrame | None = None) -> pd.DataFrame:
         """Return points as a frame, in the form of the frame `like` if given."""
         return self.decode(points.codes, like)
@@ -552,6 +557,7 @@ class Space:
 
     # -- geometry -----------------------------------------------------------------------------------
 
+    @check_types
     def distance(self, a: DataLike, b: DataLike, *, scaled: bool = False) -> Any:
         """Return the distance of each row of `a` to the same row of `b`.
 
@@ -619,6 +625,7 @@ class Space:
         ]
         return paths[0] if rows == 1 else paths
 
+    @check_types
     def sample(self, n: int, *, seed: int | np.random.Generator | None = 0, points: bool = False) -> Any:
         """Return `n` points drawn uniformly, as a frame or as `Points`.
 
@@ -653,6 +660,7 @@ class Space:
         features = [feature.without_examples() if isinstance(feature, Text) else feature for feature in self.features]
         return Space(features, moves=self.moves, constraints=self.constraints, invalid=self.invalid, dtypes=self.dtypes)
 
+    @check_types
     def with_constraints(self, constraints: Iterable[object]) -> Space:
         """Return the space with more constraints."""
         return Space(

@@ -244,6 +244,9 @@ class SearchEngine(ResourceSystem):
         if not isinstance(query, str):
             # the row has no answer; other rows have
             raise SystemRaised(f"The query of a search must be a text. Got {format_short(query)}.")
+        for name, value in (("department", department), ("sort", sort)):
+            if not isinstance(value, str):
+                reject(name, "search", "a str", value)
         if department not in self.departments:
             raise ModelError(
                 f"There is no department {department!r}. {suggest_name(str(department), self.departments)}"

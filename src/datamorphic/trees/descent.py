@@ -38,15 +38,18 @@ def evaluate_comparisons(
 
 def to_tree_precision(tree: Tree, matrix: npt.ArrayLike) -> npt.NDArray[Any]:
     """Return rows in the precision in which a tree compares them."""
-    with np.errstate(over="ignore"):
-        values = np.ascontiguousarray(matrix, dtype=np.float32 if tree.single else np.float64)
+    try:
+        with np.errstate(over="ignore"):
+            values = np.ascontiguousarray(matrix, dtype=np.float32 if tree.single else np.float64)
+    except (TypeError, ValueError, OverflowError):
+        reject("matrix", "find_leaves", "a matrix of numbers", matrix)
     if values.ndim != 2 or values.shape[1] != len(tree.names):
         reject("matrix", "find_leaves", f"a matrix of {len(tree.names)} columns", np.shape(matrix))
     return values
 
 
 def find_leaves(tree: Tree, matrix: npt.ArrayLike, *, compiled: bool = False) -> Nodes:
-    """Find the leaf that each row reaches; `compiled` needs the extra "fast"."""
+    """Find the leaf that each row reaches; `compiled` needs numba."""
     values = to_tree_precision(tree, matrix)
     if compiled:
         from .kernels import find_leaves_compiled

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._typing import DataLike
+from .._validation import reject
 from ..errors import DataError
 from ..space import geometry
 from ..space.decoding import decode
@@ -100,8 +101,11 @@ def _read_start_row(near: DataLike, inputs: TreeInputs, frame: pd.DataFrame) -> 
         near = near.to_dict()
     if isinstance(near, dict):
         near = pd.DataFrame({name: [value] for name, value in near.items()})
-    elif isinstance(near, Sequence | np.ndarray) and np.ndim(near) == 1:
-        near = [list(near)]
+    elif isinstance(near, Sequence | np.ndarray) and not isinstance(near, str):
+        try:
+            near = [list(near)] if np.ndim(near) == 1 else near
+        except ValueError:  # lists of different lengths
+            reject("near", "example", "one row", near)
     rows, _ = read_table(inputs.owner, near, list(frame.columns), len(frame.columns))
     if len(rows) > 1:
         raise DataError(f"near must be one row. Got {len(rows):,}.")

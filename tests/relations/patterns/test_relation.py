@@ -229,5 +229,5 @@ def test_an_answer_without_the_part_is_named(queries):
 def test_any_change_can_be_a_function():
     upper = Transform(change=lambda frame: frame.assign(query=frame["query"].str.upper()), statement="in capitals")
     assert (upper >> PATTERNS["Equality"].output()).says == "in capitals: the answers are the same"
-    with pytest.raises(dm.errors.ArgumentError, match="a function of a frame"):
+    with pytest.raises(dm.errors.ArgumentError, match="must be a function"):
         Transform(change="upper")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..._stats import compute_wilson_interval
 from ..._text import format_percent, pluralize, to_jsonable
+from ..._validation import check_types
 from ...errors import ArgumentError, DataError, OutOfBudget
 from ...reporting.export import Exportable
 from ...reporting.junit import JUnitCase
@@ -304,6 +305,7 @@ class CheckReport(Exportable):
         rows = [(entry.relation, entry.necessary, *case) for entry, case in self._violating_cases]
         return pd.DataFrame(rows, columns=["relation", "necessary", *ViolatingCase._fields])
 
+    @check_types
     def shrunk(self, number: int) -> LearnerViolation | ModelViolation | None:
         """Return row `number` of `violations`, shrunk as far as possible."""
         if not 0 <= number < len(self._violating_cases):
@@ -381,6 +383,7 @@ class CheckReport(Exportable):
             }
         )
 
+    @check_types
     def list_type_meanings(self, purpose: str | None = None) -> dict[str, str]:
         """Return the types of violations that occurred, with their meanings."""
         entries = [entry for entry in self.entries if purpose in (None, entry.purpose)]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._validation import is_number, reject, validate_choice
+from ..._validation import check_types, is_number, reject, validate_choice
 from ...errors import ArgumentError
 from ..base import Mask
 from .relation import Answers, InputPattern, explain
@@ -49,6 +49,7 @@ def _is_missing(values: pd.Series[Any]) -> Mask:
 # -- any change of a case ----------------------------------------------------------------------------------------------
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class Transform(InputPattern):
     """Any function of a frame: for changes that no other input pattern makes."""
@@ -58,10 +59,6 @@ class Transform(InputPattern):
         metadata={"help": "A function of a frame that returns the follow-up frame, or several."}
     )
     statement: str = explain("The change in words: 'the picture is mirrored'.", "the case is seen from another side")
-
-    def __post_init__(self) -> None:
-        if not callable(self.change):
-            reject("change", "Transform", "a function of a frame", self.change)
 
     def describe(self) -> str:
         """Return the change in words."""
@@ -73,6 +70,7 @@ class Transform(InputPattern):
         return list(frames) if isinstance(frames, list | tuple) else [frames]
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class Swap(InputPattern):
     """Two columns exchange their values: the same thing, seen from its other side."""
@@ -95,6 +93,7 @@ class Swap(InputPattern):
         return [frame.assign(**{first: frame[second], second: frame[first]})]
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class Permute(InputPattern):
     """The values of several columns are put in another order, a random one per case."""
@@ -122,6 +121,7 @@ class Permute(InputPattern):
 # -- numbers -----------------------------------------------------------------------------------------------------------
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class AffineChange(InputPattern):
     """Every number becomes ``factor * number + amount``."""
@@ -169,6 +169,7 @@ class AffineChange(InputPattern):
                 )
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class Add(AffineChange):
     """A number is added."""
@@ -177,6 +178,7 @@ class Add(AffineChange):
     amount: float = explain("The number to add.", 1.0)
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class Multiply(AffineChange):
     """Every number is multiplied."""
@@ -185,6 +187,7 @@ class Multiply(AffineChange):
     factor: float = explain("The number to multiply by.", 2.0)
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class Increase(AffineChange):
     """A number grows: by an amount, or by a factor if it is positive."""
@@ -208,6 +211,7 @@ class Increase(AffineChange):
         return applies & np.asarray((frame[list(self.columns)] > 0).all(axis=1), dtype=bool)
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class Negate(AffineChange):
     """A number changes its sign."""
@@ -216,6 +220,7 @@ class Negate(AffineChange):
     factor: float = explain("The number to multiply by.", -1.0)
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class Perturb(InputPattern):
     """A tiny change: numbers by a share of their spread, texts by the case of one letter or by a space.
@@ -264,6 +269,7 @@ def _perturb_text(text: str, place: float) -> str:
     return text[:position] + ("  " if text[position] == " " else text[position].swapcase()) + text[position + 1 :]
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class Vary(Perturb):
     """A small change that may matter, and should matter little."""
@@ -279,6 +285,7 @@ class Vary(Perturb):
 # -- queries: filters, sorting rules, words ----------------------------------------------------------------------------
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class Redirect(InputPattern):
     """A value with a direction is replaced by the value of the opposite direction."""
@@ -310,6 +317,7 @@ class Redirect(InputPattern):
         return [frame.assign(**{self.column: values})]
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class Resort(Redirect):
     """The sorting rule is replaced by another one."""
@@ -323,6 +331,7 @@ class Resort(Redirect):
         return f"the sorting rule in {self.column} is replaced by another one"
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class Restrict(InputPattern):
     """A filter that was not set gets a value: a condition is added with "and"."""
@@ -334,7 +343,11 @@ class Restrict(InputPattern):
 
     def __post_init__(self) -> None:
         _set_tuple(self, "values")
-        if self.unset in self.values:
+        try:
+            has_unset = self.unset in self.values
+        except (TypeError, ValueError):
+            reject("values", type(self).__name__, "texts, numbers or other plain values, as is unset", self.values)
+        if has_unset:
             reject(
                 "values",
                 type(self).__name__,
@@ -355,6 +368,7 @@ class Restrict(InputPattern):
         return [frame.assign(**{self.column: [value] * len(frame)}) for value in self.values]
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class Partition(Restrict):
     """A filter that was not set gets each of its values in turn: the input is cut into parts."""
@@ -371,6 +385,7 @@ class Partition(Restrict):
         return f"{self.column} is restricted to each of its values"
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class OtherParts(InputPattern):
     """A filter gets each of its other values: the other parts of the same partition."""
@@ -399,6 +414,7 @@ class OtherParts(InputPattern):
         return [frame.assign(**{self.column: values}) for values in columns]
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class Widen(InputPattern):
     """A text gets alternatives with "or"."""
@@ -425,6 +441,7 @@ class Widen(InputPattern):
         return [frame.assign(**{self.column: [f"{text}{end}" for text in frame[self.column].tolist()]})]
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class ChangeSet(InputPattern):
     """A set that is written in one cell gains, loses or shares elements."""
@@ -464,6 +481,7 @@ class ChangeSet(InputPattern):
         return [frame.assign(**{self.column: texts})]
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class Condition(InputPattern):
     """An irrelevant condition gets other values; without a column, the same case is queried again."""
@@ -497,6 +515,7 @@ class Condition(InputPattern):
 # -- texts -------------------------------------------------------------------------------------------------------------
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class TextInput(InputPattern):
     """A change of the text in one column; a subclass implements `rewrite`."""
@@ -539,6 +558,7 @@ def _replace_once(expression: str, replacement: str, text: str) -> str:
     return re.sub(expression, lambda _: replacement, text, count=1)
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class Rewrite(TextInput):
     """The same value is written in another way."""
@@ -566,6 +586,7 @@ class Rewrite(TextInput):
         return None
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class SameMeaning(TextInput):
     """A query of the same meaning: other order, other number, or without linking words.
@@ -605,6 +626,7 @@ class SameMeaning(TextInput):
         return (things[:-1] if things.endswith("s") else things + "s") + rest
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class MergeInputs(InputPattern):
     """A word of the query moves to a filter, so that both together mean the same."""
@@ -643,6 +665,7 @@ class MergeInputs(InputPattern):
         return [frame.assign(**{self.text: texts, self.filter: values})]
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class AddElement(TextInput):
     """One more element: a word, a phrase, a mark or a space."""
@@ -681,6 +704,7 @@ class AddElement(TextInput):
         return text[:-1] + self.element + text[-1] if text and text[-1] in MARKS else None
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class RemoveElement(TextInput):
     """One element fewer."""
@@ -692,7 +716,7 @@ class RemoveElement(TextInput):
 
     def __post_init__(self) -> None:
         _set_tuple(self, "elements")
-        if not all(self.elements):
+        if not all(isinstance(element, str) and element for element in self.elements):
             reject("elements", "RemoveElement", "texts that are not empty", self.elements)
 
     def describe(self) -> str:
@@ -715,6 +739,7 @@ class RemoveElement(TextInput):
         return None
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class ReplaceElement(Rewrite):
     """One element is replaced by another one; the number of elements stays the same."""
@@ -738,6 +763,7 @@ class ReplaceElement(Rewrite):
         return None
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class SplitText(TextInput):
     """A text of several sentences becomes one follow-up per sentence."""
@@ -772,6 +798,7 @@ class SplitText(TextInput):
 # -- the answer becomes the input --------------------------------------------------------------------------------------
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class FeedBack(InputPattern):
     """The answer becomes the input of the opposite direction: there and back."""
@@ -814,6 +841,7 @@ class FeedBack(InputPattern):
         return [self.make(frame, rng)[0].assign(**{self.column: values})]
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class Invert(FeedBack):
     """The answer of a function becomes the input of its inverse."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._validation import is_number, reject, validate_choice
+from ..._validation import check_types, is_number, reject, validate_choice
 from ...errors import ArgumentError, TestSystemError
 from ...space.answers import is_collection, to_hashable
 from ...space.outputs import Outputs
@@ -96,6 +96,7 @@ def _to_numbers(answers: Answers) -> Answers:
 # -- the same content --------------------------------------------------------------------------------------------------
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class Equal(OutputPattern):
     """The answers have the same content in the same order."""
@@ -123,6 +124,7 @@ class Equal(OutputPattern):
         return same
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class FullyEqual(Equal):
     """Every part of the answer is identical."""
@@ -134,6 +136,7 @@ class FullyEqual(Equal):
         return "every part of the answers is identical"
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class SameItems(OutputPattern):
     """The answers have the same items, whatever their order."""
@@ -150,6 +153,7 @@ class SameItems(OutputPattern):
         return all(Counter(list_items(after)) == source for after in afters)
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class PartlyEqual(OutputPattern):
     """Some parts of the answer are identical."""
@@ -195,6 +199,7 @@ def _get_part(answer: Any, part: Any) -> Any:
     )
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class SameSize(OutputPattern):
     """The answers have the same number of items; an answer that is a number is compared as it is."""
@@ -210,6 +215,7 @@ class SameSize(OutputPattern):
         return all(_measure(after) == _measure(before) for after in afters)
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class Reversed(OutputPattern):
     """The items come in reverse order."""
@@ -226,6 +232,7 @@ class Reversed(OutputPattern):
         return all(list_items(after) == items[::-1] for after in afters)
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class Alike(OutputPattern):
     """The answers are the same or similar; see `compute_similarity`."""
@@ -246,6 +253,7 @@ class Alike(OutputPattern):
         return all(compute_similarity(before, after) >= self.at_least for after in afters)
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class NearlySame(Alike):
     """The answer hardly changes: the same label, nearly the same number, nearly the same items."""
@@ -277,6 +285,7 @@ def compute_similarity(first: Any, second: Any) -> float:
     return compute_overlap(list_items(first, words=words), list_items(second, words=words))
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class Different(OutputPattern):
     """The answers differ: what they have in common is not all they have."""
@@ -296,6 +305,7 @@ class Different(OutputPattern):
 # -- sets of items -----------------------------------------------------------------------------------------------------
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class Within(OutputPattern):
     """Every follow-up's items are among the source's."""
@@ -312,6 +322,7 @@ class Within(OutputPattern):
         return all(source.issuperset(list_items(after)) for after in afters)
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class Covers(OutputPattern):
     """The source's items are among every follow-up's."""
@@ -328,6 +339,7 @@ class Covers(OutputPattern):
         return all(source.issubset(list_items(after)) for after in afters)
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class NoneShared(OutputPattern):
     """No two answers share an item."""
@@ -348,6 +360,7 @@ class NoneShared(OutputPattern):
         return all(first.isdisjoint(second) for first, second in combinations(answers, 2))
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class Union(OutputPattern):
     """All follow-ups together have the items of the source."""
@@ -363,6 +376,7 @@ class Union(OutputPattern):
         return set(list_items(before)) == {item for after in afters for item in list_items(after)}
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class Split(OutputPattern):
     """The follow-ups share no item, and together they have the items of the source."""
@@ -383,6 +397,7 @@ class Split(OutputPattern):
         return sum(map(len, parts)) == len(union) and union == set(list_items(before))
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class SetRelation(OutputPattern):
     """The sets of items are in a relation of set theory."""
@@ -420,6 +435,7 @@ class SetRelation(OutputPattern):
 # -- numbers -----------------------------------------------------------------------------------------------------------
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class Ordered(OutputPattern):
     """The follow-up's number is not smaller (or not larger) than the source's; collections count their items."""
@@ -450,6 +466,7 @@ class Ordered(OutputPattern):
         return ordered
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class AffineAnswer(OutputPattern):
     """The follow-up's number is ``factor * number + amount``."""
@@ -480,6 +497,7 @@ class AffineAnswer(OutputPattern):
         return as_computed
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class AddedAnswer(AffineAnswer):
     """A number is added to the answer; by default none."""
@@ -487,6 +505,7 @@ class AddedAnswer(AffineAnswer):
     pattern = "Additive"
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class MultipliedAnswer(AffineAnswer):
     """The answer is multiplied; by default by 1."""
@@ -494,6 +513,7 @@ class MultipliedAnswer(AffineAnswer):
     pattern = "Multiplicative"
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class EvenOrOdd(AffineAnswer):
     """The answer stays the same (an even function) or changes its sign (an odd one)."""
@@ -512,6 +532,7 @@ class EvenOrOdd(AffineAnswer):
 # -- several follow-ups together, and answers that become inputs -------------------------------------------------------
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class Joined(OutputPattern):
     """The answers to the parts, one after the other, are the answer to the whole.
@@ -544,6 +565,7 @@ class Joined(OutputPattern):
         return is_same(before, whole) if self.at_least == 1 else compute_similarity(before, whole) >= self.at_least
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class Returned(OutputPattern):
     """The last answer is the original input."""
@@ -570,6 +592,7 @@ class Returned(OutputPattern):
         return np.array([compute_similarity(original, last) >= self.at_least for original, last in pairs], dtype=bool)
 
 
+@check_types
 @dataclass(frozen=True, kw_only=True)
 class InverseReturned(Returned):
     """The inverse of the answer is the original number."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..._text import suggest_name
+from ..._validation import validate_choice
 from ...errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -139,6 +140,7 @@ class Pattern:
         >>> [(p.name, p.required) for p in dm.patterns["Conjunctive Conditions"].parameters("input")]
         [('column', True), ('values', True), ('unset', False)]
         """
+        validate_choice("side", "Pattern.parameters", side, ("input", "output"))
         maker = self.inputs if side == "input" else self.outputs
         if maker is None:
             return []

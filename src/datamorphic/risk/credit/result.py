@@ -11,6 +11,7 @@ import numpy as np
 
 from ..._text import format_percent, to_jsonable
 from ..._typing import FilePath
+from ..._validation import validate_choice
 from ...relations.change import ChangeRelation
 from ...reporting.export import Exportable
 from ...reporting.junit import JUnitCase
@@ -73,6 +74,11 @@ class CreditReport(Exportable):
     def __getitem__(self, name: str) -> ModelResult:
         return self._models_by_name[name]
 
+    def _find_model(self, parameter: str, model: ModelResult | str) -> ModelResult:
+        if isinstance(model, ModelResult):
+            return model
+        return self[validate_choice(parameter, "CreditReport.compare_auc", model, self._models_by_name)]
+
     @cached_property
     def _models_by_name(self) -> dict[str, ModelResult]:
         return {model.name: model for model in self.models}
@@ -106,7 +112,7 @@ class CreditReport(Exportable):
 
     def compare_auc(self, first: ModelResult | str, second: ModelResult | str) -> Estimate:
         """Return the AUC of one model minus that of another on the same test sets, with an interval."""
-        models = [self[model] if isinstance(model, str) else model for model in (first, second)]
+        models = [self._find_model("first", first), self._find_model("second", second)]
         scores = [{result.repetition: result.scores for result in model.repetitions} for model in models]
         shared_repetitions = [
             repetition for repetition in scores[0] if repetition in scores[1] and repetition in self.tests

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ..._text import to_jsonable
 from ..._typing import FilePath
+from ..._validation import validate_choice
 from ...reporting.export import Exportable
 from ...reporting.junit import JUnitCase
 from .effects import AttributeEffect, CombinationEffect
@@ -111,7 +112,8 @@ class FairnessReport(Exportable):
 
     def get_effect(self, attribute: str) -> AttributeEffect:
         """Return the effect of one attribute."""
-        return next(effect for effect in self.effects if effect.attribute == attribute)
+        effects = {effect.attribute: effect for effect in self.effects}
+        return effects[validate_choice("attribute", "FairnessReport.get_effect", attribute, effects)]
 
     @property
     def table(self) -> pd.DataFrame:

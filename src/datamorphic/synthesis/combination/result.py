@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._text import format_short, pluralize, to_jsonable
+from ..._validation import check_types
 from ...errors import DataError
 from ...morphisms.cases import NO_ORIGIN, TestSet, Verdict
 from ...reporting.export import Exportable
@@ -173,6 +174,7 @@ class Combination(Exportable):
 
     # -- chains ----------------------------------------------------------------------------------------------------
 
+    @check_types
     def chain(self, case_id: int) -> list[str]:
         """Return the datamorphisms that made a case from its seed case, in the order of application.
 

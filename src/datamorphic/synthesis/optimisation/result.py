@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..._text import format_short, to_jsonable
+from ..._validation import check_types, validate_choice
 from ...morphisms.cases import TestSet
 from ...reporting.export import Exportable
 from ...reporting.junit import JUnitCase
@@ -153,12 +154,14 @@ class Optimisation(Exportable):
         """All cases that were given or made, so that the origins of every case can be traced: ``pool.lineage(id)``."""
         return TestSet.concat(self.pool_parts)
 
+    @check_types
     def measure(self, tests: TestSet) -> dict[str, float]:
         """Return the metrics of another test set of the same space, for comparison."""
         return {metric.name: metric.measure(tests) for metric in self.measures}
 
     def describe_metric(self, name: str) -> str:
         """Return the first and the last value of a metric as text, and its growth unless it began at 0."""
+        validate_choice("name", "Optimisation.describe_metric", name, self.fitness)
         values = f"{name} from {self.start_fitness[name]:.4g} to {self.fitness[name]:.4g}"
         gain = self.gain[name]
         if not math.isfinite(gain):

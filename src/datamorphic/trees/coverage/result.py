@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..._text import format_percent, to_jsonable
+from ..._validation import check_types
 from ...reporting.export import Exportable, FilePath, load_renderer, write_export
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class AdequacyResult(Exportable):
         """Return the result as text that lists at most `n` leaves and `n` mutants."""
         return super().describe(n=n, **options)
 
+    @check_types
     def test_cases(self, at_least: float | None = None) -> Sequence[JUnitCase]:
         """Return one test case, which fails if less than `at_least` is covered."""
         from ...reporting.junit import JUnitCase
@@ -65,6 +67,7 @@ class DrawableResult(AdequacyResult):
         suite = JUnitSuite(name=self._export_name(), cases=self.test_cases(at_least))
         return write_export(format_junit(suite), path, "JUnit file")
 
+    @check_types
     def to_svg(self, path: FilePath | None = None, tree: int = 0) -> str:
         """Return one tree as SVG, and write it to `path` if given.
 
