@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import quote
 
@@ -366,6 +367,15 @@ def test_a_store_serves_any_thread(store):
 
 
 # -- files ---------------------------------------------------------------------------------------------------------
+
+
+def test_threads_take_turns(store):
+    def enter(number):
+        return [store.begin("explore", "model", {"thread": number}) for _ in range(20)]
+
+    with ThreadPoolExecutor(4) as threads:
+        numbers = [number for part in threads.map(enter, range(4)) for number in part]
+    assert len(set(numbers)) == 80
 
 
 def test_a_writer_that_raises_leaves_nothing_and_harms_nothing(store):

@@ -6,6 +6,7 @@ import os
 import random
 import re
 import sqlite3
+import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -233,6 +234,7 @@ class Database:
         self._address, self._reading = address, reading
         self._sqlite_mode = "mode=rw" if reading else "mode=rwc"
         self._connection: Connection | None = None
+        self._lock = threading.RLock()  # threads take turns: a connection has one transaction at a time
         self._reached = False
         self._errors: tuple[type[Exception], ...] = (sqlite3.Error, OSError)
         if self.file is None:
@@ -311,7 +313,7 @@ class Database:
         while True:
             sent = False
             try:
-                with self._connect().transaction(writing) as connection:
+                with self._lock, self._connect().transaction(writing) as connection:
                     result = work(connection)
                     sent = True  # a lost server may have committed already
                 return result

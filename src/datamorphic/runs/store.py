@@ -31,7 +31,7 @@ RUN_TOTALS = ("runs", "calls", "seconds")  # of all sessions of a run
 class Store:
     """A store of runs with journals, verdicts and files; `Store.open` opens one.
 
-    A store may be used from any thread, but by one at a time. Its location, without secrets, is `url`.
+    A store may be used from several threads, which take turns. Its location, without secrets, is `url`.
     """
 
     def __init__(self, database: Database, files: Files) -> None:
