@@ -94,8 +94,7 @@ class RowTable:
         start, stop = self._count, self._count + len(bits)
         if stop > len(self._rows):
             capacity = 1 << stop.bit_length()
-            self._rows = np.resize(self._rows, (capacity, self._rows.shape[1]))
-            self._hashes = np.resize(self._hashes, capacity)
+            self._rows, self._hashes = _enlarge(self._rows, capacity), _enlarge(self._hashes, capacity)
         self._rows[start:stop] = bits
         self._hashes[start:stop] = hashes
         self._count = stop
@@ -109,6 +108,13 @@ class RowTable:
             self._slots[slots[free]] = numbers[free]  # if several rows claim one slot, the last one gets it
             lost = self._slots[slots] != numbers
             numbers, slots = numbers[lost], (slots[lost] + 1) & mask
+
+
+def _enlarge(bits: Bits, capacity: int) -> Bits:
+    """Return an array with more rows, which are not written yet."""
+    larger = np.empty((capacity, *bits.shape[1:]), dtype=np.uint64)
+    larger[: len(bits)] = bits
+    return larger
 
 
 def _to_bits(codes: Codes) -> Bits:
