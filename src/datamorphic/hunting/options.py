@@ -101,13 +101,13 @@ class SimulateOptions:
         validate_integer("dimension", "simulate", self.dimension, 1)
         refuse_many_rows("simulate", "trials", self.trials, 3)  # counts, censored trials and a sorted copy
         refuse_many_rows("simulate", "dimension", self.dimension, 10)  # limits, as Python objects and as arrays
+        if not isinstance(self.region, Region):
+            validate_choice("region", "simulate", self.region, KINDS)
         if self.region == "point":
             validate_integer("boxes", "simulate", self.boxes, 1)
             refuse_many_rows("simulate", "boxes", self.boxes, 8 * self.dimension)  # with those drawn again, and a tree
         if not is_number(self.rate) or not 0 < float(self.rate) < 1:
             reject("rate", "simulate", "a number between 0 and 1", self.rate)
-        if not isinstance(self.region, Region):
-            validate_choice("region", "simulate", self.region, KINDS)
         if self.scenario is not None:
             scenario = validate_choice("scenario", "simulate", str(self.scenario).upper(), SCENARIOS)
             object.__setattr__(self, "scenario", scenario)
