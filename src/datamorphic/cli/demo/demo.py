@@ -59,7 +59,7 @@ RELATIONS = ("MR-0", "MR-1.2", "MR-2.1", "MR-3.1", "MR-3.2", "MR-4.2", "sample o
 PROGRAM, MUTANT, RELATION = "tanh", "m1", "tripling"  # found so soon that nothing needs to be compiled
 GENERATORS = ("MT-RT", "SFIDMT-ART")
 LAW_EXAMPLES = 50
-RESUMED_WALKS = 60
+RESUMED_WALKS = 200
 LOANS = 2_000
 LOAN_MODELS = ("logistic_regression", HistogramBoostingFamily(sizes=(50, 100)))
 DIGIT_WALKS = 60
@@ -190,7 +190,7 @@ def run_demo(seed: int = 0) -> Demo:
         outputs=outputs,
         cost=cost,
         combination=combine(MeasurementErrors(model, inputs), "permutationComplete", seed=seed, progress=False),
-        resumed=interrupt_and_resume(subject, seed, ExploreOptions(walks=RESUMED_WALKS)),
+        resumed=interrupt_and_resume(subject, seed, ExploreOptions(strategy="random_target", walks=RESUMED_WALKS)),
         flip=front.nearest(unseen.iloc[[least_certain]]),
         mutant=mutant,
         mutant_report=mutant_report,
