@@ -21,7 +21,7 @@ CURVED = dm.FunctionRelation(
 def nothing_compiled(monkeypatch):
     """Pretend that no kernel is compiled yet, and return how long each was called as plain Python."""
     seconds = {}
-    monkeypatch.setattr(plain_kernels, "is_compiled", lambda kernel: False)
+    monkeypatch.setattr(plain_kernels, "is_ready", lambda kernel: False)
     monkeypatch.setattr(plain_kernels, "_seconds_used", seconds)
     return seconds
 
@@ -36,7 +36,7 @@ def test_groups_are_the_same_before_and_after_compiling(name, relation, monkeypa
     monkeypatch.setattr(generator_base, "MAX_PLAIN_GROUPS", 40)
     generator = make_generator(name, relation, seed=3)
     plain, later = generator.propose(40), generator.propose(40)
-    monkeypatch.setattr(plain_kernels, "is_compiled", lambda kernel: True)
+    monkeypatch.setattr(plain_kernels, "is_ready", lambda kernel: True)
     compiled = make_generator(name, relation, seed=3).propose(80)
     np.testing.assert_array_equal(np.concatenate([plain.sources, later.sources]), compiled.sources)
     np.testing.assert_array_equal(np.concatenate([plain.follow_ups, later.follow_ups]), compiled.follow_ups)

@@ -366,9 +366,6 @@ def test_a_store_serves_any_thread(store):
     assert found == [2, 2]
 
 
-# -- files ---------------------------------------------------------------------------------------------------------
-
-
 def test_threads_take_turns(store):
     def enter(number):
         return [store.begin("explore", "model", {"thread": number}) for _ in range(20)]
@@ -376,6 +373,9 @@ def test_threads_take_turns(store):
     with ThreadPoolExecutor(4) as threads:
         numbers = [number for part in threads.map(enter, range(4)) for number in part]
     assert len(set(numbers)) == 80
+
+
+# -- files ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_writer_that_raises_leaves_nothing_and_harms_nothing(store):
@@ -1499,7 +1499,7 @@ def test_a_claim_that_fails_holds_nothing(store, url, monkeypatch):
 def test_reading_makes_nothing(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
     monkeypatch.delenv("DATAMORPHIC_STORE", raising=False)
-    with pytest.raises(StoreError, match=r"There are no runs yet in .*runs\.sqlite"):
+    with pytest.raises(StoreError, match=r"There are no runs in .*runs\.sqlite yet"):
         Store.open(reading=True)
     for missing in ("missing.sqlite", "no/folder.sqlite"):
         with pytest.raises(StoreError, match=r"There is no run store .*Check the path"):

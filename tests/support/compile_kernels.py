@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import datamorphic as dm
-from datamorphic.hunting.generator_base import MAX_PLAIN_GROUPS
 from datamorphic.hunting.generators import GENERATORS, make_generator
+from datamorphic.hunting.plain_kernels import MAX_PLAIN_GROUPS
 from datamorphic.hunting.selectors import SELECTORS, make_selector
 
 

@@ -1,4 +1,4 @@
-"""Recognise follow-up functions that are affine: compiled code can then make their follow-ups while it chooses groups."""
+"""Recognise affine follow-up functions, so that kernels can make their follow-ups."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ import numpy as np
 from ..relations.box import Affine, Floats
 from ..relations.function import FunctionRelation
 
-MAX_COLUMNS = 64  # of sources; with more, a try at each of them would be large
-SAMPLE_SIZE = 100
-COEFFICIENT_DIGITS = (
-    12  # coefficients that people write have fewer; a quotient of differences has rounding errors beyond
-)
+MAX_COLUMNS = 64  # of sources; the function is tried on one row per column
+SAMPLE_ROWS = 100  # random sources at which the affine form must agree
+#: of coefficients: those that people write have fewer, and quotients of differences have rounding errors in further ones
+SIGNIFICANT_DIGITS = 12
 
 
 def find_affine_form(relation: FunctionRelation) -> Affine | None:
-    """Return the affine change that gives the follow-ups of a relation at some sources to the last bit; None if there is none.
+    """Return the affine form of the follow-ups of a relation; None if there is none.
 
-    The function may behave differently at other sources, so whoever relies on the change compares it there.
+    It agrees to the last bit at the sources tried. Elsewhere the function may differ, so callers must compare.
     """
     box = relation.source_box
     if relation.uses_outputs or box.dimension > MAX_COLUMNS:
@@ -25,7 +24,7 @@ def find_affine_form(relation: FunctionRelation) -> Affine | None:
     origin = np.clip(0.0, box.low, box.high)
     ends = np.where(box.high - origin >= origin - box.low, box.high, box.low)
     along_axes = np.where(np.eye(box.dimension, dtype=bool), ends, origin)
-    sources = np.concatenate([[origin], along_axes, box.sample(SAMPLE_SIZE, np.random.default_rng(0))])
+    sources = np.concatenate([[origin], along_axes, box.sample(SAMPLE_ROWS, np.random.default_rng(0))])
     with np.errstate(all="ignore"):
         try:
             follow_ups = relation.follow(sources)
@@ -34,7 +33,7 @@ def find_affine_form(relation: FunctionRelation) -> Affine | None:
         slopes = (follow_ups[1 : 1 + box.dimension] - follow_ups[0]) / (ends - origin)[:, None]
         matrix = _round_coefficients(np.where(ends == origin, 0.0, slopes.T))
         offset = follow_ups[0] - matrix @ origin
-    if origin.any():
+    if origin.any():  # at 0, the offset is the follow-up itself, without rounding errors
         offset = _round_coefficients(offset)
     if not (np.isfinite(matrix).all() and np.isfinite(offset).all()):
         return None
@@ -43,4 +42,4 @@ def find_affine_form(relation: FunctionRelation) -> Affine | None:
 
 
 def _round_coefficients(values: Floats) -> Floats:
-    return np.array([float(f"{value:.{COEFFICIENT_DIGITS}g}") for value in values.ravel()]).reshape(values.shape)
+    return np.array([float(f"{value:.{SIGNIFICANT_DIGITS}g}") for value in values.ravel()]).reshape(values.shape)

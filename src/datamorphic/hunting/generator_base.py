@@ -21,7 +21,7 @@ from ..space.space import Space
 from .affine_form import find_affine_form
 from .kernels.ahead import GroupsAhead, make_groups_ahead
 from .kernels.layout import Ints, Layout, build_box_layout, build_layout
-from .plain_kernels import advance_shortly
+from .plain_kernels import MAX_PLAIN_GROUPS, advance_without_compiling
 from .random_numbers import NumberStream
 
 #: a domain of inputs: a box, a space, a pair of limits, or one pair per input
@@ -32,7 +32,6 @@ MAX_GROUPS_AHEAD = 256
 MAX_GROUPS_COMPARED = 1024  # at once, with what the function of the user makes
 MAX_NUMBERS_AHEAD = 2**20  # in candidates of groups that are drawn ahead
 MAX_CANDIDATES = 1_000_000  # per group
-MAX_PLAIN_GROUPS = 96  # of a trial; compiling pays for more
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +66,7 @@ class Generator:
     `kernels`, or overrides the methods that call them: `_advance`, which makes groups, and `_add`.
 
     If a function of the user makes the follow-ups, it is called once for the candidates of several groups. If it looks
-    affine, the kernel makes the follow-ups itself, and they are compared afterwards. Otherwise candidates are drawn ahead as
+    affine, the kernel makes the follow-ups itself, and the function confirms them afterwards. Otherwise candidates are drawn ahead as
     if choices did not matter: a choice closes one shell of many. The kernel that chooses stops at the first candidate in a
     shell closed in between, so the groups are those made one by one. Where candidates depend on every choice, those of one
     group are drawn ahead.
@@ -101,7 +100,7 @@ class Generator:
     kernels: ClassVar[GeneratorKernels]
     _settings: tuple[Any, ...] = ()
     _stream: NumberStream
-    _is_short = False  # whether there are so few groups that kernels need not be compiled
+    _avoids_compiling = False  # whether so few groups are requested that kernels run as plain Python
 
     def __init__(
         self, relation: FunctionRelation | DomainLike, *, k: int | None = None, seed: SeedLike = 0, scaled: bool = False
@@ -142,7 +141,7 @@ class Generator:
 
     @property
     def _sizes(self) -> tuple[Ints, ...]:
-        """The arrays that count what is in the memory, if `draws_ahead`."""
+        """The arrays that count what is in the memory, to undo groups; only subclasses with `draws_ahead` have them."""
         raise NotImplementedError
 
     def _advance(self, out: Floats) -> int:
@@ -150,8 +149,8 @@ class Generator:
         affine = True if self._ahead is None else None  # code behind a None is not compiled
         room = (self._candidates, self._scores, affine, self._ahead, self._follow_ups)
         arguments = (self._stream.numbers, *self._state, *room, out)
-        if self._is_short:
-            return int(advance_shortly(self.kernels.advance, *arguments))
+        if self._avoids_compiling:
+            return int(advance_without_compiling(self.kernels.advance, *arguments))
         return int(self.kernels.advance(*arguments))
 
     def _add(self, row: Floats) -> None:
@@ -164,7 +163,7 @@ class Generator:
         """Return the next groups; they count as executed."""
         validate_integer("count", f"{self.name}.propose", count, 1)
         rows = np.zeros((count, int(self.layout.start[-1])))
-        self._is_short = self.count + count <= MAX_PLAIN_GROUPS
+        self._avoids_compiling = self.count + count <= MAX_PLAIN_GROUPS
         position = 0
         if self._ahead is not None:
             self._ahead.size[0] = 0
@@ -190,7 +189,7 @@ class Generator:
         return GroupBatch(sources, follow_ups)
 
     @property
-    def _called_relation(self) -> FunctionRelation | None:
+    def _python_relation(self) -> FunctionRelation | None:
         """The relation, if a function of the user makes the follow-ups of candidates."""
         relation = self.relation
         return None if self.sources_only or isinstance(relation, Box) or relation.affine else relation
@@ -198,7 +197,7 @@ class Generator:
     def _assume_affine(self) -> None:
         """Let the kernel make the follow-ups, if the function of the user looks affine."""
         self._assumed_affine = False
-        if self.draws_ahead and (relation := self._called_relation):
+        if self.draws_ahead and (relation := self._python_relation):
             change = find_affine_form(relation)
             if change is not None and len(change.matrix) == self.layout.start[-1] - self.layout.width:
                 self.layout = self.layout._replace(matrix=change.matrix, offset=change.offset)
@@ -207,17 +206,17 @@ class Generator:
     def _reserve_candidates(self) -> None:
         """Make room for the candidates of a group, of groups ahead, or of all groups whose follow-ups are compared."""
         columns = int(self.layout.start[-1])
-        most_groups = max(MAX_NUMBERS_AHEAD // (self.k * columns), 1)
-        groups = min(most_groups, MAX_GROUPS_COMPARED) if self._assumed_affine else 1
+        max_groups = max(MAX_NUMBERS_AHEAD // (self.k * columns), 1)
+        groups = min(max_groups, MAX_GROUPS_COMPARED) if self._assumed_affine else 1
         candidates = np.zeros((groups, self.k, columns))
         self._candidates = candidates if self.draws_ahead else candidates[0]
         self._scores = np.zeros((3, self.k))
         self._ahead: GroupsAhead | None = None
         self._follow_ups: Floats | None = None
-        if not self._assumed_affine and (relation := self._called_relation):
+        if not self._assumed_affine and (relation := self._python_relation):
             # a relation that depends on outputs executes all candidates, so none is drawn in vain
             draws_several = self.draws_ahead and not relation.uses_outputs
-            groups = min(most_groups, MAX_GROUPS_AHEAD) if draws_several else 1
+            groups = min(max_groups, MAX_GROUPS_AHEAD) if draws_several else 1
             self._ahead = make_groups_ahead(groups, self.k, self.layout)
             self._follow_ups = np.zeros((0, columns - self.layout.width))
 
@@ -227,25 +226,29 @@ class Generator:
         The function of the user makes the follow-ups of all candidates once more. If one of them differs in a bit, the groups
         are undone, and the function makes all follow-ups from now on.
         """
-        numbers = self._stream.numbers
-        begin, sizes = int(numbers.position[0]), [array.copy() for array in self._sizes]
+        begin, sizes = int(self._stream.numbers.position[0]), [array.copy() for array in self._sizes]
         step = self._advance(out[: len(self._candidates)])
         if not step:
             return 0
-        is_confirmed = False
+        sources, follow_ups = np.split(self._candidates[:step], [self.layout.width], axis=2)
         try:
-            sources, follow_ups = np.split(self._candidates[:step], [self.layout.width], axis=2)
             expected = self._make_follow_ups(sources.reshape(-1, self.layout.width))
-            is_confirmed = self._assumed_affine = expected.tobytes() == follow_ups.tobytes()
-        finally:
-            if not is_confirmed:
-                numbers.position[0] = begin
-                for array, size in zip(self._sizes, sizes, strict=True):
-                    array[:] = size
-                self._grow(self._capacity)  # files what is left
-        if not is_confirmed:
-            self._reserve_candidates()
-        return step if is_confirmed else 0
+        except BaseException:
+            self._undo_groups(begin, sizes)
+            raise
+        if expected.tobytes() == follow_ups.tobytes():
+            return step
+        self._undo_groups(begin, sizes)
+        self._assumed_affine = False
+        self._reserve_candidates()
+        return 0
+
+    def _undo_groups(self, begin: int, sizes: list[Ints]) -> None:
+        """Forget the groups made since the random number at `begin`, when the memory had these sizes."""
+        self._stream.numbers.position[0] = begin
+        for array, size in zip(self._sizes, sizes, strict=True):
+            array[:] = size
+        self._grow(self._capacity)  # files anew what is left, because its lists still lead to the undone groups
 
     def _follow_ahead(self) -> int:
         """Make the follow-ups of the candidates drawn ahead; return the number of groups."""

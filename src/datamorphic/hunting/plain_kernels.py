@@ -1,11 +1,10 @@
 """Kernels as plain Python, for hunts that end before compiling would pay.
 
-To compile a kernel takes seconds. The same code without numba makes a group in about a millisecond, and the same groups.
+Compiling a kernel takes seconds. Without numba the same code makes a group in about a millisecond, and the groups are the same.
 """
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from functools import cache
@@ -14,18 +13,20 @@ from typing import Any
 
 from .kernels import compiling
 
+MAX_PLAIN_GROUPS = 96  # per trial; for more groups, compiling pays
 MAX_PLAIN_SECONDS = 2.0  # in all, per kernel and process
 GROUPS_PER_CALL = 16  # between two looks at the clock
 
 _seconds_used: dict[Any, float] = {}
 
 
-def advance_shortly(kernel: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a kernel that writes groups to its last argument: as plain Python, unless it is compiled or was called for long.
+def advance_without_compiling(kernel: Callable[..., Any], *arguments: Any) -> Any:
+    """Make groups by a kernel as plain Python, until its time for that is used up.
 
-    Fewer groups than there is room for are made.
+    The kernel writes groups to its last argument and returns how many: as plain Python at most `GROUPS_PER_CALL`. A kernel
+    that is compiled, or has used `MAX_PLAIN_SECONDS`, is called as it is.
     """
-    if is_compiled(kernel) or _seconds_used.get(kernel, 0.0) > MAX_PLAIN_SECONDS:
+    if is_ready(kernel) or _seconds_used.get(kernel, 0.0) > MAX_PLAIN_SECONDS:
         return kernel(*arguments)
     start = time.thread_time()
     step = make_plain(kernel)(*arguments[:-1], arguments[-1][:GROUPS_PER_CALL])
@@ -33,22 +34,16 @@ def advance_shortly(kernel: Callable[..., Any], *arguments: Any) -> Any:
     return step
 
 
-def is_compiled(kernel: Any) -> bool:
-    """Return whether a kernel is compiled, in this process or in the cache of the user, or is never compiled."""
-    return not compiling.COMPILED or bool(kernel.overloads) or _is_cached(kernel.py_func.__name__)
-
-
-@cache
-def _is_cached(name: str) -> bool:
-    directory = compiling.CACHE_DIRECTORY
-    return directory is not None and (directory / f"{name}.{sys.implementation.cache_tag}.nbi").exists()
+def is_ready(kernel: Any) -> bool:
+    """Return whether a kernel runs without compiling: it is compiled or in the cache, or numba is missing."""
+    return not compiling.COMPILED or bool(kernel.overloads) or compiling.is_cached(kernel.py_func)
 
 
 @cache
 def make_plain(kernel: Any) -> Callable[..., Any]:
-    """Return a kernel or helper as plain Python, calling others as plain Python.
+    """Return a kernel or helper as plain Python that calls helpers as plain Python.
 
-    A helper for which its module has another function named ``<helper>_vectorized`` becomes that one.
+    A function ``<helper>_vectorized`` of its module replaces a helper: NumPy is faster than an interpreted loop.
     """
     function = kernel.py_func
     names = dict(function.__globals__)

@@ -46,7 +46,7 @@ class Connection(ABC):
     table_query: ClassVar[str]
     #: the end of a query that locks its rows; a transaction of SQLite locks the whole database
     row_lock: ClassVar[str] = ""
-    #: waits for other processes that create or upgrade the tables, unless a transaction of SQLite has locked them
+    #: a statement that waits for other processes that create or upgrade tables; SQLite needs none, as a transaction locks the file
     migration_lock: ClassVar[str] = "SELECT 1"
 
     def __init__(self, driver_connection: Any) -> None:
@@ -168,7 +168,7 @@ class SqliteConnection(Connection):
             raise
 
     def begin(self, writing: bool) -> None:
-        """Begin a transaction. If it read before it writes, it would fail if another process wrote in between."""
+        """Begin a transaction. One that writes locks the file at once, or its first write could fail after a read."""
         self.driver_connection.execute("BEGIN IMMEDIATE" if writing else "BEGIN")
 
 
@@ -205,6 +205,7 @@ class PostgresqlConnection(Connection):
 
 @cache
 def _to_psycopg_style(statement: str) -> str:
+    """Return a statement with ``%(name)s`` for ``:name``; it must not contain other colons or percent signs."""
     return re.sub(r":(\w+)", r"%(\1)s", statement)
 
 
@@ -224,7 +225,8 @@ def _escape(parameters: Mapping[str, Any]) -> dict[str, Any]:
 class Database:
     """An SQLite file or a PostgreSQL database with our tables in the current version.
 
-    With `reading` nothing is created and written, so that users without permission to write can read.
+    With `reading`, nothing is created, and nothing is written except the upgrade of an older store. Users without permission
+    to write can read current stores.
     """
 
     def __init__(self, address: Path | Server, reading: bool = False) -> None:
@@ -243,7 +245,7 @@ class Database:
             version = self._detect_version()
             self._reached = self.file is None
             if version == 0 and reading:
-                raise StoreError(f"There are no runs in {self.name} yet.")
+                raise StoreError(f"There are no runs in {self.name} yet. Check the location, or {OTHER_STORE_HINT}.")
             if version < len(tables.MIGRATIONS):
                 self._upgrade(version)
         except BaseException:
@@ -277,8 +279,8 @@ class Database:
             reason = str(error)
         raise StoreError(
             f"The run store {self.name} was written by an earlier version of datamorphic (schema {version}, this version "
-            f"reads {len(tables.MIGRATIONS)}) and cannot be upgraded: {reason} A user who may write to it upgrades it by "
-            f"any command that opens it."
+            f"reads {len(tables.MIGRATIONS)}) and cannot be upgraded: {reason} Ask a user with permission to write to run "
+            f"once: datamorphic runs list --store {self.name}"
         )
 
     def read(self, work: Callable[[Connection], T]) -> T:
@@ -288,7 +290,9 @@ class Database:
     def write(self, work: Callable[[Connection], T], run: int | None = None) -> T:
         """Run `work` in a transaction, and repeat it while another process locks the database; messages name `run`."""
         if self._reading:
-            raise StoreError(f"The run store {self.name} is open for reading and cannot be written.")
+            raise StoreError(
+                f"The run store {self.name} is open for reading only. Open it without reading=True to write."
+            )
         return self._retry_while_busy(lambda: self._run_transaction(work, writing=True), run)
 
     def close(self) -> None:
@@ -324,8 +328,9 @@ class Database:
                 is_unreachable = not self._connection or self._connection.is_lost() or is_shutting_down(error)
                 if sent or not self._reached or not is_unreachable or time.monotonic() > deadline:
                     raise
-                refusals += is_connecting and self._address.is_accepting_connections()
-                if refusals > 1:  # at the first, it may have been starting
+                if is_connecting and self._address.is_accepting_connections():
+                    refusals += 1
+                if refusals > 1:  # at the first refusal, the server may have been starting
                     raise
             time.sleep(random.uniform(0.1, 0.5))
 

@@ -16,7 +16,7 @@ from typing import Any
 from .._text import redact, suggest_name
 from .._validation import reject, validate_choice, validate_integer
 from ..errors import StoreError
-from . import tables as sql
+from . import tables
 from .artifacts import Artifact, Files, open_files, open_server_files
 from .database import Connection, Database
 from .ownership import Owner, reject_live_run
@@ -110,7 +110,7 @@ class Store:
         self._files.sweep()
 
         def work(connection: Connection) -> int:
-            connection.insert(sql.runs, [row])
+            connection.insert(tables.runs, [row])
             newest = "SELECT id FROM runs WHERE owner = :owner ORDER BY id DESC LIMIT 1"
             return int(connection.read_value(newest, owner=row["owner"]))
 
@@ -147,7 +147,7 @@ class Store:
             if done is not None:
                 values["done"] = float(done)
             self._update(connection, run, values, "AND state = 'running'")
-            connection.insert(sql.answers, rows)
+            connection.insert(tables.answers, rows)
 
         self.database.write(work, run)
 
@@ -159,7 +159,7 @@ class Store:
 
         def read_after(ask: int, first: int) -> list[JournalEntry]:
             position = {"run": run, "ask": ask, "first": first}
-            rows = self.database.read(lambda connection: connection.select(sql.answers, next_chunk, **position))
+            rows = self.database.read(lambda connection: connection.select(tables.answers, next_chunk, **position))
             return list(map(parse_entry, rows))
 
         self.database.read(lambda connection: self._read_row(connection, run))
@@ -201,16 +201,6 @@ class Store:
         ]
         folder = self.database.read(lambda connection: self._read_row(connection, run))["folder"]
 
-        def work(connection: Connection) -> None:
-            now = time.time()
-            self._update(connection, run, end_values | {"ended": now, "heartbeat": now, "seconds": float(seconds)})
-            table_rows = [(sql.verdicts, verdict_rows), (sql.artifacts, files)]
-            if state == "finished":
-                table_rows.append((sql.answers, []))
-            for table, rows in table_rows:
-                connection.execute(f"DELETE FROM {table.name} WHERE run = :run", run=run)
-                connection.insert(table, rows)
-
         new_artifacts: list[Artifact] = []
         try:
             for name, writer in (artifacts or {}).items():
@@ -218,7 +208,18 @@ class Store:
         except BaseException:
             self._files.discard(artifact.path for artifact in new_artifacts)
             raise
-        files = [{"run": run, "host": self._files.host, **asdict(artifact)} for artifact in new_artifacts]
+        artifact_rows = [{"run": run, "host": self._files.host, **asdict(artifact)} for artifact in new_artifacts]
+
+        def work(connection: Connection) -> None:
+            now = time.time()
+            self._update(connection, run, end_values | {"ended": now, "heartbeat": now, "seconds": float(seconds)})
+            table_rows = [(tables.verdicts, verdict_rows), (tables.artifacts, artifact_rows)]
+            if state == "finished":
+                table_rows.append((tables.answers, []))
+            for table, rows in table_rows:
+                connection.execute(f"DELETE FROM {table.name} WHERE run = :run", run=run)
+                connection.insert(table, rows)
+
         self.database.write(work, run)
         self.release(run)
         self._files.discard(set(self._files.list_files(folder)) - {artifact.path for artifact in new_artifacts})
@@ -236,7 +237,7 @@ class Store:
             reject_live_run(row)
             self._read_undamaged_run(connection, run)
             change = {"state": "running", "ended": None, **self._owner.to_record()}
-            connection.update(sql.runs, change, "id = :id", id=run)
+            connection.update(tables.runs, change, "id = :id", id=run)
             self._owner.run_ids.add(run)
             return self._read_undamaged_run(connection, run)
 
@@ -275,7 +276,7 @@ class Store:
 
         def work(connection: Connection) -> tuple[str, list[dict[str, Any]]]:
             folder = self._read_row(connection, run)["folder"]
-            return folder, connection.select(sql.artifacts, "WHERE run = :run", run=run)
+            return folder, connection.select(tables.artifacts, "WHERE run = :run", run=run)
 
         folder, artifact_rows = self.database.read(work)
         rows = {row["name"]: row for row in artifact_rows}
@@ -315,7 +316,7 @@ class Store:
         own_run = f"id = :id AND owner = :owner {condition}"
         identity = {"id": run, "owner": self._owner.token}
         if not self._is_possible_id(run) or not connection.update(
-            sql.runs, values, own_run, growing=RUN_TOTALS, **identity
+            tables.runs, values, own_run, growing=RUN_TOTALS, **identity
         ):
             row = self._read_row(connection, run)
             owner_text = f"pid {row['pid']} on {row['host']}" if row["owner"] != self._owner.token else "us"
@@ -327,12 +328,12 @@ class Store:
     def _read_row(self, connection: Connection, run: int, lock: bool = False) -> dict[str, Any]:
         """Return the row of a run, with defaults for invalid values."""
         clauses = f"WHERE id = :id {connection.row_lock if lock else ''}"
-        rows = connection.select(sql.runs, clauses, id=run) if self._is_possible_id(run) else []
+        rows = connection.select(tables.runs, clauses, id=run) if self._is_possible_id(run) else []
         if not rows:
             newest_ids = [row_id for (row_id,) in connection.execute("SELECT id FROM runs ORDER BY id DESC LIMIT 5")]
             hint = "The newest are " + ", ".join(map(str, newest_ids)) if newest_ids else "It holds no runs yet"
             raise StoreError(f"There is no run {run} in {self.url}. {hint}.")
-        return coerce_row(rows[0], sql.runs)[0]
+        return coerce_row(rows[0], tables.runs)[0]
 
     def _is_possible_id(self, run: int) -> bool:
         """Return whether the database can hold a run of this number."""
@@ -348,11 +349,11 @@ class Store:
 
     def _read_runs(self, connection: Connection, clauses: str, **parameters: int) -> list[tuple[Run, list[str]]]:
         """Return the runs of a query, the newest last, each with its damaged columns."""
-        rows = {row["id"]: row for row in connection.select(sql.runs, clauses, **parameters)}
+        rows = {row["id"]: row for row in connection.select(tables.runs, clauses, **parameters)}
         # a range, because databases limit the numbers in a query
         in_range = {"low": min(rows, default=0), "high": max(rows, default=-1)}
         parts: dict[tuple[str, int], list[Any]] = defaultdict(list)
-        for table, order in ((sql.verdicts, "number"), (sql.artifacts, "name")):
+        for table, order in ((tables.verdicts, "number"), (tables.artifacts, "name")):
             for row in connection.select(table, f"WHERE run BETWEEN :low AND :high ORDER BY {order}", **in_range):
                 parts[table.name, row["run"]].append(row)
         return [

@@ -62,7 +62,7 @@ class Column:
     """A column: what it holds, and its type in SQL, where the names in braces depend on the database."""
 
     kind: Literal["integer", "real", "text", "json", "bytes"]
-    sql: str
+    sql_type: str
     nullable: bool = False
 
 
@@ -77,7 +77,8 @@ class StoreTable:
     def build_create_statement(self) -> str:
         """Return the statement that creates the table, with names in braces for types that depend on the database."""
         lines = [
-            f'"{name}" {column.sql}' + ("" if column.nullable else " NOT NULL") for name, column in self.columns.items()
+            f'"{name}" {column.sql_type}' + ("" if column.nullable else " NOT NULL")
+            for name, column in self.columns.items()
         ]
         return f"CREATE TABLE {self.name} ({', '.join([*lines, *self.constraints])})"
 
@@ -184,7 +185,7 @@ failures = StoreTable(
 )
 TABLES = (schema, runs, answers, verdicts, artifacts, failures)
 
-#: Each migration is a list of statements that upgrade a store by one version; their number is the current version. A
+#: Each migration is a list of statements that upgrade a store by one version. The number of migrations is the current version. A
 #: new store needs only the first, which creates the current tables. The others are for stores of earlier releases.
 MIGRATIONS: list[list[str]] = [
     [

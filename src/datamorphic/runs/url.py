@@ -17,6 +17,7 @@ from .errors import OTHER_STORE_HINT, to_store_error
 STORE_VARIABLE = "DATAMORPHIC_STORE"
 FILES_VARIABLE = "DATAMORPHIC_ARTIFACTS"
 POSTGRESQL_URL_EXAMPLE = "postgresql://user:password@host/database"
+CONNECT_TIMEOUT_SECONDS = "10"
 #: at least two letters, because one letter is a drive of Windows
 _SCHEME = re.compile(r"\s*([a-z][a-z0-9+]+):", re.IGNORECASE)
 _SUFFIX = re.compile(r"\.[a-z]\w*$", re.IGNORECASE)
@@ -25,12 +26,14 @@ _URL = re.compile(
     r"\w[\w+]*://(?:([^:/]*)(?::([^@]*))?@)?(?:\[([^/?]+)\]|([^/:?]+))?(?::([0-9]*))?(?:/([^?]*))?(?:\?(.*))?",
     re.DOTALL,
 )
-_LIBPQ = re.compile(r"\s*(?:host|hostaddr|port|dbname|user|password|passfile|service|sslmode)\s*=", re.IGNORECASE)
+_CONNECTION_STRING = re.compile(
+    r"\s*(?:host|hostaddr|port|dbname|user|password|passfile|service|sslmode)\s*=", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
 class Server:
-    """A database on a server of PostgreSQL, as text without secrets."""
+    """The connection parameters of a PostgreSQL database; as text, without the password."""
 
     parameters: Mapping[str, str] = field(repr=False)  # of psycopg's `connect`: host, dbname, ...
 
@@ -38,7 +41,9 @@ class Server:
         user, host, port, database = (self.parameters.get(name, "") for name in ("user", "host", "port", "dbname"))
         password = ":***" if "password" in self.parameters else ""
         user_part = f"{user}{password}@" if user or password else ""
-        return f"postgresql://{user_part}{f'[{host}]' if ':' in host else host}{port and ':' + port}/{database}"
+        host_part = f"[{host}]" if ":" in host else host
+        port_part = f":{port}" if port else ""
+        return f"postgresql://{user_part}{host_part}{port_part}/{database}"
 
     def is_accepting_connections(self) -> bool:
         """Return whether the server accepts connections, even if it refuses ours, as for a wrong password."""
@@ -84,7 +89,7 @@ def resolve_store_url(location: str | os.PathLike[str] | None, reading: bool) ->
 def _prepare_default_path(reading: bool) -> Path:
     path = get_default_path()
     if reading and not path.exists():
-        raise StoreError(redact(f"There are no runs yet in {path}."))
+        raise StoreError(redact(f"There are no runs in {path} yet. Check the location, or {OTHER_STORE_HINT}."))
     if not reading:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -114,7 +119,7 @@ def _reject_mistyped_url(text: str) -> None:
         problem = "contains a NUL character, which paths cannot"
     elif scheme and not os.path.lexists(text):
         problem = f"begins like a URL ({scheme[1]}:...) but is not one"
-    elif _LIBPQ.match(text) and not os.path.lexists(text):
+    elif _CONNECTION_STRING.match(text) and not os.path.lexists(text):
         problem = "is a connection string (name=value), which is not supported"
     else:
         return
@@ -140,16 +145,23 @@ def _parse_url(text: str) -> tuple[Path | Server, str | None]:
     # the part of a password after an @ would be taken for the host and be shown
     after_first_at = re.sub(r"(?<=[?&])artifacts=[^&]*", "", text).partition("@")[2]
     if match is None or "@" in after_first_at or len(options) < len(query):
-        raise StoreError(
-            f"The URL of the run store ({scheme}://...) cannot be read. Write it like {scheme}://user:password@"
-            f"host:5432/database, with characters such as @ : / ? in user and password escaped (@ as %40)."
+        example = (
+            "sqlite:///path"
+            if scheme == "sqlite"
+            else "postgresql://user:password@host:5432/database, with characters such as @ : / ? in user and password escaped "
+            "(@ as %40)"
         )
+        raise StoreError(f"The URL of the run store ({scheme}://...) cannot be read. Write it like {example}.")
     database = unquote(database or "")
     if scheme != "sqlite":
         files = options.pop("artifacts", None)
         parts = {"user": user and unquote(user), "password": password and unquote(password), "host": ipv6_host or host}
         parts |= {"port": port, "dbname": database}
-        return Server({"connect_timeout": "10"} | {name: part for name, part in parts.items() if part} | options), files
+        return Server(
+            {"connect_timeout": CONNECT_TIMEOUT_SECONDS}
+            | {name: part for name, part in parts.items() if part}
+            | options
+        ), files
     if host or options or database in ("", ":memory:"):
         remedy = "Write sqlite:///relative/path or sqlite:////absolute/path, without parameters"
         raise StoreError(f"The run store {redact(text)} is not a file. {remedy}.")

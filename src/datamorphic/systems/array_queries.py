@@ -1,7 +1,7 @@
 """Batches of numbers as arrays, also for models of scikit-learn that were fitted on a frame.
 
-To build a frame and to compare its column names takes longer than many models take to answer. The parts of scikit-learn turn a
-frame of numbers into an array of floats before they compute anything, so that the answers are the same.
+Building a frame and comparing its column names takes longer than many models take to answer. The parts of scikit-learn turn a
+frame of numbers into an array of numbers before they compute anything, so that the answers are the same.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ..space.features import Integer
 from ..space.points import Points
 
-#: They select columns by name, or pass the frame on to foreign code.
+#: steps that select columns by name, or pass the frame on to foreign code
 FRAME_STEPS = ("ColumnTransformer", "FunctionTransformer")
 
 

@@ -16,6 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,17 @@ def find_cache_directory() -> Path | None:
     return directory
 
 
+def _name_cache_file(function: Callable[..., Any]) -> str:
+    return f"{function.__name__}.{sys.implementation.cache_tag}"
+
+
+@cache
+def is_cached(function: Callable[..., Any]) -> bool:
+    """Return whether the cache of the user has a kernel, at least for some types of arguments."""
+    return CACHE_DIRECTORY is not None and (CACHE_DIRECTORY / f"{_name_cache_file(function)}.nbi").exists()
+
+
+CACHE_DIRECTORY: Path | None = None
 if COMPILED:
     import numba.core.event
     from numba.core.caching import CompileResultCacheImpl, FunctionCache
@@ -91,7 +103,7 @@ if COMPILED:
 
         def __init__(self, function: Callable[..., Any]) -> None:
             self._locator, self._lineno = _KernelLocator(), 0
-            self._filename_base = f"{function.__name__}.{sys.implementation.cache_tag}"
+            self._filename_base = _name_cache_file(function)
 
     class _KernelCache(FunctionCache):
         _impl_class = _KernelFiles
@@ -99,11 +111,12 @@ if COMPILED:
     class _HelperLibrary(JITCodeLibrary):
         """The code of a helper, which is linked into kernels and optimised there.
 
-        numba would also optimise it and translate it to machine code on its own, in vain: a fifth of the time.
+        numba would also optimise it and translate it to machine code on its own. Nothing calls that code, and it takes a fifth of
+        the time of compiling.
         """
 
         def _optimize_functions(self, ll_module: Any) -> None:
-            ll_module.data_layout = self._codegen._data_layout
+            ll_module.data_layout = self._codegen._data_layout  # which optimising would have set
 
         def _optimize_final_module(self) -> None:
             pass
@@ -118,12 +131,15 @@ if COMPILED:
 
         @property
         def codegen(self) -> Any:
+            """This library, so that numba calls its `set_env`."""
             return self
 
         def set_env(self, name: str, environment: object) -> None:
-            """Called instead of that of the code generator: helpers have no Python objects."""
+            """Do nothing: helpers have no Python objects."""
 
     class _HelperCompiler(Compiler):
+        """Compiles helpers into a `_HelperLibrary`."""
+
         def define_pipelines(self) -> Any:
             state: Any = self.state
             state.library = _HelperLibrary(state.targetctx.codegen(), state.func_id.func_qualname)  # type: ignore[no-untyped-call]
@@ -155,7 +171,7 @@ def _announce() -> None:
 
 
 def compile_helper(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a function that only kernels call, as part of these."""
+    """Compile a helper as part of the kernels that call it."""
     if not COMPILED:
         return function
     helper: Any = numba.njit(no_cpython_wrapper=True, pipeline_class=_HelperCompiler, **OPTIONS)(function)

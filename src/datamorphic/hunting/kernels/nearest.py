@@ -55,6 +55,7 @@ def grow_point_index(layout: Layout, point_index: PointIndex, capacity: int) -> 
         dimension = int(last - first)
         count = int(point_index.size[slot])
         if dimension > MAX_GRID_DIMENSIONS or point_index.mismatch[first:last].any():
+            # not only for room: groups may have been undone
             file_in_lists(point_index.head[slot], point_index.after[slot], np.zeros(count, dtype=np.int64))
             continue
         side = max(int(count ** (1.0 / dimension)), 1)
