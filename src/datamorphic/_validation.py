@@ -143,7 +143,7 @@ _TYPES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "None": ("None", lambda value: value is None),
     "bool": ("True or False", lambda value: type(value).__name__ in ("bool", "bool_")),
     "int": ("an int", lambda value: is_integer(value)),
-    "float": ("a finite number", lambda value: is_number(value) and math.isfinite(value)),
+    "float": ("a finite number", lambda value: (type(value) is float or is_number(value)) and math.isfinite(value)),
     "str": ("a str", lambda value: isinstance(value, str)),
     "FilePath": ("a path", lambda value: is_path(value)),
     "Path": ("a path", lambda value: is_path(value)),
@@ -170,6 +170,15 @@ _TYPES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     ),
     "np.random.Generator": ("a NumPy generator", lambda value: hasattr(value, "spawn") and hasattr(value, "random")),
     "pd.DataFrame": ("a DataFrame", lambda value: type(value).__name__ == "DataFrame"),
+}
+#: types of which an annotation accepts all values
+_PLAIN_TYPES: dict[str, tuple[type, ...]] = {
+    "None": (type(None),),
+    "bool": (bool,),
+    "int": (int,),
+    "str": (str,),
+    "Mapping": (dict,),
+    **dict.fromkeys(("Sequence", "list", "Iterable", "Collection"), (list, tuple)),
 }
 #: classes of this package that annotations may name
 _CLASSES = (
@@ -231,9 +240,12 @@ def _add_type_checks(function: Checked, owner: str) -> Checked:
         if parameter.kind is parameter.POSITIONAL_ONLY:
             checks.pop(parameter.name, None)  # as a keyword, its name may be that of something else
 
-    def validate(name: str, check: tuple[Any, str, list[Callable[[Any], bool]]] | None, value: object) -> None:
-        if check is not None and value is not check[0] and not any(test(value) for test in check[2]):
-            reject(name, owner, check[1], value)
+    def validate(name: str, check: Any, value: object) -> None:
+        if check is None:
+            return
+        default, expected, tests, plain_types = check
+        if value is not default and type(value) not in plain_types and not any(test(value) for test in tests):
+            reject(name, owner, expected, value)
 
     @functools.wraps(function)
     def check_and_call(*arguments: Any, **keywords: Any) -> Any:
@@ -248,8 +260,11 @@ def _add_type_checks(function: Checked, owner: str) -> Checked:
     return check_and_call  # type: ignore[return-value]
 
 
-def _read_annotation(annotation: str) -> tuple[str, list[Callable[[Any], bool]]] | None:
-    """Return what an annotation accepts, in words and as functions; None if a part of it is unknown."""
+def _read_annotation(annotation: str) -> tuple[str, list[Callable[[Any], bool]], set[type]] | None:
+    """Return what an annotation accepts, in words, as functions and as types; None if a part of it is unknown.
+
+    All values of these types are accepted, which saves calling the functions.
+    """
     plain = re.sub(r"\[[^\[\]]*\]", "", re.sub(r"\[[^\[\]]*\]", "", annotation))  # without types of elements
     parts = re.sub(r"str \| (os.PathLike|Path)\b", "FilePath", plain).split(" | ")
     if not all(part in _TYPES or part in _CLASSES for part in parts):
@@ -261,7 +276,8 @@ def _read_annotation(annotation: str) -> tuple[str, list[Callable[[Any], bool]]]
     ]
     words += ["None"] if "None" in parts else []
     expected = words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]
-    return expected, [_TYPES[part][1] if part in _TYPES else functools.partial(_is_instance, part) for part in parts]
+    tests = [_TYPES[part][1] if part in _TYPES else functools.partial(_is_instance, part) for part in parts]
+    return expected, tests, {plain_type for part in parts for plain_type in _PLAIN_TYPES.get(part, ())}
 
 
 def _add_article(noun: str) -> str:
