@@ -17,6 +17,7 @@ from plain_groups import PLAIN, plain_groups
 
 import datamorphic as dm
 from datamorphic.errors import ArgumentError
+from datamorphic.hunting import plain_kernels
 from datamorphic.hunting.generators import GENERATORS, VARIANTS, make_generator
 from datamorphic.hunting.kernels.compiling import COMPILED
 from datamorphic.relations.box import Affine, Box
@@ -31,6 +32,12 @@ SLOW = {"SFIDMT-ART-joint", *(name for name in NAMES if name.startswith("MT-ART"
 CUTTING = ["MT-BART", "MT-IPART", "SFIDMT-BART", "BART", "IPART", "MT-RPART", "RPART"]
 RELATIONS = ["tripled", "reflected", "shifted", "mixed"]
 DIMENSIONS = [1, 2, 3, 6]
+
+
+@pytest.fixture(autouse=True)
+def compiled_kernels(monkeypatch):
+    """Compile for few groups, too: what is compared here are the compiled kernels."""
+    monkeypatch.setattr(plain_kernels, "MAX_PLAIN_SECONDS", -1.0)
 
 
 @cache
