@@ -317,7 +317,7 @@ def compile_kernels():
 #: other kinds of requests that cannot end: the sizes multiply, or depend on other parameters
 REQUESTS = {
     "walks that make the pool grow": lambda: dm.explore(
-        Model(), SPACE, walks=10**8, pool="growing", strategy="random_walk", progress=False
+        Model(), SPACE, walks=4 * 10**8, pool="growing", strategy="random_walk", progress=False
     ),
     "as many runs as walks": lambda: dm.explore(Model(), SPACE, walks=HUGE, budget=HUGE, progress=False),
     "groups of several trials": lambda: dm.hunt(dm.programs["tanh"], "tripling", "RT", budget=10**9, trials=10**6),
