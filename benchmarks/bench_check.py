@@ -46,7 +46,7 @@ def main():
         took = seconds(run)
         paces[name] = call_counts[-1] / took
         groups = len(NAMES) * INPUTS / took
-        line(name, f"{groups:,.0f} relations x inputs/s", f"{paces[name]:,.0f} trained and asked/s")
+        line(name, f"{groups:,.0f} relations x inputs/s", f"{paces[name]:,.0f} trained and queried/s")
     if missing:
         line("Weka", "not here", missing)
     else:

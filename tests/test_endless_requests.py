@@ -581,7 +581,7 @@ def test_unknown_memory_is_said_to_be_unknown(monkeypatch):
     refuse_too_large("simulate", {"trials": 10**9}, memory=8e9)
     with pytest.raises(
         ArgumentError,
-        match=r"would need about 8,000 GB of memory, and this computer does not report how much it has\. Red",
+        match=r"would need about 8,000 GB of memory, and this computer does not report how much it has; assumed are 1,000 GB\. Red",
     ):
         refuse_too_large("simulate", {"trials": 10**12}, memory=8e12)
 

@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sized
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 from .errors import ArgumentError
@@ -47,9 +48,10 @@ def refuse_too_large(
     datamorphic.errors.ArgumentError: explore with walks=1,000,000,000,000 would take about 116 days. Reduce walks, or limit \
 the time with budget='1h'.
     """
-    if memory and memory > (total := measure_memory() or ASSUMED_MEMORY_BYTES):
+    if memory and memory > (total := (reported := measure_memory()) or ASSUMED_MEMORY_BYTES):
         cost = f"need about {memory / 1e9:,.0f} GB of memory, and this computer "
-        cost += f"has {total / 1e9:,.0f} GB" if measure_memory() else "does not report how much it has"
+        cost += "has" if reported else "does not report how much it has; assumed are"
+        cost += f" {total / 1e9:,.0f} GB"
     elif seconds > MAX_SECONDS:
         days = seconds / 86_400
         cost = f"take about {days:,.0f} days" if days < 1000 else f"take about {days / 365:,.0f} years"
@@ -88,9 +90,9 @@ class WorkPace:
         As for `refuse_too_large`.
     measure : callable, optional
         Returns the share of the work that is begun, where those who call `note` do not know it.
-    rows : callable, optional
-        Returns the number of different rows to query, if `count_rows` gets the answers. It is not called before time has
-        passed, so it may take some.
+    count_all_rows : callable, optional
+        Returns the number of different rows to query, if `drive` calls `add_answers`. It is called once, after a second at the
+        earliest.
 
     Examples
     --------
@@ -106,10 +108,11 @@ class WorkPace:
         *,
         remedy: str | None = None,
         measure: Callable[[], float] | None = None,
-        rows: Callable[[], int] | None = None,
+        count_all_rows: Callable[[], int] | None = None,
     ) -> None:
         self._owner, self._numbers, self._remedy = owner, numbers, remedy
-        self._measure, self._count_all_rows, self._answered_rows = measure, rows, 0
+        self._measure, self._answered_rows = measure, 0
+        self._count_all_rows = None if count_all_rows is None else cache(count_all_rows)
         self._started_at: float | None = None
         self._next_seconds = MIN_TIMED_SECONDS  # after which the rest is estimated
 
@@ -129,6 +132,6 @@ class WorkPace:
             refuse_too_large(self._owner, self._numbers, seconds=elapsed / share, remedy=self._remedy)
             self._next_seconds = CHECK_GROWTH * elapsed
 
-    def count_rows(self, piece: int, answers: Sized) -> None:
-        """Count the rows that were answered: `on_piece` of `drive`."""
+    def add_answers(self, piece: int, answers: Sized) -> None:
+        """Count the rows of an answered piece of a query; `drive` calls it as `on_piece`."""
         self._answered_rows += len(answers)

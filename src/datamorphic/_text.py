@@ -10,6 +10,9 @@ from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
+#: the option of the command line that a message adds in brackets
+COMMAND_LINE_HINT = re.compile(r" \(--[^()]* on the command line\)")
+
 MAX_SHORT_CHARACTERS = 60
 MAX_SUGGESTED_NAMES = 12
 MAX_DECIMAL_BITS = 10_000  # Python refuses to write longer integers in decimal

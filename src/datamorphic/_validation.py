@@ -223,7 +223,7 @@ def check_types(function: Checked) -> Checked:
 
 
 def _add_type_checks(function: Checked, owner: str) -> Checked:
-    """Return a function that checks its arguments first; errors call it by the name of its owner."""
+    """Return a function that checks its arguments first; error messages call it `owner`."""
     parameters = inspect.signature(function).parameters.values()
     checks = {
         parameter.name: (parameter.default, *choices)
@@ -238,7 +238,7 @@ def _add_type_checks(function: Checked, owner: str) -> Checked:
     ]
     for parameter in parameters:
         if parameter.kind is parameter.POSITIONAL_ONLY:
-            checks.pop(parameter.name, None)  # as a keyword, its name may be that of something else
+            checks.pop(parameter.name, None)  # a keyword of the same name goes to **keywords
 
     def validate(name: str, check: Any, value: object) -> None:
         if check is None:
@@ -249,7 +249,7 @@ def _add_type_checks(function: Checked, owner: str) -> Checked:
 
     @functools.wraps(function)
     def check_and_call(*arguments: Any, **keywords: Any) -> Any:
-        __tracebackhide__ = True  # of pytest
+        __tracebackhide__ = True  # pytest leaves this frame out of tracebacks
         # Signature.bind would take several times as long
         for (name, check), value in zip(positional, arguments, strict=False):
             validate(name, check, value)

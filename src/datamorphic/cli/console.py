@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, redi
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .._text import to_jsonable
+from .._text import COMMAND_LINE_HINT, to_jsonable
 from ..errors import UsageError
 from ..reporting.text import cut, to_printable
 from ..runs.progress import is_plain_terminal
@@ -61,7 +61,6 @@ _TRANSLATED_ARGUMENT = re.compile(r"\b\w+=\w+ \((--[^()]*?)(?: on the command li
 _LISTED_COLUMN = re.compile(r"\b(?:expect=\{\"(?=invariant))?(protected|invariant)\"?[=:] ?\[\"([^\"]+)\"\]\}?")
 _MONOTONE_COLUMN = re.compile(r"\bexpect=\{\"monotone\": \{\"([^\"]+)\": \"(up|down)\"\}\}")
 _PYTHON_CALL = re.compile(r"\bdm\.\w+\(")
-_TRANSLATION = re.compile(r" \(--[^()]* on the command line\)")
 
 
 def _replace_classes(match: re.Match[str]) -> str:
@@ -96,7 +95,7 @@ def to_option_words(text: str) -> str:
     text = _LISTED_COLUMN.sub(r"--\1 \2", _MONOTONE_COLUMN.sub(r"--monotone \1=\2", text))
     text = _BUDGET_ARGUMENT.sub(r"--budget \1", _CLASSES_ARGUMENT.sub(_replace_classes, text))
     text = _MAPPING_ARGUMENT.sub(replace_mapping, _TRANSLATED_ARGUMENT.sub(r"\1", text))
-    return _TRANSLATION.sub("", _PLAIN_ARGUMENT.sub(replace_plain, text))
+    return COMMAND_LINE_HINT.sub("", _PLAIN_ARGUMENT.sub(replace_plain, text))
 
 
 def make_console() -> Console:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Callable, Mapping
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -326,10 +325,10 @@ class TestSystem:
         limit = Budget.parse(budget)
         inputs = tests.inputs.take(rows)
         pace = WorkPace(
-            "execute",
+            "TestSystem.execute",
             {"tests": len(rows)},
             remedy=LIMIT_TIME,
-            rows=cache(lambda: count_different_rows(inputs.codes[: limit.runs])),
+            count_all_rows=lambda: count_different_rows(inputs.codes[: limit.runs]),
         )
         outputs = drive(
             _execute_flow(inputs, limit.runs, BATCHES_PER_QUERY * (batch or self.sut.batch_rows)),
@@ -341,7 +340,7 @@ class TestSystem:
             timeout=timeout,
             batch=batch,
             pace=pace,
-            on_piece=pace.count_rows,
+            on_piece=pace.add_answers,
         )
         if len(rows) == len(tests) or tests.outputs is None:
             return tests.with_outputs(outputs)

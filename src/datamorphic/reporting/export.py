@@ -111,7 +111,7 @@ def write_export(text: str, path: FilePath | None, noun: str) -> str:
     """Write `text` to `path` if one is given, and return it; `noun` names the file in the error message."""
     if path is not None:
         if not is_path(path):
-            reject("path", f"the {noun}", "a path", path)
+            reject("path", f"the export of the {noun}", "a path", path)
         write_text(text, path, noun)
     return text
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 
 from .._estimates import LIMIT_TIME
-from .._text import suggest_name
+from .._text import COMMAND_LINE_HINT, suggest_name
 from ..errors import UsageError
 
 POOL_SEEDS = "pool"  # the cases of the pool, as the value of seeds
-_COMMAND_LINE_WORDS = re.compile(r" \(--[^()]* on the command line\)")
 MAX_DIGITS = 19  # of a whole number
 
 
@@ -62,7 +60,7 @@ def to_script_words(message: str, command: str) -> str:
     """
     function = "optimise" if command.startswith("GAOptimize") else "explore"
     remedy = "budget=1h" if command in CALL_OPTIONS else f"{function}(seeds=pool;budget=1h)"
-    return _COMMAND_LINE_WORDS.sub("", message.replace(LIMIT_TIME, f"limit the time with {remedy}"))
+    return COMMAND_LINE_HINT.sub("", message.replace(LIMIT_TIME, f"limit the time with {remedy}"))
 
 
 def parse_options(function: str, texts: Iterable[str]) -> dict[str, Any]:

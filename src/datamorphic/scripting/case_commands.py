@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -193,7 +192,10 @@ class CaseCommands(PoolState):
             return
         inputs = tests.inputs.take(rows)
         pace = WorkPace(
-            "executeTestCases", {"cases": len(rows)}, rows=cache(lambda: count_different_rows(inputs.codes))
+            "executeTestCases",
+            {"cases": len(rows)},
+            remedy="remove cases by testCaseFilter",
+            count_all_rows=lambda: count_different_rows(inputs.codes),
         )
         outputs = drive(
             ask(inputs),
@@ -204,7 +206,7 @@ class CaseCommands(PoolState):
             timeout=self.timeout,
             journal=None if self.session is None else self.session.journal,
             pace=pace,
-            on_piece=pace.count_rows,
+            on_piece=pace.add_answers,
         )
         self._count(tally, len(rows))
         if len(rows) < len(tests):

@@ -39,7 +39,7 @@ class ScriptFolder:
         if not plain.strip("/. ") and plain not in (".", "./"):
             raise UsageError(f"{text!r} is not the path of a file in {self.root}.")
         if "\0" in plain:
-            raise UsageError(f"A path has no character NUL. Got {plain[:60]!r}.")
+            raise UsageError(f"A path must not contain the character NUL. Got {plain[:60]!r}. Remove it.")
         if len(plain) > MAX_PATH_CHARACTERS:
             raise UsageError(f"A path has at most {MAX_PATH_CHARACTERS} characters. Got {len(plain):,}.")
         if any(len(part.encode()) > MAX_NAME_BYTES for part in plain.split("/")):

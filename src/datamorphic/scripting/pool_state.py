@@ -28,7 +28,6 @@ from ..space.outputs import Outputs, Status
 from ..space.points import Points
 from ..space.space import Space
 from ..systems.base import Executor
-from .call_options import to_script_words
 from .folder import ScriptFolder
 from .formatter import format_call
 from .grammar import Call
@@ -93,10 +92,8 @@ def command(
                 result = method(pool, *values, **keywords)
             except Interrupted:
                 raise  # with what was found so far
-            except BaseException as error:
+            except BaseException:
                 pool._restore_state(state)  # a command that is not recorded must not change what later ones do
-                if isinstance(error, ArgumentError):
-                    raise ArgumentError(to_script_words(str(error), name)) from error
                 raise
             call = build_call(name, bound.args[1:])
             if name not in UNRECORDED_COMMANDS:

@@ -124,7 +124,7 @@ def fit_copy(learner: SupportsFit, data: Training, as_array: bool = False) -> An
 
     Data are given `as_array` if they are frames of numbers and the learner `takes_arrays`.
     """
-    model: Any = _copy_steps(learner) if as_array else _copy_unfitted(learner)
+    model: Any = _copy_plain_learner(learner) if as_array else _copy_unfitted(learner)
     fit_arguments: dict[str, Any] = {}
     if data.weights is not None:
         fit_arguments["sample_weight"] = data.weights.copy()
@@ -169,13 +169,13 @@ def takes_arrays(learner: SupportsFit) -> bool:
     """Return whether a learner does the same with an array of numbers as with a frame of them.
 
     Those of scikit-learn check a frame at every call, which takes as long as the fit to a few rows, and convert it to an array
-    themselves. Learners with parts may select columns by name, as may parameters that are no plain values. The exception are
-    pipelines, if all their steps take arrays.
+    themselves. Learners with parts may select columns by name, as may parameters that are not plain values. Pipelines are an
+    exception if all their steps take arrays.
     """
     if type(learner).__module__.partition(".")[0] != "sklearn" or not hasattr(learner, "get_params"):
         return False
     parameters = learner.get_params(deep=False)
-    if steps := list_steps(learner):
+    if steps := _get_named_steps(learner):
         del parameters["steps"]
     return (
         "categorical_features" not in parameters
@@ -184,17 +184,17 @@ def takes_arrays(learner: SupportsFit) -> bool:
     )
 
 
-def list_steps(learner: object) -> list[tuple[str, Any]]:
-    """Return the names and steps of a pipeline of scikit-learn; of another learner, or if a step has no name, nothing."""
+def _get_named_steps(learner: object) -> list[tuple[str, Any]]:
+    """Return the (name, step) pairs of a scikit-learn pipeline; none for other learners and invalid steps."""
     steps = getattr(learner, "steps", []) if type(learner).__module__ == "sklearn.pipeline" else []
     return steps if all(isinstance(step, tuple) and len(step) == 2 for step in steps) else []
 
 
-def _copy_steps(learner: SupportsFit) -> Any:
-    """Return a copy of an unfitted learner that takes arrays: its parameters are plain and need no copies of their own."""
+def _copy_plain_learner(learner: SupportsFit) -> Any:
+    """Return a copy of an unfitted learner whose parameters are plain values, which need no copies of their own."""
     model: Any = copy.copy(learner)
-    if steps := list_steps(learner):
-        model.steps = [(name, _copy_steps(step)) for name, step in steps]
+    if steps := _get_named_steps(learner):
+        model.steps = [(name, _copy_plain_learner(step)) for name, step in steps]
     return model
 
 

@@ -19,7 +19,7 @@ from ..base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, JudgedGroups, Relat
 from ..change import ChangeGroups
 from ..learner.waves import ViolatingCase
 from ..shrink import shrink_violation
-from .runner import QueriedRows, run_relation_check
+from .runner import QueryPace, run_relation_check
 from .violation import ModelViolation
 
 
@@ -56,7 +56,7 @@ class ModelSession:
     def run(self, remaining_budget: Callable[[], Budget | None] = lambda: None) -> None:
         """Check all relations; `remaining_budget` returns what is left of the budget."""
         sut, inputs = self.subject.sut, self.subject.seeds
-        work = QueriedRows("check", {"inputs": len(inputs)}, remedy=LIMIT_TIME)
+        query_pace = QueryPace("check", {"inputs": len(inputs)}, remedy=LIMIT_TIME)
         source_answers: Outputs | None = None  # relations about changes have the same source cases
         for relation in self.relations:
             outcome = ModelRelationOutcome(relation=relation)
@@ -74,7 +74,7 @@ class ModelSession:
                     budget=remaining_budget(),
                     source_answers=source_answers,
                     shrink=self.shrinks,
-                    work=work,
+                    query_pace=query_pace,
                     **options,
                 )
             except OutOfBudget as error:  # keep the outcomes of the relations that were checked before

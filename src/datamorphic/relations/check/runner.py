@@ -34,8 +34,8 @@ class RelationCheck:
     smallest: JudgedGroups | None  # the smallest violation; None if there is none, or it was not searched
 
 
-class QueriedRows:
-    """The number of rows that relations have queried so far, to estimate how long their answers take."""
+class QueryPace:
+    """Counts the rows that relations have queried so far, to estimate how long their answers take."""
 
     def __init__(self, owner: str, numbers: Mapping[str, int], remedy: str) -> None:
         self.count = self.answered_count = 0
@@ -74,21 +74,21 @@ def run_relation_check(
     budget: Budget | str | float | None = None,
     source_answers: Outputs | None = None,
     shrink: bool = True,
-    work: QueriedRows | None = None,
+    query_pace: QueryPace | None = None,
     **drive_options: Any,
 ) -> RelationCheck:
     """Query a system, judge its answers, and shrink the first violation.
 
     `usual_values` replace the values of an example that do not matter, by default those usual among the inputs, as far as the
     example satisfies the constraints of `plausible_space`. `source_answers` are the answers to the inputs, if another
-    relation about changes queried them. Without `shrink`, no smallest violation is searched. `work` refuses the
+    relation about changes queried them. Without `shrink`, no smallest violation is searched. `query_pace` refuses the
     check if the rows that it queries would take too long. The other keyword arguments are
     options of `drive`. The caller has to find out whether the relation applies, with ``relation.why_not(sut, inputs)``.
     """
     fitted_relation, system = relation.fitted_to(sut, inputs), relation.system(sut)
     drive_options = {"progress": False, "recheck": 0, "alive": True, **drive_options}
-    if work is not None:
-        drive_options |= {"pace": work.pace, "on_piece": work.add_answers}
+    if query_pace is not None:
+        drive_options |= {"pace": query_pace.pace, "on_piece": query_pace.add_answers}
     remaining = Budget.parse(budget)
     total = counter if counter is not None else CallCounter()
 
@@ -97,7 +97,11 @@ def run_relation_check(
         cost = CallCounter()  # a drive overwrites the figures of its counter
         try:
             return drive(
-                flow if work is None else work.watch(flow), system, tally=cost, budget=remaining, **drive_options
+                flow if query_pace is None else query_pace.watch(flow),
+                system,
+                tally=cost,
+                budget=remaining,
+                **drive_options,
             )
         finally:
             remaining = remaining.subtract(cost.runs, cost.seconds)

@@ -346,7 +346,12 @@ class Restrict(InputPattern):
         try:
             has_unset = self.unset in self.values
         except (TypeError, ValueError):
-            reject("values", type(self).__name__, "texts, numbers or other plain values, as is unset", self.values)
+            reject(
+                "values",
+                type(self).__name__,
+                "texts, numbers or other values that can be compared with unset",
+                self.values,
+            )
         if has_unset:
             reject(
                 "values",

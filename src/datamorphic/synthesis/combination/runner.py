@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -148,11 +149,11 @@ def _suggest_budget(max_cases: int) -> str:
 
 
 def _make_pace(plan: CombinationPlan, options: CombineOptions, case_count: int) -> WorkPace:
-    """Return what refuses to execute so many cases if that takes too long."""
+    """Return the pace that refuses to execute `case_count` cases if that takes too long."""
     if options.budget is not None:
-        return WorkPace(options.OWNER, {"budget": options.budget}, rows=lambda: case_count)
-    remedy = f"draw some of the cases with {_suggest_budget(-(-case_count // SUGGESTED_DIVISOR))}"
-    return WorkPace(options.OWNER, {"seeds": len(plan.seeds)}, remedy=remedy, rows=lambda: case_count)
+        return WorkPace(options.OWNER, {"budget": options.budget}, count_all_rows=lambda: case_count)
+    remedy = f"draw some of the cases with {_suggest_budget(math.ceil(case_count / SUGGESTED_DIVISOR))}"
+    return WorkPace(options.OWNER, {"seeds": len(plan.seeds)}, remedy=remedy, count_all_rows=lambda: case_count)
 
 
 def run_combination(
@@ -183,7 +184,7 @@ def run_combination(
             engine=engine,
             journal=session.journal if session is not None else None,
             pace=pace,
-            on_piece=pace.count_rows,
+            on_piece=pace.add_answers,
         )
         if not counter.interrupted:
             _require_an_answer(system, judgement.tests, counter)
