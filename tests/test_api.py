@@ -132,7 +132,6 @@ def test_import_loads_nothing_heavy():
         "rich",
         "typer",
         "jinja2",
-        "sqlite3",
         "pyarrow",
     }
     assert heavy.isdisjoint(loaded)
