@@ -122,18 +122,7 @@ def test_every_public_name_has_a_docstring():
 def test_import_loads_nothing_heavy():
     code = "import sys, datamorphic; print(*sorted({m.partition('.')[0] for m in sys.modules}))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    heavy = {
-        "numpy",
-        "pandas",
-        "scipy",
-        "sklearn",
-        "plotly",
-        "hypothesis",
-        "rich",
-        "typer",
-        "jinja2",
-        "pyarrow",
-    }
+    heavy = {"numpy", "pandas", "scipy", "sklearn", "plotly", "hypothesis", "rich", "typer", "jinja2", "pyarrow"}
     assert heavy.isdisjoint(loaded)
 
 
