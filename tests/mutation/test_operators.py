@@ -331,6 +331,7 @@ BAD = {
         "'limit' parameter of make_mutants must be an int in the range [1",
     ),
     "another file": (lambda path: read_program(path / "model.pkl"), DataError, "Expected a name that ends in .py"),
+    "an empty name": (lambda path: read_program(""), ArgumentError, "the path of a file *.py. Got '' instead"),
     "no file": (lambda path: read_program(path / "none.py"), DataError, "none.py cannot be read: No such file"),
     "a folder": (lambda path: read_program(path / "folder.py"), DataError, "folder.py cannot be read"),
     "binary": (lambda path: read_program(path / "binary.py"), DataError, "binary.py cannot be decoded as text"),

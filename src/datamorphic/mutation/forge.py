@@ -93,7 +93,7 @@ def read_program(module_or_path: ModuleType | FilePath) -> ModuleSource:
                     f"The module {name} has no Python source: it is compiled or built in. Give a module written in Python."
                 ) from None
         return replace(read_program(file), name=name, package=package)
-    if not isinstance(module_or_path, str | os.PathLike):
+    if not isinstance(module_or_path, str | os.PathLike) or not os.fspath(module_or_path):
         reject("program", "mutate", "a module or the path of a file *.py", module_or_path)
     path = Path(module_or_path)
     if path.suffix != ".py":
