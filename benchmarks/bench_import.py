@@ -43,4 +43,4 @@ def main():
         seconds = measure_cpu(
             [COMMAND, "demo", "--out", folder], folder, 1, NUMBA_CACHE_DIR=os.path.join(folder, "cache")
         )
-        line("datamorphic demo, with nothing compiled", f"{seconds:.1f} s", "22 s before, goal 8 s")
+        line("datamorphic demo, with nothing compiled", f"{seconds:.1f} s", "22 s before, goal 10 s")
