@@ -366,7 +366,7 @@ MISTAKES = {
 def test(check):
     """Return the result of a check of the mistake that is planted for it."""
     options = {"data": LOANS, "target": "decision"} | MISTAKES[check]()
-    return dm.test(**options, only=check, budget="30s", progress=False)
+    return dm.test(**options, only=check, budget="2m", progress=False)
 
 
 def find(check):

@@ -484,7 +484,7 @@ def test_the_cost_of_a_call_is_not_a_cost_per_row():
         time.sleep(0.02)
         return np.where(frame.income > 90, "a", "b")
 
-    result = dm.test(far, PEOPLE, "decision", budget="10s", only=["answers", "row order", "batches"])
+    result = dm.test(far, PEOPLE, "decision", budget="30s", only=["answers", "row order", "batches"])
     assert outcome(result, "answers").why.startswith("200 given inputs and 1,998 generated ones")
     assert outcome(result, "row order").state == "passed"
 
