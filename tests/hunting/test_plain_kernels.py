@@ -21,7 +21,7 @@ CURVED = dm.FunctionRelation(
 def nothing_compiled(monkeypatch):
     """Pretend that no kernel is compiled yet, and return how long each was called as plain Python."""
     seconds = {}
-    monkeypatch.setattr(plain_kernels, "is_ready", lambda kernel: False)
+    monkeypatch.setattr(compiling.Kernel, "is_ready", False)
     monkeypatch.setattr(plain_kernels, "_seconds_used", seconds)
     return seconds
 
@@ -36,7 +36,7 @@ def test_groups_are_the_same_before_and_after_compiling(name, relation, monkeypa
     monkeypatch.setattr(generator_base, "MAX_PLAIN_GROUPS", 40)
     generator = make_generator(name, relation, seed=3)
     plain, later = generator.propose(40), generator.propose(40)
-    monkeypatch.setattr(plain_kernels, "is_ready", lambda kernel: True)
+    monkeypatch.setattr(compiling.Kernel, "is_ready", True)
     compiled = make_generator(name, relation, seed=3).propose(80)
     np.testing.assert_array_equal(np.concatenate([plain.sources, later.sources]), compiled.sources)
     np.testing.assert_array_equal(np.concatenate([plain.follow_ups, later.follow_ups]), compiled.follow_ups)
@@ -52,13 +52,10 @@ def test_plain_kernels_have_a_limit_of_time(monkeypatch, nothing_compiled):
 
 
 def test_a_short_hunt_compiles_nothing(nothing_compiled, monkeypatch):
-    def refuse(*arguments):
+    def refuse(kernel, *arguments):
         raise AssertionError("compiled")
 
-    make_plain = plain_kernels.make_plain
-    kernels = GENERATORS["SFIDMT-ART"].kernels
-    monkeypatch.setattr(GENERATORS["SFIDMT-ART"], "kernels", kernels._replace(advance=refuse))
-    monkeypatch.setattr(plain_kernels, "make_plain", lambda kernel: make_plain(kernels.advance))
+    monkeypatch.setattr(compiling.Kernel, "__call__", refuse)
     hunt = dm.hunt(dm.programs["tanh"].mutants["m1"], "tripling", trials=3, budget=1000, progress=False)
     assert hunt.found
-    assert list(nothing_compiled) == [refuse]
+    assert list(nothing_compiled) == [GENERATORS["SFIDMT-ART"].kernels.advance]

@@ -16,6 +16,7 @@ from datamorphic import _estimates
 from datamorphic.hunting import loop
 from datamorphic.hunting.generators import make_generator
 from datamorphic.hunting.kernels import compiling
+from datamorphic.hunting.kernels.cache_directory import find_cache_directory
 from datamorphic.hunting.kernels.cells import grow_lines
 from datamorphic.hunting.random_generators import MTRT
 from datamorphic.hunting.random_numbers import NumberStream
@@ -169,8 +170,8 @@ def test_the_first_hunt_of_the_readme_compiles_only_what_it_needs(tmp_path):
     # each function takes 0.1 to 1 s, so whoever adds one should know
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     expected = """
-        _add_group _draw_sources _find_nearest _is_occupied add_point add_to_shells advance_spread draw_in_shell
-        draw_number find_part lacks_numbers pick_greatest round_to_kind write_follow_ups
+        _add_group _draw_sources _is_occupied add_point add_to_shells advance_spread draw_in_shell
+        draw_number find_nearest_distance find_part lacks_numbers pick_greatest round_to_kind write_follow_ups
     """
     for names in (expected.split(), []):
         command = [sys.executable, "-c", README_HUNT]
@@ -179,16 +180,42 @@ def test_the_first_hunt_of_the_readme_compiles_only_what_it_needs(tmp_path):
     assert len(list(tmp_path.rglob("*.nbc"))) == 1
 
 
-@pytest.mark.skipif(not compiling.COMPILED, reason="needs numba")
+def test_a_short_hunt_does_not_load_numba(tmp_path):
+    code = """
+import sys, datamorphic as dm
+hunt = dm.hunt(dm.programs["tanh"].mutants["m1"], "tripling", budget=90, progress=False)
+assert hunt.found
+assert "numba" not in sys.modules
+"""
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("failing_module", ["numba", "llvmlite"])
+def test_kernels_run_as_plain_python_if_numba_cannot_be_loaded(tmp_path, failing_module):
+    (tmp_path / f"{failing_module}.py").write_text("raise ImportError('needs an older NumPy')", encoding="utf-8")
+    code = f"""
+import sys; sys.path.insert(0, {str(tmp_path)!r})
+from datamorphic.hunting.generators import make_generator
+import datamorphic as dm
+tripled = dm.FunctionRelation(name="tripled", domain=(0, 100), follow_up=dm.Affine.scaled(3.0, 1))
+print(make_generator("SFIDMT-ART", tripled, seed=3).propose(100).sources.tobytes().hex())
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    tripled = dm.FunctionRelation(name="tripled", domain=(0, 100), follow_up=dm.Affine.scaled(3.0, 1))
+    assert run.stdout.strip() == make_generator("SFIDMT-ART", tripled, seed=3).propose(100).sources.tobytes().hex()
+
+
 def test_compiled_kernels_survive_an_upgrade_and_leave_after_a_month(tmp_path, monkeypatch):
-    monkeypatch.setattr(compiling.numba.config, "CACHE_DIR", str(tmp_path))
-    directory = compiling.find_cache_directory()
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    directory = find_cache_directory()
     monkeypatch.setattr("datamorphic._version.__version__", "99.0")
-    assert compiling.find_cache_directory() == directory
+    assert find_cache_directory() == directory
     for name, days in (("recent", 20), ("old", 40)):
         marker = directory.parent / name / ".writable"
         marker.parent.mkdir()
         marker.touch()
         os.utime(marker, (time.time() - days * 86400,) * 2)
-    assert compiling.find_cache_directory() == directory
+    assert find_cache_directory() == directory
     assert sorted(path.name for path in directory.parent.iterdir()) == sorted([directory.name, "recent"])

@@ -20,6 +20,7 @@ from ..relations.function import FunctionRelation
 from ..space.space import Space
 from .affine_form import find_affine_form
 from .kernels.ahead import GroupsAhead, make_groups_ahead
+from .kernels.compiling import Kernel
 from .kernels.layout import Ints, Layout, build_box_layout, build_layout
 from .plain_kernels import MAX_PLAIN_GROUPS, advance_without_compiling
 from .random_numbers import NumberStream
@@ -51,8 +52,8 @@ class GroupBatch:
 class GeneratorKernels(NamedTuple):
     """The functions that count a group as executed and make groups."""
 
-    add: Callable[..., Any]
-    advance: Callable[..., Any]
+    add: Kernel
+    advance: Kernel
 
 
 class Generator:

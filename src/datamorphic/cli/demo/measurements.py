@@ -50,7 +50,7 @@ class MeasurementErrors:
     @datamorphism
     def filled_in(self, patients: pd.DataFrame) -> pd.DataFrame:
         """Replace the texture, which was lost, by the median."""
-        return patients.assign(**{"worst texture": self.inputs["worst texture"].median()})
+        return patients.assign(**{"mean texture": self.inputs["mean texture"].median()})
 
     @metamorphism(applies_to="mutant", message="the diagnosis survives errors of measurement")
     def the_diagnosis_stays(self, case: TestSet, origin: TestSet) -> npt.NDArray[np.bool_]:

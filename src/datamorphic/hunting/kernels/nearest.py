@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...relations.box import CATEGORY, Floats
-from .compiling import COMPILED, compile_helper
+from .compiling import compile_helper
 from .layout import Ints, Layout, file_in_lists, find_part, widen
 
 MAX_GRID_DIMENSIONS = 3
@@ -84,7 +84,7 @@ def add_point(layout: Layout, point_index: PointIndex, slot: int, row: Floats) -
 
 
 @compile_helper
-def _find_nearest(layout: Layout, point_index: PointIndex, slot: int, row: Floats) -> Any:
+def find_nearest_distance(layout: Layout, point_index: PointIndex, slot: int, row: Floats) -> Any:
     """Return the distance to the nearest point of a slot; infinity if there is none."""
     first, last = layout.start[slot], layout.start[slot + 1]
     points, head, after = point_index.points[slot], point_index.head[slot], point_index.after[slot]
@@ -141,8 +141,6 @@ def measure_distances(layout: Layout, point_index: PointIndex, slot: int, row: F
     return 2.0 * differing / (last - first + differing) if layout.jaccard else np.sqrt(squares) + differing
 
 
-def _find_nearest_vectorized(layout: Layout, point_index: PointIndex, slot: int, row: Floats) -> Any:
+def find_nearest_distance_vectorized(layout: Layout, point_index: PointIndex, slot: int, row: Floats) -> Any:
+    """Do the same by NumPy."""
     return measure_distances(layout, point_index, slot, row).min(initial=np.inf)
-
-
-find_nearest_distance = _find_nearest if COMPILED else _find_nearest_vectorized

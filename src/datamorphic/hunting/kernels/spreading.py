@@ -13,7 +13,7 @@ import numpy as np
 
 from ...relations.box import CATEGORY, Floats
 from .ahead import GroupsAhead, file_ahead, take_ahead, write_follow_ups_ahead
-from .compiling import COMPILED, compile_helper, compile_kernel
+from .compiling import compile_helper, compile_kernel
 from .layout import (
     Ints,
     Layout,
@@ -99,7 +99,7 @@ def _draw_sources(
 
 
 @compile_helper
-def _scan_groups(layout: Layout, point_index: PointIndex, row: Floats) -> Any:
+def _find_nearest_group(layout: Layout, point_index: PointIndex, row: Floats) -> Any:
     """Return the distance to the nearest executed group as a whole."""
     best = np.inf
     for i in range(point_index.size[0]):
@@ -112,11 +112,8 @@ def _scan_groups(layout: Layout, point_index: PointIndex, row: Floats) -> Any:
     return best
 
 
-def _scan_groups_vectorized(layout: Layout, point_index: PointIndex, row: Floats) -> Any:
+def _find_nearest_group_vectorized(layout: Layout, point_index: PointIndex, row: Floats) -> Any:
     return np.sum([measure_distances(layout, point_index, slot, row) for slot in range(layout.slots)], axis=0).min()
-
-
-_find_nearest_group = _scan_groups if COMPILED else _scan_groups_vectorized
 
 
 @compile_helper

@@ -1,0 +1,54 @@
+"""Where compiled kernels are kept for later processes.
+
+They are filed by a hash of their sources, not by where the package is installed or by its version, so that an upgrade that
+leaves them as they are keeps them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ...relations import box
+
+MAX_DAYS_UNUSED = 30  # of compiled kernels of another version
+
+
+def find_cache_directory() -> Path | None:
+    """Return where compiled kernels are kept; None if nothing can be written there.
+
+    Kernels of other versions that were not used for a month are removed.
+    """
+    from platformdirs import user_cache_path
+
+    own_choice = os.environ.get("NUMBA_CACHE_DIR")
+    base = Path(own_choice) if own_choice else user_cache_path("datamorphic", appauthor=False)
+    directory = base / "kernels" / _hash_sources()
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        (directory / ".writable").touch()
+        for marker in directory.parent.glob("*/.writable"):
+            if marker.stat().st_mtime < time.time() - MAX_DAYS_UNUSED * 24 * 3600:
+                shutil.rmtree(marker.parent, ignore_errors=True)
+    except OSError:
+        return None
+    return directory
+
+
+def name_cache_file(function: Callable[..., Any]) -> str:
+    """Return the name of the files of a kernel in the cache, without endings."""
+    return f"{function.__name__}.{sys.implementation.cache_tag}"
+
+
+def _hash_sources() -> str:
+    """Return a hash of all kernel modules, which are compiled into each other, and of the constants they import."""
+    digest = hashlib.blake2b(repr((box.NUMBER, box.WHOLE, box.CATEGORY)).encode(), digest_size=12)
+    for file in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
