@@ -53,7 +53,7 @@ def test_the_demo_explains_its_findings(shown, folder):
         "border pairs",
         "the answer changes",
         "Moves and distances satisfy their laws",
-        "20 patients to 290 tests: 5 flip the diagnosis",
+        "30 patients to 414 tests: 11 flip the diagnosis",
         "the same front, byte for byte",
         "Is the test set good enough for a tree? It kills",
         "break what every lender expects",
@@ -61,7 +61,7 @@ def test_the_demo_explains_its_findings(shown, folder):
         "a search engine breaks 2 of 4 expectations of its users",
     ):
         assert words in text
-    assert "worst radius can" not in text  # declared, and kept
+    assert "mean radius can" not in text  # declared, and kept
     assert str(folder / "report.html") in shown.stdout.replace("\n", "")
 
 

@@ -21,7 +21,7 @@ CURVED = dm.FunctionRelation(
 def nothing_compiled(monkeypatch):
     """Pretend that no kernel is compiled yet, and return how long each was called as plain Python."""
     seconds = {}
-    monkeypatch.setattr(compiling.Kernel, "is_ready", False)
+    monkeypatch.setattr(compiling.Kernel, "is_compiled", False)
     monkeypatch.setattr(plain_kernels, "_seconds_used", seconds)
     return seconds
 
@@ -36,15 +36,17 @@ def test_groups_are_the_same_before_and_after_compiling(name, relation, monkeypa
     monkeypatch.setattr(generator_base, "MAX_PLAIN_GROUPS", 40)
     generator = make_generator(name, relation, seed=3)
     plain, later = generator.propose(40), generator.propose(40)
-    monkeypatch.setattr(compiling.Kernel, "is_ready", True)
+    monkeypatch.setattr(compiling.Kernel, "is_compiled", True)
     compiled = make_generator(name, relation, seed=3).propose(80)
     np.testing.assert_array_equal(np.concatenate([plain.sources, later.sources]), compiled.sources)
     np.testing.assert_array_equal(np.concatenate([plain.follow_ups, later.follow_ups]), compiled.follow_ups)
     assert bool(nothing_compiled) == hasattr(GENERATORS[name], "kernels")
 
 
-def test_plain_kernels_have_a_limit_of_time(monkeypatch, nothing_compiled):
-    monkeypatch.setattr(plain_kernels, "MAX_PLAIN_SECONDS", 0.0)
+@pytest.mark.parametrize("is_cached", [False, True])
+def test_plain_kernels_have_a_limit_of_time(is_cached, monkeypatch, nothing_compiled):
+    monkeypatch.setitem(GENERATORS["SFIDMT-ART"].kernels.advance.__dict__, "is_cached", is_cached)
+    monkeypatch.setattr(plain_kernels, "MAX_PLAIN_SECONDS_IF_CACHED" if is_cached else "MAX_PLAIN_SECONDS", 0.0)
     make_generator("SFIDMT-ART", TRIPLED).propose(plain_kernels.GROUPS_PER_CALL)
     [seconds] = nothing_compiled.values()
     make_generator("SFIDMT-ART", TRIPLED).propose(10)

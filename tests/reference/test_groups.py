@@ -37,7 +37,8 @@ DIMENSIONS = [1, 2, 3, 6]
 @pytest.fixture(autouse=True)
 def compiled_kernels(monkeypatch):
     """Compile for few groups, too: what is compared here are the compiled kernels."""
-    monkeypatch.setattr(plain_kernels, "MAX_PLAIN_SECONDS", -1.0)
+    for limit in ("MAX_PLAIN_SECONDS", "MAX_PLAIN_SECONDS_IF_CACHED"):
+        monkeypatch.setattr(plain_kernels, limit, -1.0)
 
 
 @cache

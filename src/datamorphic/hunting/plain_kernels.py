@@ -1,6 +1,7 @@
 """Kernels as plain Python, for hunts that end before compiling would pay.
 
-Compiling a kernel takes seconds. Without numba the same code makes a group in about a millisecond, and the groups are the same.
+Compiling a kernel takes seconds, and loading numba with a kernel of an earlier process takes one. Without numba the same
+code makes a group in about a millisecond, and the groups are the same.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from .kernels.compiling import Kernel
 
 MAX_PLAIN_GROUPS = 96  # per trial; for more groups, compiling pays
 MAX_PLAIN_SECONDS = 2.0  # in all, per kernel and process
+MAX_PLAIN_SECONDS_IF_CACHED = 1.0  # if an earlier process compiled the kernel
 GROUPS_PER_CALL = 16  # between two looks at the clock
 
 _seconds_used: dict[Any, float] = {}
@@ -21,9 +23,10 @@ def advance_without_compiling(kernel: Kernel, *arguments: Any) -> Any:
     """Make groups by a kernel as plain Python, until its time for that is used up.
 
     The kernel writes groups to its last argument and returns how many: as plain Python at most `GROUPS_PER_CALL`. A kernel
-    that is compiled, or has used `MAX_PLAIN_SECONDS`, is called as it is.
+    that is compiled, or has used its time, is called as it is.
     """
-    if kernel.is_ready or _seconds_used.get(kernel, 0.0) > MAX_PLAIN_SECONDS:
+    max_seconds = MAX_PLAIN_SECONDS_IF_CACHED if kernel.is_cached else MAX_PLAIN_SECONDS
+    if kernel.is_compiled or _seconds_used.get(kernel, 0.0) > max_seconds:
         return kernel(*arguments)
     start = time.thread_time()
     step = kernel.plain(*arguments[:-1], arguments[-1][:GROUPS_PER_CALL])

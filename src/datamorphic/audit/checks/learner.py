@@ -30,6 +30,7 @@ from ..finding import Example, Finding
 
 MAX_TRAINING_ROWS = 200  # few, since each relation trains at least twice
 MAX_TEST_CASES = 50
+MAX_FITS = 20  # for a relation that trains once per test case: as many test cases
 MIN_LABELLED_ROWS = 12
 MAX_CLUSTER_SETS, MIN_CLUSTER_ROWS = 3, 30  # parts of the data that a clusterer is fitted to, and rows per part
 FIRST_FIT_BUDGET_PART = 0.5  # for the fit to the data themselves, which is made once
@@ -89,14 +90,12 @@ def _check_relations(context: CheckContext, budget: CheckBudget, sets: list[Trai
             with budget.limit():
                 if manner.needs_scores not in source_outputs:
                     source_outputs[manner.needs_scores] = system.execute(source, scores=manner.needs_scores)
+                relation_source, outputs = source, source_outputs[manner.needs_scores]
+                if relation.shares == "case" and not clusters:
+                    relation_source = TrainingBatch([data.cases(slice(0, MAX_FITS))])
+                    outputs = outputs.take(slice(0, MAX_FITS))
                 flow = check_relation(
-                    relation,
-                    subject,
-                    source,
-                    range(len(sets)),
-                    manner,
-                    source_outputs=source_outputs[manner.needs_scores],
-                    stance=view,
+                    relation, subject, relation_source, range(len(sets)), manner, source_outputs=outputs, stance=view
                 )
                 result = _answer_in_time(flow, system, budget)
         except Interrupted:

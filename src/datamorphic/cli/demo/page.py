@@ -32,8 +32,9 @@ def format_lead(demo: Demo) -> str:
     """Return what was tested, for a newcomer."""
     *first_features, last_feature = MONOTONE_FEATURES
     return (
-        f"A {demo.sut.name} was trained to distinguish malignant from benign tumours (569 patients, 30 measurements; the "
-        f"data ship with scikit-learn). It is correct for {format_percent(demo.accuracy)} of the patients it was not trained on. "
+        f"A {demo.sut.name} was trained to distinguish malignant from benign tumours ({demo.rows} patients, "
+        f"{len(demo.space)} measurements; the data ship with scikit-learn). It is correct for {format_percent(demo.accuracy)} of "
+        "the patients it was not trained on. "
         f"A physician would expect that a larger {', '.join(first_features)} or {last_feature} never makes a malignant "
         "tumour less likely, so the demo declares this expectation."
     )

@@ -56,16 +56,14 @@ class Kernel:
         return vectorized or self.bind_helpers(lambda helper: helper.plain)
 
     @property
-    def is_ready(self) -> bool:
-        """Whether it runs without compiling: it was compiled here or in an earlier process, or never will be."""
+    def is_compiled(self) -> bool:
+        """Whether it was compiled in this process, or never will be."""
         if not COMPILED:
             return True
-        if "compiled" in self.__dict__:
-            return self.compiled is self.plain or bool(self.compiled.overloads)
-        return self._is_cached
+        return "compiled" in self.__dict__ and (self.compiled is self.plain or bool(self.compiled.overloads))
 
     @cached_property
-    def _is_cached(self) -> bool:
+    def is_cached(self) -> bool:
         """Whether the cache of the user has it, at least for some types of arguments."""
         directory = find_cache_directory()
         return directory is not None and (directory / f"{name_cache_file(self.function)}.nbi").exists()
