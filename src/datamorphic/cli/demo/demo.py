@@ -39,6 +39,7 @@ from ...space.space import Path, Space
 from ...synthesis.combination.api import combine
 from ...synthesis.combination.result import Combination
 from ...systems.base import Executor
+from ...systems.isolation import use_one_blas_thread
 from ...systems.search_engines import SqliteSearch
 from ...systems.wrap import wrap
 from ...trees.coverage.api import cover
@@ -58,14 +59,14 @@ MONOTONE_FEATURES = ("mean radius", "mean concavity", "mean compactness")
 RELATIONS = ("MR-0", "MR-1.2", "MR-2.1", "MR-3.1", "MR-3.2", "MR-4.2", "sample order")
 PROGRAM, MUTANT, RELATION = "tanh", "m1", "tripling"  # found so soon that nothing needs to be compiled
 GENERATORS = ("MT-RT", "SFIDMT-ART")
-LAW_EXAMPLES = 50
+LAW_EXAMPLES = 30
 RESUMED_WALKS = 200
 LOANS = 2_000
 LOAN_MODELS = ("logistic_regression", HistogramBoostingFamily(sizes=(50, 100)))
 DIGIT_WALKS = 60
 PRODUCTS = 2_000
 QUERIES = 60
-TRIALS = 30
+TRIALS = 20
 MAX_GROUPS = 100_000  # per trial; far more than a trial needs
 
 
@@ -242,8 +243,9 @@ def explore_digits(seed: int) -> Front:
     from sklearn.preprocessing import MinMaxScaler
 
     digits = load_digits()
-    model = make_pipeline(MinMaxScaler(), LogisticRegression(max_iter=200)).fit(digits.data, digits.target)
-    return explore(model, digits.images, walks=DIGIT_WALKS, seed=seed, progress=False)
+    with use_one_blas_thread():  # for small images, more threads double the time
+        model = make_pipeline(MinMaxScaler(), LogisticRegression(max_iter=200)).fit(digits.data, digits.target)
+        return explore(model, digits.images, walks=DIGIT_WALKS, seed=seed, progress=False)
 
 
 def check_search(seed: int) -> CheckReport:
