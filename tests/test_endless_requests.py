@@ -311,7 +311,7 @@ def compile_kernels():
     dm.hunt(Model(), SAME, space=LINE, budget=20, progress=False)
     dm.simulate("RT", rate=0.1, trials=2, workers=1, progress=False)
     dm.simulate(selector="Random", trials=2, progress=False)
-    dm.generate([(0, 1)], "IPART", n=20)
+    dm.generate([(0, 1)], "IPART", n=200)
 
 
 #: other kinds of requests that cannot end: the sizes multiply, or depend on other parameters

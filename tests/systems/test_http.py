@@ -125,6 +125,9 @@ def test_failures_are_outcomes_of_their_row(server, path, status, message, reque
     port = str(server.server_address[1])
     text = outputs.messages[0].replace(port, "PORT").replace("Entity", "...").replace("Content", "...")
     assert (Status(outputs.status[0]), text) == (status, message)
+    deadline = time.monotonic() + 5
+    while len(server.requests) < requests and time.monotonic() < deadline:
+        time.sleep(0.01)  # a busy computer may note a request after it was given up
     assert len(server.requests) == requests
     assert TOKEN not in outputs.messages[0]
 
@@ -201,7 +204,7 @@ def test_the_rate_is_limited(server):
     with make_service(server, "label", rate_limit=50, concurrency=4) as service:
         service.execute(FRAME)
     times = sorted(request["time"] for request in server.requests)
-    assert times[-1] - times[0] >= 0.8 * 3 / 50
+    assert times[-1] - times[0] >= 0.5 * 3 / 50  # the first may arrive late; without a limit it takes 2 ms
 
 
 def test_equal_requests_are_sent_once_with_a_cache(server):

@@ -79,10 +79,10 @@ class Kernel:
 
 
 def compile_kernel(function: Callable[..., Any]) -> Kernel:
-    """Mark a function that Python code calls."""
+    """Let a function be compiled at its first call."""
     return Kernel(function)
 
 
 def compile_helper(function: Callable[..., Any]) -> Kernel:
-    """Mark a function that only kernels call."""
+    """Let a function be compiled as part of the kernels that call it."""
     return Kernel(function, is_helper=True)
