@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -61,3 +63,28 @@ def test_a_short_hunt_compiles_nothing(nothing_compiled, monkeypatch):
     hunt = dm.hunt(dm.programs["tanh"].mutants["m1"], "tripling", trials=3, budget=1000, progress=False)
     assert hunt.found
     assert list(nothing_compiled) == [GENERATORS["SFIDMT-ART"].kernels.advance]
+
+
+def bend(x):
+    return 3.0 * x + 0.01 * x * x
+
+
+def test_a_generator_is_pickled_and_cloned_after_it_was_compiled():
+    relation = dm.FunctionRelation(name="bent", domain=(0, 100), follow_up=bend, follow_domain=(0, 400))
+    generator = make_generator("SFIDMT-ART", relation, seed=2)
+    generator.propose(plain_kernels.MAX_PLAIN_GROUPS + 100)
+    restored = pickle.loads(pickle.dumps(generator))
+    np.testing.assert_array_equal(restored.propose(50).sources, generator.propose(50).sources)
+    again = make_generator("SFIDMT-ART", relation, seed=5).propose(200)
+    np.testing.assert_array_equal(generator.clone(5).propose(200).sources, again.sources)
+
+
+def test_follow_ups_in_any_order_of_memory():
+    domains = {"domain": [(0, 100)] * 2, "follow_domain": [(0, 400)] * 2}
+    rows, columns = (
+        dm.FunctionRelation(name="bent", follow_up=follow_up, **domains)
+        for follow_up in (bend, lambda x: np.asfortranarray(bend(x)))
+    )
+    expected, groups = (make_generator("SFIDMT-ART", relation, seed=1).propose(300) for relation in (rows, columns))
+    np.testing.assert_array_equal(groups.sources, expected.sources)
+    np.testing.assert_array_equal(groups.follow_ups, expected.follow_ups)

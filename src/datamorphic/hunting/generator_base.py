@@ -102,6 +102,7 @@ class Generator:
     _settings: tuple[Any, ...] = ()
     _stream: NumberStream
     _avoids_compiling = False  # whether so few groups are requested that kernels run as plain Python
+    _advance_code: Callable[..., Any] | None = None  # of the kernel, for the types of this generator
 
     def __init__(
         self, relation: FunctionRelation | DomainLike, *, k: int | None = None, seed: SeedLike = 0, scaled: bool = False
@@ -152,7 +153,12 @@ class Generator:
         arguments = (self._stream.numbers, *self._state, *room, out)
         if self._avoids_compiling:
             return int(advance_without_compiling(self.kernels.advance, *arguments))
-        return int(self.kernels.advance(*arguments))
+        if self._advance_code is not None:
+            return int(self._advance_code(*arguments))
+        step = int(self.kernels.advance(*arguments))
+        if self._ahead is not None:  # then there are many short calls
+            self._advance_code = self.kernels.advance.find_code(arguments)
+        return step
 
     def _add(self, row: Floats) -> None:
         """Count a group as executed."""
@@ -275,7 +281,7 @@ class Generator:
                 f"Follow-ups of the relation {self.relation.name!r} have {follow_ups.shape[1]} columns in all, but "
                 f"their domains have {domain_widths}. Declare domains with as many columns: follow_domain."
             )
-        return follow_ups
+        return np.ascontiguousarray(follow_ups)  # kernels are compiled for no other order
 
     def _replace_non_finite(self, follow_ups: Floats) -> Floats:
         """Return follow-ups with lower limits in place of values that are not finite."""
@@ -310,9 +316,14 @@ class Generator:
         generator = copy.copy(self)
         generator.rng = to_generator("seed", self.name, seed)
         generator.count, generator._capacity = 0, INITIAL_CAPACITY_GROUPS
+        generator._advance_code = self._advance_code
         generator._reserve_candidates()
         generator._prepare()
         return generator
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: machine code cannot be."""
+        return {name: value for name, value in self.__dict__.items() if name != "_advance_code"}
 
     def __iter__(self) -> Iterator[GroupBatch]:
         while True:

@@ -9,7 +9,7 @@ user. Loading numba takes half a second, so nothing loads it before that call.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from types import FunctionType
@@ -67,6 +67,17 @@ class Kernel:
         """Whether the cache of the user has it, at least for some types of arguments."""
         directory = find_cache_directory()
         return directory is not None and (directory / f"{name_cache_file(self.function)}.nbi").exists()
+
+    def find_code(self, arguments: Sequence[Any]) -> Callable[..., Any]:
+        """Return the code for arguments of these types, after a call with such arguments.
+
+        It does not look at types, which for some forty arrays takes ten times as long as starting the code.
+        """
+        if self.compiled is self.plain:
+            return self.plain
+        types = tuple(self.compiled.typeof_pyval(argument) for argument in arguments)
+        code: Callable[..., Any] = self.compiled.overloads[types].entry_point
+        return code
 
     def bind_helpers(self, choose: Callable[[Kernel], Any]) -> Any:
         """Return a copy of the function that calls what `choose` returns for each helper."""
