@@ -446,15 +446,15 @@ def test_a_slow_system_gets_fewer_queries():
 
 
 def test_ctrl_c_keeps_earlier_findings():
-    asked = []
+    call_sizes = []
 
-    def interrupted(frame):
-        asked.append(len(frame))
-        if len(asked) == 40:  # after the first checks, each of which queries a few times
+    def predict_and_interrupt(frame):
+        call_sizes.append(len(frame))
+        if len(call_sizes) == 40:  # after the first checks, each of which queries a few times
             os.kill(os.getpid(), signal.SIGINT)
         return np.where(frame.income > 90, "a", "b")
 
-    result = dm.test(interrupted, PEOPLE, "decision", budget="1m")
+    result = dm.test(predict_and_interrupt, PEOPLE, "decision", budget="1m")
     assert "interrupted" in [item.why for item in result.outcomes]
     assert outcome(result, "repeats").state == "passed"
 
@@ -476,17 +476,17 @@ def test_a_slow_first_call_does_not_count():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pausing_call", [1, 2, 3])
-def test_a_computer_that_pauses_once_does_not_make_a_system_slow(pausing_call):
-    asked = []
+@pytest.mark.parametrize("calls_before_pause", [1, 2, 3])
+def test_one_pause_of_the_computer_does_not_make_a_system_seem_slow(calls_before_pause):
+    call_sizes = []
 
-    def paused(frame):
-        asked.append(len(frame))
-        if len(asked) == pausing_call + 1:
+    def predict_with_pause(frame):
+        call_sizes.append(len(frame))
+        if len(call_sizes) == calls_before_pause + 1:
             time.sleep(1.0)
         return np.where(frame.income > 90, "a", "b")
 
-    result = dm.test(paused, PEOPLE, "decision", budget="30s", only="answers", progress=False)
+    result = dm.test(predict_with_pause, PEOPLE, "decision", budget="30s", only="answers", progress=False)
     assert outcome(result, "answers").why.startswith("200 given inputs and 1,998 generated ones")
 
 

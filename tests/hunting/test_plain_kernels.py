@@ -12,7 +12,7 @@ from datamorphic.hunting import generator_base, plain_kernels
 from datamorphic.hunting.generators import GENERATORS, make_generator
 from datamorphic.hunting.kernels import compiling
 
-pytestmark = pytest.mark.skipif(not compiling.COMPILED, reason="needs numba")
+pytestmark = pytest.mark.skipif(not compiling.NUMBA_ENABLED, reason="needs numba")
 TRIPLED = dm.FunctionRelation(name="tripled", domain=[(0, 100)] * 2, follow_up=dm.Affine.scaled(3.0, 2))
 CURVED = dm.FunctionRelation(
     name="curved", domain=(0, 100), follow_up=lambda x: 3.0 * x + 0.01 * x * x, follow_domain=(0, 400)
@@ -23,7 +23,7 @@ CURVED = dm.FunctionRelation(
 def nothing_compiled(monkeypatch):
     """Pretend that no kernel is compiled yet, and return how long each was called as plain Python."""
     seconds = {}
-    monkeypatch.setattr(compiling.Kernel, "is_compiled", False)
+    monkeypatch.setattr(compiling.Kernel, "is_ready", False)
     monkeypatch.setattr(plain_kernels, "_seconds_used", seconds)
     return seconds
 
@@ -38,7 +38,7 @@ def test_groups_are_the_same_before_and_after_compiling(name, relation, monkeypa
     monkeypatch.setattr(generator_base, "MAX_PLAIN_GROUPS", 40)
     generator = make_generator(name, relation, seed=3)
     plain, later = generator.propose(40), generator.propose(40)
-    monkeypatch.setattr(compiling.Kernel, "is_compiled", True)
+    monkeypatch.setattr(compiling.Kernel, "is_ready", True)
     compiled = make_generator(name, relation, seed=3).propose(80)
     np.testing.assert_array_equal(np.concatenate([plain.sources, later.sources]), compiled.sources)
     np.testing.assert_array_equal(np.concatenate([plain.follow_ups, later.follow_ups]), compiled.follow_ups)
@@ -75,8 +75,8 @@ def test_a_generator_is_pickled_and_cloned_after_it_was_compiled():
     generator.propose(plain_kernels.MAX_PLAIN_GROUPS + 100)
     restored = pickle.loads(pickle.dumps(generator))
     np.testing.assert_array_equal(restored.propose(50).sources, generator.propose(50).sources)
-    again = make_generator("SFIDMT-ART", relation, seed=5).propose(200)
-    np.testing.assert_array_equal(generator.clone(5).propose(200).sources, again.sources)
+    expected = make_generator("SFIDMT-ART", relation, seed=5).propose(200)
+    np.testing.assert_array_equal(generator.clone(5).propose(200).sources, expected.sources)
 
 
 def test_follow_ups_in_any_order_of_memory():

@@ -16,7 +16,7 @@ from datamorphic import _estimates
 from datamorphic.hunting import loop
 from datamorphic.hunting.generators import make_generator
 from datamorphic.hunting.kernels import compiling
-from datamorphic.hunting.kernels.cache_directory import find_cache_directory
+from datamorphic.hunting.kernels.cache_directory import prepare_cache_directory
 from datamorphic.hunting.kernels.cells import grow_lines
 from datamorphic.hunting.random_generators import MTRT
 from datamorphic.hunting.random_numbers import NumberStream
@@ -165,7 +165,7 @@ print(*sorted(compiled))
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not compiling.COMPILED, reason="needs numba")
+@pytest.mark.skipif(not compiling.NUMBA_ENABLED, reason="needs numba")
 def test_the_first_hunt_of_the_readme_compiles_only_what_it_needs(tmp_path):
     # each function takes 0.1 to 1 s, so whoever adds one should know
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
@@ -209,13 +209,13 @@ print(make_generator("SFIDMT-ART", tripled, seed=3).propose(100).sources.tobytes
 
 def test_compiled_kernels_survive_an_upgrade_and_leave_after_a_month(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    directory = find_cache_directory()
+    directory = prepare_cache_directory.__wrapped__()
     monkeypatch.setattr("datamorphic._version.__version__", "99.0")
-    assert find_cache_directory() == directory
+    assert prepare_cache_directory.__wrapped__() == directory
     for name, days in (("recent", 20), ("old", 40)):
         marker = directory.parent / name / ".writable"
         marker.parent.mkdir()
         marker.touch()
         os.utime(marker, (time.time() - days * 86400,) * 2)
-    assert find_cache_directory() == directory
+    assert prepare_cache_directory.__wrapped__() == directory
     assert sorted(path.name for path in directory.parent.iterdir()) == sorted([directory.name, "recent"])

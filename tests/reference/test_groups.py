@@ -19,7 +19,7 @@ import datamorphic as dm
 from datamorphic.errors import ArgumentError
 from datamorphic.hunting import plain_kernels
 from datamorphic.hunting.generators import GENERATORS, VARIANTS, make_generator
-from datamorphic.hunting.kernels.compiling import COMPILED
+from datamorphic.hunting.kernels.compiling import NUMBA_ENABLED
 from datamorphic.relations.box import Affine, Box
 from datamorphic.relations.function import FunctionRelation
 from support.cases import LONG, thin
@@ -197,7 +197,7 @@ def digests():
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not COMPILED, reason="without numba (pip install 'datamorphic[fast]') nothing is compiled")
+@pytest.mark.skipif(not NUMBA_ENABLED, reason="without numba (pip install 'datamorphic[fast]') nothing is compiled")
 def test_interpreted_code_makes_the_same_groups():
     told = subprocess.run(
         [sys.executable, "-c", "import json, test_groups; print(json.dumps(test_groups.digests()))"],

@@ -21,7 +21,7 @@ def test_a_process_is_closed_while_python_ends(monkeypatch):
     this_thread, import_module = threading.get_ident(), builtins.__import__
 
     def refuse(*arguments, **options):
-        if threading.get_ident() != this_thread:  # those of libraries would fail, too
+        if threading.get_ident() != this_thread:  # threads of libraries must still be able to import
             return import_module(*arguments, **options)
         raise ImportError("sys.meta_path is None, Python is likely shutting down")
 

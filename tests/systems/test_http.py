@@ -127,7 +127,7 @@ def test_failures_are_outcomes_of_their_row(server, path, status, message, reque
     assert (Status(outputs.status[0]), text) == (status, message)
     deadline = time.monotonic() + 5
     while len(server.requests) < requests and time.monotonic() < deadline:
-        time.sleep(0.01)  # a busy computer may note a request after it was given up
+        time.sleep(0.01)  # the server may record a request after the client gave it up
     assert len(server.requests) == requests
     assert TOKEN not in outputs.messages[0]
 

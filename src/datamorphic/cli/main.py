@@ -111,10 +111,9 @@ def _build_called_app() -> typer.Typer:
 def main() -> None:
     """Run the command and exit."""
     open_missing_streams()
-    gc.set_threshold(
-        50_000, 20, 20
-    )  # importing makes many objects and no garbage, which is searched for every 700 objects
-    atexit.register(gc.freeze)  # a last search for garbage in models and libraries takes half a second
+    # Imports, and most of our work, create many objects and hardly any garbage: collect less often than by default.
+    gc.set_threshold(50_000, 20, 20)
+    atexit.register(gc.freeze)  # skips the last collection, which takes half a second with large models
     # otherwise Hypothesis writes a folder .hypothesis wherever the command is run
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", os.path.join(tempfile.gettempdir(), "datamorphic-hypothesis"))
     if hasattr(sys.stdout, "reconfigure"):

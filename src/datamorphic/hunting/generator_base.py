@@ -102,7 +102,7 @@ class Generator:
     _settings: tuple[Any, ...] = ()
     _stream: NumberStream
     _avoids_compiling = False  # whether so few groups are requested that kernels run as plain Python
-    _advance_code: Callable[..., Any] | None = None  # of the kernel, for the types of this generator
+    _advance_code: Callable[..., Any] | None = None  # of the kernel; it does not check the types of its arguments
 
     def __init__(
         self, relation: FunctionRelation | DomainLike, *, k: int | None = None, seed: SeedLike = 0, scaled: bool = False
@@ -130,7 +130,7 @@ class Generator:
         raise NotImplementedError
 
     def _grow(self, capacity: int) -> None:
-        """Enlarge the memory for `capacity` groups."""
+        """Enlarge the memory for `capacity` groups; the types of arrays and their order in memory stay."""
         raise NotImplementedError
 
     def _make_room(self) -> None:
@@ -157,7 +157,7 @@ class Generator:
             return int(self._advance_code(*arguments))
         step = int(self.kernels.advance(*arguments))
         if self._ahead is not None:  # then there are many short calls
-            self._advance_code = self.kernels.advance.find_code(arguments)
+            self._advance_code = self.kernels.advance.get_compiled_code(arguments)
         return step
 
     def _add(self, row: Floats) -> None:
@@ -281,7 +281,7 @@ class Generator:
                 f"Follow-ups of the relation {self.relation.name!r} have {follow_ups.shape[1]} columns in all, but "
                 f"their domains have {domain_widths}. Declare domains with as many columns: follow_domain."
             )
-        return np.ascontiguousarray(follow_ups)  # kernels are compiled for no other order
+        return np.ascontiguousarray(follow_ups)  # `_advance_code` does not check the order of its arguments in memory
 
     def _replace_non_finite(self, follow_ups: Floats) -> Floats:
         """Return follow-ups with lower limits in place of values that are not finite."""
@@ -322,7 +322,7 @@ class Generator:
         return generator
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: machine code cannot be."""
+        """Return the attributes without machine code, which cannot be pickled."""
         return {name: value for name, value in self.__dict__.items() if name != "_advance_code"}
 
     def __iter__(self) -> Iterator[GroupBatch]:

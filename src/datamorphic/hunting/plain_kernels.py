@@ -1,6 +1,6 @@
 """Kernels as plain Python, for hunts that end before compiling would pay.
 
-Compiling a kernel takes seconds, and loading numba with a kernel of an earlier process takes one. Without numba the same
+Compiling a kernel takes seconds, and loading numba with a kernel of an earlier process takes one second. Without numba the same
 code makes a group in about a millisecond, and the groups are the same.
 """
 
@@ -25,8 +25,10 @@ def advance_without_compiling(kernel: Kernel, *arguments: Any) -> Any:
     The kernel writes groups to its last argument and returns how many: as plain Python at most `GROUPS_PER_CALL`. A kernel
     that is compiled, or has used its time, is called as it is.
     """
+    if kernel.is_ready:
+        return kernel(*arguments)
     max_seconds = MAX_PLAIN_SECONDS_IF_CACHED if kernel.is_cached else MAX_PLAIN_SECONDS
-    if kernel.is_compiled or _seconds_used.get(kernel, 0.0) > max_seconds:
+    if _seconds_used.get(kernel, 0.0) > max_seconds:
         return kernel(*arguments)
     start = time.thread_time()
     step = kernel.plain(*arguments[:-1], arguments[-1][:GROUPS_PER_CALL])

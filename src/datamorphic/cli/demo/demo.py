@@ -150,7 +150,7 @@ def run_demo(seed: int = 0) -> Demo:
     inputs: Any = frame.filter(like="mean ")
     labels = np.array(CLASSES)[frame["target"].to_numpy()]
     train, unseen, train_labels, unseen_labels = train_test_split(inputs, labels, random_state=seed % 2**32)
-    # its relations train it more than a hundred times, and this solver is the fastest for few rows
+    # The relations of learners train it some seventy times, and liblinear is the fastest solver for few rows.
     model = make_pipeline(StandardScaler(), LogisticRegression(solver="liblinear")).fit(train, train_labels)
 
     space = Space.from_frame(inputs)

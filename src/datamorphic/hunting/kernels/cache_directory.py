@@ -12,6 +12,8 @@ import shutil
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,24 +22,26 @@ from ...relations import box
 MAX_DAYS_UNUSED = 30  # of compiled kernels of another version
 
 
-def find_cache_directory() -> Path | None:
-    """Return where compiled kernels are kept; None if nothing can be written there.
+@cache
+def prepare_cache_directory() -> Path | None:
+    """Create the directory of compiled kernels; return None if it is not writable.
 
     Kernels of other versions that were not used for a month are removed.
     """
     from platformdirs import user_cache_path
 
-    own_choice = os.environ.get("NUMBA_CACHE_DIR")
-    base = Path(own_choice) if own_choice else user_cache_path("datamorphic", appauthor=False)
+    custom_base = os.environ.get("NUMBA_CACHE_DIR")
+    base = Path(custom_base) if custom_base else user_cache_path("datamorphic", appauthor=False)
     directory = base / "kernels" / _hash_sources()
     try:
         directory.mkdir(parents=True, exist_ok=True)
         (directory / ".writable").touch()
+    except OSError:
+        return None
+    with suppress(OSError):  # another process may remove the same directories
         for marker in directory.parent.glob("*/.writable"):
             if marker.stat().st_mtime < time.time() - MAX_DAYS_UNUSED * 24 * 3600:
                 shutil.rmtree(marker.parent, ignore_errors=True)
-    except OSError:
-        return None
     return directory
 
 

@@ -1,4 +1,4 @@
-"""Kernels: functions that numba, which is installed where it has wheels, compiles when they are called.
+"""Functions that numba, which is installed where it has wheels, compiles at their first call.
 
 The same code runs without numba and gives the same groups: kernels take their random numbers from an array.
 
@@ -15,21 +15,30 @@ from importlib.util import find_spec
 from types import FunctionType
 from typing import Any
 
-from .cache_directory import find_cache_directory, name_cache_file
+from .cache_directory import name_cache_file, prepare_cache_directory
 
-#: Whether kernels are compiled, unless numba cannot be loaded.
-COMPILED = find_spec("numba") is not None and os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
+#: Whether numba is installed and not disabled; loading it may still fail.
+NUMBA_ENABLED = find_spec("numba") is not None and os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
 
 class Kernel:
-    """A function that is compiled at its first call, and kept for later processes.
+    """A function that numba compiles at its first call: a kernel, or a helper that is compiled as part of kernels.
 
-    It calls helpers, which are compiled as part of it; Python code does not call them.
+    Parameters
+    ----------
+    function : callable
+        The function as plain Python.
+    vectorized : callable, optional
+        Does the same by NumPy, which is faster than an interpreted loop.
+    is_helper : bool
+        Whether only kernels call it.
     """
 
-    def __init__(self, function: Callable[..., Any], *, is_helper: bool = False) -> None:
+    def __init__(
+        self, function: Callable[..., Any], vectorized: Callable[..., Any] | None = None, *, is_helper: bool = False
+    ) -> None:
         self.function: Any = function
-        self.is_helper = is_helper
+        self.vectorized, self.is_helper = vectorized, is_helper
 
     def __call__(self, *arguments: Any) -> Any:
         """Run the compiled function."""
@@ -38,40 +47,36 @@ class Kernel:
     @cached_property
     def compiled(self) -> Any:
         """The function as numba's dispatcher; plain Python without numba."""
-        if not COMPILED:
+        if not NUMBA_ENABLED:
             return self.plain
         try:
             from .numba_compiler import make_dispatcher
-        except ImportError:  # numba refuses versions of NumPy that are newer than itself
+        except ImportError:  # NumPy is too new for numba, or the configuration file of numba disables compiling
             return self.plain
         return make_dispatcher(self.bind_helpers(lambda helper: helper.compiled), self.is_helper)
 
     @cached_property
     def plain(self) -> Callable[..., Any]:
-        """The function as plain Python.
-
-        A function ``<name>_vectorized`` of its module replaces it: NumPy is faster than an interpreted loop.
-        """
-        vectorized: Callable[..., Any] | None = self.function.__globals__.get(f"{self.function.__name__}_vectorized")
-        return vectorized or self.bind_helpers(lambda helper: helper.plain)
+        """The function without numba."""
+        return self.vectorized or self.bind_helpers(lambda helper: helper.plain)
 
     @property
-    def is_compiled(self) -> bool:
-        """Whether it was compiled in this process, or never will be."""
-        if not COMPILED:
+    def is_ready(self) -> bool:
+        """Whether a call compiles and loads nothing: it was compiled in this process, or it runs as plain Python."""
+        if not NUMBA_ENABLED:
             return True
         return "compiled" in self.__dict__ and (self.compiled is self.plain or bool(self.compiled.overloads))
 
     @cached_property
     def is_cached(self) -> bool:
         """Whether the cache of the user has it, at least for some types of arguments."""
-        directory = find_cache_directory()
+        directory = prepare_cache_directory()
         return directory is not None and (directory / f"{name_cache_file(self.function)}.nbi").exists()
 
-    def find_code(self, arguments: Sequence[Any]) -> Callable[..., Any]:
-        """Return the code for arguments of these types, after a call with such arguments.
+    def get_compiled_code(self, arguments: Sequence[Any]) -> Callable[..., Any]:
+        """Return the compiled code for these types of arguments, with which the kernel was called before.
 
-        It does not look at types, which for some forty arrays takes ten times as long as starting the code.
+        The code does not check types, which for some forty arrays takes ten times as long as starting the code.
         """
         if self.compiled is self.plain:
             return self.plain
@@ -90,10 +95,10 @@ class Kernel:
 
 
 def compile_kernel(function: Callable[..., Any]) -> Kernel:
-    """Let a function be compiled at its first call."""
+    """Return a kernel, which is compiled at its first call."""
     return Kernel(function)
 
 
-def compile_helper(function: Callable[..., Any]) -> Kernel:
-    """Let a function be compiled as part of the kernels that call it."""
-    return Kernel(function, is_helper=True)
+def compile_helper(function: Callable[..., Any], vectorized: Callable[..., Any] | None = None) -> Kernel:
+    """Return a helper, which is compiled as part of the kernels that call it."""
+    return Kernel(function, vectorized, is_helper=True)

@@ -7,6 +7,7 @@ compiled code that seldom runs would cost more time to compile than it saves.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -83,7 +84,26 @@ def add_point(layout: Layout, point_index: PointIndex, slot: int, row: Floats) -
     point_index.size[slot] = place + 1
 
 
-@compile_helper
+def measure_distances(layout: Layout, point_index: PointIndex, slot: int, row: Floats) -> Floats:
+    """Return the distances to all points of a slot by NumPy: faster without numba."""
+    first, last = layout.start[slot], layout.start[slot + 1]
+    points = point_index.points[slot, : point_index.size[slot]]
+    squares, differing = np.zeros(len(points)), np.zeros(len(points))
+    for j, column in enumerate(range(first, last)):
+        if layout.kind[column] == CATEGORY or layout.jaccard:
+            differing += row[column] != points[:, j]
+        else:
+            difference = (row[column] - points[:, j]) * layout.scale[column]
+            squares += difference * difference
+    return 2.0 * differing / (last - first + differing) if layout.jaccard else np.sqrt(squares) + differing
+
+
+def _find_nearest_distance_vectorized(layout: Layout, point_index: PointIndex, slot: int, row: Floats) -> Any:
+    """Return the distance to the nearest point of a slot, by NumPy."""
+    return measure_distances(layout, point_index, slot, row).min(initial=np.inf)
+
+
+@partial(compile_helper, vectorized=_find_nearest_distance_vectorized)
 def find_nearest_distance(layout: Layout, point_index: PointIndex, slot: int, row: Floats) -> Any:
     """Return the distance to the nearest point of a slot; infinity if there is none."""
     first, last = layout.start[slot], layout.start[slot + 1]
@@ -125,22 +145,3 @@ def find_nearest_distance(layout: Layout, point_index: PointIndex, slot: int, ro
     if layout.jaccard and best < np.inf:
         return 2.0 * best / (last - first + best)
     return best
-
-
-def measure_distances(layout: Layout, point_index: PointIndex, slot: int, row: Floats) -> Floats:
-    """Return the distances to all points of a slot by NumPy: faster without numba."""
-    first, last = layout.start[slot], layout.start[slot + 1]
-    points = point_index.points[slot, : point_index.size[slot]]
-    squares, differing = np.zeros(len(points)), np.zeros(len(points))
-    for j, column in enumerate(range(first, last)):
-        if layout.kind[column] == CATEGORY or layout.jaccard:
-            differing += row[column] != points[:, j]
-        else:
-            difference = (row[column] - points[:, j]) * layout.scale[column]
-            squares += difference * difference
-    return 2.0 * differing / (last - first + differing) if layout.jaccard else np.sqrt(squares) + differing
-
-
-def find_nearest_distance_vectorized(layout: Layout, point_index: PointIndex, slot: int, row: Floats) -> Any:
-    """Do the same by NumPy."""
-    return measure_distances(layout, point_index, slot, row).min(initial=np.inf)

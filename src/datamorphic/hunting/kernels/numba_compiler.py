@@ -16,17 +16,18 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 
-from .cache_directory import find_cache_directory, name_cache_file
+from .cache_directory import name_cache_file, prepare_cache_directory
+
+if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+    raise ImportError("numba's configuration file forbids compiling")
 
 MIN_SECONDS_TO_ANNOUNCE = 1.0
 #: for all kernels; references to arrays are not counted
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
-CACHE_DIRECTORY = find_cache_directory()
+CACHE_DIRECTORY = prepare_cache_directory()
 
 njit: Any = numba.njit  # its types lack most options
 _own_dispatchers: set[Any] = set()
-if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
-    raise ImportError("numba's configuration file forbids compiling")
 
 
 def make_dispatcher(function: Callable[..., Any], is_helper: bool) -> Any:

@@ -7,6 +7,7 @@ for follow-ups by a function of the user. The code behind ``is not None`` is the
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,8 +99,13 @@ def _draw_sources(
                 draw_uniform(numbers, layout, slot, rows[i])
 
 
-@compile_helper
-def _find_nearest_group(layout: Layout, point_index: PointIndex, row: Floats) -> Any:
+def _find_nearest_group_distance_vectorized(layout: Layout, point_index: PointIndex, row: Floats) -> Any:
+    """Return the distance to the nearest executed group as a whole, by NumPy."""
+    return np.sum([measure_distances(layout, point_index, slot, row) for slot in range(layout.slots)], axis=0).min()
+
+
+@partial(compile_helper, vectorized=_find_nearest_group_distance_vectorized)
+def _find_nearest_group_distance(layout: Layout, point_index: PointIndex, row: Floats) -> Any:
     """Return the distance to the nearest executed group as a whole."""
     best = np.inf
     for i in range(point_index.size[0]):
@@ -110,10 +116,6 @@ def _find_nearest_group(layout: Layout, point_index: PointIndex, row: Floats) ->
                 break
         best = min(best, total)
     return best
-
-
-def _find_nearest_group_vectorized(layout: Layout, point_index: PointIndex, row: Floats) -> Any:
-    return np.sum([measure_distances(layout, point_index, slot, row) for slot in range(layout.slots)], axis=0).min()
 
 
 @compile_helper
@@ -182,7 +184,7 @@ def advance_spread(
             scores[0, candidate] = 0.0
             if rows.shape[0] > 1 and count + taken > 0:
                 if joint is not None:
-                    scores[0, candidate] = _find_nearest_group(layout, point_index, rows[candidate])
+                    scores[0, candidate] = _find_nearest_group_distance(layout, point_index, rows[candidate])
                 else:
                     for slot in range(len(layout.start) - 1):
                         scores[0, candidate] += find_nearest_distance(layout, point_index, slot, rows[candidate])
