@@ -22,7 +22,7 @@ TRIALS, RATE = 2_000, 0.005
 
 
 FIRST_HUNT = """
-import time, numpy as np, datamorphic as dm
+import time, numpy as np, numba, datamorphic as dm
 import datamorphic.hunting.runner
 imported = time.process_time()
 sine = dm.FunctionRelation(name="sine", domain=(0, 1000), follow_up=lambda x: np.pi - x)

@@ -13,8 +13,9 @@ from datamorphic.hunting.selectors import SELECTORS, make_selector
 def main() -> None:
     matrix = dm.FunctionRelation(name="matrix", domain=[(0, 1)] * 2, follow_up=dm.Affine.scaled(2.0, 2))
     function = dm.FunctionRelation(name="function", domain=[(0, 1)] * 2, follow_up=lambda x: 2 * x)
+    curved = dm.FunctionRelation(name="curved", domain=[(0, 1)] * 2, follow_up=lambda x: x * x)
     for name in GENERATORS:
-        for relation in (matrix, function):
+        for relation in (matrix, function, curved):
             make_generator(name, relation).propose(MAX_PLAIN_GROUPS + 1)
     for name in SELECTORS:
         for relations in ([matrix, matrix], [matrix, function]):

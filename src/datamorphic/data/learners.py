@@ -126,11 +126,13 @@ def reference_space(name: str, frame: pd.DataFrame) -> Space:
     """
     hints = HINTS[_validate_name(name, REFERENCE_SETS, "case study")]
     _validate_columns(name, frame)
-    orders = hints.get("orders") or {
-        column: [letter for letter in letters if letter in set(frame[column])]
-        for column, letters in MUSHROOM_LETTERS.items()
-        if name == "mushroom"
-    }
+    orders = hints.get("orders", {})
+    if name == "mushroom":
+        present = {column: set(frame[column].unique()) for column in MUSHROOM_LETTERS}
+        orders = {
+            column: [letter for letter in letters if letter in present[column]]
+            for column, letters in MUSHROOM_LETTERS.items()
+        }
     with warnings.catch_warnings():
         # two amounts of the bank have cents, but the study reads them as integers
         warnings.simplefilter("ignore", AmbiguousData)
