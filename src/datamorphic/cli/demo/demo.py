@@ -59,13 +59,13 @@ MONOTONE_FEATURES = ("mean radius", "mean concavity", "mean compactness")
 RELATIONS = ("MR-0", "MR-1.2", "MR-2.1", "MR-3.1", "MR-3.2", "MR-4.2", "sample order")
 PROGRAM, MUTANT, RELATION = "tanh", "m1", "tripling"  # found so soon that nothing needs to be compiled
 GENERATORS = ("MT-RT", "SFIDMT-ART")
-LAW_EXAMPLES = 30
+LAW_EXAMPLES = 20
 RESUMED_WALKS = 200
-LOANS = 2_000
-LOAN_MODELS = ("logistic_regression", HistogramBoostingFamily(sizes=(50, 100)))
-DIGIT_WALKS = 60
-PRODUCTS = 2_000
-QUERIES = 60
+LOANS = 1_500
+LOAN_MODELS = ("logistic_regression", HistogramBoostingFamily(sizes=(30, 60)))
+DIGIT_WALKS = 40
+PRODUCTS = 1_000
+QUERIES = 40
 TRIALS = 20
 MAX_GROUPS = 100_000  # per trial; far more than a trial needs
 
@@ -213,7 +213,7 @@ def check_mutant(seed: int) -> tuple[SourceMutant, CheckReport]:
         mutant for mutant in mutants if mutant.function == "squared_distance" and mutant.after.startswith("total = ")
     )
     with load_module(mutant.source, program.name, program.package) as module:
-        return mutant, check(module.KNN(3), "random", RELATIONS, inputs=30, seed=seed, progress=False)
+        return mutant, check(module.KNN(3), "random", RELATIONS, inputs=20, seed=seed, progress=False)
 
 
 def race_generators(seed: int) -> HuntRace:
