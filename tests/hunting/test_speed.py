@@ -15,7 +15,6 @@ import datamorphic as dm
 from datamorphic import _estimates
 from datamorphic.hunting import loop
 from datamorphic.hunting.generators import make_generator
-from datamorphic.hunting.kernels import compiling
 from datamorphic.hunting.kernels.cache_directory import prepare_cache_directory
 from datamorphic.hunting.kernels.cells import grow_lines
 from datamorphic.hunting.random_generators import MTRT
@@ -165,7 +164,6 @@ print(*sorted(compiled))
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not compiling.NUMBA_ENABLED, reason="needs numba")
 def test_the_first_hunt_of_the_readme_compiles_only_what_it_needs(tmp_path):
     # each function takes 0.1 to 1 s, so whoever adds one should know
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}

@@ -284,15 +284,16 @@ class CheckContext:
         max_call_seconds = (
             math.inf if budget_seconds is None else max(MAX_PACE_BUDGET_SHARE * budget_seconds, SLOW_CALL_SECONDS)
         )
-        order = np.random.default_rng(self.seed).permutation(len(self.inputs))
+        row_order = np.random.default_rng(self.seed).permutation(len(self.inputs))
         seconds_per_row = 0.0
         for round_, rows in enumerate(PACE_ROWS):
             points = self.sample_inputs(rows)
             seconds = time_call(points)
+            is_slow = round_ > 0 and seconds > SLOW_CALL_SECONDS
             is_unexpected = round_ == 1 or seconds > 2 * rows * seconds_per_row
-            if round_ and is_unexpected and SLOW_CALL_SECONDS < seconds < max_call_seconds < math.inf:
+            if is_slow and is_unexpected and budget_seconds is not None and seconds < max_call_seconds:
                 # The computer may have paused, so time the call again, with other rows, since the system may remember answers.
-                other_rows = order[rows : 2 * rows]
+                other_rows = row_order[rows : 2 * rows]
                 if len(other_rows) == rows and not self.clock.spent:
                     seconds = min(seconds, time_call(self.inputs.take(other_rows)))
             seconds_by_rows[len(points)] = seconds

@@ -223,7 +223,7 @@ class FunctionRelation:
                         f"A follow-up of the relation {self.name!r} has {part.shape[1]} columns, but its declared domain "
                         f"has {box.dimension}."
                     )
-        return inputs[0].copy() if len(inputs) == 1 else np.concatenate(inputs, axis=1)
+        return np.concatenate(inputs, axis=1)
 
     def follow_inputs(self, made: Floats) -> list[Floats]:
         """Return the follow-ups one by one."""

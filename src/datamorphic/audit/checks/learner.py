@@ -30,7 +30,7 @@ from ..finding import Example, Finding
 
 MAX_TRAINING_ROWS = 200  # few, since each relation trains at least twice
 MAX_TEST_CASES = 50
-MAX_SEPARATE_CASES = 20  # test cases of a relation that trains again for each of them
+MAX_CASES_TRAINED_SEPARATELY = 20  # test cases of a relation that trains again for each of them
 MIN_LABELLED_ROWS = 12
 MAX_CLUSTER_SETS, MIN_CLUSTER_ROWS = 3, 30  # parts of the data that a clusterer is fitted to, and rows per part
 FIRST_FIT_BUDGET_PART = 0.5  # for the fit to the data themselves, which is made once
@@ -92,8 +92,8 @@ def _check_relations(context: CheckContext, budget: CheckBudget, sets: list[Trai
                     source_outputs[manner.needs_scores] = system.execute(source, scores=manner.needs_scores)
                 relation_source, outputs = source, source_outputs[manner.needs_scores]
                 if relation.shares == "case" and not clusters:
-                    relation_source = TrainingBatch([data.cases(slice(0, MAX_SEPARATE_CASES))])
-                    outputs = outputs.take(slice(0, MAX_SEPARATE_CASES))
+                    relation_source = TrainingBatch([data.cases(slice(0, MAX_CASES_TRAINED_SEPARATELY))])
+                    outputs = outputs.take(slice(0, MAX_CASES_TRAINED_SEPARATELY))
                 flow = check_relation(
                     relation, subject, relation_source, range(len(sets)), manner, source_outputs=outputs, stance=view
                 )

@@ -11,7 +11,7 @@ from ..console import make_console, prepare_output_files, print_json, print_line
 if TYPE_CHECKING:
     from .demo import Demo
 
-EXPECTED_SECONDS = 9  # as measured on two slow cores
+EXPECTED_SECONDS = 8  # as measured on two slow cores
 
 
 def demo(

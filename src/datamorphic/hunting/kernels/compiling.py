@@ -53,12 +53,12 @@ class Kernel:
             from .numba_compiler import make_dispatcher
         except ImportError:  # NumPy is too new for numba, or the configuration file of numba disables compiling
             return self.plain
-        return make_dispatcher(self.bind_helpers(lambda helper: helper.compiled), self.is_helper)
+        return make_dispatcher(self.replace_helpers(lambda helper: helper.compiled), self.is_helper)
 
     @cached_property
     def plain(self) -> Callable[..., Any]:
         """The function without numba."""
-        return self.vectorized or self.bind_helpers(lambda helper: helper.plain)
+        return self.vectorized or self.replace_helpers(lambda helper: helper.plain)
 
     @property
     def is_ready(self) -> bool:
@@ -84,13 +84,13 @@ class Kernel:
         code: Callable[..., Any] = self.compiled.overloads[types].entry_point
         return code
 
-    def bind_helpers(self, choose: Callable[[Kernel], Any]) -> Any:
-        """Return a copy of the function that calls what `choose` returns for each helper."""
+    def replace_helpers(self, get_replacement: Callable[[Kernel], Any]) -> Any:
+        """Return a copy of the function in which ``get_replacement(helper)`` stands for each helper."""
         function = self.function
         names = dict(function.__globals__)
         for name in function.__code__.co_names:
             if isinstance(helper := names.get(name), Kernel):
-                names[name] = choose(helper)
+                names[name] = get_replacement(helper)
         return FunctionType(function.__code__, names, function.__name__, function.__defaults__, function.__closure__)
 
 
