@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import signal
@@ -21,6 +22,8 @@ import datamorphic as dm
 from datamorphic.cli.main import app
 from datamorphic.runs import dask_engine as cluster
 from datamorphic.runs.store import Store
+from datamorphic.studies import workload
+from datamorphic.studies.explorations import Exploration
 
 MODULE = """
 import os
@@ -152,6 +155,110 @@ def sha256(document, number, *more):
     (file,) = document("runs", "show", number, *more)["artifacts"]
     assert file["name"] == "front.parquet"
     return file["sha256"]
+
+
+# -- runs that the user ends ------------------------------------------------------------------------------------------
+
+STOPPING_SYSTEM = """
+import signal
+import numpy as np
+import datamorphic as dm
+from sklearn.tree import DecisionTreeClassifier
+
+calls, stop_at = 0, None
+
+def count_call():
+    global calls
+    calls += 1
+    if calls == stop_at:
+        signal.raise_signal(signal.SIGINT)
+
+def model(frame):
+    count_call()
+    return np.where(frame["x"] ** 2 + frame["y"] ** 3 > 1, "in", "out")
+
+class Learner(DecisionTreeClassifier):
+    def fit(self, X, y, **options):
+        count_call()
+        return super().fit(X, y, **options)
+
+class System:
+    space = dm.Space([dm.Continuous("x", 0, 1, step=0.1)])
+
+    @dm.seed_maker
+    def left(self, rng, n=20):
+        return self.space.sample(n, seed=rng) * 0.7
+
+    @dm.datamorphism
+    def right(self, p):
+        count_call()
+        return p.assign(x=(p.x + 0.1).clip(upper=1))
+
+    @dm.metamorphism(of="right")
+    def same(self, case, origin):
+        return case.output == origin.output
+
+    @dm.set_metric
+    def mean_x(self, tests):
+        return tests.input["x"].mean()
+
+    @dm.executor
+    def classify(self, p):
+        count_call()
+        return p.x > 0.5
+"""
+SYSTEM = "stopping_system:System"
+STORING_COMMANDS = {
+    "explore": ["explore", "stopping_system:model", "data.csv", *SHORT],
+    "test": ["test", "stopping_system:model", "data.csv"],
+    "check": ["check", "stopping_system:model", "data.csv"],
+    "check of a learner": ["check", "stopping_system:Learner", "--inputs", 100, "--relation", "MR-0"],
+    "combine": ["combine", SYSTEM, "--strategy", "permutationComplete"],
+    "optimise": ["optimise", SYSTEM, "--strategy", "GAOptimizeWeakestRemoval", "--metric", "mean_x", "--steps", 3],
+    "laws": ["laws", SYSTEM, "--examples", 20],
+    "script": ["script", "all.scr", "--system", SYSTEM],
+    "study": ["study", "random_target"],
+}
+
+
+@pytest.fixture
+def stopping_system(tmp_path, run, monkeypatch):
+    """The module whose models and test system count their calls, and send one Ctrl-C at the call `stop_at`."""
+    (tmp_path / "stopping_system.py").write_text(STOPPING_SYSTEM)
+    (tmp_path / "all.scr").write_text("makeSeed([left])\nrandomTargetExplore(20,mid)\nanalyse([saveStatistics])\n")
+    monkeypatch.delitem(sys.modules, "stopping_system", raising=False)
+    module = importlib.import_module("stopping_system")
+    measure = Exploration.measure
+
+    def count_and_measure(self, *settings):
+        module.count_call()
+        return measure(self, *settings)
+
+    monkeypatch.setattr(Exploration, "measure", count_and_measure)
+    monkeypatch.setitem(workload.SCALES, "small", workload.SCALES["tiny"])
+    monkeypatch.setattr(workload, "_outcomes", {})
+    return module
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", STORING_COMMANDS.values(), ids=STORING_COMMANDS)
+def test_a_run_that_the_user_ends_is_never_stored_as_finished(command, run, document, stopping_system):
+    assert run(*command).exit_code in (0, 1)
+    calls = stopping_system.calls
+    states, ids = set(), {1}
+    for stop_at in sorted({1 + share * (calls - 1) // 4 for share in range(5)}):
+        stopping_system.calls, stopping_system.stop_at = 0, stop_at
+        workload._outcomes.clear()
+        exit_code = with_ctrl_c(run, *command).exit_code
+        newest = document("runs", "list")[-1]
+        if newest["id"] in ids:  # it ended before it was stored
+            assert exit_code == 130
+            continue
+        ids.add(newest["id"])
+        states.add(newest["state"])
+        assert (newest["state"] == "interrupted") == (exit_code == 130), (stop_at, calls, newest)
+        assert newest["state"] == "finished" or (newest["done"] != 1 and not newest["summary"].get("passed"))
+    assert "interrupted" in states
 
 
 # -- what explore keeps ------------------------------------------------------------------------------------------

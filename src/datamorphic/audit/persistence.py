@@ -113,11 +113,9 @@ class AuditRun(CheckObserver):
             for outcome in result.outcomes
         ]
         try:
-            self.session.finish(
-                interrupted=result.interrupted, summary=summary, verdicts=verdicts, artifacts=artifacts | border
-            )
+            self.session.finish(result, summary=summary, verdicts=verdicts, artifacts=artifacts | border)
         except (DataError, UnicodeError):  # the border has labels that no file can hold
-            self.session.finish(interrupted=result.interrupted, summary=summary, verdicts=verdicts, artifacts=artifacts)
+            self.session.finish(result, summary=summary, verdicts=verdicts, artifacts=artifacts)
 
 
 def _choose_verdict(outcome: Outcome) -> str:

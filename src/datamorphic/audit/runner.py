@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -153,8 +153,6 @@ def run_audit(model: ModelLike, data: DataLike | None, options: AuditOptions) ->
             front=context.front,
         )
         audit_run.finish(result)
-        if interrupts.is_stopped():  # while the result was written
-            result = replace(result, interrupted=True)
     return result
 
 

@@ -153,7 +153,7 @@ def run_combination_request(
     write_exports(combination, {"html": html, "junit": junit}, silent=as_json)
     if not as_json:
         notice.print_end()
-    if combination.tally.interrupted:
+    if combination.interrupted:
         raise typer.Exit(ExitCode.INTERRUPTED)
     if not combination.holds:
         raise typer.Exit(ExitCode.FINDINGS)

@@ -216,7 +216,7 @@ def run_exploration(
                 "findings": list(difference.findings),
                 "statuses": {str(status): int(count) for status, count in statuses.items()},
             }
-        print_json(document | {"run": notice.run, "interrupted": front.tally.interrupted})
+        print_json(document | {"run": notice.run, "interrupted": front.interrupted})
     else:
         print_text(text)
         if len(front):
@@ -229,7 +229,7 @@ def run_exploration(
         if html is not None:
             print_line(f"The report: {html}")
         notice.print_end()
-    if front.tally.interrupted:
+    if front.interrupted:
         raise typer.Exit(ExitCode.INTERRUPTED)
     if difference is not None and not difference.unchanged:
         raise typer.Exit(ExitCode.FINDINGS)

@@ -102,6 +102,11 @@ class FrontData:
         """The inputs without a valid answer, with the reason."""
         return self.tally.incidents
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether the user ended the run before it was complete."""
+        return self.tally.interrupted
+
     # -- pairs -------------------------------------------------------------------------------------------------
 
     @cached_property

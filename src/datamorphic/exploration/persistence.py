@@ -73,16 +73,12 @@ def keep_front(session: Session, name: str, front: Front) -> None:
         return len(front)
 
     failures.remember(session.store, name, ANSWERS_RELATION, _list_failed_cases(front.tally), session.run)
-    end_values: dict[str, Any] = {
-        "interrupted": front.tally.interrupted,
-        "summary": summarize_front(front),
-        "verdicts": list_verdicts(front),
-    }
+    end_values: dict[str, Any] = {"summary": summarize_front(front), "verdicts": list_verdicts(front)}
     stop_reason = session.journal.stop_reason if session.journal is not None else ""
     try:
-        session.finish(**end_values, artifacts={FRONT_FILE: write_artifact}, message=stop_reason)
+        session.finish(front, **end_values, artifacts={FRONT_FILE: write_artifact}, message=stop_reason)
     except (DataError, UnicodeError) as error:  # some labels cannot be written: keep the rest
-        session.finish(**end_values, artifacts={}, message=f"The front is not kept: {error}")
+        session.finish(front, **end_values, artifacts={}, message=f"The front is not kept: {error}")
 
 
 def _list_failed_cases(tally: CallCounter) -> list[dict[str, Any]]:

@@ -61,7 +61,7 @@ def collect_remarks(front: Front) -> list[str]:
     """Return what a reader should know before relying on the figures."""
     remarks = list(front.notes)
     if front.exhausted:
-        reason = "The search was interrupted" if front.tally.interrupted else "The budget ended the search"
+        reason = "The search was interrupted" if front.interrupted else "The budget ended the search"
         remarks.append(f"{reason}. The pairs found until then are kept.")
     workers, batches = front.tally.workers, front.tally.max_batches
     if workers > batches > 0:

@@ -89,6 +89,7 @@ def _check_and_keep(
         report = check_laws(system, options, known_triples=triples, show_progress=display.show)
         message = _remember_counterexamples(session, report, known, space)
         session.finish(
+            report,
             summary={
                 "laws": len(report.results),
                 "broken": len(report.broken),

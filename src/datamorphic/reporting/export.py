@@ -55,6 +55,11 @@ class Exportable:
         """Return the settings that a JUnit file lists."""
         return {}
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether the user ended the run before it was complete."""
+        return False
+
     # -- what every result offers --------------------------------------------------------------------------------------
 
     def page(self, **options: Any) -> Page:

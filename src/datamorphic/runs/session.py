@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -15,6 +15,14 @@ from .journal import RunJournal
 from .run import Run
 from .store import Store
 from .tables import to_safe_json_value
+
+
+class SupportsInterruption(Protocol):
+    """A result that says whether the user ended the run before it was complete."""
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the user ended the run before it was complete."""
 
 
 class Session:
@@ -33,15 +41,15 @@ class Session:
 
     def finish(
         self,
+        result: SupportsInterruption,
         *,
-        interrupted: bool = False,
         summary: Mapping[str, Any],
         verdicts: Iterable[Mapping[str, Any]] = (),
         artifacts: Mapping[str, Callable[[Path], int]],
         message: str = "",
     ) -> None:
-        """Store the result; an interrupted run can be resumed later."""
-        state = "interrupted" if interrupted else "finished"
+        """Store how the run of a result ended: this is where all runs become finished or interrupted."""
+        state = "interrupted" if result.interrupted else "finished"
         results: dict[str, Any] = {"summary": summary, "verdicts": verdicts, "artifacts": artifacts}
         self.store.finish(self.run, state, **results, seconds=self._seconds, message=message)
         self._ended = True

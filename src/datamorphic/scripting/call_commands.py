@@ -68,7 +68,7 @@ class CallCommands(SynthesisCommands):
         self._count(combination.tally, combination.tally.runs)
         self._tests = combination.tests
         self._report_verdicts(dict(combination.verdicts), combination.tests)
-        if combination.tally.interrupted:
+        if combination.interrupted:
             raise Interrupted("interrupted")
         return combination
 

@@ -179,10 +179,10 @@ def keep_result(session: Session, result: ScriptResult) -> None:
     summary = {"headline": format_headline(result)} | {
         name: document[name] for name in ("commands", "runs", "calls", "cases", "mutants", "violations", "files")
     }
-    end_values: dict[str, Any] = {"interrupted": result.interrupted, "summary": summary, "verdicts": verdicts}
+    end_values: dict[str, Any] = {"summary": summary, "verdicts": verdicts}
     artifacts = {TESTS_FILE: write_tests} if result.tests is not None else {}
     stop_reason = session.journal.stop_reason if session.journal is not None else ""
     try:
-        session.finish(**end_values, artifacts=artifacts, message=stop_reason)
+        session.finish(result, **end_values, artifacts=artifacts, message=stop_reason)
     except (DataError, UnicodeError, OSError) as error:  # some labels cannot be written; the rest is kept
-        session.finish(**end_values, artifacts={}, message=f"The test cases are not kept: {error}")
+        session.finish(result, **end_values, artifacts={}, message=f"The test cases are not kept: {error}")

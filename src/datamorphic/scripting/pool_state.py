@@ -314,7 +314,7 @@ class PoolState:
             }
         )
         self._add_pairs(tests, front, morphism)
-        if front.tally.interrupted:
+        if front.interrupted:
             raise Interrupted("interrupted")
 
     def _add_pairs(self, tests: TestSet, front: Front, morphism: str) -> None:

@@ -139,7 +139,7 @@ class SynthesisCommands(CaseCommands):
             metamorphism_names = {entry.name for entry in book.expand("metamorphism", to_list(metamorphisms))}
             verdicts = {name: column for name, column in verdicts.items() if name in metamorphism_names}
         self._report_verdicts(verdicts, combination.tests)
-        if combination.tally.interrupted:
+        if combination.interrupted:
             raise Interrupted("interrupted")
         return combination
 

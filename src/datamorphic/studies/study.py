@@ -491,7 +491,7 @@ def finish_study(session: Session | None, result: Exportable, headline: str) -> 
         return 1
 
     if session is not None:
-        session.finish(summary={"headline": headline}, artifacts={FIGURES_FILE: write_figures})
+        session.finish(result, summary={"headline": headline}, artifacts={FIGURES_FILE: write_figures})
 
 
 def build_published_rows(name: str) -> list[Row]:

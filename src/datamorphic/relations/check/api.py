@@ -403,8 +403,8 @@ def _format_data(data: object, options: CheckOptions, learner_relations: list[Le
 
 def _add_costs(report: CheckReport, counters: list[CallCounter], notes: list[str], seconds: float) -> CheckReport:
     """Return the report with its costs, and with notes about them."""
-    exhausted = any(counter.exhausted for counter in counters)
     interrupted = any(counter.interrupted for counter in counters)
+    exhausted = interrupted or any(counter.exhausted for counter in counters)
     if exhausted:
         cause = "The check was stopped" if interrupted else "The budget was spent"
         notes.append(f"{cause} before everything was tried.")

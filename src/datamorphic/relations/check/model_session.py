@@ -79,7 +79,7 @@ class ModelSession:
                 )
             except OutOfBudget as error:  # keep the outcomes of the relations that were checked before
                 self.counter.exhausted = True
-                self.counter.interrupted = isinstance(error, Interrupted)
+                self.counter.interrupted |= isinstance(error, Interrupted)
                 break
             outcome.groups, outcome.smallest = result.groups, result.smallest
             if isinstance(result.groups, ChangeGroups):

@@ -65,6 +65,7 @@ class StoredCheck:
             return len(report.entries)
 
         self.session.finish(
+            report,
             summary={
                 "headline": report.headline,
                 "passed": report.passed,

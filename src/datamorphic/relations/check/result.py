@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -259,18 +260,16 @@ class CheckReport(Exportable):
     def _shrink(
         self, entry: RelationResult, case: ViolatingCase, remaining_budget: RemainingBudget = lambda: None
     ) -> LearnerViolation | ModelViolation | None:
-        if entry.about == "learner" and self._learner_session is not None:
-            session = self._learner_session
-            outcome = next(outcome for outcome in session.outcomes if outcome.relation.name == entry.relation)
-            try:
+        with suppress(OutOfBudget):
+            if entry.about == "learner" and self._learner_session is not None:
+                session = self._learner_session
+                outcome = next(outcome for outcome in session.outcomes if outcome.relation.name == entry.relation)
                 violation = session.shrink(outcome, case, remaining_budget())
                 return violation or session.reproduce(outcome, case, remaining_budget())
-            except OutOfBudget:
-                return None
-        if self._model_session is not None:
-            outcomes = self._model_session.outcomes
-            model_outcome = next(outcome for outcome in outcomes if outcome.name == entry.relation)
-            return self._model_session.shrink(model_outcome, case)
+            if self._model_session is not None:
+                outcomes = self._model_session.outcomes
+                model_outcome = next(outcome for outcome in outcomes if outcome.name == entry.relation)
+                return self._model_session.shrink(model_outcome, case)
         return None
 
     @cached_property
@@ -329,8 +328,9 @@ class CheckReport(Exportable):
 
     @property
     def passed(self) -> bool:
-        """Whether something was judged and every necessary relation holds."""
-        return not self.faults and not self._unanswered and any(entry.judged for entry in self.entries)
+        """Whether something was judged, every necessary relation holds, and the user did not interrupt the check."""
+        judged = any(entry.judged for entry in self.entries)
+        return judged and not self.faults and not self._unanswered and not self.interrupted
 
     @property
     def _unanswered(self) -> list[RelationResult]:

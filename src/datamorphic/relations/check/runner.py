@@ -107,6 +107,7 @@ def run_relation_check(
             remaining = remaining.subtract(cost.runs, cost.seconds)
             total.runs += cost.runs
             total.calls += cost.calls + cost.health.repeated_rows
+            total.interrupted |= cost.interrupted  # a flow may return what it has
 
     groups: JudgedGroups
     if source_answers is not None and isinstance(fitted_relation, ChangeRelation):

@@ -58,14 +58,11 @@ def keep_combination(session: Session, combination: Combination) -> None:
         "summary": {"headline": format_headline(combination), **summary},
         "verdicts": verdicts,
     }
-    is_interrupted = combination.tally.interrupted
     try:
-        session.finish(
-            interrupted=is_interrupted, **end_values, artifacts={TESTS_FILE: write_artifact}, message=message
-        )
+        session.finish(combination, **end_values, artifacts={TESTS_FILE: write_artifact}, message=message)
     except (DataError, UnicodeError) as error:  # some outputs cannot be written: keep the rest
         message = f"The test set is not kept: {error}"
-        session.finish(interrupted=is_interrupted, **end_values, artifacts={}, message=message)
+        session.finish(combination, **end_values, artifacts={}, message=message)
 
 
 # -- violations that are tried first the next time -----------------------------------------------------------------------

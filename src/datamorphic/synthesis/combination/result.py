@@ -149,6 +149,11 @@ class Combination(Exportable):
         return self.tally.calls
 
     @property
+    def interrupted(self) -> bool:
+        """Whether the user ended the run before it was complete."""
+        return self.tally.interrupted
+
+    @property
     def violated(self) -> list[str]:
         """The names of the violated metamorphisms."""
         return [name for name, verdicts in self.verdicts.items() if (verdicts == Verdict.VIOLATED).any()]
@@ -342,7 +347,7 @@ class Combination(Exportable):
                 "violation_count": len(self.violations),
                 "recurring": list(self.recurring),
                 "notes": list(self.notes),
-                "interrupted": self.tally.interrupted,
+                "interrupted": self.interrupted,
             }
         )
 

@@ -29,8 +29,8 @@ def keep_optimisation(session: Session, result: Optimisation) -> None:
         },
     }
     stop_reason = session.journal.stop_reason if session.journal is not None else ""
-    end_values: dict[str, Any] = {"interrupted": result.interrupted, "summary": summary}
+    end_values: dict[str, Any] = {"summary": summary}
     try:
-        session.finish(**end_values, artifacts={TESTS_FILE: write_artifact}, message=stop_reason)
+        session.finish(result, **end_values, artifacts={TESTS_FILE: write_artifact}, message=stop_reason)
     except (DataError, UnicodeError) as error:  # some labels cannot be written: keep the rest
-        session.finish(**end_values, artifacts={}, message=f"The test set is not kept: {error}")
+        session.finish(result, **end_values, artifacts={}, message=f"The test set is not kept: {error}")
