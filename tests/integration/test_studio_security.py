@@ -3,15 +3,18 @@
 import re
 import socket
 import time
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 
 import httpx
 import pytest
 
-from support.studio import DATA, HOSTILE, run_server
+from support.reverse_proxy import run_reverse_proxy
+from support.studio import DATA, HOSTILE, MODEL, find_free_port, run_server
 
 pytest_plugins = ["support.studio"]
 pytestmark = pytest.mark.slow
+TOKEN = "correct horse battery"
 
 
 @pytest.fixture
@@ -161,16 +164,59 @@ def test_a_link_of_another_site_keeps_the_session(open_page, studio_server):
     assert {cookie["name"]: cookie["value"].partition(".")[0] for cookie in page.context.cookies()} == cookies
 
 
+@pytest.fixture(scope="module")
+def public_port():
+    """The port of a proxy."""
+    return find_free_port()
+
+
+@pytest.fixture(scope="module")
+def guarded_server(tmp_path_factory, public_port):
+    """A studio that others reach too, directly and through a proxy, and that begins with an empty folder."""
+    folder, home = tmp_path_factory.mktemp("served"), tmp_path_factory.mktemp("guarded")
+    options = ("--host=0.0.0.0", f"--token={TOKEN}", f"--public-url=http://127.0.0.1:{public_port}")
+    with run_server(folder, home, *options) as server:
+        yield server
+
+
+@pytest.mark.parametrize("way", ["directly", "proxy keeps Host", "proxy changes Host"])
+def test_sign_in_upload_test_and_download(guarded_server, public_port, studio_server, open_page, take_screenshot, way):
+    with ExitStack() as stack:
+        port = guarded_server.port
+        if way != "directly":
+            port = public_port
+            stack.enter_context(run_reverse_proxy(port, guarded_server.port, keep_host=way == "proxy keeps Host"))
+        server = replace(guarded_server, url=f"http://127.0.0.1:{port}")
+        page = open_page(server=server, allowed=("403",))
+        page.get_by_label("Token").fill("a wrong token")
+        page.get_by_role("button", name="Sign in").click()
+        page.get_by_text("This is not the token.").wait_for()
+        take_screenshot(page, "sign-in")
+        page.get_by_label("Token").fill(TOKEN)
+        page.get_by_role("button", name="Sign in").click()
+        page.get_by_text("There are no model files and no tables").wait_for()
+        page.locator("input[type=file]").set_input_files([studio_server.folder / name for name in (MODEL, DATA)])
+        page.get_by_text("160 rows and 4 columns").wait_for()
+        take_screenshot(page, "start")
+        page.get_by_role("button", name="Test this model").click()
+        page.get_by_label("Budget", exact=True).click()
+        page.get_by_role("option", name="1000 runs", exact=True).click()
+        page.get_by_role("button", name="Test", exact=True).click()
+        page.get_by_text("finished after").wait_for()
+        with page.expect_download() as download:
+            page.get_by_role("link", name="Download the report").click()
+        assert "loans.skops" in download.value.path().read_text(encoding="utf-8")
+
+
 def test_a_token_and_ctrl_c(studio_server, tmp_path):
-    token = "correct horse battery"
-    with run_server(studio_server.folder, tmp_path, "--host=0.0.0.0", f"--token={token}") as server:
+    with run_server(studio_server.folder, tmp_path, "--host=0.0.0.0", f"--token={TOKEN}") as server:
         url = f"http://127.0.0.1:{server.port}"
         with httpx.Client(base_url=url, headers={"origin": url}, timeout=60) as client:
             assert client.get("/").status_code == 401
             assert client.get("/", headers={"accept": "text/html"}).headers["location"] == "/login"
             assert client.post("/login", data={"token": "wrong"}).status_code == 403
-            assert client.post("/login", data={"token": token}).status_code == 303
+            assert client.post("/login", data={"token": TOKEN}).status_code == 303
             assert client.get("/").status_code == 200
         assert server.stop() in (0, 130)
-    assert token not in server.log + "".join(server.output)
+    assert TOKEN not in server.log + "".join(server.output)
     assert "Traceback" not in server.log

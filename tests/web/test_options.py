@@ -6,6 +6,8 @@ from datamorphic.errors import ArgumentError
 from datamorphic.web.options import WebOptions
 from support.cases import in_one_test
 
+TOKEN = "a good long token"
+
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.0.0.2"])
 def test_this_computer_needs_no_token(host, tmp_path):
@@ -16,9 +18,9 @@ def test_this_computer_needs_no_token(host, tmp_path):
 def test_another_address_needs_a_token(host, tmp_path):
     with pytest.raises(ArgumentError, match="Add a token"):
         WebOptions(host=host, folder=tmp_path)
-    options = WebOptions(host=host, folder=tmp_path, token="a good long token")
+    options = WebOptions(host=host, folder=tmp_path, token=TOKEN)
     assert not options.is_local
-    assert "a good long token" not in repr(options)
+    assert TOKEN not in repr(options)
 
 
 @pytest.mark.parametrize(
@@ -29,6 +31,11 @@ def test_another_address_needs_a_token(host, tmp_path):
         ({"port": 70_000}, "port"),
         ({"port": -1}, "port"),
         ({"upload_megabytes": 0}, "upload_megabytes"),
+        ({"public_url": "https://studio.example.org"}, "Add a token"),
+        ({"public_url": "studio.example.org", "token": TOKEN}, "such as https://"),
+        ({"public_url": "ftp://studio.example.org", "token": TOKEN}, "such as https://"),
+        ({"public_url": "https://ada:secret@studio.example.org", "token": TOKEN}, "such as https://"),
+        ({"public_url": "https://example.org/studio", "token": TOKEN}, "a host name or a port of its own"),
     ],
 )
 def test_wrong_options_are_refused(options, message, tmp_path):
@@ -39,3 +46,15 @@ def test_wrong_options_are_refused(options, message, tmp_path):
 def test_the_folder_must_exist(tmp_path):
     with pytest.raises(ArgumentError, match="does not exist"):
         WebOptions(folder=tmp_path / "missing")
+
+
+@pytest.mark.parametrize(
+    ("url", "origin"),
+    [
+        ("https://Studio.example.org/", "https://studio.example.org"),
+        ("https://studio.example.org:443", "https://studio.example.org"),
+        ("http://192.168.1.5:9000", "http://192.168.1.5:9000"),
+    ],
+)
+def test_the_public_address_as_browsers_name_it(url, origin, tmp_path):
+    assert WebOptions(folder=tmp_path, token=TOKEN, public_url=url).public_origin == origin

@@ -142,7 +142,38 @@ def test_a_proxy_is_not_believed(studio):
     assert not [name for name in names if name.startswith(b"x-forwarded")]
 
 
+@in_one_test("host", ["studio.example.org", "127.0.0.1:8080"])
+def test_behind_a_proxy_its_address_is_known_whether_it_keeps_the_host_or_not(studio, host):
+    box = studio(token=TOKEN, public_url="https://Studio.example.org:443/")
+    own = {"host": host, "origin": "https://studio.example.org"}
+    response = box.ask("POST", "/login", data={"token": TOKEN}, headers=own)
+    assert response.status_code == 303
+    cookie = response.headers["set-cookie"]
+    assert cookie.endswith("; Secure")
+    pair = cookie.partition(";")[0]
+    assert box.connect(cookie=pair, **own) == "websocket.accept"
+    policy = box.ask(headers={**own, "cookie": pair}).headers["content-security-policy"]
+    assert "wss://studio.example.org" in policy
+
+
+@in_one_test(
+    "origin", ["null", "http://studio.example.org", "https://studio.example.org.evil.example", "https://evil.example"]
+)
+def test_behind_a_proxy_other_origins_are_refused(studio, origin):
+    box = studio(token=TOKEN, public_url="https://studio.example.org")
+    for host in ("127.0.0.1:8080", "evil.example"):
+        response = box.ask("POST", "/login", data={"token": TOKEN}, headers={"host": host, "origin": origin})
+        assert response.status_code in (403, 421)
+        assert "--public-url" in response.text
+    assert box.connect(host="127.0.0.1:8080", origin=origin) == "websocket.close"
+
+
 # -- the token ---------------------------------------------------------------------------------------------------------
+
+
+def test_browsers_name_the_origin_when_they_send_the_form(studio):
+    """With the policy "no-referrer", Chromium and Firefox send ``Origin: null``, which is refused."""
+    assert studio(token=TOKEN).ask(path="/login").headers["referrer-policy"] == "same-origin"
 
 
 def test_without_the_token_there_is_only_the_form(studio):
@@ -288,7 +319,7 @@ def test_every_page_has_the_headers(studio):
     headers = studio().ask().headers
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["x-frame-options"] == "SAMEORIGIN"
-    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["referrer-policy"] == "same-origin"
     assert headers["cache-control"] == "no-store"
     assert headers["content-security-policy"] == build_policy("127.0.0.1:8080")
 

@@ -23,6 +23,10 @@ def web(
             "TEXT", "What people must enter first. Better: set $DATAMORPHIC_TOKEN, which no list of processes shows."
         ),
     ] = None,
+    public_url: Annotated[
+        str | None,
+        opt.option("URL", "The address that people open, if a proxy stands before the studio. Needs --token."),
+    ] = None,
     demo: Annotated[bool, opt.flag("--demo", "Begin with a model and data of ours.")] = False,
     upload_limit: Annotated[int, opt.option("MB", "The largest file that can be uploaded.", min=1)] = 50,
     browser: Annotated[bool, opt.flag("--browser/--no-browser", "Open the page in a browser.")] = True,
@@ -42,6 +46,7 @@ def web(
         host=host,
         port=port,
         token=token or os.environ.get("DATAMORPHIC_TOKEN") or None,
+        public_url=public_url,
         folder=folder or Path.cwd(),
         store=store,
         trust=trust,

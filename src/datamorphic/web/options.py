@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from .._validation import validate_integer
 from ..errors import ArgumentError
@@ -28,6 +29,7 @@ class WebOptions:
     host: str = "127.0.0.1"
     port: int = DEFAULT_PORT
     token: str | None = field(default=None, repr=False)
+    public_url: str | None = None  # where people reach the studio through a proxy
     folder: Path = field(default_factory=Path.cwd)
     store: str | None = None  # where runs are kept; None for the default store
     trust: bool = False  # whether pickles may be loaded
@@ -47,6 +49,33 @@ class WebOptions:
             raise ArgumentError(
                 f"Everybody who can reach {self.host} could use the studio. Add a token (--token), or leave --host out."
             )
+        if self.public_url is not None:
+            self._validate_public_url(self.public_url)
+
+    def _validate_public_url(self, url: str) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
+            raise ArgumentError(
+                f"The public URL is {url!r}. Give the address that people open, such as https://studio.example.org."
+            )
+        if parts.path not in ("", "/") or parts.query or parts.fragment:
+            raise ArgumentError(
+                f"The public URL {url!r} has a path. The studio needs a host name or a port of its own, such as "
+                f"{parts.scheme}://{parts.netloc}."
+            )
+        if self.token is None:
+            raise ArgumentError(
+                f"Everybody who can reach {url} could use the studio. Add a token (--token), or leave --public-url out."
+            )
+
+    @property
+    def public_origin(self) -> str | None:
+        """The public URL as browsers name it in the header Origin."""
+        if self.public_url is None:
+            return None
+        parts = urlsplit(self.public_url.lower())
+        default_port = ":443" if parts.scheme == "https" else ":80"
+        return f"{parts.scheme}://{parts.netloc.removesuffix(default_port)}"
 
     @property
     def is_local(self) -> bool:

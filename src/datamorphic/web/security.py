@@ -31,8 +31,12 @@ MAX_ADDRESSES = 10_000  # whose failures are remembered
 IPV6_NETWORK_BITS = 64  # of one customer, who may use any address in it
 BODY_MARGIN_BYTES = 1_000_000  # of a form around an upload
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
-#: what only a proxy may say, and the studio has none: NiceGUI writes the prefix into pages
+#: what anybody can send, so that nothing depends on it: NiceGUI would write the prefix into pages
 PROXY_HEADERS = (b"x-forwarded-prefix", b"x-forwarded-for", b"x-forwarded-proto", b"x-forwarded-host", b"forwarded")
+
+#: with "no-referrer", browsers would name the origin "null" when they send the form of the login page
+REFERRER_POLICY = (b"referrer-policy", b"same-origin")
+PROXY_HINT = "If a proxy stands before the studio, start it with --public-url and the address that people open."
 
 LOGIN_PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -60,6 +64,7 @@ class Gatekeeper:
         self._access = self._sign(options.token or "")
         # cookies do not know ports: two studios on one computer must not sign people out of each other
         self.access_cookie = f"{ACCESS_COOKIE}_{self._sign('cookie')[:8]}"
+        self._public_host = urlsplit(options.public_origin or "").netloc or None
         self._failures: dict[str, deque[float]] = defaultdict(deque)
 
     def _sign(self, text: str) -> str:
@@ -72,10 +77,10 @@ class Gatekeeper:
             return
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         if not self._is_known_host(headers.get("host", "")):
-            await _refuse(scope, send, 421, "This address is not one of the studio.")
+            await _refuse(scope, send, 421, f"This address is not one of the studio. {PROXY_HINT}")
             return
         if not self._is_own_origin(scope, headers):
-            await _refuse(scope, send, 403, "Requests from other sites are refused.")
+            await _refuse(scope, send, 403, f"Requests from other sites are refused. {PROXY_HINT}")
             return
         if headers.get("sec-fetch-site") in (
             "cross-site",
@@ -85,7 +90,7 @@ class Gatekeeper:
             return
         if self._options.token is not None:
             if scope["type"] == "http" and scope["path"] == LOGIN_PATH:
-                await self._sign_in(scope, receive, send)
+                await self._sign_in(scope, headers, receive, send)
                 return
             if not self._has_access(headers):
                 await self._ask_for_token(scope, send)
@@ -134,7 +139,7 @@ class Gatekeeper:
         """Return whether the address is ours: a page elsewhere may point a name of its own at this computer."""
         name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
         if self._options.is_local:
-            return name in (*LOCAL_HOSTS, self._options.host)
+            return name in (*LOCAL_HOSTS, self._options.host) or host == self._public_host
         return bool(name)
 
     def _is_own_origin(self, scope: Scope, headers: dict[str, str]) -> bool:
@@ -143,6 +148,8 @@ class Gatekeeper:
         origin = headers.get("origin")
         if origin is None:
             return is_reading or headers.get("sec-fetch-site", "") == "same-origin"
+        if self._options.public_origin is not None and origin == self._options.public_origin:
+            return True  # the proxy may have changed the header Host
         return urlsplit(origin).netloc == headers.get("host") or (is_reading and origin == "null")
 
     async def _receive_visitor(self, scope: Scope, headers: dict[str, str], send: Send) -> None:
@@ -179,7 +186,7 @@ class Gatekeeper:
             return
         await _refuse(scope, send, 401, "Sign in first.")
 
-    async def _sign_in(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _sign_in(self, scope: Scope, headers: dict[str, str], receive: Receive, send: Send) -> None:
         if scope["method"] != "POST":
             await _send_page(send, 200, LOGIN_PAGE.format(message=""))
             return
@@ -196,8 +203,10 @@ class Gatekeeper:
             return
         failures.clear()
         cookie = f"{self.access_cookie}={self._access}; Path=/; HttpOnly; SameSite=Strict"
-        headers = [(b"location", b"/"), (b"set-cookie", cookie.encode()), (b"cache-control", b"no-store")]
-        await send({"type": "http.response.start", "status": 303, "headers": headers})
+        if headers.get("origin", "").startswith("https:"):
+            cookie += "; Secure"
+        lines = [(b"location", b"/"), (b"set-cookie", cookie.encode()), (b"cache-control", b"no-store")]
+        await send({"type": "http.response.start", "status": 303, "headers": lines})
         await send({"type": "http.response.body", "body": b""})
 
     def _list_failures(self, address: str) -> deque[float]:
@@ -219,15 +228,15 @@ class Gatekeeper:
     # -- headers -------------------------------------------------------------------------------------------------------
 
     def _add_headers(self, scope: Scope, send: Send) -> Send:
-        host = _get_header(scope, "host")
+        hosts = filter(None, (_get_header(scope, "host"), self._public_host))
         security_headers = [
             (b"x-content-type-options", b"nosniff"),
             (b"x-frame-options", b"SAMEORIGIN"),
-            (b"referrer-policy", b"no-referrer"),
+            REFERRER_POLICY,
             (b"cross-origin-opener-policy", b"same-origin"),
             (b"cross-origin-resource-policy", b"same-origin"),
             (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
-            (b"content-security-policy", build_policy(host).encode("latin-1")),
+            (b"content-security-policy", build_policy(*hosts).encode("latin-1")),
         ]
 
         async def send_with_headers(message: Message) -> None:
@@ -242,15 +251,16 @@ class Gatekeeper:
         return send_with_headers
 
 
-def build_policy(host: str) -> str:
-    """Return the content security policy of a page.
+def build_policy(*hosts: str) -> str:
+    """Return the content security policy of a page of a studio that is reached at these hosts.
 
     NiceGUI writes its scripts into the page and compiles templates in the browser, so that both must be allowed. All else comes
     from the studio itself: nothing is loaded from, or sent to, another host.
     """
+    sockets = " ".join(f"ws://{host} wss://{host}" for host in dict.fromkeys(hosts))
     return (
         "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
-        f"img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' ws://{host} wss://{host}; "
+        f"img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' {sockets}; "
         "worker-src 'self' blob:; frame-src 'self'; object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'self'"
     )
 
@@ -296,7 +306,7 @@ async def _send_page(send: Send, status: int, text: str) -> None:
         (b"content-type", b"text/html; charset=utf-8"),
         (b"content-security-policy", policy),
         (b"x-content-type-options", b"nosniff"),
-        (b"referrer-policy", b"no-referrer"),
+        REFERRER_POLICY,
         (b"cache-control", b"no-store"),
     ]
     await send({"type": "http.response.start", "status": status, "headers": headers})
