@@ -49,6 +49,13 @@ class SupportsFrame(Protocol):
     def frame(self) -> pd.DataFrame: ...
 
 
+class SupportsArrow(Protocol):
+    """A table of Arrow, polars or another library that hands its columns over as Arrow does."""
+
+    @property
+    def __arrow_c_stream__(self) -> Callable[..., Any]: ...
+
+
 class SupportsSample(Protocol):
     """A `datamorphic.Space`, from which inputs can be drawn."""
 
@@ -88,9 +95,10 @@ ModelLike: TypeAlias = (
 #: an estimator to fit, a class or function that makes one, or ``"weka:..."``
 LearnerLike: TypeAlias = SupportsFit | Callable[..., Any] | str
 
-#: rows: a frame, a matrix, a list of dicts, one case as a dict or sequence, `Points`, or a `Space` to draw from
-Rows: TypeAlias = "pd.DataFrame | pd.Series[Any] | npt.NDArray[Any] | Sequence[Any] | Mapping[str, Any]"
-DataLike: TypeAlias = "Rows | SupportsFrame | SupportsSample"
+#: rows: a frame (of pandas, polars or Arrow), the path of a CSV or Parquet file, a matrix, a list of dicts, one case as a
+#: dict or sequence, `Points`, or a `Space` to draw from
+Rows: TypeAlias = "pd.DataFrame | pd.Series[Any] | npt.NDArray[Any] | Sequence[Any] | Mapping[str, Any] | SupportsArrow"
+DataLike: TypeAlias = "Rows | PathLike[str] | SupportsFrame | SupportsSample"
 
 #: what starts a random number generator; None for a different start each time
 SeedLike: TypeAlias = int | np.random.Generator | np.random.SeedSequence | None

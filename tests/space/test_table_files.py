@@ -88,3 +88,12 @@ def test_images_in_a_parquet_file_are_arrays(tmp_path):
     frame = read_table(tmp_path / "images.parquet")
     assert np.array_equal(np.stack(frame["image"]), images)
     assert frame["wave"][1].tolist() == [3.0]
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_a_name_that_occurs_twice_is_refused(tmp_path, mark):
+    (tmp_path / "t.csv").write_text(mark.join(["a", "b", "a"]) + "\n" + mark.join("123") + "\n")
+    with pytest.raises(dm.errors.DataError, match=r"'a' occurs more than once in the first line of t\.csv.* 'a\.1'"):
+        read_table(tmp_path / "t.csv")
+    (tmp_path / "t.csv").write_text(mark.join(["a", "a.1", "a.2"]) + "\n" + mark.join("123") + "\n")
+    assert list(read_table(tmp_path / "t.csv")) == ["a", "a.1", "a.2"]

@@ -15,6 +15,7 @@ from ..runs.keep import KeepOptions
 from ..space.frames import join_target
 from ..space.options import SpaceOptions
 from ..space.space import Space
+from ..space.table_forms import accept_tables
 from .expectations import ExpectLike, PromisesLike
 from .options import DEFAULT_BUDGET, AuditOptions
 from .result import AuditResult
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from ..exploration.front import Front
 
 
+@accept_tables
 @check_types
 def test(
     model: ModelLike,
@@ -37,7 +39,7 @@ def test(
     classes: Sequence[Any] | None = None,
     baseline: Front | FilePath | None = None,
     tolerance: float | None = None,
-    reference: DataLike | FilePath | None = None,
+    reference: DataLike | None = None,
     only: Sequence[str] | str = (),
     promises: PromisesLike = None,
     space: Space | None = None,

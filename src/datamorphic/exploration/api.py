@@ -19,6 +19,7 @@ from ..runs.keep import KeepOptions, keep_run, resolve_seed
 from ..space.frames import join_target
 from ..space.options import SpaceOptions
 from ..space.space import Space
+from ..space.table_forms import accept_tables
 from .front import Front
 from .options import ExploreOptions
 from .persistence import keep_front, retry_failures
@@ -28,6 +29,7 @@ if TYPE_CHECKING:  # the run store is loaded when it is opened
     from ..runs.store import Store
 
 
+@accept_tables
 @check_types
 @notify_listeners
 def explore(

@@ -12,6 +12,7 @@ from .._typing import DataLike, FilePath, ModelLike
 from .._validation import check_types, validate_option_names
 from ..reporting.export import Exportable
 from ..space.outputs import Status
+from ..space.table_forms import accept_tables
 from ..systems.wrap import wrap
 from .front_data import FrontData, count_borders
 from .io import read_front, write_front
@@ -119,14 +120,16 @@ class Front(FrontData, Exportable):
 
         return compare_fronts(self, other, tolerance)
 
+    @accept_tables
     def nearest(self, cases: DataLike, k: int = 1) -> pd.DataFrame:
         """Return the nearest border pairs of cases, and the smallest change found that flips their answer."""
         from .explain import explain_cases
 
         return explain_cases(self, cases, k)
 
+    @accept_tables
     @check_types
-    def augment(self, data: pd.DataFrame, target: str, **options: Any) -> Augmentation:
+    def augment(self, data: DataLike, target: str, **options: Any) -> Augmentation:
         """Return training data with border points of minority classes added, and the effect on the model."""
         from .augment import augment
 

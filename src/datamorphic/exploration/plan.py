@@ -19,6 +19,7 @@ from ..runs.flow import ask
 from ..space.features import Continuous, Feature, Integer
 from ..space.options import SpaceOptions
 from ..space.space import Space
+from ..space.table_forms import accept_tables
 from ._utils import thin_rows
 from .explorers import EXPLORERS
 from .front import Front
@@ -124,6 +125,7 @@ class ExplorationPlan:
         return "" if self.step_factor == 1 else f", steps {self.step_factor:g} times as large"
 
 
+@accept_tables
 @check_types
 def plan(
     model: ModelLike,

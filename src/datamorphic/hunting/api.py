@@ -9,6 +9,7 @@ from .._typing import DataLike, EngineLike, ModelLike
 from .._validation import check_types
 from ..relations.function import FunctionRelation
 from ..space.space import Space
+from ..space.table_forms import accept_tables
 from .generator_base import DomainLike, GeneratorLike, GroupBatch
 from .options import GenerateOptions, HuntOptions, SimulateOptions, merge_candidates
 from .regions import Region
@@ -18,6 +19,7 @@ from .selector_base import SelectorLike
 from .simulation import Simulation, run_simulation
 
 
+@accept_tables
 @check_types
 def hunt(
     sut: ModelLike,

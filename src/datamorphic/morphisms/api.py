@@ -16,6 +16,7 @@ from ..space.features import Categorical, Codes, Feature
 from ..space.points import Points
 from ..space.serialize import value_from_json, value_to_json
 from ..space.space import Space
+from ..space.table_forms import accept_tables
 from ..space.text_feature import Text
 from .law_result import LawReport
 from .law_runner import check_laws
@@ -33,6 +34,7 @@ MAX_REMEMBERED_PER_LAW = 20  # counter-examples; all of them are tried first in 
 KnownCounterexamples = dict[str, list[tuple["Failure", Codes]]]  # by law: the stored failure and its codes
 
 
+@accept_tables
 @check_types
 def laws(
     test_system: ModelLike | DataLike,

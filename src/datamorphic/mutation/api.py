@@ -18,6 +18,7 @@ from ..relations.learner.waves import TrainingSource
 from ..relations.registry import LearnerRelationsLike, resolve_learner_relations
 from ..runs.jobs import JobError, JobOutcome, JobSuccess, run_jobs
 from ..runs.progress import Progress
+from ..space.table_forms import accept_tables
 from .cross_validation import CrossValidationRules
 from .forge import make_mutants, read_program
 from .options import DEFAULT_MEMORY_BYTES, LearnerFactory, MutateOptions
@@ -31,6 +32,7 @@ TIMED_CASES = {"inputs": 100, "compared": 200, "rival": 1}  # at most, to estima
 MIN_TIMED_FACTOR = 100  # time is estimated only for more than this many times the cases above
 
 
+@accept_tables
 @check_types
 def mutate(
     program: ModuleType | FilePath,

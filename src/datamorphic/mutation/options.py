@@ -56,4 +56,6 @@ class MutateOptions:
         if self.like is not None:
             validate_like("mutate", self.like)
         if isinstance(self.data, str) and not is_random(self.data):
-            raise ArgumentError(f"data must be a frame or 'random'. Got {self.data!r}.")
+            raise ArgumentError(
+                f"data must be a frame, the path of a CSV or Parquet file, or 'random'. Got {self.data!r}."
+            )

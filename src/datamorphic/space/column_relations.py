@@ -25,6 +25,7 @@ from .dates import read_dates
 from .features import Codes, Mask
 from .frames import to_array
 from .space import Points, Space
+from .table_forms import accept_tables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,6 +53,7 @@ _NUMBER = re.compile(r"[\d\s_.,x-]*\d$")
 Columns = tuple[int, ...]
 
 
+@accept_tables
 @check_types
 def find_constraints(data: DataLike, *, target: str | None = None, space: Space | None = None) -> list[Constraint]:
     """Return the relations between columns that all rows of the data keep, as constraints.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from .._text import redact, suggest_name
-from .._typing import FilePath
+from .._typing import DataLike, FilePath
 from .._validation import check_types, is_number
 from ..errors import DataError, SpaceError
 from .blocks import BLOCK_CLASSES, Block, block_from_dict, is_array_column
@@ -22,6 +22,7 @@ from .features import Categorical, Continuous, Feature, Integer
 from .frames import name_texts
 from .inference import infer_features, validate_frame
 from .space import Space
+from .table_forms import accept_tables
 from .text_feature import Text
 
 if TYPE_CHECKING:
@@ -48,8 +49,9 @@ EXPECTED_CONSTRAINT = (
 )
 
 
+@accept_tables
 @check_types
-def read_space(path: FilePath, data: pd.DataFrame | None = None, *, target: str | None = None) -> Space:
+def read_space(path: FilePath, data: DataLike | None = None, *, target: str | None = None) -> Space:
     """Read a space from a TOML, YAML or JSON file.
 
     Parameters

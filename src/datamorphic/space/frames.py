@@ -13,7 +13,7 @@ from .._typing import DataLike
 from .._validation import is_series
 from ..errors import DataError
 from .blocks import DEFAULT_IMAGE_NAME, PlacedBlock, is_array_data, to_array_frame
-from .inference import validate_frame
+from .table_forms import to_plain_data
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +26,7 @@ def to_frame(names: Sequence[str], data: DataLike) -> pd.DataFrame:
     import pandas as pd
 
     if isinstance(data, pd.DataFrame):
-        return validate_frame(data)
+        return data
     if len(names) == 1 and is_text_list(data):
         return name_texts(data, names[0])
     if isinstance(data, pd.Series) and set(names) <= set(data.index):
@@ -77,7 +77,7 @@ def join_target(data: Any, target: Any, space_blocks: Sequence[PlacedBlock] = ()
 
     if isinstance(target, pd.DataFrame) and len(target.columns) == 1:
         target = target.iloc[:, 0]
-    labels = target.to_numpy() if isinstance(target, pd.Series) else np.asarray(target)
+    labels = target.to_numpy() if isinstance(target, pd.Series) else np.asarray(to_plain_data(target))
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.ndim != 1:
@@ -85,7 +85,7 @@ def join_target(data: Any, target: Any, space_blocks: Sequence[PlacedBlock] = ()
             f"target must be the name of a column, or one label per case. Got an array of shape {labels.shape}."
         )
     if isinstance(data, pd.DataFrame):
-        frame = validate_frame(data)
+        frame = data
     elif is_array_data(data):
         frame = to_array_frame(data, space_blocks[0].block.name if space_blocks else DEFAULT_IMAGE_NAME)
     elif isinstance(data, np.ndarray | list) and np.ndim(data) == 2:

@@ -100,7 +100,7 @@ def infer_features(
             f"{names_text}. They are read as integers; if they are codes for categories, declare them: "
             f'kinds={{"{ambiguous_names[0]}": "categorical"}}. Naming them "integer" silences this.',
             AmbiguousData,
-            stacklevel=3,
+            stacklevel=4,  # the caller of Space.from_frame, which is decorated
         )
     rounded_names = [feature.name for feature in features if isinstance(feature, Integer) and feature.rounds]
     if rounded_names:
@@ -108,7 +108,7 @@ def infer_features(
             f"These columns are declared integers and have values that are not whole: {', '.join(map(repr, rounded_names))}."
             ' The values are rounded; declare the columns "continuous" to keep them.',
             AmbiguousData,
-            stacklevel=3,
+            stacklevel=4,  # the caller of Space.from_frame, which is decorated
         )
     return features
 

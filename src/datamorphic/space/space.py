@@ -46,6 +46,7 @@ from .frames import is_single_case, name_texts, restore_form, to_array, to_frame
 from .geometry import Counts
 from .inference import infer_features, validate_frame
 from .sampling import draw
+from .table_forms import accept_tables
 from .text_feature import TEXTS, Text
 
 if TYPE_CHECKING:
@@ -289,9 +290,10 @@ class Space:
         return tuple(dict.fromkeys(block_of.get(j, (j,)) for j in range(len(self.features))))
 
     @classmethod
+    @accept_tables
     def from_frame(
         cls,
-        frame: pd.DataFrame,
+        frame: DataLike,
         *,
         kinds: Hints | None = None,
         steps: Hints | None = None,
@@ -343,7 +345,8 @@ class Space:
         return cls(features, moves=moves, constraints=constraints, invalid=invalid, dtypes=dtypes)
 
     @classmethod
-    def from_arrays(cls, array: npt.ArrayLike, names: Sequence[str] | None = None, **hints: Any) -> Space:
+    @accept_tables
+    def from_arrays(cls, array: DataLike, names: Sequence[str] | None = None, **hints: Any) -> Space:
         """Infer a space from a matrix whose columns are `names`, by default x0, x1, ...
 
         Hints are those of `from_frame`.
@@ -453,6 +456,7 @@ class Space:
 
     # -- user values and codes ----------------------------------------------------------------------
 
+    @accept_tables
     @check_types
     def points(self, data: DataLike, *, lenient: bool = False) -> Points:
         """Return cases in any form as `Points`.
@@ -557,6 +561,7 @@ class Space:
 
     # -- geometry -----------------------------------------------------------------------------------
 
+    @accept_tables
     @check_types
     def distance(self, a: DataLike, b: DataLike, *, scaled: bool = False) -> Any:
         """Return the distance of each row of `a` to the same row of `b`.
@@ -575,6 +580,7 @@ class Space:
             return len(self.blocks) == 1 and data.shape == self.blocks[0].block.shape
         return is_single_case(data)
 
+    @accept_tables
     def midpoint(self, a: Data, b: DataLike) -> Data:
         """Return the point half-way between each row of `a` and the same row of `b`."""
         x, y = self._to_point_pair(a, b)
@@ -582,6 +588,7 @@ class Space:
         template: Any = a if len(midpoints) == len(x) else b
         return self._restore_form(template, midpoints)
 
+    @accept_tables
     def move(self, a: Data, kind: str, feature: str) -> Data:
         """Return each row after one move: "up", "down", "clear" or "fill".
 
@@ -599,6 +606,7 @@ class Space:
         """Return each row with one feature one step lower, at its previous category, or with one token fewer."""
         return self.move(a, "down", feature)
 
+    @accept_tables
     def path(self, a: DataLike, b: DataLike, *, delta: float = 1e-3) -> Any:
         """Return the moves from `a` to `b`, to within `delta` if continuous.
 
@@ -651,6 +659,7 @@ class Space:
             satisfied &= constraint.satisfied(self, codes)
         return satisfied
 
+    @accept_tables
     def valid(self, data: DataLike) -> Mask:
         """Return which rows satisfy all declared constraints."""
         return self.satisfied(self.points(data).codes)

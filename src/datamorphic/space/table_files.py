@@ -8,29 +8,42 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .._text import redact
+from .._typing import FilePath
 from ..errors import AmbiguousData, DataError
 
 if TYPE_CHECKING:
     import pandas as pd
 
+TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".parquet")
 
-def read_table(path: str | Path) -> pd.DataFrame:
+
+def is_table_file(path: FilePath) -> bool:
+    """Return whether a path ends like that of a table, such as ``.csv``."""
+    return Path(path).suffix.lower() in TABLE_SUFFIXES
+
+
+def read_table(path: FilePath) -> pd.DataFrame:
     """Return the frame in a CSV or Parquet file, without a saved index."""
     import pandas as pd
 
     file = Path(path)
     kind = file.suffix.lower()
     if not file.is_file():
-        raise DataError(f"There is no file {str(path)!r}.")
-    if kind not in (".csv", ".tsv", ".txt", ".parquet"):
+        raise DataError(f"There is no file {redact(str(path))!r}.")
+    if kind not in TABLE_SUFFIXES:
         raise DataError(f"{file.name} is not understood as a table. Known files: .csv, .tsv, .parquet.")
     try:
         if kind == ".parquet":
-            frame = _stack_nested_arrays(pd.read_parquet(file))
+            frame = stack_nested_arrays(pd.read_parquet(file))
         else:
             with warnings.catch_warnings():
                 warnings.simplefilter("error", pd.errors.ParserWarning)  # the parser would drop fields
-                frame = pd.read_csv(file, **find_csv_options(file))
+                options = find_csv_options(file)
+                _reject_repeated_names(file, options)
+                frame = pd.read_csv(file, **options)
+    except DataError:
+        raise
     except UnicodeError as error:
         raise DataError(
             f"{file.name} is not UTF-8 text ({error}). Save it as UTF-8 (for Latin-1: iconv -f latin1 -t utf-8), "
@@ -45,7 +58,7 @@ def read_table(path: str | Path) -> pd.DataFrame:
     return _drop_saved_index(frame, file.name)
 
 
-def _stack_nested_arrays(frame: pd.DataFrame) -> pd.DataFrame:
+def stack_nested_arrays(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame whose images are arrays of numbers; pyarrow reads them as arrays of arrays."""
     import numpy as np
 
@@ -60,6 +73,20 @@ def _stack_nested_arrays(frame: pd.DataFrame) -> pd.DataFrame:
         if dtype.kind == "O" and len(frame) and isinstance(frame.iat[0, position], np.ndarray):
             frame = frame.assign(**{frame.columns[position]: [stack(value) for value in frame.iloc[:, position]]})
     return frame
+
+
+def _reject_repeated_names(file: Path, options: dict[str, Any]) -> None:
+    """Raise `DataError` if the first line of a CSV file has a name twice, which pandas would rename without a word."""
+    import pandas as pd
+
+    names = pd.read_csv(file, header=None, nrows=1, dtype=str, **options).iloc[0].dropna()
+    repeated = names[names.duplicated()]
+    if len(repeated):
+        name, renamed = repeated.iloc[0], f"{repeated.iloc[0]}.1"
+        raise DataError(
+            f"The column name {name!r} occurs more than once in the first line of {file.name}. Give each column a name of "
+            f"its own there. If the model was fitted on what pandas makes of such a file, the second name is {renamed!r}."
+        )
 
 
 def find_csv_options(path: str | Path) -> dict[str, Any]:

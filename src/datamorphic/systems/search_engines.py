@@ -26,6 +26,7 @@ from ..errors import DataError, ModelError, SystemRaised
 from ..space.inference import validate_frame
 from ..space.outputs import Outputs
 from ..space.points import Batch
+from ..space.table_forms import to_plain_data
 from .base import ResourceSystem, ScoreRequest
 from .coerce import to_outputs
 
@@ -196,7 +197,7 @@ class SearchEngine(ResourceSystem):
             if not isinstance(value, bool):
                 reject(option, owner, "True or False", value)
         self.stop_words, self.rounded = stop_words, rounded
-        self.documents = SearchDocuments.from_frame(validate_frame(documents), owner)
+        self.documents = SearchDocuments.from_frame(validate_frame(to_plain_data(documents)), owner)
         self.departments = (ALL_DEPARTMENTS, *sorted(set(self.documents.departments or ())))
         self.name = name or self.engine_name
         self._check_installation()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from .._typing import DataLike, ModelLike, SupportsPredict
 from .._validation import check_types, reject
 from ..errors import ArgumentError, ModelError
+from ..space.table_forms import accept_tables
 from .base import Executor, Function
 from .coerce import Labels
 from .estimator import Estimator
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from ..space.space import Space
 
 
+@accept_tables
 @check_types
 def wrap(
     model: ModelLike,

@@ -18,6 +18,7 @@ from ..relations.learner.necessity import find_stance
 from ..relations.registry import RelationsLike, resolve_relations
 from ..runs.flow import Budget
 from ..space.space import Space
+from ..space.table_forms import accept_tables
 from .assert_learner import check_learner_relation
 from .assert_relation import AssertionOutcome, check_model_relation, stop_on_interrupt
 from .profiles import Settings, get_settings
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from ..runs.store import Store
 
 
+@accept_tables
 @check_types
 def assert_holds(
     model: ModelLike,
@@ -135,6 +137,7 @@ def assert_holds(
     raise_if_violated(outcomes, settings, start_seed if seed is None else None, tolerated, f"seed={start_seed}")
 
 
+@accept_tables
 @check_types
 def assert_covers(
     tree: ModelLike,

@@ -11,11 +11,13 @@ from .._validation import check_types, validate_option_names
 from ..errors import DatamorphicError, UsageError
 from ..exploration.api import explore
 from ..exploration.front import Front
+from ..space.table_forms import accept_tables
 from .assert_relation import stop_on_interrupt
 from .assertions import reraise
 from .profiles import Settings, get_settings
 
 
+@accept_tables
 @check_types
 def assert_front_unchanged(
     model: ModelLike,

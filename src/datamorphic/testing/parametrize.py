@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from .._text import suggest_name
-from .._typing import SupportsFit
+from .._typing import DataLike, SupportsFit
 from .._validation import check_types, is_list, reject
 from ..errors import ArgumentError, DatamorphicError, MissingExtra
 from ..morphisms.subject import find_system_name
@@ -17,6 +17,7 @@ from ..relations.learner.base import LearnerRelation
 from ..relations.learner.necessity import Stance, find_stance
 from ..relations.learner.sklearn import LEARNER_RELATIONS
 from ..relations.registry import LearnerRelationLike, resolve_learner_relations
+from ..space.table_forms import accept_tables
 from ..systems.clusterer import is_clusterer
 from ..systems.learner import format_learner
 from .assert_learner import check_learner_relation
@@ -83,12 +84,13 @@ class RelationAssertion:
             raise_if_violated([outcome], settings, start_seed if seed is None else None, 0.0, f"seed={start_seed}")
 
 
+@accept_tables
 @check_types
 def parametrize_with_relations(
     learners: SupportsFit | Iterable[SupportsFit],
     relations: RelationChoice = "auto",
     *,
-    data: pd.DataFrame | None = None,
+    data: DataLike | None = None,
     target: str | None = None,
     expected_failures: Reasons | None = None,
 ) -> Callable[[Callable[..., Any]], Any]:

@@ -12,6 +12,7 @@ import numpy as np
 from .._typing import DataLike, ModelLike
 from .._validation import check_types
 from ..errors import ModelError
+from ..space.table_forms import accept_tables
 from ..systems.boosters import LIBRARY_BY_SUFFIX, load_booster
 from .forest import Forest
 from .pipeline import get_column_names, split_pipeline
@@ -21,6 +22,7 @@ from .tree import Tree
 READER_MODULES = {"xgboost": "readers.xgboost", "lightgbm": "readers.lightgbm", "catboost": "readers.catboost"}
 
 
+@accept_tables
 @check_types
 def forest_of(model: ModelLike, data: DataLike | None = None) -> Forest:
     """Read the trees of a fitted model.

@@ -845,7 +845,7 @@ def test_json_and_junit_agree_with_the_report(whole, tmp_path):
         ((KNN(1), "random", [3]), {}, ArgumentError, "the name of one"),
         ((KNN(1), "random", relation("")), {}, ArgumentError, "The relation Own has no name"),
         ((KNN(1), "random", [relation("own"), relation("own")]), {}, ArgumentError, "Two relations are called 'own'"),
-        ((KNN(1), "iris"), {}, ArgumentError, "must be a frame or 'random'"),
+        ((KNN(1), "iris"), {}, ArgumentError, "must be a frame, the path of a CSV or Parquet file, or 'random'"),
         ((KNN(1), NUMBERS), {}, ArgumentError, "Give their column as target="),
         ((KNN(1), NUMBERS, "MR-0"), {}, ArgumentError, "target="),
         ((KNN(1), NUMBERS), {"target": "yy"}, DataError, "no target column 'yy'"),

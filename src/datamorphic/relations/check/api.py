@@ -29,6 +29,7 @@ from ...space.blocks import expand_arrays, has_arrays
 from ...space.frames import join_target
 from ...space.options import SpaceOptions
 from ...space.space import Space
+from ...space.table_forms import accept_tables
 from ...systems.base import Executor
 from ...systems.clusterer import is_clusterer
 from ...systems.files import load_model, name_model
@@ -58,6 +59,7 @@ CLUSTER_STRICTNESS = ("class_exact", "expected_failure")  # how relations of clu
 MAX_SHRUNK_RELATIONS = 6  # relations with a smallest violation in the report; hypotheses half as many
 
 
+@accept_tables
 @check_types
 def check(
     learner: LearnerLike | ModelLike,
@@ -283,7 +285,7 @@ def _select_relations(options: CheckOptions, model: Any, data: object) -> tuple[
     learns = clusters or (hasattr(model, "fit") and hasattr(model, "predict") and not isinstance(model, Executor))
     random_data = is_random(data)
     if isinstance(data, str) and not random_data:
-        raise ArgumentError(f"data must be a frame or 'random'. Got {data!r}. Load it with dm.data.load or pandas.")
+        raise ArgumentError(f"data must be a frame, the path of a CSV or Parquet file, or 'random'. Got {data!r}.")
     if learns and random_data and is_regressor(model):
         raise ArgumentError(
             f"Random data have labels, but {type(model).__name__} learns numbers. Give data, and the column of the "

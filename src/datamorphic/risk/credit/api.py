@@ -10,6 +10,7 @@ from ..._validation import check_types, reject, validate_seed
 from ...errors import ArgumentError
 from ...relations.change import STRONG_THRESHOLD, ChangeRelation
 from ...runs.flow import Budget
+from ...space.table_forms import accept_tables
 from .loans import LoanData, choose_relations, load_loans
 from .measures import DEFAULT_APPROVAL_RATE
 from .options import CreditOptions, CreditRelationsLike, LadderLike
@@ -18,9 +19,10 @@ from .result import CreditReport
 from .runner import CreditMeasurements, run_ladder, run_models
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 
+@accept_tables
 @check_types
 def credit(
     model: ModelLike | Mapping[str, ModelLike] | None = None,
@@ -40,7 +42,7 @@ def credit(
     approval_rate: float = DEFAULT_APPROVAL_RATE,
     test_share: float = TEST_SHARE,
     repeats: int = DEFAULT_REPEATS,
-    later: pd.DataFrame | None = None,
+    later: DataLike | None = None,
     budget: Budget | str | float | None = None,
     seed: int = 0,
     trust: bool = False,

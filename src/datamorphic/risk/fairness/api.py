@@ -10,11 +10,13 @@ from ..._validation import check_types
 from ...relations.promises import Promises
 from ...space.options import SpaceOptions
 from ...space.space import Space
+from ...space.table_forms import accept_tables
 from .options import FairnessOptions
 from .result import FairnessReport
 from .runner import run_fairness
 
 
+@accept_tables
 @check_types
 def fairness(
     model: ModelLike,

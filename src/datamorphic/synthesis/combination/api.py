@@ -17,6 +17,7 @@ from ...morphisms.stock import to_test_system
 from ...runs.engines import make_engine
 from ...runs.interrupts import Interrupts
 from ...runs.keep import KeepOptions, keep_run, resolve_seed
+from ...space.table_forms import accept_tables
 from .options import CombineOptions
 from .persistence import keep_combination, retry_violations
 from .result import Combination
@@ -26,6 +27,7 @@ if TYPE_CHECKING:  # the run store is loaded when it is opened
     from ...runs.store import Store
 
 
+@accept_tables
 @check_types
 @notify_listeners
 def combine(

@@ -15,6 +15,7 @@ from ...runs.flow import Budget
 from ...runs.interrupts import Interrupts
 from ...runs.keep import KeepOptions, keep_run, resolve_seed
 from ...space.space import Space
+from ...space.table_forms import accept_tables
 from .options import MetricLike, OptimiseOptions
 from .persistence import keep_optimisation
 from .registry import build_metrics
@@ -25,6 +26,7 @@ if TYPE_CHECKING:  # the run store is loaded when it is opened
     from ...runs.store import Store
 
 
+@accept_tables
 @check_types
 @notify_listeners
 def optimise(

@@ -11,6 +11,7 @@ from ..._validation import check_types
 from ...errors import ArgumentError, DataError, ModelError
 from ...space.options import SpaceOptions
 from ...space.space import Space
+from ...space.table_forms import accept_tables
 from ...systems.estimator import Estimator
 from ..boundaries import STEP, Offset
 from ..forest import Forest
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+@accept_tables
 @check_types
 def cover(
     model: ModelLike,
@@ -123,6 +125,7 @@ def cover(
     )
 
 
+@accept_tables
 @check_types
 def select(
     model: ModelLike,

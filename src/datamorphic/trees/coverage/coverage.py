@@ -19,6 +19,7 @@ from ..._validation import to_generator, validate_integer
 from ...errors import DataError
 from ...runs.progress import Progress
 from ...space.features import Categorical
+from ...space.table_forms import accept_tables
 from ..boundaries import STEP, Boundaries, Limit, Offset
 from ..descent import find_leaves
 from ..inputs import TreeInputs
@@ -214,6 +215,7 @@ class Coverage(DrawableResult):
                 values[first:last] = getattr(tree, attribute)[tree.leaves[leaves[first:last] - start]]
         return values
 
+    @accept_tables
     def example(self, leaf: int, near: DataLike | None = None) -> pd.DataFrame:
         """Return a row that reaches a leaf, as similar as possible to a real row.
 

@@ -19,6 +19,7 @@ from ...runs.driver import drive
 from ...runs.flow import ask
 from ...space.points import Points
 from ...space.space import Space
+from ...space.table_forms import accept_tables
 from ..descent import find_leaves
 from ..forest import Forest, Joining
 from ..inputs import TreeInputs, read_table, to_single_precision
@@ -67,6 +68,7 @@ class Surrogate:
         trees = (self.tree,)
         return Forest(trees=trees, owner="surrogate", columns=names, width=len(names), labels=labels, joining=joining)
 
+    @accept_tables
     def cover(self, data: DataLike, *, target: str | None = None) -> Coverage:
         """Measure which leaves of the tree rows reach."""
         names = list(self.space.names)

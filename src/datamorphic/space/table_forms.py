@@ -1,0 +1,90 @@
+"""The forms in which tables enter: files, frames of other libraries, masked arrays."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import re
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from .._validation import is_frame, is_series
+from ..errors import DataError
+from .inference import validate_frame
+from .table_files import is_table_file, read_table, stack_nested_arrays
+
+Accepting = TypeVar("Accepting", bound=Callable[..., Any])
+
+
+def accept_tables(function: Accepting) -> Accepting:
+    """Decorate a public function to pass the arguments annotated as data through `to_plain_data`.
+
+    This is the one place where data enter, so every such function takes the same forms and refuses the same ones. A text
+    that the parameter may also hold, such as the name of a model, is left alone unless it ends like a table.
+    """
+    parameters = inspect.signature(function).parameters.values()
+    has_other_texts = {
+        parameter.name: isinstance(parameter.default, str) or "ModelLike" in parameter.annotation
+        for parameter in parameters
+        if re.search(r"\bData(Like)?\b", str(parameter.annotation))
+    }
+    names = [parameter.name for parameter in parameters if parameter.kind <= parameter.POSITIONAL_OR_KEYWORD]
+
+    def convert(name: str, value: Any) -> Any:
+        if name not in has_other_texts or (
+            has_other_texts[name] and isinstance(value, str | os.PathLike) and not is_table_file(value)
+        ):
+            return value
+        return to_plain_data(value)
+
+    @functools.wraps(function)
+    def convert_and_call(*arguments: Any, **keywords: Any) -> Any:
+        __tracebackhide__ = True  # pytest leaves this frame out of tracebacks
+        converted = [convert(name, value) for name, value in zip(names, arguments, strict=False)]
+        return function(
+            *converted, *arguments[len(names) :], **{name: convert(name, value) for name, value in keywords.items()}
+        )
+
+    return convert_and_call  # type: ignore[return-value]
+
+
+def to_plain_data(data: Any) -> Any:
+    """Return data as NumPy and pandas have them: tables of files and of Arrow as frames, masked values as missing.
+
+    Frames are checked, see `validate_frame`. Anything else is returned as it is.
+    """
+    if isinstance(data, str | os.PathLike):
+        return validate_frame(read_table(data))
+    if is_frame(data):
+        return validate_frame(data)
+    if isinstance(data, np.ma.MaskedArray):
+        return _fill_masked(data)
+    if isinstance(data, list | tuple) and any(isinstance(row, np.ma.MaskedArray) for row in data):
+        return _fill_masked(np.ma.array(data))
+    if hasattr(data, "__arrow_c_stream__") and not is_series(data):
+        import pyarrow as pa
+
+        try:
+            table = pa.table(data)
+        except ValueError:  # a single column, which NumPy reads
+            return data
+        return validate_frame(stack_nested_arrays(table.to_pandas(date_as_object=False)))
+    if hasattr(data, "collect_schema"):  # of polars
+        raise DataError(f"A {type(data).__name__} holds no rows until it is computed. Give data.collect() instead.")
+    return data
+
+
+def _fill_masked(array: np.ma.MaskedArray[Any, Any]) -> npt.NDArray[Any]:
+    """Return a masked array with NaN, or None among values that are not numbers, in masked places."""
+    mask = np.ma.getmaskarray(array)
+    if not mask.any():
+        return np.asarray(array.data)
+    is_numeric = array.dtype.kind in "iuf"
+    dtype = np.result_type(array.dtype, np.float16) if is_numeric else object
+    values = np.array(array.data, dtype=dtype)
+    values[mask] = np.nan if is_numeric else None
+    return values
