@@ -217,6 +217,7 @@ def test_a_very_slow_system_ends_in_time_and_nothing_is_said_to_have_passed():
     assert time.monotonic() - start < 4
     assert not any(item.state == "passed" for item in result.outcomes)
     assert outcome(result, "borders").unfinished
+    assert result.headline.startswith("incomplete: ")
     assert f"not tried, since the budget ({result.budget}) did not suffice" in result.headline
     assert "not tried" in result.describe()
 

@@ -44,6 +44,54 @@ def finding(level="fault", check="repeats", about="", **more):
     return Finding(check=check, about=about, level=level, **(given | more))
 
 
+def incomplete_result(*findings, **more):
+    result = result_of(*findings, **more)
+    unfinished = Outcome(check="borders", asks="?", state="not run", why="no time", skip_reason="budget spent")
+    inapplicable = Outcome(check="texts", asks="?", state="not run", why="no input is text", skip_reason="inapplicable")
+    passed = Outcome(check="answers", asks="?", state="passed")
+    return dataclasses.replace(result, outcomes=(*result.outcomes, passed, unfinished, inapplicable))
+
+
+# -- incomplete audits ------------------------------------------------------------------------------------------------
+
+
+def test_an_incomplete_audit_is_never_said_to_have_found_nothing_wrong():
+    result = incomplete_result()
+    assert (result.complete, result.passed) == (False, False)
+    assert result.headline == (
+        "incomplete: no fault or concern was found by 1 check; 1 check was not tried, since the budget (1m) did not suffice"
+    )
+    assert format_markdown(result).startswith("### ⚠️ m: incomplete: ")
+    assert format_markdown(incomplete_result(finding())).startswith("### ❌ m: incomplete: 1 fault found by 2 checks; ")
+    assert "nothing wrong" not in format_text(result) + result.to_html() + result.to_junit() + format_sarif(result)
+    assert AuditResult.from_json(result.to_json()) == result
+    assert json.loads(result.to_json())["unfinished"] == ["borders"]
+
+
+def test_a_check_that_was_found_but_not_finished_leaves_an_audit_incomplete():
+    advice = Outcome(
+        check="response", asks="?", state="found", findings=(finding("advice"),), skip_reason="budget spent"
+    )
+    result = result_of(outcomes=(advice,))
+    assert "and one piece of advice; 1 check was not finished, since" in result.headline
+    assert ET.fromstring(result.to_junit()).get("errors") == "1"
+
+
+def test_junit_and_sarif_say_which_checks_are_incomplete():
+    result = incomplete_result()
+    cases = {case.get("name"): case for case in ET.fromstring(result.to_junit()).iter("testcase")}
+    assert cases["borders"].find("error").attrib == {"type": "incomplete", "message": "incomplete: no time"}
+    assert cases["texts"].find("skipped") is not None
+    assert '<property name="complete" value="false" />' in result.to_junit()
+    [run] = json.loads(format_sarif(result))["runs"]
+    [invocation] = run["invocations"]
+    assert not invocation["executionSuccessful"]
+    assert [note["message"]["text"] for note in invocation["toolExecutionNotifications"]] == [
+        "The check 'borders' is incomplete: no time"
+    ]
+    assert run["properties"]["complete"] is False
+
+
 # -- words ------------------------------------------------------------------------------------------------------------
 
 

@@ -57,6 +57,9 @@ class Backwards(dm.LearnerRelation):
 
 
 ready = KNN(1)
+
+def answer(frame):
+    return np.where(frame["x"] > 0, "a", "b")
 """
 
 
@@ -197,9 +200,30 @@ def test_data_of_ones_own(folder):
 
 
 def test_a_budget_and_what_it_left(folder):
-    told = run("own:ready", "--budget", "60 runs")
-    assert told.exit_code == 0
-    assert "The budget was spent before everything was tried." in told.stdout
+    words = ("own:ready", "--budget", "60 runs")
+    incomplete = run(*words, "--junit", "error.xml")
+    assert incomplete.exit_code == 4
+    assert incomplete.stdout.startswith("KNN(k=1): incomplete: ")
+    assert "The budget was spent before everything was tried." in incomplete.stdout
+    assert 'name="complete" value="false"' in (folder / "error.xml").read_text()
+    allowed = run(*words, "--allow-incomplete", "--json")
+    assert allowed.exit_code == 0
+    assert not json.loads(allowed.stdout)["complete"]
+    assert not json.loads(allowed.stdout)["passed"]
+
+
+def test_relations_that_the_budget_did_not_reach_are_named(folder):
+    words = ("own:answer", "data.csv", "--target", "y", "--relation", "repeats", "--relation", "row order")
+    words += ("--budget", "3 runs")
+    untried = run(*words, "--junit", "error.xml")
+    assert untried.exit_code == 4, untried.output
+    assert (
+        "incomplete: nothing could be judged; 2 relations were not tried, since the budget did not suffice"
+        in untried.stdout
+    )
+    assert ET.parse(folder / "error.xml").getroot().get("errors") == "2"
+    run(*words, "--allow-incomplete", "--junit", "skipped.xml")
+    assert ET.parse(folder / "skipped.xml").getroot().get("skipped") == "2"
 
 
 def test_files_are_written_and_named(folder):

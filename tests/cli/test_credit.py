@@ -67,6 +67,18 @@ def test_a_good_model_passes_and_a_bad_one_fails():
     assert rejected.stdout.startswith("Reject loan_models:upside_down")
 
 
+def test_a_spent_budget_is_incomplete():
+    words = ("loan_models:law", "loans.csv", "--also", "other=loan_models:law", "--budget", "5000 runs")
+    incomplete = run(*words)
+    assert incomplete.exit_code == 4, incomplete.output
+    assert incomplete.stdout.startswith(
+        "Incomplete: the budget was spent before everything was measured. So far: Accept"
+    )
+    allowed = run(*words, "--allow-incomplete", "--json")
+    assert allowed.exit_code == 0
+    assert not json.loads(allowed.stdout)["complete"]
+
+
 @pytest.mark.slow
 def test_promises_other_columns_and_later_loans(folder):
     (folder / "bank.promises").write_text("outcome: default\nltv: raises default, 999 means unavailable\n")

@@ -7,13 +7,16 @@ import json
 import re
 import sys
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 import datamorphic as dm
+from datamorphic.audit import runner
 from datamorphic.cli.main import app
+from datamorphic.errors import OutOfBudget
 from support.cases import WITHOUT_TRAINING
 from support.lending import people
 
@@ -59,6 +62,39 @@ def test_a_good_model_exits_0_and_a_bad_one_1(folder):
     never = run("lenders:bad", "loans.csv", "--target", "decision", "--fail-on", "never", "--only", "answers")
     assert never.exit_code == 0
     assert run("lenders:broken", "loans.csv", "--target", "decision").exit_code == 3
+
+
+@pytest.fixture
+def starved_borders(monkeypatch):
+    """Give the check "borders" no time."""
+
+    def stop(context, budget):
+        raise OutOfBudget("no time")
+
+    checks = [replace(check, run=stop) if check.name == "borders" else check for check in runner.CHECKS]
+    monkeypatch.setattr(runner, "CHECKS", checks)
+
+
+def test_an_incomplete_run_exits_4_unless_it_is_allowed(folder, starved_borders):
+    words = ["lenders:good", "loans.csv", "--target", "decision", *ONLY, "--store", "none"]
+    incomplete = run(*words, "--junit", "error.xml", "--sarif", "found.sarif")
+    assert incomplete.exit_code == 4, incomplete.output
+    headline = "incomplete: no fault or concern was found by 2 checks; 1 check was not tried, since the budget (60 s)"
+    assert headline in incomplete.stdout
+    assert ET.parse(folder / "error.xml").getroot().get("errors") == "1"
+    [scan] = json.loads((folder / "found.sarif").read_text())["runs"]
+    assert not scan["invocations"][0]["executionSuccessful"]
+    assert run(*words, "--fail-on", "never").exit_code == 4
+    allowed = run(*words, "--allow-incomplete", "--junit", "skipped.xml", "--json")
+    assert allowed.exit_code == 0
+    document = json.loads(allowed.stdout)
+    assert (document["passed"], document["complete"], document["unfinished"]) == (False, False, ["borders"])
+    assert ET.parse(folder / "skipped.xml").getroot().get("errors") == "0"
+
+
+def test_findings_come_before_incompleteness(folder, starved_borders):
+    result = run("lenders:bad", "loans.csv", "--target", "decision", *ONLY)
+    assert ("incomplete: " in result.stdout, result.exit_code) == (True, 1)
 
 
 @pytest.mark.slow

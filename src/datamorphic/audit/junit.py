@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from .._text import pluralize
-from ..reporting.junit import JUnitCase
+from ..reporting.junit import JUnitCase, JUnitOutcome
 from ..reporting.text import cut
 from .finding import Finding, Outcome
 from .result import AuditResult
@@ -19,7 +19,8 @@ MAX_FINDINGS_PER_CHECK = 200
 def build_test_cases(result: AuditResult) -> list[JUnitCase]:
     """Return one test case per check.
 
-    A check fails if it found anything worse than advice. A check that did not run is skipped, a broken one is an error.
+    A check fails if it found anything worse than advice. A check that does not apply is skipped. A broken one is an error, as
+    is one that the budget or an interrupt kept from running to its end, unless incomplete audits are allowed.
     """
     return [_build_test_case(result, outcome) for outcome in result.outcomes]
 
@@ -31,12 +32,16 @@ def _build_test_case(result: AuditResult, outcome: Outcome) -> JUnitCase:
     case = JUnitCase(name=outcome.check, output=_format_findings(result, advice), seconds=outcome.seconds)
     if outcome.state == "broke":
         return replace(case, outcome="error", kind="broke", message=outcome.why, detail=detail or outcome.why)
-    if outcome.state == "not run":
-        return replace(case, outcome="skipped", message=outcome.why)
     if defects:
         more = f" (and {pluralize(len(defects) - 1, 'more finding')})" if len(defects) > 1 else ""
         message = cut(defects[0].title, MAX_TITLE_CHARACTERS) + more
         return replace(case, outcome="failed", kind=defects[0].level, message=message, detail=detail)
+    if outcome.unfinished:
+        message = f"incomplete: {outcome.why}"
+        error: JUnitOutcome = "skipped" if result.words.get("allow_incomplete") else "error"
+        return replace(case, outcome=error, kind="incomplete", message=message, detail=message)
+    if outcome.state == "not run":
+        return replace(case, outcome="skipped", message=outcome.why)
     return case
 
 

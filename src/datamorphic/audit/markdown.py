@@ -36,7 +36,7 @@ def format_markdown(result: AuditResult) -> str:
 
 def _format_document(result: AuditResult, finding_limit: int, text_limit: int) -> str:
     findings = result.findings
-    sign = "✅" if result.passed else "❌"
+    sign = "✅" if result.passed else "⚠️" if result.unfinished and not result.at_least("concern") else "❌"
     subject = escape_markdown(result.subject, min(200, text_limit))
     kind, data, cost = (
         escape_markdown(value, text_limit) for value in (result.kind, result.data, format_effort(result))

@@ -23,7 +23,8 @@ def log_result(result: AuditResult) -> None:
             f"{FOLDER}.seconds": result.seconds,
         }
     )
-    tags = {"verdict": result.headline, "passed": str(result.passed), "seed": str(result.seed)}
+    verdict = {"passed": str(result.passed), "complete": str(result.complete)}
+    tags = {"verdict": result.headline, **verdict, "seed": str(result.seed)}
     mlflow.set_tags({f"{FOLDER}.{name}": text[:MAX_TAG_CHARACTERS] for name, text in tags.items()})
     mlflow.log_text(result.to_html(), f"{FOLDER}/report.html")
     mlflow.log_text(result.to_json(), f"{FOLDER}/result.json")

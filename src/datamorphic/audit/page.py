@@ -24,6 +24,15 @@ from .text import (
 
 STATE_OF_LEVEL: dict[Level, SectionState] = {"fault": "bad", "concern": "warn", "advice": "note"}
 LEVEL_TITLES = {"fault": ("Fault", "Faults"), "concern": ("Concern", "Concerns"), "advice": ("Advice", "Advice")}
+#: The outcomes of checks: what readers must act on first.
+GROUP_HEADINGS: dict[str, tuple[str, SectionState]] = {
+    "found": ("found something", "plain"),
+    "broke": ("ended with an error", "warn"),
+    "not tried": ("not tried", "warn"),
+    "passed": ("passed", "good"),
+    "inapplicable": ("not applicable to this model or these data", "plain"),
+    "not requested": ("not requested", "plain"),
+}
 MAX_FACT_CHARACTERS = 600
 MAX_FURTHER_EXAMPLES = 5  # one sentence each, after the first
 
@@ -106,8 +115,9 @@ def _build_findings(result: AuditResult) -> Section:
     findings = result.findings
     if not findings:
         passed_outcomes = [outcome for outcome in result.outcomes if outcome.state == "passed"]
+        heading = "No findings so far" if result.unfinished else "No findings"
         return Section(
-            heading="No findings" if passed_outcomes else "Nothing could be checked",
+            heading=heading if passed_outcomes else "Nothing could be checked",
             text=f"{pluralize(len(passed_outcomes), 'check')} passed. "
             "The tables below list what was checked and what was not.",
             state="good" if result.passed and passed_outcomes else "warn",
@@ -220,35 +230,22 @@ def _format_call(result: AuditResult) -> str:
 
 
 def _group_outcomes(result: AuditResult) -> dict[str, list[Outcome]]:
-    """Return the outcomes by what became of the check: what readers must act on first."""
-    groups: dict[str, list[Outcome]] = {"found": [], "broke": [], "not tried": [], "passed": [], "inapplicable": []}
+    """Return the outcomes of the checks by group."""
+    groups: dict[str, list[Outcome]] = {group: [] for group in GROUP_HEADINGS}
     for outcome in result.outcomes:
         group: str = outcome.state
         if outcome.state == "not run":
-            group = "inapplicable" if outcome.skip_reason == "inapplicable" else "not tried"
+            group = "not tried" if outcome.unfinished else outcome.skip_reason or "inapplicable"
         groups[group].append(outcome)
     return groups
 
 
 def _build_checks(result: AuditResult) -> Section:
-    skipped_count = sum(outcome.state == "not run" for outcome in result.outcomes)
-    broken_count = sum(outcome.state == "broke" for outcome in result.outcomes)
-    run_count = len(result.outcomes) - skipped_count
-    sentences = [f"{pluralize(run_count, 'check')} of {len(result.outcomes)} ran."]
-    if skipped_count:
-        sentences.append(f"{skipped_count} did not run, for the reasons in the table.")
-    if broken_count:
-        sentences.append(f"{broken_count} ended with an error.")
-    if skipped_count or broken_count:
-        sentences.append("Their questions remain open for this model.")
     groups = _group_outcomes(result)
-    headings: dict[str, tuple[str, SectionState]] = {
-        "found": ("found something", "plain"),
-        "broke": ("ended with an error", "warn"),
-        "not tried": ("not tried", "warn"),
-        "passed": ("passed", "good"),
-        "inapplicable": ("not applicable to this model or these data", "plain"),
-    }
+    counts = [f"{len(groups[group])} {heading}" for group, (heading, _) in GROUP_HEADINGS.items() if groups[group]]
+    text = f"{pluralize(len(result.outcomes), 'check')}: {', '.join(counts)}."
+    if groups["broke"] or groups["not tried"]:
+        text += " The questions of checks that were not tried or ended with an error remain open for this model."
     parts = [
         Section(
             heading=f"{pluralize(len(groups[group]), 'check')} {heading}",
@@ -256,12 +253,12 @@ def _build_checks(result: AuditResult) -> Section:
             state=state,
             table=_tabulate_outcomes(groups[group]),
             anchor=f"checks-{group}",
-            folding="closed" if group in ("found", "passed", "inapplicable") else "open",
+            folding="open" if group in ("broke", "not tried") else "closed",
         )
-        for group, (heading, state) in headings.items()
+        for group, (heading, state) in GROUP_HEADINGS.items()
         if groups[group]
     ]
-    return Section(heading="All checks", text=" ".join(sentences), parts=parts, anchor="checks")
+    return Section(heading="All checks", text=text, parts=parts, anchor="checks")
 
 
 def _tabulate_outcomes(outcomes: Sequence[Outcome]) -> Table:

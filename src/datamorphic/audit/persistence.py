@@ -98,6 +98,7 @@ class AuditRun(CheckObserver):
         summary = {
             "headline": result.headline,
             "passed": result.passed,
+            "complete": result.complete,
             **{f"{level}s" if level != "advice" else level: levels.count(level) for level in LEVELS},
             "checks": sum(outcome.state != "not run" for outcome in result.outcomes),
             "calls": result.calls,

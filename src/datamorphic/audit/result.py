@@ -155,33 +155,50 @@ class AuditResult(Exportable):
 
     @property
     def complete(self) -> bool:
-        """Whether at least one check ran, none of them broke, and the user did not interrupt them."""
+        """Whether at least one check ran, and every check that applies ran to its end, without an error."""
+        return not self.broken and not self.unfinished and not self.interrupted
+
+    @property
+    def unfinished(self) -> list[Outcome]:
+        """The outcomes of checks that apply, but that the budget or an interrupt kept from running to their end."""
+        return [outcome for outcome in self.outcomes if outcome.unfinished]
+
+    @property
+    def broken(self) -> bool:
+        """Whether a check ended with an error, or no check applies."""
         states = {outcome.state for outcome in self.outcomes}
-        return "broke" not in states and states != {"not run"} and not self.interrupted
+        return "broke" in states or (states == {"not run"} and not self.unfinished)
 
     @property
     def headline(self) -> str:
-        """The verdict in one line."""
+        """The verdict in one line; it begins with "incomplete" if not all checks that apply ran to their end."""
         levels = [finding.level for finding in self.findings]
         run_count = sum(outcome.state != "not run" for outcome in self.outcomes)
-        untried_count = sum(outcome.state == "not run" and outcome.unfinished for outcome in self.outcomes)
-        ending = ""
-        if untried_count:
-            were = "was" if untried_count == 1 else "were"
-            reason = "the audit was interrupted" if self.interrupted else f"the budget ({self.budget}) did not suffice"
-            ending = f"; {pluralize(untried_count, 'check')} {were} not tried, since {reason}"
-        if not run_count:
-            return f"nothing could be checked{ending}"
         defects = [pluralize(levels.count(level), level) for level in LEVELS[:2] if level in levels]
-        headline = f"{' and '.join(defects) or 'nothing wrong was'} found by {pluralize(run_count, 'check')}"
+        nothing = "no fault or concern was" if self.unfinished else "nothing wrong was"
+        verdict = f"{' and '.join(defects) or nothing} found by {pluralize(run_count, 'check')}"
         advice_count = levels.count("advice")
         if advice_count:
             pieces = "one piece" if advice_count == 1 else f"{advice_count} pieces"
-            headline += f", and {pieces} of advice"
+            verdict += f", and {pieces} of advice"
         broken_count = sum(outcome.state == "broke" for outcome in self.outcomes)
         if broken_count:
-            headline += f"; {pluralize(broken_count, 'check')} broke"
-        return headline + ending
+            verdict += f"; {pluralize(broken_count, 'check')} broke"
+        if not run_count:
+            verdict = "nothing could be checked"
+        return f"incomplete: {verdict}; {self._format_unfinished()}" if self.unfinished else verdict
+
+    def _format_unfinished(self) -> str:
+        """Return how many checks were not tried or not finished, and why."""
+        untried_count = sum(outcome.state == "not run" for outcome in self.unfinished)
+        counts = {"not tried": untried_count, "not finished": len(self.unfinished) - untried_count}
+        parts = [
+            f"{pluralize(count, 'check')} {'was' if count == 1 else 'were'} {state}"
+            for state, count in counts.items()
+            if count
+        ]
+        reason = "the audit was interrupted" if self.interrupted else f"the budget ({self.budget}) did not suffice"
+        return f"{' and '.join(parts)}, since {reason}"
 
     @check_types
     def command(self, finding: Finding | None = None) -> str:
@@ -198,7 +215,8 @@ class AuditResult(Exportable):
         parts += format_hint_options(request)
         if request.get("classes"):
             parts += ["--classes", ",".join(map(str, request["classes"]))]
-        parts += [f"--{name}" for name in ("trust", "scalar") if request.get(name)]
+        flags = ("trust", "scalar", "allow_incomplete")
+        parts += [f"--{name.replace('_', '-')}" for name in flags if request.get(name)]
         parts += format_options(request, "budget", "timeout", "batch")
         parts += ["--seed", str(self.seed)]
         if finding is not None:
@@ -239,7 +257,12 @@ class AuditResult(Exportable):
     def document(self) -> dict[str, Any]:
         """Return the result as a JSON-serialisable dict."""
         document = {item.name: _to_plain(getattr(self, item.name)) for item in fields(self) if item.name != "front"}
-        return document | {"passed": self.passed, "headline": self.headline}
+        verdict = {
+            "passed": self.passed,
+            "complete": self.complete,
+            "unfinished": [outcome.check for outcome in self.unfinished],
+        }
+        return document | verdict | {"headline": self.headline}
 
     def _json_document(self) -> dict[str, Any]:
         return {"format": FORMAT_VERSION, **self.document()}
@@ -253,6 +276,7 @@ class AuditResult(Exportable):
 
     def _export_properties(self) -> Mapping[str, str]:
         settings = {"kind": self.kind, "data": self.data, "seed": str(self.seed), "budget": self.budget}
+        settings |= {"headline": self.headline, "complete": str(self.complete).lower()}
         return settings | {f"version of {name}": version for name, version in self.versions.items()}
 
     def to_markdown(self, path: FilePath | None = None) -> str:

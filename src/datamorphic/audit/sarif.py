@@ -43,17 +43,22 @@ def format_sarif(result: AuditResult) -> str:
     broken_outcomes = [outcome for outcome in result.outcomes if outcome.state == "broke"]
     notifications = [
         {
-            "level": "error",
-            "message": _build_message(f"The check {outcome.check!r} broke: {outcome.why}"),
+            "level": level,
+            "message": _build_message(f"The check {outcome.check!r} {verb}: {outcome.why}"),
             "associatedRule": {"id": _cut_text(outcome.check), "index": rule_index[outcome.check]},
         }
-        for outcome in broken_outcomes
+        for outcomes, level, verb in (
+            (broken_outcomes, "error", "broke"),
+            (result.unfinished, "warning", "is incomplete"),
+        )
+        for outcome in outcomes
     ]
+    allowed = bool(result.words.get("allow_incomplete"))
     run = {
         "tool": {"driver": {"name": "datamorphic", "version": __version__, "rules": rules}},
         "invocations": [
             {
-                "executionSuccessful": not broken_outcomes,
+                "executionSuccessful": not broken_outcomes and (allowed or not result.unfinished),
                 "commandLine": _cut_text(format_command(result)),
                 "toolExecutionNotifications": notifications,
             }
@@ -147,7 +152,8 @@ def _build_properties(result: AuditResult) -> dict[str, Any]:
     }
     about = {"subject": result.subject, "kind": result.kind, "data": result.data, "headline": result.headline}
     texts = {name: _cut_text(value) for name, value in about.items()}
-    return {**texts, "passed": result.passed, "seed": result.seed, "checks": checks}
+    verdict = {"passed": result.passed, "complete": result.complete}
+    return {**texts, **verdict, "seed": result.seed, "checks": checks}
 
 
 def _build_message(text: str) -> dict[str, str]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from . import options as opt
 from .console import prepare_output_files, print_json, print_text, redirect_user_output, write_exports
-from .exit_codes import ExitCode
+from .exit_codes import ExitCode, choose_exit_code
 from .explore import HINTS_KEY
 from .load import choose_model_and_data, load_data, load_learner, load_named, load_space, to_absolute_path
 from .stores import RunNotice, format_store_option, open_store
@@ -53,6 +54,7 @@ def check(
         bool, opt.flag("--no-shrink", "Report violations as they are, not the smallest ones.")
     ] = False,
     budget: opt.Budget = None,
+    allow_incomplete: opt.AllowIncomplete = False,
     html: opt.HtmlFile = None,
     junit: opt.JunitFile = None,
     space: opt.SpaceFile = None,
@@ -76,7 +78,7 @@ def check(
 
     MODEL is a learner or a class of learners (module:object), a model file, the description of a service (.toml), or
     "weka:IBk -K 3". Without DATA a learner is trained on random data. The exit code is 1 if it violates a
-    relation that every correct implementation satisfies.
+    relation that every correct implementation satisfies, and 4 if it does not, but the budget did not suffice.
 
     Examples: datamorphic check sklearn.neighbors:KNeighborsClassifier --param n_neighbors=3;
     datamorphic check "weka:NaiveBayes" --inputs 300 --html relations.html;
@@ -137,15 +139,17 @@ def check(
             print_json(report.document() | {"run": notice.run})
         else:
             print_text(report.describe(), passed=report.passed)
+        report = replace(report, incomplete_allowed=allow_incomplete)
         write_exports(report, {"html": html, "junit": junit}, silent=as_json)
         if not as_json:
             notice.print_end()
-    if report.interrupted:
-        raise typer.Exit(ExitCode.INTERRUPTED)
-    if report.faults:
-        raise typer.Exit(ExitCode.FINDINGS)
-    if not any(entry.judged for entry in report.entries) and any(entry.undefined for entry in report.entries):
+    unanswered = any(entry.undefined for entry in report.entries) and not any(entry.judged for entry in report.entries)
+    if unanswered and not report.interrupted and not report.faults:
         raise typer.Exit(ExitCode.SYSTEM_FAILED)
+    incomplete = not report.complete and not allow_incomplete
+    raise typer.Exit(
+        choose_exit_code(interrupted=report.interrupted, failed=bool(report.faults), incomplete=incomplete)
+    )
 
 
 def _load_relations(names: list[str] | None) -> str | list[str | Relation]:

@@ -11,7 +11,7 @@ from ..errors import UsageError
 from ..runs.interrupts import Interrupts
 from . import options as opt
 from .console import prepare_output_files, print_json, print_line, print_text, redirect_user_output, write_exports
-from .exit_codes import ExitCode
+from .exit_codes import choose_exit_code
 from .load import choose_model_and_data, load_data, load_named, load_system
 
 TABLE_ENDINGS = (".csv", ".parquet", ".pq", ".txt")
@@ -91,6 +91,7 @@ def credit(
         str, opt.option("raise|drop", "What to do with a loan that has a missing or impossible value.")
     ] = "raise",
     budget: opt.Budget = None,
+    allow_incomplete: opt.AllowIncomplete = False,
     trust: opt.Trust = False,
     name: Annotated[
         str | None, opt.option("TEXT", "What reports call the loans. The default is the name of DATA.")
@@ -106,7 +107,8 @@ def credit(
     """Judge credit risk models: how well they rank borrowers, and whether better applicants ever get a higher risk.
 
     Without MODEL, logistic regression, trees, forests, networks and boosting of growing size are trained and compared, and the
-    one to use is named. The exit code is 1 if MODEL is rejected, or if no trained model can be used.
+    one to use is named. The exit code is 1 if MODEL is rejected, or if no trained model can be used, and 4 if
+    neither, but the budget did not suffice.
 
     Examples: datamorphic credit --verdict verdict.html;
     datamorphic credit model.skops loans.csv --target default --html credit.html;
@@ -156,10 +158,8 @@ def credit(
         if verdict is not None:
             print_line(f"The verdict: {verdict}")
     write_exports(result, {"html": html, "junit": junit}, silent=as_json)
-    if result.interrupted:
-        raise typer.Exit(ExitCode.INTERRUPTED)
-    if not result.passed:
-        raise typer.Exit(ExitCode.FINDINGS)
+    incomplete = not result.complete and not allow_incomplete
+    raise typer.Exit(choose_exit_code(interrupted=result.interrupted, failed=not result.usable, incomplete=incomplete))
 
 
 def _is_table(text: str) -> bool:

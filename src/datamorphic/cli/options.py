@@ -111,6 +111,9 @@ OrderHints = Annotated[
 # -- computing and keeping runs ----------------------------------------------------------------------------------------
 
 Budget = Annotated[str | None, option("BUDGET", 'Time or model calls to spend: "1m", "30s", "10000 runs".')]
+AllowIncomplete = Annotated[
+    bool, flag("--allow-incomplete", "Exit with 0 instead of 4 if nothing is found before the budget is spent.")
+]
 Batch = Annotated[
     int | None,
     option("N", "Rows per model call. Use fewer for slow systems with many workers.", min=1, panel=COMPUTING_PANEL),

@@ -11,7 +11,7 @@ import typer
 from ..errors import UsageError
 from . import options as opt
 from .console import prepare_output_files, print_json, print_line, print_text, redirect_user_output, write_exports
-from .exit_codes import ExitCode
+from .exit_codes import choose_exit_code
 from .load import choose_model_and_data, load_data, load_space, load_system, to_absolute_path
 from .startup import measure_startup
 from .stores import RunNotice, format_store_option, open_store
@@ -58,6 +58,7 @@ def test(
         opt.option("FILE", "The training data, a CSV or Parquet file or data:NAME: report rows that are in both."),
     ] = None,
     budget: Annotated[str, opt.option("BUDGET", 'Time or model calls to spend: "1m", "30s", "10000 runs".')] = "1m",
+    allow_incomplete: opt.AllowIncomplete = False,
     only: Annotated[list[str] | None, opt.option("CHECK", "Run only this check. Repeatable.")] = None,
     fail_on: Annotated[
         str, opt.option("LEVEL", "Exit with 1 from this level on: fault, concern, advice or never.")
@@ -93,7 +94,7 @@ def test(
 
     Does the model answer every input, and always in the same way? Where are its borders, and have they moved? Does it meet
     your expectations? Checks that do not apply are listed with the reason. The exit code is 1 if a finding is worse than
-    advice.
+    advice, and 4 if there is none but the budget did not suffice for all checks.
 
     Examples: datamorphic test model.skops customers.csv --target churned --html findings.html;
     datamorphic test model.skops loans.csv --target decision --monotone income=up --towards approve --protected gender;
@@ -133,6 +134,7 @@ def test(
         "tolerance": tolerance,
         "reference": reference,
         "trust": trust,
+        "allow_incomplete": allow_incomplete,
         "budget": None if budget == "1m" else budget,
         "timeout": timeout,
         "batch": batch,
@@ -201,7 +203,6 @@ def test(
             if save_front is not None:
                 print_line(f"The border: {save_front}")
             notice.print_end()
-    if result.interrupted:
-        raise typer.Exit(ExitCode.INTERRUPTED)
-    if fail_on != NEVER and (result.at_least(fail_on) or not result.complete):  # type: ignore[arg-type]
-        raise typer.Exit(ExitCode.FINDINGS)
+    failed = fail_on != NEVER and bool(result.at_least(fail_on) or result.broken)  # type: ignore[arg-type]
+    incomplete = bool(result.unfinished) and not allow_incomplete
+    raise typer.Exit(choose_exit_code(interrupted=result.interrupted, failed=failed, incomplete=incomplete))

@@ -14,13 +14,15 @@ MAX_MESSAGE_CHARACTERS = 500
 MAX_PROPERTY_CHARACTERS = 1_000
 MAX_LINE_CHARACTERS = 4_000
 
+JUnitOutcome = Literal["passed", "failed", "error", "skipped"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class JUnitCase:
     """One test case: what was checked and how it ended."""
 
     name: str
-    outcome: Literal["passed", "failed", "error", "skipped"] = "passed"
+    outcome: JUnitOutcome = "passed"
     kind: str = ""  # of a failure or an error, for filters of CI servers
     message: str = ""  # the reason in one line
     detail: str = ""  # the evidence, several lines if need be

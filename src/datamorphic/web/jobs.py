@@ -28,6 +28,7 @@ WAIT_INTERVAL_SECONDS = 0.1  # between looks for a free place
 MAX_LINE_BYTES = 64_000_000
 STATE_FILE, RESULT_FILE, REPORT_FILE, FRONT_FILE = "job.json", "output.txt", "report.html", "front.parquet"
 PARTS_FILE = "parts.json"  # the report in parts, to be shown within a page of the studio
+RESULT_CODES = (ExitCode.OK, ExitCode.FINDINGS, ExitCode.INCOMPLETE, ExitCode.INTERRUPTED)  # of commands with a result
 ENDED_STATES: tuple[JobState, ...] = ("finished", "interrupted", "failed", "killed")
 
 
@@ -167,7 +168,7 @@ class StudioJob:
     @property
     def succeeded(self) -> bool:
         """Whether there is a result, with findings or without."""
-        return self.code in (ExitCode.OK, ExitCode.FINDINGS, ExitCode.INTERRUPTED) and self.result is not None
+        return self.code in RESULT_CODES and self.result is not None
 
     @property
     def result(self) -> dict[str, Any] | None:

@@ -649,7 +649,7 @@ def test_results_before_the_end_of_a_time_budget_are_kept():
     report = check(KNN(3), inputs=10_000_000, budget="0.5s")
     assert not report.complete
     assert 0 < report.table["holds"].sum() < 10_000_000
-    assert report.passed
+    assert not report.passed  # as far as is known
     enough = check(KNN(3), relations="MR-0", budget="1h")
     assert enough.complete
     assert not enough.notes

@@ -65,6 +65,8 @@ class ModelSession:
                 outcome.counts[INAPPLICABLE] = len(inputs)
                 outcome.messages[obstacle] = len(inputs)
                 continue
+            if self.counter.exhausted:  # it applies, but cannot be tried
+                continue
             try:
                 options = {"seed": self.seed, "counter": self.counter, **self.drive_options}
                 result = run_relation_check(
@@ -80,7 +82,7 @@ class ModelSession:
             except OutOfBudget as error:  # keep the outcomes of the relations that were checked before
                 self.counter.exhausted = True
                 self.counter.interrupted |= isinstance(error, Interrupted)
-                break
+                continue
             outcome.groups, outcome.smallest = result.groups, result.smallest
             if isinstance(result.groups, ChangeGroups):
                 source_answers = result.groups.before

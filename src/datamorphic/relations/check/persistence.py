@@ -69,6 +69,7 @@ class StoredCheck:
             summary={
                 "headline": report.headline,
                 "passed": report.passed,
+                "complete": report.complete,
                 "relations": len(report.entries),
                 "faults": [entry.relation for entry in report.faults],
                 "runs": report.runs,

@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from ..._stats import compute_wilson_interval
 from ..._text import format_percent, pluralize, to_jsonable
 from ..._validation import check_types
 from ...errors import ArgumentError, DataError, OutOfBudget
 from ...reporting.export import Exportable
-from ...reporting.junit import JUnitCase
+from ...reporting.junit import JUnitCase, JUnitOutcome
 from ...runs.flow import Budget
 from ..base import VIOLATED
 from ..decades import count_by_decade
@@ -207,6 +207,7 @@ class CheckReport(Exportable):
     seconds: float = 0.0
     known: bool = True  # whether the table says which relations the learner must satisfy
     complete: bool = True  # whether the check ended before its budget was spent
+    incomplete_allowed: bool = False  # whether test cases of relations that were not tried are skipped, not errors
     interrupted: bool = False  # by Ctrl-C
     notes: Sequence[str] = ()  # remarks about how the check was made
     examples: Mapping[str, LearnerViolation | ModelViolation] = field(
@@ -328,9 +329,18 @@ class CheckReport(Exportable):
 
     @property
     def passed(self) -> bool:
-        """Whether something was judged, every necessary relation holds, and the user did not interrupt the check."""
+        """Whether the check is complete, something was judged and every necessary relation holds."""
         judged = any(entry.judged for entry in self.entries)
-        return judged and not self.faults and not self._unanswered and not self.interrupted
+        return judged and not self.faults and not self._unanswered and self.complete and not self.interrupted
+
+    @property
+    def untried(self) -> list[str]:
+        """The names of the relations that were not tried before the budget was spent."""
+        return [] if self.complete else [entry.relation for entry in self.entries if not entry.inputs]
+
+    @property
+    def _stop_reason(self) -> str:
+        return "the check was interrupted" if self.interrupted else "the budget did not suffice"
 
     @property
     def _unanswered(self) -> list[RelationResult]:
@@ -343,7 +353,17 @@ class CheckReport(Exportable):
 
     @property
     def headline(self) -> str:
-        """The verdict in one line."""
+        """The verdict in one line; it begins with "incomplete" if the budget was spent before everything was tried."""
+        if self.complete:
+            return self._verdict
+        count = len(self.untried)
+        untried = f"{pluralize(count, 'relation')} {'was' if count == 1 else 'were'} not tried"
+        ending = untried if count else "not all inputs were tried"
+        return f"incomplete: {self._verdict}; {ending}, since {self._stop_reason}"
+
+    @property
+    def _verdict(self) -> str:
+        so_far = "" if self.complete else " as far as tried"
         necessary = [entry for entry in self.entries if entry.necessary and entry.judged]
         robustness = [entry for entry in self.entries if entry.robustness and entry.judged]
         hypotheses = [entry for entry in self.entries if entry.purpose == "validation" and entry.judged]
@@ -355,9 +375,9 @@ class CheckReport(Exportable):
         if self.faults:
             parts.append(f"{len(self.faults)} of {pluralize(len(necessary), 'necessary relation')} violated")
         elif len(necessary) == 1:
-            parts.append("the necessary relation holds")
+            parts.append("the necessary relation holds" + so_far)
         elif necessary:
-            parts.append(f"all {len(necessary)} necessary relations hold")
+            parts.append(f"all {len(necessary)} necessary relations hold" + so_far)
         if self._unanswered:
             parts.append(f"{len(self._unanswered)} without any answer")
         if robustness:
@@ -394,8 +414,12 @@ class CheckReport(Exportable):
         return [self._build_test_case(entry) for entry in self.entries]
 
     def _build_test_case(self, entry: RelationResult) -> JUnitCase:
+        if entry.relation in self.untried:
+            outcome: JUnitOutcome = "skipped" if self.incomplete_allowed else "error"
+            message = f"incomplete: not tried, since {self._stop_reason}"
+            return JUnitCase(name=entry.relation, outcome=outcome, kind="incomplete", message=message)
         if not entry.judged and not entry.fault:
-            outcome: Literal["error", "skipped"] = "error" if entry.undefined else "skipped"
+            outcome = "error" if entry.undefined else "skipped"
             message = entry.format_messages()
             return JUnitCase(name=entry.relation, outcome=outcome, kind="undefined", message=message)
         _, low, high = entry.format_rate()
@@ -414,6 +438,9 @@ class CheckReport(Exportable):
 
     def _export_name(self) -> str:
         return self.subject
+
+    def _export_properties(self) -> Mapping[str, str]:
+        return {"headline": self.headline, "complete": str(self.complete).lower()}
 
     def __repr__(self) -> str:
         return f"CheckReport({self.subject}: {self.headline})"

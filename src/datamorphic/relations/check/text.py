@@ -15,7 +15,7 @@ def format_report(report: CheckReport) -> str:
     for purpose, meaning in PURPOSES.items():
         entries = [entry for entry in report.entries if entry.purpose == purpose]
         if entries:
-            lines += ["", f"{purpose.capitalize()}: {meaning}.", *_format_table(entries)]
+            lines += ["", f"{purpose.capitalize()}: {meaning}.", *_format_table(report, entries)]
     if meanings := report.list_type_meanings():
         lines += ["", "Types of violations:", *(f"  {name}  {text}" for name, text in sorted(meanings.items()))]
     lines += [*_format_sizes(report), *_format_unjudged(report)]
@@ -33,11 +33,13 @@ def format_report(report: CheckReport) -> str:
     return to_printable("\n".join(lines))
 
 
-def _format_table(entries: list[RelationResult]) -> list[str]:
+def _format_table(report: CheckReport, entries: list[RelationResult]) -> list[str]:
     rows = [("relation", "judged", "violated", "share (95%)", "statement")]
     for entry in entries:
         violated, share = "-", "no answer" if entry.undefined else "not applicable"
-        if entry.judged:
+        if entry.relation in report.untried:
+            share = "not tried"
+        elif entry.judged:
             rate, low, high = entry.format_rate()
             note = " by distribution" if entry.chance is not None else ""
             violated, share = entry.format_violated(), f"{rate} ({low} to {high}){note}"

@@ -96,7 +96,7 @@ def _write_lead(report: CreditReport) -> str:
 
 
 def _find_state(report: CreditReport) -> SectionState:
-    return "good" if report.passed else "bad"
+    return "good" if report.passed else "warn" if report.usable else "bad"
 
 
 def _build_tiles(report: CreditReport) -> list[Tile]:

@@ -97,8 +97,18 @@ class CreditReport(Exportable):
 
     @property
     def passed(self) -> bool:
+        """Whether the measurements are complete and the models can be used."""
+        return self.complete and self.usable
+
+    @property
+    def usable(self) -> bool:
         """Whether no given model is rejected or, if models were trained here, whether one can be used."""
         return self.selected is not None if self.trained else not self.choice.rejections
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything was measured before the budget was spent, and without an interrupt."""
+        return not self.out_of_budget and not self.interrupted
 
     @cached_property
     def mitigations(self) -> list[Mitigation]:
@@ -183,6 +193,7 @@ class CreditReport(Exportable):
                 "later": self.later or None,
                 "selected": self.selected,
                 "passed": self.passed,
+                "complete": self.complete,
                 "threshold": self.threshold,
                 "choice": self.choice.document(),
                 "mitigations": [mitigation.document() for mitigation in self.mitigations],
@@ -230,7 +241,8 @@ class CreditReport(Exportable):
         return f"credit models on {self.data}"
 
     def _export_properties(self) -> Mapping[str, str]:
-        return {name: str(value) for name, value in self.settings.items()}
+        settings = {name: str(value) for name, value in self.settings.items()}
+        return settings | {"complete": str(self.complete).lower()}
 
 
 def _spread(name: str, estimate: Estimate | None) -> dict[str, float | None]:

@@ -41,7 +41,14 @@ def format_credit(report: CreditReport) -> str:
 
 
 def format_verdict(report: CreditReport) -> str:
-    """Return the verdict in one or two sentences."""
+    """Return the verdict in a few sentences; the first one says so if not everything was measured."""
+    if report.complete:
+        return _format_verdict(report)
+    cause = "the measurements were stopped" if report.interrupted else "the budget was spent"
+    return f"Incomplete: {cause} before everything was measured. So far: {_format_verdict(report)}"
+
+
+def _format_verdict(report: CreditReport) -> str:
     choice = report.choice
     if not report.trained:
         return _format_given_verdict(report)
