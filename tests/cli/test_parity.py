@@ -88,6 +88,7 @@ OUTPUTS = {
     "fix",
     "show",
     "at-least",
+    "allow-incomplete",
     "fail-on",
 }
 #: and what is another call in Python

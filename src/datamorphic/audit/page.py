@@ -97,7 +97,10 @@ def _build_tiles(result: AuditResult) -> list[Tile]:
             target="checks",
         ),
         Tile(
-            label="Not tried", value=f"{untried_count:,}", state="warn" if untried_count else "plain", target="checks"
+            label="Not completed",
+            value=f"{untried_count:,}",
+            state="warn" if untried_count else "plain",
+            target="checks",
         ),
     ]
     seconds = f"{result.seconds:.1f}" if result.seconds < 100 else f"{result.seconds:,.0f}"
