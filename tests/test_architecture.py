@@ -16,7 +16,7 @@ ROOT = Path(datamorphic.__file__).parent
 TESTS = Path(__file__).parent
 
 #: Modules that every room may import.
-FOUNDATION = ["errors", "_text", "_validation", "_estimates", "_stats", "_typing", "_deprecation", "_version"]
+FOUNDATION = ["errors", "_text", "_files", "_validation", "_estimates", "_stats", "_typing", "_deprecation", "_version"]
 
 #: Rooms from the core to the faces. A room imports only from rooms before it.
 CORE = ["space", "systems", "runs", "reporting", "morphisms"]
@@ -292,3 +292,28 @@ def test_every_module_is_reached_by_a_test_of_its_room():
             if module.startswith(f"{PACKAGE}.{room}.") and path.name != "__init__.py" and module not in seen
         ]
     assert not missing
+
+
+#: Lines that write a file past `_files`, which keeps the previous file if writing fails.
+FILE_WRITING = re.compile(
+    r"""\.write_(?:text|bytes)\(|\bopen\([^)\n]*["'][wax]b?\+?["']|\bos\.(?:replace|rename)\(|shutil\.(?:copy|move)"""
+    r"|\.(?:write_table|savez|to_pickle|to_(?:csv|parquet)(?=\([^)\n]*index))\b|\b(?:json|joblib|pickle)\.dump\("
+)
+#: Modules with such lines: what they write is not a file that anybody keeps.
+OTHER_WRITERS = {
+    "datamorphic.systems.router": "files in a temporary folder",
+    "datamorphic.web.worker": "the streams of a process, and /proc",
+    "datamorphic.web.workspaces": "the draft that `write_file` gives to a function",
+    "datamorphic.runs.journal": "a digest",
+}
+
+
+def test_one_module_writes_all_files():
+    lines = [
+        f"{module}: {line.strip()}"
+        for module, path in find_modules().items()
+        for line in read_text(path).splitlines()
+        if FILE_WRITING.search(line) and "write_file(" not in line and ">>>" not in line
+        if module != f"{PACKAGE}._files" and module not in OTHER_WRITERS
+    ]
+    assert lines == []

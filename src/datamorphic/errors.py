@@ -82,6 +82,14 @@ class WrongAnswer(UsageError):
     """An answer to a question of the guide is invalid; the question stays open."""
 
 
+class FileWriteError(UsageError, OSError):
+    """A file cannot be written; `errno` is the number of the operating system's error."""
+
+    def __init__(self, message: str, number: int | None = None) -> None:
+        super().__init__(message)
+        self.errno = number
+
+
 class MissingExtra(UsageError, ImportError):
     """An optional package is missing; the message names the extra that installs it."""
 

@@ -581,7 +581,7 @@ def test_paths_that_cannot_be_written_are_reported(tmp_path):
             result_of(outcome()).to_pytest(tmp_path / "test_z.py")
         assert (tmp_path / "test_z.py").read_bytes() == theirs
     os.mkdir(tmp_path / "test_y.py")
-    with pytest.raises(UsageError, match="Choose another place"):
+    with pytest.raises(UsageError, match=r"is a folder\. Name a file in it"):
         result_of(outcome()).to_pytest(tmp_path / "test_y.py")
 
 

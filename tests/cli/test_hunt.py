@@ -270,7 +270,7 @@ BAD = {
     "a file without data": ("hunt model.skops hunted_here:Mirrored", "Add --data FILE"),
     "data of a program": ("hunt program:tanh --data rows.csv", "Leave --data and --space out"),
     "no place for the page": ("hunt program:tanh --html .", "is a folder"),
-    "no place for the file": ("generate --domain 0,1 --out hunted_here.py/groups.csv", "cannot be made"),
+    "no place for the file": ("generate --domain 0,1 --out hunted_here.py/groups.csv", "cannot be written"),
     "nothing to make": ("generate", "Got neither"),
     "two things to make": ("generate program:tanh/tripling --domain 0,1", "Got both"),
     "which relation": ("generate program:tanh", "for example program:tanh/tripling"),

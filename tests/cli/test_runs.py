@@ -439,8 +439,8 @@ def test_a_run_as_a_folder(run, document, tmp_path):
     ("to", "says"),
     [
         ("run.xlsx", "cannot be written as '.xlsx'. Use .json, .parquet, .csv, .html"),
-        ("data.csv/run.json", "cannot be written to data.csv"),
-        ("folder.json", "cannot be written to folder.json"),
+        ("data.csv/run.json", "cannot be written to 'data.csv/run.json'"),
+        ("folder.json", "folder.json is a folder. Name a file in it."),
     ],
 )
 def test_where_a_run_cannot_be_written(run, tmp_path, to, says):

@@ -93,7 +93,7 @@ def test_unknown_extensions_are_refused(tmp_path):
     with pytest.raises(dm.errors.DatamorphicError, match="cannot be written"):
         tests.save(tmp_path / "tests.xlsx" / "a.tcs")
     with pytest.raises(dm.errors.DatamorphicError, match="cannot be written"):
-        tests.save(tmp_path / "nowhere" / "a.parquet")
+        tests.save(tmp_path / "tests.xlsx" / "a.parquet")
 
 
 @in_one_test("labels", [["red", "blue"], [1, -2], [0.5, 1e-7], [True, False], ["true", "red"], ["1", "1.0.0"]])

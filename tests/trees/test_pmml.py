@@ -23,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from datamorphic.errors import DataError, ModelError
+from datamorphic.errors import DataError, ModelError, UsageError
 from datamorphic.trees.coverage.api import cover
 from datamorphic.trees.pmml.files import read_pmml
 from datamorphic.trees.read import forest_of
@@ -755,8 +755,9 @@ def test_models_that_cannot_be_written_leave_no_file(tmp_path):
         with pytest.raises(ModelError, match=message):
             write_pmml(forest, path)
         assert not path.exists()
-    with pytest.raises(DataError, match="cannot be written"):
-        write_pmml(DecisionTreeClassifier().fit(DATA, TWO), tmp_path / "nowhere" / "model.pmml")
+    (tmp_path / "file").touch()
+    with pytest.raises(UsageError, match="cannot be written"):
+        write_pmml(DecisionTreeClassifier().fit(DATA, TWO), tmp_path / "file" / "model.pmml")
 
 
 # -- files that are none ------------------------------------------------------------------------------

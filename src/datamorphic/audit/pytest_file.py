@@ -10,6 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from .._files import prepare_file, write_file
 from .._text import redact
 from ..errors import DataError, UsageError
 from ..reporting.python_code import format_literal, format_path, render_template
@@ -35,18 +36,16 @@ def write_test_file(result: AuditResult, path: Path) -> Path:
     """
     if path.suffix != ".py":
         raise UsageError(f"Tests are written to a Python file. Got {str(path)!r}: give a name such as test_model.py.")
+    prepare_file(path, "tests")
     try:
         if path.is_file() and SIGNATURE.encode() not in path.read_bytes()[:MAX_HEADER_BYTES]:
             raise UsageError(
                 f"{str(path)!r} exists, and was not written by to_pytest. Choose another name, or remove it."
             )
-        path.parent.mkdir(parents=True, exist_ok=True)
-        front_file = _save_front(result, path)
-        path.write_text(_TestFile(result, path, front_file).to_text(), encoding="utf-8")
     except OSError as error:
-        raise UsageError(
-            f"The tests cannot be written to {str(path)!r}: {error.strerror}. Choose another place."
-        ) from None
+        raise UsageError(f"{str(path)!r} cannot be read: {error.strerror}. Choose another name.") from None
+    front_file = _save_front(result, path)
+    write_file(path, _TestFile(result, path, front_file).to_text(), "tests")
     return path
 
 

@@ -11,8 +11,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, redi
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .._files import prepare_file, write_file
 from .._text import COMMAND_LINE_HINT, to_jsonable
-from ..errors import UsageError
 from ..reporting.text import cut, to_printable
 from ..runs.progress import is_plain_terminal
 
@@ -197,14 +197,7 @@ def prepare_output_files(*files: Path | None) -> None:
     Commands call this before they compute, so that no result is lost because of a wrong file name.
     """
     for path in filter(None, files):
-        if path.is_dir():
-            raise UsageError(f"{path} is a folder. Name a file in it.")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UsageError(f"The folder of {path} cannot be made: {error}. Choose another place.") from error
-        if not os.access(path.parent, os.W_OK):
-            raise UsageError(f"The folder of {path} is not writable. Choose another place.")
+        prepare_file(path)
 
 
 def write_exports(result: Exportable, files: Mapping[str, Path | None], *, silent: bool) -> None:
@@ -220,13 +213,8 @@ def write_exports(result: Exportable, files: Mapping[str, Path | None], *, silen
 
 def write_rows(rows: pd.DataFrame, file: Path) -> None:
     """Write rows as Parquet if the file name ends so, else as CSV."""
-    try:
-        if file.suffix.lower() in (".parquet", ".pq"):
-            rows.to_parquet(file, index=False)
-        else:
-            rows.to_csv(file, index=False)
-    except OSError as error:
-        raise UsageError(f"The rows cannot be written to {str(file)!r}: {error.strerror}. Name another file.") from None
+    write = rows.to_parquet if file.suffix.lower() in (".parquet", ".pq") else rows.to_csv
+    write_file(file, lambda draft: write(draft, index=False), "file of rows")
 
 
 def record_calls(path: Path | None) -> AbstractContextManager[object]:

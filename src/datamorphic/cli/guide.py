@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
+from .._files import write_file
 from .._text import format_percent, pluralize
 from ..errors import SystemFailed, UsageError, WrongAnswer
-from ..reporting.text import to_printable, write_text
+from ..reporting.text import to_printable
 from . import options as opt
 from .console import make_console, print_json, redirect_user_output
 from .exit_codes import ExitCode
@@ -83,7 +84,7 @@ def guide(
     result = session.result
     assert result is not None
     for file, text in result.files:
-        write_text(text, file, "module")
+        write_file(file, text, "module")
     if keep is not None:
         _write_answers(session, keep, "The answers of a walk with datamorphic guide.")
     if as_json:
@@ -307,7 +308,7 @@ def _choose_stopped_file() -> Path:
 def _write_answers(session: GuideSession, file: Path, remark: str) -> None:
     from ..relations.guide.answers import format_answers
 
-    write_text(format_answers(session.answers, remark), file, "file of answers")
+    write_file(file, format_answers(session.answers, remark), "file of answers")
 
 
 def _print_end(result: GuideResult, keep: Path | None) -> None:

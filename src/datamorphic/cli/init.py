@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from .._files import write_file
 from .._text import pluralize
 from ..errors import UsageError
 from . import options as opt
@@ -53,11 +54,7 @@ def init(
         draft = draft_system(
             model, data, target, out=out, trust=trust, load_data=load_data, hints=hints, space_file=space
         )
-    try:
-        with open(out, "w" if force else "x", encoding="utf-8") as file:
-            file.write(draft.text)
-    except OSError as error:
-        raise UsageError(f"{out} cannot be written: {error.strerror}. Choose another place with --out.") from None
+    write_file(out, draft.text, "test file")
     if as_json:
         print_json(_build_document(draft, out))
     else:

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from .._files import write_file
 from ..audit.persistence import RESULT_FILE
 from ..audit.result import AuditResult
-from ..errors import ArgumentError, StoreError
+from ..errors import ArgumentError
 from ..exploration.persistence import FRONT_FILE, load_front
 from ..runs.run import Run
 from ..runs.store import Store
@@ -50,26 +51,23 @@ def export_run(store: Store, run: int, path: Path) -> list[Path]:
         if has_tests:
             names |= {TESTS_FILE: write_tests, "tests.csv": _write_cases}
         files = {path / name: writer for name, writer in names.items()}
-    try:
-        for file, writer in files.items():
-            file.parent.mkdir(parents=True, exist_ok=True)
-            writer(store, stored_run, file)
-    except OSError as error:
-        raise StoreError(f"Run {run} cannot be written to {path}: {error.strerror or error}.") from None
+    for file, writer in files.items():
+        writer(store, stored_run, file)
     return list(files)
 
 
 def _write_json(store: Store, run: Run, path: Path) -> None:
-    path.write_text(json.dumps(run.to_json(), indent=2, allow_nan=False) + "\n", encoding="utf-8")
+    write_file(path, json.dumps(run.to_json(), indent=2, allow_nan=False) + "\n")
 
 
 def _copy_file(name: str, store: Store, run: Run, path: Path) -> None:
     with store.fetch(run.id, name) as source_path:
-        path.write_bytes(source_path.read_bytes())
+        write_file(path, source_path.read_bytes())
 
 
 def _write_csv(store: Store, run: Run, path: Path) -> None:
-    load_front(store, run.id).pairs.to_csv(path, index=False)
+    pairs = load_front(store, run.id).pairs
+    write_file(path, lambda draft: pairs.to_csv(draft, index=False))
 
 
 def _write_cases(store: Store, run: Run, path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from .._files import write_file
 from .._text import format_short, pluralize
 from .._typing import FilePath
 from .._validation import is_number
@@ -83,7 +84,7 @@ def write_front(front: FrontData, path: FilePath, *, query_seeds: bool = True) -
         metadata["walk_starts"] = _pack(front.walk_starts.astype(np.int64))
     arrays = {name: _to_arrow(values) for name, values in columns.items()}
     table = pa.table(arrays).replace_schema_metadata({METADATA_KEY: json.dumps(metadata).encode()})
-    pq.write_table(table, path)
+    write_file(path, lambda draft: pq.write_table(table, draft), "front")
 
 
 def _to_arrow(values: Any) -> pa.Array:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from .._files import write_file
 from .._text import pluralize
 from ..errors import DataError
-from ..reporting.text import write_text
 from ..space.encoding import find_fault
 from ..space.outputs import Outputs, Status
 from ..space.points import Points
@@ -131,10 +131,7 @@ def write_parquet(cases: CaseColumns, path: str | Path) -> None:
     if cases.external_ids is not None:
         columns["external_id"] = cases.external_ids.tolist()
     table = pa.table(columns).replace_schema_metadata({"datamorphic": json.dumps(metadata)})
-    try:
-        pq.write_table(table, str(path))
-    except OSError as error:
-        raise DataError(f"The test set cannot be written to {str(path)!r}: {error}. Choose another place.") from None
+    write_file(path, lambda draft: pq.write_table(table, draft), "test set")
 
 
 def has_case_metadata(path: Path) -> bool:
@@ -233,7 +230,7 @@ def write_csv(cases: CaseColumns, path: str | Path) -> None:
     writer = csv.writer(stream, delimiter=_find_separator(Path(path)), lineterminator="\n")
     writer.writerow(table)
     writer.writerows(zip(*table.values(), strict=True))
-    write_text(stream.getvalue(), path, "test set")
+    write_file(path, stream.getvalue(), "test set")
 
 
 def read_csv(path: str | Path, space: Space | None = None) -> CaseColumns:

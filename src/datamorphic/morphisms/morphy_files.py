@@ -30,9 +30,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _version
+from .._files import write_file
 from .._text import pluralize
 from ..errors import DataError
-from ..reporting.text import write_text
 from ..space.outputs import Outputs, Status
 from ..space.points import Points
 from ..space.space import Space
@@ -370,7 +370,7 @@ def write_morphy(
             strict=True,
         )
     ]
-    write_text("\n".join([*lines, "]}", ""]), path, "test set")
+    write_file(path, "\n".join([*lines, "]}", ""]), "test set")
 
 
 def _reject_texts(texts: Iterable[str], forbidden: str, subject: str) -> None:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from .._files import write_file
 from .._validation import is_path, reject, validate_option_names
-from .text import write_text
 
 if TYPE_CHECKING:
     from .document import Page
@@ -117,7 +117,7 @@ def write_export(text: str, path: FilePath | None, noun: str) -> str:
     if path is not None:
         if not is_path(path):
             reject("path", f"the export of the {noun}", "a path", path)
-        write_text(text, path, noun)
+        write_file(path, text, noun)
     return text
 
 

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from .. import __version__
+from .._files import write_file
 from ..runs.events import is_watched, publish
 from .document import Drawing, Link, Page, Picture, Section, Table
 from .marked_text import MarkedText
 from .svg import NARROW_PICTURE_WIDTH, PICTURE_WIDTH, drawing_to_svg, legend_to_html, picture_to_svg
-from .text import NO_VALUE_TEXT, split_blocks, write_text
+from .text import NO_VALUE_TEXT, split_blocks
 from .trim import PageLimits, PageTooLarge, PageTrimmer
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def render_fragment(page: Page, height: int = 640) -> str:
 
 def write_page(page: Page, path: str | Path) -> Path:
     """Write a page as HTML, and return its path."""
-    write_text(render_page(page), path, "report")
+    write_file(path, render_page(page), "report")
     return Path(path)
 
 

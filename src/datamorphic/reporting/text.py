@@ -5,11 +5,8 @@ from __future__ import annotations
 import math
 import re
 from numbers import Real
-from os import PathLike
-from pathlib import Path
 
 from .._text import format_short
-from ..errors import UsageError
 
 #: Characters that no page, XML file or terminal should get: control characters, lone surrogates, marks that reverse the
 #: direction of writing, and noncharacters of Unicode.
@@ -46,18 +43,6 @@ def cut(text: str, limit: int) -> str:
     'a very …'
     """
     return clean(text) if len(text) <= limit else clean(text[: max(0, limit - 1)]) + "…"
-
-
-def write_text(text: str, path: str | PathLike[str], noun: str) -> None:
-    """Write a text to a file, and make its folder; `noun` names the file in error messages."""
-    file = Path(path)
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(
-            f"The {noun} cannot be written to {str(file)!r}: {error.strerror}. Choose another place."
-        ) from None
 
 
 def format_cell(value: object) -> str:

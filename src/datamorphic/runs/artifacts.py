@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .._files import replace_file
 from .._text import pluralize, redact
 from .._validation import import_optional, reject
 from ..errors import DatamorphicError, StoreError
@@ -148,26 +149,12 @@ class LocalFiles(Files):
         path = self._root / relative_path
         if path.parent.is_symlink():
             raise self._build_link_error(folder)
-        draft = path.with_name(DRAFT_PREFIX + path.name)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            rows = int(writer(draft))
-            with draft.open("rb") as file:
-                os.fsync(file.fileno())
-            artifact = self._describe(draft, name, relative_path, rows)
-            os.replace(draft, path)
-            if os.name == "posix":  # Windows cannot open folders
-                descriptor = os.open(path.parent, os.O_RDONLY)
-                try:
-                    os.fsync(descriptor)
-                finally:
-                    os.close(descriptor)
-            return artifact
+            with replace_file(path, path.with_name(DRAFT_PREFIX + path.name)) as draft:
+                return self._describe(draft, name, relative_path, int(writer(draft)))
         except OSError as error:
             raise to_store_error(error, f"folder {self._root}", run) from None
-        finally:
-            with suppress(OSError):
-                draft.unlink(missing_ok=True)
 
     @contextmanager
     def open(self, artifact: Artifact, run: int) -> Iterator[Path]:

@@ -60,7 +60,6 @@ class CaseCommands(PoolState):
     def save_test_result(self, file: str) -> None:
         """Write the test cases to a file: ``.tcs`` of Morphy, ``.csv`` or ``.parquet``."""
         path = self.folder.find_target(file, self.file_folder)
-        self._make_parent(path)
         self.tests.save(path)
         self._note_file(path)
 

@@ -13,11 +13,13 @@ import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._files import write_file
 from ..errors import DataError, StoreError, UsageError
 from ..runs.keep import KeepOptions, keep_run, open_store
 from ..synthesis.stored_tests import TESTS_FILE
@@ -52,12 +54,10 @@ class FileBackup:
                 copy = str(number) if file.exists() else None
                 names[self.folder.to_text(file)] = copy
                 if copy is not None:
-                    shutil.copyfile(file, self.path / copy)
-            unfinished = self.path / f"{MANIFEST}.part"
-            unfinished.write_text(json.dumps(names), encoding="utf-8")
-            unfinished.replace(self.path / MANIFEST)  # a backup is complete once its manifest exists
+                    write_file(self.path / copy, partial(shutil.copyfile, file))
+            write_file(self.path / MANIFEST, json.dumps(names))  # a backup is complete once its manifest exists
         except OSError as error:
-            raise UsageError(f"The files of the script cannot be copied to {self.path}: {error.strerror}.") from None
+            raise UsageError(f"The files of the script cannot be copied to {self.path}: {error.strerror or error}.") from None
 
     def restore(self) -> None:
         """Restore the files to what they were.
@@ -74,9 +74,7 @@ class FileBackup:
                 if copy is None:
                     target.unlink(missing_ok=True)
                 elif str(copy).isdigit():
-                    unfinished = target.with_name(f"{self.path.name}.part")
-                    shutil.copyfile(self.path / str(copy), unfinished)
-                    unfinished.replace(target)
+                    write_file(target, partial(shutil.copyfile, self.path / str(copy)))
         except OSError as error:
             raise UsageError(f"The files of the script cannot be restored from {self.path}: {error}.") from None
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
+from .._files import append_to_file, write_file
 from .._text import pluralize
 from .._typing import EngineLike
 from .._validation import validate_integer, validate_seed
@@ -199,7 +200,6 @@ class PoolState:
     def keep_unrecorded_cases(self, file: str) -> None:
         """Write cases that an interrupted command left to a file, and record that it is loaded, so that scripts have them too."""
         path = self.folder.find_target(file, self.file_folder)
-        self._make_parent(path)
         self.tests.to_parquet(path)
         self._note_file(path)
         for name, values in (
@@ -380,19 +380,8 @@ class PoolState:
 
     def _append(self, file: str, line: str, base: str = "") -> None:
         path = self.folder.find_target(file, base)
-        self._make_parent(path)
-        try:
-            with path.open("a", encoding="utf-8", newline="\n") as target:
-                target.write(f"{line}\n")
-        except OSError as error:
-            raise UsageError(f"{file!r} cannot be written: {error.strerror}.") from None
+        append_to_file(path, f"{line}\n")
         self._note_file(path)
-
-    def _make_parent(self, path: Path) -> None:
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UsageError(f"The folder {str(path.parent)!r} cannot be created: {error.strerror}.") from None
 
     def _note_file(self, path: Path) -> None:
         if path not in self.files:
@@ -400,14 +389,8 @@ class PoolState:
 
     def _write_script(self, file: str) -> None:
         path = self.folder.find_target(file, self.file_folder)
-        self._make_parent(path)
         calls = self.history[self._recording_start : self._recording_end]
-        try:
-            path.write_text(
-                HEADER + "".join(f"{format_call(call)}\n" for call in calls), encoding="utf-8", newline="\n"
-            )
-        except OSError as error:
-            raise UsageError(f"{file!r} cannot be written: {error.strerror}.") from None
+        write_file(path, HEADER + "".join(f"{format_call(call)}\n" for call in calls), "script")
         self._note_file(path)
 
 

@@ -9,8 +9,8 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Protocol
 
+from .._files import append_to_file, write_file
 from .._validation import check_types
-from ..errors import UsageError
 from ..morphisms.call_listeners import listen
 from ..morphisms.cases import TestSet
 from ..morphisms.system import TestSystem, has_morphisms
@@ -75,15 +75,11 @@ class ScriptRecorder:
     def begin(self) -> None:
         """Create the file, unless it was created for an earlier command."""
         if not self._has_begun:
-            self._write(HEADER, "w")
+            write_file(self.path, HEADER, "script")
             self._has_begun = True
 
-    def _write(self, text: str, mode: str = "a") -> None:
-        try:
-            with self.path.open(mode, encoding="utf-8", newline="\n") as file:
-                file.write(text)
-        except OSError as error:
-            raise UsageError(f"The script cannot be written to {str(self.path)!r}: {error.strerror}.") from None
+    def _write(self, text: str) -> None:
+        append_to_file(self.path, text, "script")
 
     def begin_command(self, pool: RecordedPool) -> None:
         """Write the commands that set up a pool, if the last command had another one."""

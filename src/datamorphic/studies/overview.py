@@ -11,9 +11,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .._files import to_local_path
 from .._text import pluralize, to_jsonable
 from .._typing import EngineLike
-from ..errors import DataError, format_error_line
+from ..errors import format_error_line
 from ..reporting.export import Exportable, FilePath
 from ..reporting.junit import JUnitCase
 from ..runs.keep import KeepOptions
@@ -123,11 +124,7 @@ class StudyOverview(Exportable):
 
     def to_site(self, folder: FilePath) -> Path:
         """Write a page per study, an index and all figures as JSON to a folder; return the path of the index."""
-        path = Path(folder)
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise DataError(f"The folder {path} cannot be made: {error.strerror}. Name another one.") from None
+        path = to_local_path(folder, "folder of the site")
         for report in self.reports:
             if report.study is not None:
                 report.study.to_html(path / report.file, index=INDEX_FILE)

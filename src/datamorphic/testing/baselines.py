@@ -8,7 +8,7 @@ from typing import Any
 
 from .._typing import DataLike, ModelLike
 from .._validation import check_types, validate_option_names
-from ..errors import DatamorphicError, UsageError
+from ..errors import DatamorphicError
 from ..exploration.api import explore
 from ..exploration.front import Front
 from ..space.table_forms import accept_tables
@@ -80,7 +80,7 @@ def assert_front_unchanged(
                 )
             with stop_on_interrupt():
                 front = explore(model, data, **options)
-            write_baseline(front, file)
+            front.save(file)
             _record(settings, file, front, note="the baseline was written")
             return
         old = Front.load(file)
@@ -97,7 +97,7 @@ def assert_front_unchanged(
     note = "the baseline was replaced" if rewritten else ""
     _record(settings, file, front, cases=compared_count, violated=changed_count, note=note, calls=change.calls)
     if rewritten:
-        write_baseline(front, file)
+        front.save(file)
     elif changed_count:
         command = settings.format_rerun_command(None) or "pytest"
         raise AssertionError(
@@ -124,20 +124,6 @@ def get_explore_options(front: Front) -> dict[str, Any]:
         options["labels"] = "hierarchy" if kind == "hierarchy" else "multi"
     # the walks that were completed, since the budget may have been spent before all
     return options | {"strategy": front.strategy, "walks": front.walks}
-
-
-def write_baseline(front: Front, file: Path) -> None:
-    """Write a baseline atomically, since other processes may be reading it."""
-    temporary_file = file.with_name(f".{file.name}.{os.getpid()}")
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        front.save(temporary_file)
-        os.replace(temporary_file, file)
-    except OSError as error:
-        place = f"{str(file)!r}: {error.strerror}"
-        raise UsageError(f"The baseline cannot be written to {place}. Choose another place.") from None
-    finally:
-        temporary_file.unlink(missing_ok=True)
 
 
 def _record(settings: Settings, file: Path, front: Front, *, calls: int = 0, **figures: Any) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._files import write_file
 from ..errors import MissingExtra
 
 if TYPE_CHECKING:
@@ -89,6 +91,6 @@ def make_demo_files(folder: Path) -> tuple[Path, Path, str]:
         RandomForestClassifier(n_estimators=8, max_depth=6, random_state=0),
     )
     model.fit(frame.drop(columns=TARGET), frame[TARGET])
-    frame.to_csv(data_path, index=False)
-    dump(model, model_path)
+    write_file(data_path, lambda draft: frame.to_csv(draft, index=False))
+    write_file(model_path, partial(dump, model))
     return model_path, data_path, TARGET

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from .._files import write_file
 from ..cli.exit_codes import ExitCode
 from ..errors import format_error_line
 
@@ -280,9 +281,7 @@ class StudioJob:
         """Write the state to the folder of the job."""
         names = ("number", "title", "arguments", "page", "state", "started", "seconds", "code", "run", "outcomes")
         document = {name: getattr(self, name) for name in names} | {"process": os.getpid()}
-        temporary = self.folder / f"{STATE_FILE}.new"
-        temporary.write_text(json.dumps(document), encoding="utf-8")
-        temporary.replace(self.folder / STATE_FILE)
+        write_file(self.folder / STATE_FILE, json.dumps(document))
 
     @classmethod
     def load(cls, folder: Path) -> StudioJob | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from .._files import write_file
 from ..errors import UsageError
 from .jobs import STOP_GRACE_SECONDS, Worker, WorkerPool
 from .subject import ChosenSubject
@@ -184,7 +185,7 @@ class PoolClient:
         if state.get("cases") or state.get("runs"):
             self.lost_script = ""
             with contextlib.suppress(OSError):
-                (self._folder / RECORDED_FILE).write_text(state["script"], encoding="utf-8", newline="\n")
+                write_file(self._folder / RECORDED_FILE, state["script"], "script")
 
     async def _exchange(self, request: Mapping[str, Any]) -> dict[str, Any]:
         assert self._worker is not None

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from .._files import write_file
 from .._text import pluralize, to_jsonable
 from ..errors import DatamorphicError, Interrupted, ScriptError, format_error_line
 from ..exploration.front import Front
@@ -212,7 +213,7 @@ class PoolSession:
 
     def _plan(self, request: Mapping[str, Any], pool: TestPool) -> ScriptPlan:
         path = self._folder / COMMAND_FILE
-        path.write_text(str(request["text"]), encoding="utf-8", newline="\n")
+        write_file(path, str(request["text"]), "script")
         plan = plan_script(path, pool.source if pool.spec else None, pool.specs)
         plan.path = path.with_name(request.get("name") or "script")
         return plan

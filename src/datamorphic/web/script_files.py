@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from .._files import write_file
 from ..errors import UsageError
 from ..scripting.grammar import MAX_SCRIPT_BYTES
 from .folder import SCRIPT_SUFFIXES, ServedFolder
@@ -57,7 +58,7 @@ class ScriptFiles:
             raise UsageError(
                 f"A script has at most {MAX_SCRIPT_BYTES:,} bytes. Split it, and join the parts with playTestScript."
             )
-        path.write_text(text, encoding="utf-8", newline="\n")
+        write_file(path, text, "script")
         return f"saved:{path.name}"
 
     def remove(self, key: str) -> None:

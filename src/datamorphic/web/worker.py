@@ -23,6 +23,7 @@ from contextlib import redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from typing import IO, Any
 
+from .._files import write_file
 from .._text import to_jsonable
 from ..runs.events import EventListener, watch
 from .interruption import allow_interrupts, ignore_interrupts
@@ -96,7 +97,7 @@ def _build_listener(events: EventWriter, request: Mapping[str, Any]) -> EventLis
             from ..reporting.html import render_parts
 
             parts = render_parts(data["page"], PART_HEADING_LEVEL)
-            (Path(request["output"]) / PARTS_FILE).write_text(json.dumps(parts), encoding="utf-8")
+            write_file(Path(request["output"]) / PARTS_FILE, json.dumps(parts))
 
     return listen
 

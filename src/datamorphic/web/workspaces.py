@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .._files import write_file
 from ..errors import UsageError
 from ..runs.url import STORE_VARIABLE
 from ..systems.files import MODEL_SUFFIXES, PICKLE_SUFFIXES, SERVICE_SUFFIX
@@ -116,9 +117,7 @@ class Workspace:
         total = len(content) + sum(file.stat().st_size for file in others)
         if len(others) >= MAX_UPLOADS or total > UPLOADS_PER_LIMIT * self.options.upload_megabytes * 1_000_000:
             raise UsageError("Your uploads take too much space. Put the files into the served folder.")
-        temporary = path.with_name(f".{secrets.token_hex(8)}")
-        temporary.write_bytes(content)  # a job may be reading an earlier file of this name
-        temporary.replace(path)
+        write_file(path, content, "upload")
         return path
 
     def remove_upload(self, name: str) -> bool:
@@ -151,7 +150,7 @@ class Workspace:
     def save(self) -> None:
         """Write what must survive the end of the studio."""
         text = json.dumps({"subject": self.subject.to_document(), "opened": time.time()})
-        (self.folder / STATE_FILE).write_text(text, encoding="utf-8")
+        write_file(self.folder / STATE_FILE, text)
 
     # -- jobs ----------------------------------------------------------------------------------------------------------
 
@@ -271,10 +270,12 @@ class Workspaces:
             secret = ""
         if len(secret) == 2 * SECRET_BYTES:
             return secret
-        temporary = path.with_name(f"secret.{secrets.token_hex(8)}")
-        temporary.touch(mode=0o600)
-        temporary.write_text(secrets.token_hex(SECRET_BYTES), encoding="ascii")
-        temporary.replace(path)  # never half a secret, even if the studio is killed here
+
+        def write_secret(draft: Path) -> None:
+            draft.touch(mode=0o600)
+            draft.write_text(secrets.token_hex(SECRET_BYTES), encoding="ascii")
+
+        write_file(path, write_secret)
         return path.read_text(encoding="ascii").strip()
 
     async def close(self) -> None:

@@ -8,14 +8,14 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import StringIO
-from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
+from ..._files import write_file
 from ..._text import format_short
-from ...errors import DataError, ModelError
+from ...errors import ModelError
 from ..forest import Forest
 from ..readers._build import name_columns
 from ..tree import ABOVE, BELOW, EQUAL, FROM, LEAF, UP_TO, WITHIN, Floats, Tree
@@ -48,10 +48,7 @@ def write_forest(forest: Forest, path: str | os.PathLike[str]) -> None:
         raise ModelError(f"This {forest.owner} cannot be written as PMML: {reason}.")
     writer = _DocumentWriter(forest)  # no partial file is left behind after an error
     writer.write_document()
-    try:
-        Path(path).write_text(writer.file.getvalue(), encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise DataError(f"The file {format_short(path)!r} cannot be written: {error.strerror or error}.") from None
+    write_file(path, writer.file.getvalue(), "PMML file")
 
 
 class _DocumentWriter:

@@ -1,0 +1,215 @@
+"""How files are written, whatever fails, and which names are refused."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from sklearn.tree import DecisionTreeClassifier
+from typer.testing import CliRunner
+
+import datamorphic as dm
+from datamorphic import _files
+from datamorphic._files import append_to_file, write_file
+from datamorphic.cli.main import app
+from datamorphic.errors import UsageError
+from datamorphic.studies.study import study
+from datamorphic.trees.pmml.writing import write_forest
+from datamorphic.trees.read import forest_of
+from datamorphic.web.demo_model import DATA_NAME, MODEL_NAME, make_demo_files
+
+OLD = b"the previous file"
+NUMBERS = pd.DataFrame({"x": [0.1, 0.4, 0.6, 0.9], "y": [0, 0, 1, 1]})
+posix_only = pytest.mark.skipif(os.name != "posix", reason="needs the files of POSIX")
+
+
+def fail_to_sync(descriptor):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.fixture
+def full_disk(monkeypatch):
+    """A disk that is full when a file must get there."""
+    monkeypatch.setattr(_files.os, "fsync", fail_to_sync)
+
+
+@pytest.fixture(scope="module")
+def results():
+    tree = DecisionTreeClassifier(random_state=0).fit(NUMBERS[["x"]], NUMBERS["y"])
+    front = dm.explore(dm.subjects["Box 1"], seeds=20, walks=20, progress=False)
+    tests = dm.combine(dm.subjects["Box 1"], seeds=5, progress=False).tests
+    audit = dm.test(dm.subjects["Box 1"], only="answers", progress=False)
+    pool = dm.TestPool("Box 1", seed=0)
+    return {"tree": tree, "front": front, "tests": tests, "audit": audit, "pool": pool}
+
+
+def run_command(*words):
+    outcome = CliRunner().invoke(app, [str(word) for word in words])
+    if outcome.exit_code:
+        raise UsageError(outcome.stderr)
+
+
+WRITERS = {
+    "front": ("f.parquet", lambda results, path: results["front"].save(path)),
+    "report": ("r.html", lambda results, path: results["front"].to_html(path)),
+    "JSON": ("r.json", lambda results, path: results["audit"].to_json(path)),
+    "JUnit": ("r.xml", lambda results, path: results["audit"].to_junit(path)),
+    "SARIF": ("r.sarif", lambda results, path: results["audit"].to_sarif(path)),
+    "Markdown": ("r.md", lambda results, path: results["audit"].to_markdown(path)),
+    "study": ("s.html", lambda results, path: study("002-1", scale="tiny", progress=False).to_html(path)),
+    "test set as Parquet": ("t.parquet", lambda results, path: results["tests"].save(path)),
+    "test set as CSV": ("t.csv", lambda results, path: results["tests"].save(path)),
+    "test set of Morphy": ("t.tcs", lambda results, path: results["tests"].save(path)),
+    "PMML": ("m.pmml", lambda results, path: write_forest(forest_of(results["tree"]), path)),
+    "script": ("s.scr", lambda results, path: dm.record(path).__enter__().begin()),
+    "draft": ("d.py", lambda _, path: run_command("init", "data_model:tree", "data.csv", "--out", path, "--force")),
+    "rows": ("rows.csv", lambda _, path: run_command("select", "data_model:tree", "data.csv", "--out", path)),
+    "demo model": (MODEL_NAME, lambda results, path: make_demo_files(path.parent)),
+    "demo data": (DATA_NAME, lambda results, path: make_demo_files(path.parent)),
+}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with a model and data, where commands run."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("DATAMORPHIC_STORE", "none")
+    NUMBERS.to_csv("data.csv", index=False)
+    Path("data_model.py").write_text(
+        "import pandas as pd\nfrom sklearn.tree import DecisionTreeClassifier\nrows = pd.read_csv('data.csv')\n"
+        "tree = DecisionTreeClassifier(random_state=0).fit(rows[['x']], rows['y'])\n"
+    )
+    (tmp_path / "out").mkdir()
+    return tmp_path / "out"
+
+
+# -- nothing is lost ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "write"), WRITERS.values(), ids=WRITERS)
+def test_a_file_stays_as_it_was_if_the_disk_is_full(name, write, folder, results, full_disk):
+    path = folder / name
+    path.write_bytes(OLD)
+    with pytest.raises(UsageError, match=r"cannot be written to '.*'.*: No space left on device"):
+        write(results, path)
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == {name: OLD}
+
+
+@pytest.mark.parametrize(("name", "write"), WRITERS.values(), ids=WRITERS)
+def test_a_file_is_replaced_and_nothing_else_is_left(name, write, folder, results):
+    path = folder / name
+    path.write_bytes(OLD)
+    write(results, path)
+    assert path.read_bytes() != OLD
+    assert {file.name for file in folder.iterdir()} <= {name, MODEL_NAME, DATA_NAME}
+
+
+@posix_only
+def test_a_write_that_the_system_cuts_short_leaves_the_previous_file(folder, results):
+    import resource
+
+    path = folder / "front.html"
+    path.write_bytes(OLD)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, limits[1]))
+    try:
+        with pytest.raises(UsageError, match=r"The .* cannot be written to .*front\.html': File too large"):
+            results["front"].to_html(path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert path.read_bytes() == OLD
+    assert os.listdir(folder) == ["front.html"]
+
+
+def test_a_writer_that_raises_leaves_the_previous_file(folder):
+    path = folder / "a.txt"
+    path.write_bytes(OLD)
+
+    def write_half(draft):
+        draft.write_text("half")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_file(path, write_half)
+    assert path.read_bytes() == OLD
+    assert os.listdir(folder) == ["a.txt"]
+
+
+def test_a_line_is_appended_as_a_whole_or_not_at_all(folder, monkeypatch):
+    path = folder / "figures.csv"
+    append_to_file(path, "first\n")
+    append_to_file(path, "second\n")
+    with monkeypatch.context() as patched:
+        patched.setattr(_files.os, "fsync", fail_to_sync)
+        with pytest.raises(UsageError, match="No space left on device"):
+            append_to_file(path, "third\n")
+    assert path.read_text() == "first\nsecond\n"
+
+
+# -- what is no regular file -------------------------------------------------------------------------------------------
+
+
+@posix_only
+def test_devices_pipes_and_folders_are_not_written(folder):
+    os.mkfifo(folder / "pipe")
+    (folder / "full").symlink_to("/dev/full")
+    (folder / "loop").symlink_to("loop")
+    for name in ("pipe", "full", "loop", "/dev/full", "/dev/null"):
+        kind = stat.S_IFMT(os.lstat(folder / name).st_mode)
+        with pytest.raises(UsageError, match=r"it is a device, a pipe or a broken link\. Name a regular file"):
+            write_file(folder / name, "text", "report")
+        assert stat.S_IFMT(os.lstat(folder / name).st_mode) == kind
+    with pytest.raises(UsageError, match=r"is a folder\. Name a file in it"):
+        write_file(folder, "text", "report")
+
+
+@posix_only
+@pytest.mark.parametrize("option", ["--html", "--record", "--save"])
+def test_commands_refuse_devices_before_they_compute(option, folder):
+    words = ["explore", "--subject", "Box 1", "--walks", "10", option, "/dev/full"]
+    outcome = CliRunner().invoke(app, words)
+    assert outcome.exit_code == 2
+    assert "cannot be written to '/dev/full': it is a device" in outcome.stderr
+    assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
+
+
+# -- permissions and links ---------------------------------------------------------------------------------------------
+
+
+@posix_only
+def test_permissions_are_kept_and_links_followed(folder):
+    path, link = folder / "a.txt", folder / "link"
+    write_file(path, "one")
+    umask = os.umask(0)
+    os.umask(umask)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~umask
+    path.chmod(0o640)
+    link.symlink_to(path)
+    write_file(link, "two")
+    assert link.is_symlink()
+    assert path.read_text() == "two"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    (folder / "new link").symlink_to(folder / "new")
+    write_file(folder / "new link", "three")
+    assert (folder / "new").read_text() == "three"
+
+
+def test_a_file_without_permission_to_write_is_not_replaced(folder, monkeypatch):
+    path = folder / "a.txt"
+    path.write_bytes(OLD)
+    monkeypatch.setattr(_files.os, "access", lambda place, mode: Path(place) != path)  # root may write everywhere
+    with pytest.raises(UsageError, match="Permission denied"):
+        write_file(path, "new")
+    assert path.read_bytes() == OLD
+
+
+def test_a_file_with_the_longest_name_is_written(folder):
+    path = folder / ("n" * 250 + ".html")
+    write_file(path, "one")
+    write_file(path, "two")
+    assert path.read_text() == "two"
