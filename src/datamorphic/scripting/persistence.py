@@ -57,7 +57,9 @@ class FileBackup:
                     write_file(self.path / copy, partial(shutil.copyfile, file))
             write_file(self.path / MANIFEST, json.dumps(names))  # a backup is complete once its manifest exists
         except OSError as error:
-            raise UsageError(f"The files of the script cannot be copied to {self.path}: {error.strerror or error}.") from None
+            raise UsageError(
+                f"The files of the script cannot be copied to {self.path}: {error.strerror or error}."
+            ) from None
 
     def restore(self) -> None:
         """Restore the files to what they were.
