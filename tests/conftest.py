@@ -21,7 +21,9 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
 import datamorphic as dm
+from datamorphic._clock import use_clock
 from datamorphic.data import sets
+from support.clock import ManualClock
 
 gc.disable()  # until the tests are collected: nothing made before goes away
 
@@ -88,6 +90,13 @@ def _remembered_reference_models():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(context, "fit_reference_model", fit_once)
         yield
+
+
+@pytest.fixture
+def clock():
+    """A clock that goes on only when the test moves it."""
+    with use_clock(ManualClock()) as clock:
+        yield clock
 
 
 @pytest.fixture

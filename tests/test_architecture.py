@@ -16,7 +16,18 @@ ROOT = Path(datamorphic.__file__).parent
 TESTS = Path(__file__).parent
 
 #: Modules that every room may import.
-FOUNDATION = ["errors", "_text", "_files", "_validation", "_estimates", "_stats", "_typing", "_deprecation", "_version"]
+FOUNDATION = [
+    "errors",
+    "_clock",
+    "_text",
+    "_files",
+    "_validation",
+    "_estimates",
+    "_stats",
+    "_typing",
+    "_deprecation",
+    "_version",
+]
 
 #: Rooms from the core to the faces. A room imports only from rooms before it.
 CORE = ["space", "systems", "runs", "reporting", "morphisms"]

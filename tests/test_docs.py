@@ -13,12 +13,14 @@ import re
 import shlex
 import time
 import tomllib
+from types import SimpleNamespace
 
 import pytest
 from typer.main import get_command
 
 import _datamorphic_pytest
 import datamorphic as dm
+from datamorphic._clock import use_clock
 from datamorphic.audit.checks import CHECKS
 from datamorphic.cli.main import app
 from datamorphic.mutation import api as mutation_api
@@ -38,9 +40,10 @@ def format_page_id(page):
 
 
 @pytest.fixture
-def undisturbed_clock(monkeypatch):
+def undisturbed_clock():
     """Measure budgets in CPU time, so that other work on this machine shortens no check."""
-    monkeypatch.setattr(time, "monotonic", time.process_time)
+    with use_clock(SimpleNamespace(read=time.process_time)):
+        yield
 
 
 def test_every_block_has_a_language():

@@ -6,12 +6,12 @@ Where work is repeated, the first part of it is timed (`WorkPace`). What is allo
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Mapping, Sized
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+from ._clock import read_clock
 from .errors import ArgumentError
 
 MAX_SECONDS = 7 * 86_400  # of a request without a limit of time; what takes longer is refused
@@ -21,7 +21,6 @@ CHECK_GROWTH = 1.1  # of the time between two estimates
 ASSUMED_MEMORY_BYTES = 1e12  # where the system does not report it (Windows)
 CONTAINER_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 LIMIT_TIME = "limit the time with budget='1h'"  # where a budget of time can be given
-read_clock = time.monotonic
 
 
 def refuse_too_large(

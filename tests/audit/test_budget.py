@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 
 import datamorphic as dm
+from datamorphic._clock import use_clock
 from datamorphic.audit import api, runner
 from datamorphic.audit.check import MISSING_RESULT, Check, CheckFindings, run_checks
 from datamorphic.audit.checks import CHECKS
@@ -27,6 +28,7 @@ from datamorphic.morphisms.subject import build_subject
 from datamorphic.runs.flow import Budget
 from datamorphic.space import space as space_module
 from datamorphic.space.space import Space
+from support.clock import ManualClock
 from support.lending import Lender, people
 
 PEOPLE = people(60)
@@ -306,6 +308,31 @@ def test_ctrl_c_ends_the_command_with_130(tmp_path):
     document = json.loads(out)
     assert document["interrupted"]
     assert document["outcomes"][0]["state"] == "passed"
+
+
+# -- budgets in runs --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("step", [1e-9, 0.2])
+def test_a_budget_in_runs_gives_the_same_on_any_clock(step):
+    def test_on(clock):
+        with use_clock(clock):
+            result = dm.test(Lender(PEOPLE), PEOPLE, "decision", protected="gender", budget="9000 runs", progress=False)
+        document = result.document() | {"seconds": 0}
+        return document | {"outcomes": [item | {"seconds": 0} for item in document["outcomes"]]}
+
+    assert test_on(ManualClock(step)) == test_on(ManualClock())
+
+
+def test_a_fast_model_gets_the_check_of_batches(clock):
+    """Also if a call takes much longer than a row."""
+
+    def decide(frame):
+        clock.move(0.001)
+        return np.where(frame.income > 90, "a", "b")
+
+    result = dm.test(decide, PEOPLE, "decision", budget="2000 runs", only="batches", progress=False)
+    assert outcome(result, "batches").state == "passed"
 
 
 def test_a_budget_as_text_needs_a_unit():

@@ -387,35 +387,23 @@ def test_there_is_a_script_for_each_shell(shell):
 # -- progress --------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def clock(monkeypatch):
-    """A clock that the test sets."""
-    now = [100.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
-
-    def wait(seconds):
-        now[0] += seconds
-
-    return wait
-
-
 def test_progress_shows_the_time_left(monkeypatch, capsys, clock):
     monkeypatch.setenv("NO_COLOR", "1")
     with progress.Progress("model", visible=True) as shown:
         shown.show("walking", 0.0)
-        clock(1.5)
+        clock.move(1.5)
         shown.show("walking", 0.1)
         assert capsys.readouterr().err == ""  # nothing is shown in the first two seconds
-        clock(1.5)
+        clock.move(1.5)
         shown.show("walking", 0.25)
         assert capsys.readouterr().err == "model: walking, 25% done, about 9 s left\n"
-        clock(1)
+        clock.move(1)
         shown.show("walking", 0.5)
         assert capsys.readouterr().err == ""  # at most one line every few seconds
-        clock(296)
+        clock.move(296)
         shown.show("walking", 0.5)
         assert capsys.readouterr().err == "model: walking, 50% done, about 5 min left\n"
-        clock(20)
+        clock.move(20)
         shown.show("narrowing")
         assert capsys.readouterr().err == "model: narrowing\n"
 
@@ -424,7 +412,7 @@ def test_the_time_left_of_a_resumed_run_counts_this_session_only(monkeypatch, ca
     monkeypatch.setenv("TERM", "dumb")
     with progress.Progress("model", visible=True) as shown:
         shown.show("walking", 0.8)
-        clock(10)
+        clock.move(10)
         shown.show("walking", 0.9)
     assert capsys.readouterr() == ("", "model: walking, 90% done, about 10 s left\n")
 
@@ -435,7 +423,7 @@ def test_progress_in_a_terminal_is_a_bar_on_stderr(monkeypatch, capsys, clock):
     monkeypatch.setenv("COLUMNS", "100")
     with progress.Progress("model", visible=True) as shown:
         shown.show("walking", 0.0)
-        clock(30)
+        clock.move(30)
         shown.show("walking", 0.5)
     out, err = capsys.readouterr()
     assert out == ""
@@ -447,12 +435,12 @@ def test_progress_is_shown_once_and_only_in_a_terminal(monkeypatch, capsys, cloc
     monkeypatch.setenv("NO_COLOR", "1")
     with progress.Progress("nobody looks") as unseen, progress.Progress("outer", True) as outer:
         with progress.Progress("inner", True) as inner:
-            clock(5)
+            clock.move(5)
             for display in (unseen, outer, inner):
                 display.show("works")
         assert capsys.readouterr().err == "outer: works\n"
     with progress.Progress("later", True) as later:
-        clock(5)
+        clock.move(5)
         later.show("works")
     assert capsys.readouterr().err == "later: works\n"
 

@@ -6,7 +6,6 @@ import datetime
 import json
 import zlib
 from collections import Counter
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -557,14 +556,6 @@ def test_chance_that_cannot_be_written_down_is_refused(tmp_path):
 
 
 # -- time --------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    """The time as the journal has it, to be set by hand."""
-    now = SimpleNamespace(time=1000.0)
-    monkeypatch.setattr(journal_module, "time", SimpleNamespace(monotonic=lambda: now.time))
-    return now
 
 
 def test_what_is_only_told_again_takes_no_time(store, clock):

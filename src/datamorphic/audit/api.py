@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
+from .._clock import read_clock
 from .._typing import DataLike, EngineLike, FilePath, ModelLike, StoreLike
 from .._validation import check_types
 from ..runs.flow import Budget
@@ -125,7 +125,7 @@ def test(
     >>> result.passed
     True
     """
-    start_time = time.monotonic()
+    start_time = read_clock()
     data, target_name = join_target(data, target, getattr(space, "blocks", ()))
     options = AuditOptions(
         target=target_name,

@@ -7,11 +7,11 @@ a little later. What was not completed for lack of time is "not tried": neither 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
 
+from .._clock import read_clock
 from ..errors import Interrupted, OutOfBudget, SystemFailed, format_error_line
 from ..reporting.document import Section
 from ..runs.deadline import DeadlinePassed, TimeLimit
@@ -36,13 +36,13 @@ class CheckBudget:
 
     budget: Budget  # the share of the check
     counter: CallCounter = field(default_factory=CallCounter)  # the runs and model calls so far
-    _start_time: float = field(default_factory=time.monotonic)
+    _start_time: float = field(default_factory=read_clock)
 
     def remaining(self, part: float = 1.0) -> Budget:
         """Return a part of what is left of the budget; never nothing, so that a query can start."""
         seconds = runs = None
         if self.budget.seconds is not None:
-            seconds = max(0.001, self.budget.seconds - (time.monotonic() - self._start_time)) * part
+            seconds = max(0.001, self.budget.seconds - (read_clock() - self._start_time)) * part
         if self.budget.runs is not None:
             runs = max(1, int((self.budget.runs - self.counter.runs) * part))
         return Budget(runs, seconds)
@@ -59,7 +59,7 @@ class CheckBudget:
         """The seconds that are left; None without a limit."""
         if self.budget.seconds is None:
             return None
-        return self.budget.seconds - (time.monotonic() - self._start_time)
+        return self.budget.seconds - (read_clock() - self._start_time)
 
     def limit(self, part: float = 1.0) -> TimeLimit:
         """Return a limit for work that looks at no clock; it raises `OutOfBudget`."""
@@ -210,7 +210,7 @@ def _run_check(
     context: CheckContext, check: Check, part: float, max_share: float, outcomes: Mapping[str, Outcome]
 ) -> Outcome:
     """Run a check within a part of what is left of the budget, at most `max_share` of the whole."""
-    start_time, budget = time.monotonic(), CheckBudget(Budget())
+    start_time, budget = read_clock(), CheckBudget(Budget())
 
     def build_outcome(state: OutcomeState, result: CheckFindings) -> Outcome:
         return Outcome(
@@ -220,7 +220,7 @@ def _run_check(
             why=result.basis,
             findings=tuple(result.findings),
             sections=tuple(result.sections),
-            seconds=time.monotonic() - start_time,
+            seconds=read_clock() - start_time,
             calls=budget.counter.calls,
             skip_reason=result.skip_reason,
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import math
 import os
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from .._clock import read_clock
 from ..errors import OutOfBudget
 from ..morphisms.subject import SubjectUnderTest
 from ..runs.driver import CallCounter, drive
@@ -53,13 +53,13 @@ class BudgetClock:
     """The time and the runs that are left of the budget of an audit, whose start may be in the past."""
 
     def __init__(self, budget: Budget, start_time: float | None = None) -> None:
-        self.budget, self.start_time = budget, time.monotonic() if start_time is None else start_time
+        self.budget, self.start_time = budget, read_clock() if start_time is None else start_time
         self.runs = 0
 
     @property
     def seconds(self) -> float:
         """The seconds since the start."""
-        return time.monotonic() - self.start_time
+        return read_clock() - self.start_time
 
     def share(self, part: float, max_share: float = 1.0) -> Budget:
         """Return a part of what is left of the budget, at most `max_share` of the whole."""
@@ -253,9 +253,15 @@ class CheckContext:
             twin = copy.copy(self.sut)  # what it learns about its scores is for the check of scores
             # of some models, scores take much longer than answers
             seconds_per_row = max(seconds_per_row, self._time_calls(twin, scores=True).seconds_per_row / SCORE_COST)
-        slow_rows = MAX_BATCH_SECONDS / max(seconds_per_row, 1e-9)
+        slow_rows = self.count_rows_within(MAX_BATCH_SECONDS, seconds_per_row)
         if self.drive_options.get("batch") is None and slow_rows < self.sut.batch_rows:
             self.drive_options["batch"] = round_down(max(1.0, slow_rows))
+
+    def count_rows_within(self, seconds: float, seconds_per_row: float | None = None) -> float:
+        """Return how many rows are answered in some seconds; no limit if the budget has none in seconds."""
+        if self.clock.budget.seconds is None:
+            return math.inf
+        return seconds / max(self.pace.seconds_per_row if seconds_per_row is None else seconds_per_row, 1e-9)
 
     @property
     def _has_uninterruptible_calls(self) -> bool:
@@ -272,13 +278,13 @@ class CheckContext:
         seconds_by_rows: dict[int, float] = {}
 
         def time_call(points: Points) -> float:
-            start_time, counter = time.monotonic(), CallCounter()
+            start_time, counter = read_clock(), CallCounter()
             query = ask(points, fresh=True, scores=scores)
             outputs = drive(query, system, tally=counter, **self.build_quiet_options())
             if not scores and (self.first_answers is None or len(outputs) > len(self.first_answers)):
                 self.first_answers = outputs
             self.clock.runs += counter.runs
-            return time.monotonic() - start_time
+            return read_clock() - start_time
 
         budget_seconds = self.clock.budget.seconds
         max_call_seconds = (
@@ -298,7 +304,7 @@ class CheckContext:
                     seconds = min(seconds, time_call(self.inputs.take(other_rows)))
             seconds_by_rows[len(points)] = seconds
             seconds_per_row = seconds / len(points)
-            slow = round_ > 1 and seconds > SLOW_CALL_SECONDS
+            slow = round_ > 1 and seconds > SLOW_CALL_SECONDS and budget_seconds is not None
             if slow or self.clock.spent or (round_ and len(points) < rows):
                 break
             if round_ and round_ + 1 < len(PACE_ROWS) and seconds_per_row * PACE_ROWS[round_ + 1] > max_call_seconds:
@@ -317,18 +323,23 @@ class CheckContext:
         if isinstance(engine, PersistentEngine):
             engine.shut_down()
 
-    def count_affordable(self, budget: Budget, limit: int, runs_per_case: float = 1.0, calls: float = 1.0) -> int:
+    def count_affordable(
+        self,
+        budget: Budget,
+        limit: int,
+        runs_per_case: float = 1.0,
+        calls: float = 1.0,  # in which the rows are queried
+        calls_per_case: float = 0.0,  # and those for each case
+    ) -> int:
         """Return how many cases the budget allows, at most `limit`.
 
         A number below the limit is rounded down to 1, 2 or 5 times a power of ten, so that small differences in speed do
-        not change the cases. `calls` is the number of calls in which the rows are queried.
+        not change the cases. A budget in runs depends on no clock.
         """
         limits = [float(limit)]
         if budget.seconds is not None:
-            limits.append(
-                (budget.seconds - calls * self.pace.seconds_per_call)
-                / max(runs_per_case * self.pace.seconds_per_row, 1e-9)
-            )
+            seconds_per_case = runs_per_case * self.pace.seconds_per_row + calls_per_case * self.pace.seconds_per_call
+            limits.append((budget.seconds - calls * self.pace.seconds_per_call) / max(seconds_per_case, 1e-9))
         if budget.runs is not None:
             limits.append(budget.runs / runs_per_case)
         if min(limits) < 1:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-import time
 from typing import Self
 
+from .._clock import read_clock
 from ..runs.events import publish
 from ..runs.progress import Progress
 from .check import Check, CheckObserver
@@ -27,7 +27,7 @@ class AuditProgress(CheckObserver):
         self._clock = clock
         self._check = ""
         self._done = self._part = 0.0
-        self._begin_time = time.monotonic()
+        self._begin_time = read_clock()
         self._share_seconds: float | None = None
         self._stop_event = threading.Event()
         self._thread = threading.Thread(target=self._tick, daemon=True)
@@ -36,7 +36,7 @@ class AuditProgress(CheckObserver):
         """Show the check that begins."""
         total_left = self._clock.share(1.0).seconds
         self._share_seconds = None if total_left is None or done >= 1 else total_left * part / (1 - done)
-        self._begin_time = time.monotonic()
+        self._begin_time = read_clock()
         self._check, self._done, self._part = check.name, done, part
 
     def end(self, outcome: Outcome) -> None:
@@ -55,7 +55,7 @@ class AuditProgress(CheckObserver):
     def _show(self) -> None:
         done = self._done
         if self._share_seconds:
-            elapsed_share = (time.monotonic() - self._begin_time) / self._share_seconds
+            elapsed_share = (read_clock() - self._begin_time) / self._share_seconds
             done += self._part * min(elapsed_share, MAX_RUNNING_SHARE)
         self._progress.show(self._check, min(done, 1.0), max_seconds_left=self._clock.share(1.0).seconds)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from .._clock import read_clock
 from ..errors import OutOfBudget
 from ..space.points import Points
 from ..space.projection import describe_texts
@@ -110,10 +110,10 @@ def _cross_validate(
     }
     predictions = np.empty(len(targets))
     probabilities = np.zeros((len(targets), class_count)) if class_count else None
-    start_time = time.monotonic()
+    start_time = read_clock()
     with use_one_openmp_thread():
         for fold in range(FOLDS):
-            if seconds is not None and time.monotonic() - start_time > seconds:
+            if seconds is not None and read_clock() - start_time > seconds:
                 raise OutOfBudget("The budget was spent while the reference model was fitted.")
             test_rows = folds == fold
             train_codes, train_targets = matrix[~test_rows], targets[~test_rows]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from .._clock import read_clock
 from .._text import pluralize
 from ..errors import UsageError
 from . import options as opt
@@ -74,9 +74,9 @@ def generate(
     )
     with redirect_user_output():
         relation = [_parse_limits(text) for text in domain or []] if of is None else load_function_relation(of)
-        start = time.perf_counter()
+        start = read_clock()
         groups = generate_groups(relation, load_named(generator), n, seed, k=k, **options)
-        seconds = time.perf_counter() - start
+        seconds = read_clock() - start
         rows = _build_table(relation, groups)
         if out is not None:
             write_rows(rows, out)

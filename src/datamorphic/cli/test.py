@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from .._clock import read_clock
 from ..errors import UsageError
 from . import options as opt
 from .console import prepare_output_files, print_json, print_line, print_text, redirect_user_output, write_exports
@@ -101,9 +101,7 @@ def test(
     datamorphic test model.skops loans.csv --target default --promises bank.promises;
     datamorphic test model.skops loans.csv --target decision --only "row order"
     """
-    start = (
-        time.monotonic() - measure_startup()
-    )  # loading the program, the model and the data counts towards the budget
+    start = read_clock() - measure_startup()  # loading the program, the model and the data counts towards the budget
     from ..audit.expectations import merge_expectations
     from ..audit.finding import LEVELS
     from ..audit.options import AuditOptions

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Generator as Steps
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._clock import read_clock
 from .._estimates import WorkPace
 from .._typing import SeedLike
 from ..relations.base import VIOLATED, Mask, Verdicts
@@ -73,7 +73,6 @@ class RoundRobin:
 
 
 Proposer = Selector | RoundRobin
-read_clock = time.monotonic
 
 
 class HuntMonitor:
@@ -128,13 +127,13 @@ def run_trial(
     """
     budget, stop_after = options.max_groups, options.stop_after
     record.counts = np.zeros((len(proposer.relations), 4), dtype=np.int64)
-    start_time = time.perf_counter()
+    start_time = read_clock()
     while record.groups < budget and not monitor.is_over and (stop_after is None or len(record.violated) < stop_after):
         monitor.show(trial, record.groups)
         count = choose_batch_size(record.groups, budget, options.batch)
-        proposal_start = time.perf_counter()
+        proposal_start = read_clock()
         picks = proposer.propose(count)
-        record.generation_seconds += time.perf_counter() - proposal_start
+        record.generation_seconds += read_clock() - proposal_start
         monitor.start_clock()
         verdicts = np.zeros(count, dtype=np.int8)
         margins = np.full(count, np.nan)
@@ -161,7 +160,7 @@ def run_trial(
         record_batch(record, picks, verdicts, start_time, stop_after)
         keep_violations(violations, batch_violations, record)
     record.exhausted = stop_after is None or len(record.violated) < stop_after
-    record.seconds = time.perf_counter() - start_time
+    record.seconds = read_clock() - start_time
 
 
 def choose_batch_size(groups: int, budget: int, limit: int | None) -> int:
@@ -219,7 +218,7 @@ def record_batch(
         violating = violating[: stop_after - len(record.violated)]
         counted = int(violating[-1]) + 1
     if len(violating) and not record.violated:
-        record.first_violation_seconds = time.perf_counter() - start_time
+        record.first_violation_seconds = read_clock() - start_time
     record.violated += (record.groups + violating + 1).tolist()
     np.add.at(record.counts, (picks.relation[:counted], verdicts[:counted].astype(int)), 1)
     record.groups += counted

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from .._clock import read_clock
 from ..errors import ArgumentError
 from ..relations.base import INAPPLICABLE, VIOLATED, JudgedGroups, Relation
 from ..relations.change import ChangeRelation
@@ -83,7 +83,7 @@ def run_row_trial(
     order = np.random.default_rng([options.seed, trial]).permutation(len(inputs))
     budget, stop_after = min(options.max_groups, len(order) * len(relations)), options.stop_after
     record.counts = np.zeros((len(relations), 4), dtype=np.int64)
-    start_time = time.perf_counter()
+    start_time = read_clock()
     monitor.start_clock()
     while record.groups < budget and not monitor.is_over and (stop_after is None or len(record.violated) < stop_after):
         monitor.show(trial, record.groups)
@@ -107,7 +107,7 @@ def run_row_trial(
         record_batch(record, Picks(relation_numbers, np.zeros((count, 0))), verdicts, start_time, stop_after)
         keep_violations(violations, batch_violations, record)
     record.exhausted = stop_after is None or len(record.violated) < stop_after
-    record.seconds = time.perf_counter() - start_time
+    record.seconds = read_clock() - start_time
 
 
 def _to_violating_group(judged: JudgedGroups, place: int, trial: int, number: int, relation: int) -> ViolatingGroup:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from .._clock import read_clock
 from .._estimates import refuse_many_rows, refuse_too_large
 from .._text import suggest_name
 from .._typing import DataLike, ModelLike
@@ -121,9 +121,9 @@ def _refuse_many_groups(generator: Generator, n: int) -> None:
     generator.clone(0).propose(TIMED_GROUPS)  # not timed, since the first call compiles
     sample, seconds = generator.clone(0), []
     for count in (TIMED_GROUPS, 3 * TIMED_GROUPS):
-        start_time = time.perf_counter()
+        start_time = read_clock()
         sample.propose(count)
-        seconds.append(time.perf_counter() - start_time)
+        seconds.append(read_clock() - start_time)
     # some generators compare every group with all others: their time grows with the square of the number
     growth = min(max(math.log(sum(seconds) / seconds[0]) / math.log(4), 1.0), 2.0)
     refuse_too_large("generate", {"n": n}, seconds=sum(seconds) * (n / (4 * TIMED_GROUPS)) ** growth)
@@ -211,7 +211,7 @@ def _run_trials(
     run_one: TrialRunner,
 ) -> Hunt:
     """Return the result of all trials, or of those until an interrupt."""
-    start_time = time.perf_counter()
+    start_time = read_clock()
     trials: list[HuntTrial] = []
     violations: list[ViolatingGroup] = []
     interrupted = False
@@ -235,7 +235,7 @@ def _run_trials(
         columns=tuple(columns),
         budget=options.max_groups,
         seed=options.seed,
-        seconds=time.perf_counter() - start_time,
+        seconds=read_clock() - start_time,
         interrupted=interrupted,
         timed_out=monitor.is_over and (len(trials) < options.trials or trials[-1].exhausted),
     )

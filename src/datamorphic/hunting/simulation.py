@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from .._clock import read_clock
 from .._estimates import WorkPace
 from .._text import to_jsonable
 from .._validation import reject, validate_integer
@@ -262,7 +262,7 @@ def run_simulation(options: SimulateOptions) -> Simulation:
         counts, censored = zip(*pairs, strict=True)
         return np.array(counts, dtype=np.int64), np.array(censored, dtype=bool)
 
-    start_time = time.perf_counter()
+    start_time = read_clock()
     starts = range(0, trials, TRIALS_PER_TASK)
     outcomes.append(run_trials(0, alone=True))  # one thread compiles the kernels
     with Progress(f"simulating {setting.proposer.name}", options.progress) as display:
@@ -276,7 +276,7 @@ def run_simulation(options: SimulateOptions) -> Simulation:
                     display.show(f"{min(tasks_done * TRIALS_PER_TASK, trials):,} trials", tasks_done / len(starts))
         finally:
             pool.shutdown(cancel_futures=True)  # without this, Ctrl-C would wait for all trials
-    seconds = time.perf_counter() - start_time
+    seconds = read_clock() - start_time
     counts, censored = (np.concatenate(parts) for parts in zip(*outcomes, strict=True))
     return Simulation(setting.proposer.name, setting, FMeasures(counts, censored), seconds)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from types import ModuleType
 
+from .._clock import read_clock
 from .._estimates import refuse_too_large
 from .._text import pluralize
 from .._typing import DataLike, FilePath, SupportsFit
@@ -134,7 +134,7 @@ def mutate(
 
 def run_mutation(program: ModuleType | FilePath, options: MutateOptions) -> Mutation:
     """Run a mutation analysis with validated options."""
-    began = time.monotonic()
+    began = read_clock()
     source = read_program(program)
     mutants = make_mutants(source.text, options.operators, limit=options.limit, seed=options.seed, name=source.name)
     if not mutants:
@@ -158,9 +158,9 @@ def run_mutation(program: ModuleType | FilePath, options: MutateOptions) -> Muta
         display.show("the original", 0.0)
         distinct_mutants = [mutant for mutant in mutants if not mutant.same_as]
         _refuse_many_cases(plan, options, len(distinct_mutants))
-        start = time.monotonic()
+        start = read_clock()
         original = _study_original(plan, options.timeout)
-        max_seconds = options.timeout or max(MIN_TIMEOUT_SECONDS, TIMEOUT_FACTOR * (time.monotonic() - start))
+        max_seconds = options.timeout or max(MIN_TIMEOUT_SECONDS, TIMEOUT_FACTOR * (read_clock() - start))
         total, done_counts = len(distinct_mutants), itertools.count(1)
 
         def show_progress(number: int, job: JobOutcome) -> None:
@@ -186,7 +186,7 @@ def run_mutation(program: ModuleType | FilePath, options: MutateOptions) -> Muta
         compared=options.compared,
         rules=rules,
         seed=options.seed,
-        seconds=time.monotonic() - began,
+        seconds=read_clock() - began,
     )
 
 
@@ -200,10 +200,10 @@ def _refuse_many_cases(plan: MutationPlan, options: MutateOptions, mutants: int)
     def time_original(divisor: float) -> float:
         inputs, compared, rival = (max(1, int(number / divisor)) for number in numbers.values())
         rules = None if plan.rules is None else replace(plan.rules, sets=rival)
-        start = time.monotonic()
+        start = read_clock()
         part = replace(plan, inputs=replace(plan.inputs, count=inputs), compared_inputs=compared, rules=rules)
         _study_original(part, options.timeout)
-        return time.monotonic() - start
+        return read_clock() - start
 
     start_seconds = time_original(max(numbers.values()))  # of a child process, with a single case
     seconds = max(0.0, time_original(factor) - start_seconds) * factor

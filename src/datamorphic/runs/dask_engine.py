@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Sequence
 from typing import Any
 
+from .._clock import read_clock
 from .._text import pluralize, redact
 from .._typing import SupportsSubmit
 from .._validation import import_optional
@@ -80,12 +81,12 @@ class DaskEngine(Engine):
                 return
             if missing_module:
                 self._send_modules(missing_module)
-            deadline = time.monotonic() + WORKER_REPLACEMENT_SECONDS
+            deadline = read_clock() + WORKER_REPLACEMENT_SECONDS
             while self._remote_system is lost_system:
                 try:
                     self._remote_system = self.client.scatter(self._blob, broadcast=True, hash=False)
                 except TimeoutError:  # no worker at the moment
-                    if time.monotonic() > deadline:
+                    if read_clock() > deadline:
                         raise self.build_no_workers_error() from None
                     time.sleep(0.2)
 

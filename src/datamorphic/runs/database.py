@@ -16,6 +16,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
+from .._clock import read_clock
 from .._text import redact
 from .._validation import import_optional
 from ..errors import StoreError
@@ -313,7 +314,7 @@ class Database:
 
     def _run_transaction(self, work: Callable[[Connection], T], writing: bool) -> T:
         """Run `work` in a transaction, and wait for a server that is being restarted."""
-        deadline, refusals = time.monotonic() + store_errors.MAX_SERVER_WAIT_SECONDS, 0
+        deadline, refusals = read_clock() + store_errors.MAX_SERVER_WAIT_SECONDS, 0
         while True:
             sent = False
             try:
@@ -326,7 +327,7 @@ class Database:
                     raise
                 is_connecting = self._connection is None
                 is_unreachable = not self._connection or self._connection.is_lost() or is_shutting_down(error)
-                if sent or not self._reached or not is_unreachable or time.monotonic() > deadline:
+                if sent or not self._reached or not is_unreachable or read_clock() > deadline:
                     raise
                 if is_connecting and self._address.is_accepting_connections():
                     refusals += 1
@@ -335,12 +336,12 @@ class Database:
             time.sleep(random.uniform(0.1, 0.5))
 
     def _retry_while_busy(self, work: Callable[[], T], run: int | None = None) -> T:
-        deadline = time.monotonic() + store_errors.MAX_LOCK_WAIT_SECONDS
+        deadline = read_clock() + store_errors.MAX_LOCK_WAIT_SECONDS
         while True:
             try:
                 return work()
             except self._errors as error:
-                if not (is_busy(error) and time.monotonic() < deadline):
+                if not (is_busy(error) and read_clock() < deadline):
                     store_error = to_store_error(error, self.name, run)
                     break
             time.sleep(random.uniform(0.01, 0.05))

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import signal
 import threading
-import time
 from types import FrameType, TracebackType
 from typing import Any, ClassVar, Self
 
+from .._clock import read_clock
 from ..errors import OutOfBudget
 
 REPEAT_SECONDS = 0.2  # after which the signal comes again, in case somebody caught everything
@@ -58,7 +58,7 @@ class TimeLimit:
         if not _is_usable():
             return self
         if self._seconds is not None:
-            self._end_time = time.monotonic() + self._seconds
+            self._end_time = read_clock() + self._seconds
         if not TimeLimit._active:
             TimeLimit._previous_handler = signal.signal(signal.SIGALRM, _handle_alarm)
         TimeLimit._active.append(self)
@@ -86,7 +86,7 @@ class TimeLimit:
 
 def stop_soon(seconds: float) -> None:
     """Raise `KeyboardInterrupt` in the block of a `TimeLimit` after some seconds; for handlers of Ctrl-C."""
-    TimeLimit._stop_time = time.monotonic() + seconds
+    TimeLimit._stop_time = read_clock() + seconds
     if TimeLimit._active:
         _schedule()
 
@@ -109,13 +109,13 @@ def _schedule() -> None:
     if first_end == float("inf"):
         signal.setitimer(signal.ITIMER_REAL, 0)
     else:
-        signal.setitimer(signal.ITIMER_REAL, max(MIN_TIMER_SECONDS, first_end - time.monotonic()), REPEAT_SECONDS)
+        signal.setitimer(signal.ITIMER_REAL, max(MIN_TIMER_SECONDS, first_end - read_clock()), REPEAT_SECONDS)
 
 
 def _handle_alarm(number: int, frame: FrameType | None) -> None:
     if _is_importing(frame):
         return  # half-imported modules may be unusable afterwards; the signal comes again
-    now = time.monotonic()
+    now = read_clock()
     if TimeLimit._stop_time <= now and TimeLimit._active:
         raise KeyboardInterrupt
     for limit in TimeLimit._active:

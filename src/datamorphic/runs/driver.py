@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from .._clock import read_clock
 from .._estimates import WorkPace
 from .._typing import EngineLike
 from .._validation import reject
@@ -108,10 +108,10 @@ def drive(
     if not isinstance(executor, Executor):
         reject("executor", "drive", "a system as dm.wrap gives it", executor)
     tally = tally if tally is not None else CallCounter()
-    started_at = time.monotonic()
+    started_at = read_clock()
 
     def measure_seconds() -> float:
-        return journal.seconds if journal is not None else time.monotonic() - started_at
+        return journal.seconds if journal is not None else read_clock() - started_at
 
     def check_pace(share: float | None) -> None:
         if pace is not None and limit.seconds is None:

@@ -7,13 +7,13 @@ import math
 import os
 import pickle
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from .._clock import read_clock
 from .._validation import reject, validate_choice, validate_integer, validate_positive
 from ..errors import ArgumentError, SystemDied, format_error_line
 from ..systems.child_process import MAX_START_ATTEMPTS, STARTUP_TIMEOUT_SECONDS, ChildProcess
@@ -103,7 +103,7 @@ def run_jobs(
             busy_lanes = {lane: lane.job[0] for lane in lanes if lane.job}
             if not busy_lanes:
                 return [outcomes[number] for number in sorted(outcomes)]
-            seconds_left = min(lane.deadline for lane in busy_lanes) - time.monotonic()
+            seconds_left = min(lane.deadline for lane in busy_lanes) - read_clock()
             wait_seconds = None if seconds_left == math.inf else max(0.0, seconds_left)
             wait([lane.future for lane in busy_lanes], timeout=wait_seconds, return_when=FIRST_COMPLETED)
             for lane, number in busy_lanes.items():
@@ -138,7 +138,7 @@ class _JobLane:
     def _start(self) -> None:
         self._child = ChildProcess()
         self._starting, self._used = True, False
-        self.deadline = time.monotonic() + STARTUP_TIMEOUT_SECONDS
+        self.deadline = read_clock() + STARTUP_TIMEOUT_SECONDS
         self.future = self._child.start(_receive_function, *self._setup)
 
     def _submit(self) -> None:
@@ -147,12 +147,12 @@ class _JobLane:
         number, job = self.job
         self._starting = False
         self.future = self._child.submit(_run_job, _to_pickle(job, f"Job {number}"))
-        self.deadline = math.inf if self._seconds is None else time.monotonic() + self._seconds
+        self.deadline = math.inf if self._seconds is None else read_clock() + self._seconds
 
     def poll(self) -> JobOutcome | None:
         """Return the outcome of the job if it is known by now."""
         pending = not self.future.done()
-        if pending and time.monotonic() < self.deadline:
+        if pending and read_clock() < self.deadline:
             return None
         if self._starting:
             self._handle_start(pending)

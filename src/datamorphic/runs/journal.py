@@ -11,7 +11,6 @@ import hashlib
 import json
 import re
 import struct
-import time
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._clock import read_clock
 from ..errors import DataError, StoreError
 from ..space.outputs import Outputs
 from ..space.points import Batch, Points
@@ -65,7 +65,7 @@ class RunJournal:
         self.store, self.run = store, run
         self.stop_reason = ""  # why nothing more is stored, if so
         self._rng, self._earlier_seconds = rng, earlier_seconds
-        self._live_since = self._last_write = time.monotonic()
+        self._live_since = self._last_write = read_clock()
         self._is_live = False
         self._stored_entries = store.entries(run)
         self._next_entry: JournalEntry | None = None
@@ -97,7 +97,7 @@ class RunJournal:
                     f"({type(error).__name__}: {error}). Start a new run."
                 ) from error
         if not self._is_live and len(solved_pieces) < pieces:
-            self._is_live, self._live_since = True, time.monotonic()
+            self._is_live, self._live_since = True, read_clock()
         return {piece: result for piece, result in solved_pieces.items() if piece < pieces}
 
     def keep(self, piece: int, result: SolvedPiece) -> None:
@@ -110,7 +110,7 @@ class RunJournal:
     @property
     def seconds(self) -> float:
         """The duration of the run without replayed queries."""
-        return self._earlier_seconds + (time.monotonic() - self._live_since if self._is_live else 0.0)
+        return self._earlier_seconds + (read_clock() - self._live_since if self._is_live else 0.0)
 
     def note_progress(self, *, done: float | None, runs: int, calls: int) -> None:
         """Set the progress to be written with the next answers."""
@@ -127,7 +127,7 @@ class RunJournal:
 
     def write(self, *, only_if_due: bool = False) -> None:
         """Write pending pieces in one transaction."""
-        now = time.monotonic()
+        now = read_clock()
         if not self._is_live or (only_if_due and now - self._last_write < WRITE_INTERVAL_SECONDS):
             return
         pending, self._pending = self._pending, []  # before writing, so that an error never writes them twice
@@ -136,7 +136,7 @@ class RunJournal:
         except DataError as error:
             entries, self.stop_reason = [], str(error)
         self.store.commit(self.run, entries, seconds=self.seconds, **self._progress)
-        self._last_write = time.monotonic()
+        self._last_write = read_clock()
 
     @property
     def replaying(self) -> bool:

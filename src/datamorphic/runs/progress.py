@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import sys
 import threading
-import time
 from typing import Any, ClassVar, Self
 
+from .._clock import read_clock
 from .events import is_watched, publish
 
 SILENT_SECONDS = 2.0  # before anything is shown
@@ -59,7 +59,7 @@ class Progress:
         self._name = name
         self._visible = is_terminal or (lines and sys.stderr is not None) if visible is None else visible
         self._is_plain = lines and not is_terminal
-        self._started_at = time.monotonic()
+        self._started_at = read_clock()
         #: when the share that is done was first known, and the share
         self._first_progress: tuple[float, float] | None = None
         self._last_line_time = self._started_at if self._is_plain else -LINE_INTERVAL_SECONDS
@@ -71,7 +71,7 @@ class Progress:
 
     def show(self, text: str, share_done: float | None = None, max_seconds_left: float | None = None) -> None:
         """Show what is going on, the share of the work done if known, and the time left, at most as long as given."""
-        now = time.monotonic()
+        now = read_clock()
         if share_done is not None and self._first_progress is None:
             self._first_progress = now, share_done
         if is_watched() and Progress._active in (None, self):
@@ -126,9 +126,9 @@ class TimedProgress:
         self._thread = threading.Thread(target=self._tick, daemon=True)
 
     def _tick(self) -> None:
-        started_at = time.monotonic()
+        started_at = read_clock()
         while not self._stop_event.wait(0.5):
-            share = None if self._expected_seconds is None else (time.monotonic() - started_at) / self._expected_seconds
+            share = None if self._expected_seconds is None else (read_clock() - started_at) / self._expected_seconds
             self._progress.show("", share if share is not None and share < 1 else None)
 
     def __enter__(self) -> Self:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from .._clock import read_clock
 from ..errors import DatamorphicError, Interrupted, StoreError
 from .journal import RunJournal
 from .run import Run
@@ -32,12 +32,12 @@ class Session:
         self, store: Store, run: int, rng: np.random.Generator | None, earlier_seconds: float, resumed: bool
     ) -> None:
         self.store, self.run, self.resumed = store, run, resumed
-        self._ended, self._started_at = False, time.monotonic()
+        self._ended, self._started_at = False, read_clock()
         self.journal = None if rng is None else RunJournal(store, run, rng, earlier_seconds)
 
     @property
     def _seconds(self) -> float:
-        return time.monotonic() - self._started_at if self.journal is None else self.journal.seconds
+        return read_clock() - self._started_at if self.journal is None else self.journal.seconds
 
     def finish(
         self,

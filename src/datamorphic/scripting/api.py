@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .._clock import read_clock
 from .._typing import EngineLike, FilePath
 from .._validation import check_types, validate_seed
 from ..errors import ArgumentError, Interrupted
@@ -113,7 +113,7 @@ def _run(plan: ScriptPlan, pool: TestPool, session: Session | None) -> ScriptRes
     pool.session = session
     plain_engine = pool.engine
     engine = pool.engine = PersistentEngine(plain_engine)  # processes are started once, not for every command
-    seed, started_at = pool.seed, time.monotonic()
+    seed, started_at = pool.seed, read_clock()
     player, interrupted = ScriptPlayer(plan, pool), False
     try:
         player.play()
@@ -128,7 +128,7 @@ def _run(plan: ScriptPlan, pool: TestPool, session: Session | None) -> ScriptRes
         commands=player.command_count,
         pool=pool,
         seed=seed,
-        seconds=time.monotonic() - started_at,
+        seconds=read_clock() - started_at,
         interrupted=interrupted,
         total_commands=plan.commands,
     )

@@ -7,7 +7,6 @@ system itself, a process, or a worker of a cluster. The answers are joined in th
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
@@ -19,6 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from .._clock import read_clock
 from .._text import pluralize, redact
 from .._validation import validate_integer
 from ..errors import Interrupted, SystemDied, SystemFailed, SystemHung, UsageError, format_error_line
@@ -222,7 +222,7 @@ class GuardedSystem(Wrapper):
     def _solve_group(
         self, lane: Executor, batch: Batch, group: list[int], scores: ScoreRequest
     ) -> list[tuple[int, SolvedPiece]]:
-        alive, failures, started_at = self._alive, self._failures, time.monotonic()
+        alive, failures, started_at = self._alive, self._failures, read_clock()
         cuts = self._find_cuts(len(batch))
         pieces = [batch if len(cuts) == 1 else batch.take(slice(*cuts[number])) for number in group]
         answers = lane.answers(pieces, scores)
@@ -230,7 +230,7 @@ class GuardedSystem(Wrapper):
             solve(lane, piece, scores, answer, alive=alive, failures=failures)
             for piece, answer in zip(pieces, answers, strict=True)
         ]
-        self._seconds_per_piece = max(time.monotonic() - started_at, 1e-6) / len(group)
+        self._seconds_per_piece = max(read_clock() - started_at, 1e-6) / len(group)
         traits = SystemTraits.from_system(lane)
         return [(number, replace(result, traits=traits)) for number, result in zip(group, results, strict=True)]
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-
+from .._clock import read_clock
 from .._typing import DataLike, ModelLike, SupportsFit
 from ..errors import DataError
 from ..relations.base import INAPPLICABLE, UNDEFINED
@@ -40,7 +39,7 @@ def check_learner_relation(
 
     Without `shrink`, violations are neither shrunk nor kept; for relations that need not hold.
     """
-    name, began = relation.name, time.monotonic()
+    name, began = relation.name, read_clock()
     clusters = isinstance(relation, ClusterRelation)
     if data is None:
         sampler = make_random_sampler(learner, min_rows=MIN_TRAINING_ROWS, clusters=clusters)
@@ -83,7 +82,7 @@ def check_learner_relation(
         violated_count=outcome.violated_count,
         undefined_count=int(outcome.counts[UNDEFINED]),
         calls=session.counter.calls,
-        seconds=time.monotonic() - began,
+        seconds=read_clock() - began,
         example="" if example is None else example.describe(),
         unjudged_reason=messages[0] if messages else "",
         tried_count=len(replay_results),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .._clock import read_clock
 from .._stats import compute_wilson_interval
 from .._text import format_percent, pluralize
 from ..errors import Interrupted, OutOfBudget
@@ -120,7 +120,7 @@ def check_model_relation(
         return AssertionOutcome(
             relation=name, says=says, system=subject.name, unjudged_reason=obstacle, note=f"not applicable: {obstacle}"
         )
-    began, counter = time.monotonic(), CallCounter()
+    began, counter = read_clock(), CallCounter()
     restored_cases = [restore_case(failure, inputs.space) for failure in memory.recall(name)]
     known_cases = [case for case in restored_cases if case is not None]
     replays: list[tuple[ReplayCase, JudgedGroups]] = []
@@ -134,7 +134,7 @@ def check_model_relation(
     message, check, spent = "", None, False
     for wave in _iter_waves(inputs, limit):
         counter = CallCounter()
-        remaining = limit.subtract(runs, time.monotonic() - began)
+        remaining = limit.subtract(runs, read_clock() - began)
         try:
             check = run_relation_check(
                 relation, sut, wave, seed=seed, counter=counter, budget=remaining, **drive_options
@@ -177,7 +177,7 @@ def check_model_relation(
         violated_count=violated_count,
         undefined_count=undefined_count,
         calls=calls,
-        seconds=time.monotonic() - began,
+        seconds=read_clock() - began,
         example=format_example(examples[0]) if examples else "",
         unjudged_reason=message or ("the budget was spent before any answer" if spent else ""),
         tried_count=len(replays),

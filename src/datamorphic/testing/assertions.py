@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from .._clock import read_clock
 from .._text import format_percent
 from .._typing import DataLike, FilePath, ModelLike
 from .._validation import check_types, is_number, reject, validate_integer, validate_option_names, validate_seed
@@ -180,7 +180,7 @@ def assert_covers(
     __tracebackhide__ = True
     from ..trees.coverage.api import cover
 
-    settings, began = get_settings(), time.monotonic()
+    settings, began = get_settings(), read_clock()
     try:
         if not is_number(at_least) or not 0 < at_least <= 1:
             reject("at_least", "assert_covers", "a share above 0 and at most 1", at_least)
@@ -194,7 +194,7 @@ def assert_covers(
         cases=len(coverage.covered),
         violated=int((~coverage.covered).sum()),
         calls=coverage.rows,
-        seconds=round(time.monotonic() - began, 3),
+        seconds=round(read_clock() - began, 3),
         note=f"{format_percent(coverage.share)} of the {noun}",
     )
     if coverage.share < at_least:

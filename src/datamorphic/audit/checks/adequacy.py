@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..._clock import read_clock
 from ..._text import format_percent, format_short, pluralize
 from ...errors import Interrupted, OutOfBudget, UsageError
 from ...reporting.document import Section, Table
@@ -132,8 +132,8 @@ def _cover_own_trees(context: CheckContext, budget: CheckBudget) -> tuple[Covera
 
 def _time_coverage(cover_rows: Callable[[int], Coverage], rows: int) -> tuple[Coverage, float]:
     """Return the coverage by the first inputs, and the seconds that it took."""
-    start_time = time.monotonic()
-    return cover_rows(rows), time.monotonic() - start_time
+    start_time = read_clock()
+    return cover_rows(rows), read_clock() - start_time
 
 
 def _format_kills(forest: Forest, coverage: Coverage) -> str:

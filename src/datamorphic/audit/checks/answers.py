@@ -169,7 +169,7 @@ def check_answers(context: CheckContext, budget: CheckBudget) -> CheckFindings:
 def _query(context: CheckContext, budget: CheckBudget, points: Points) -> tuple[Points, Outputs]:
     """Return the inputs that the budget allowed, and their answers."""
     counter = CallCounter()
-    rows_per_query = np.clip(MAX_QUERY_SECONDS / max(context.pace.seconds_per_row, 1e-9), 1, MAX_ROWS_PER_QUERY)
+    rows_per_query = np.clip(context.count_rows_within(MAX_QUERY_SECONDS), 1, MAX_ROWS_PER_QUERY)
     flow = Answers(int(rows_per_query)).check(points, np.random.default_rng(context.seed))
     try:
         groups = drive(flow, context.sut, tally=counter, budget=budget.remaining(0.7), **context.build_quiet_options())

@@ -73,13 +73,7 @@ def _check_relation(name: str, context: CheckContext, budget: CheckBudget) -> Ch
     limit = min(MAX_BATCH_ROWS, context.sut.batch_rows)
     queries_per_case = {"row order": ROW_ORDER_COUNT + 1, "batches": 3}.get(name, 2)
     if name == "batches":  # one call per case, which is expensive
-        single_cases = int(
-            context.count_affordable(
-                budget.remaining(0.3),
-                MAX_SINGLE_CASES,
-                runs_per_case=1 + context.pace.seconds_per_call / max(context.pace.seconds_per_row, 1e-9),
-            )
-        )
+        single_cases = context.count_affordable(budget.remaining(0.3), MAX_SINGLE_CASES, calls=0, calls_per_case=1)
         relation, limit = Batches(single_cases), min(limit, 7 * single_cases)
     if context.tolerance is not None:
         relation = copy.copy(relation)

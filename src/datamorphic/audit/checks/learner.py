@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 
 import numpy as np
 
+from ..._clock import read_clock
 from ..._text import pluralize
 from ...errors import Interrupted, OutOfBudget
 from ...relations.base import HOLDS, UNDEFINED, VIOLATED
@@ -68,10 +68,10 @@ def _check_relations(context: CheckContext, budget: CheckBudget, sets: list[Trai
     views = {name: find_stance(name, context.learner, None if clusters else data) for name in relations}
     # the necessary ones first: only they can find a fault
     names = sorted(relations, key=lambda name: not views[name].necessary)
-    start_time = time.monotonic()
+    start_time = read_clock()
     with budget.limit(FIRST_FIT_BUDGET_PART):  # there is no way to know how long a fit takes before the first one
         source_outputs = {False: system.execute(source)}  # by whether scores are needed
-    fit_seconds = time.monotonic() - start_time
+    fit_seconds = read_clock() - start_time
     findings, body, tried_count, untried_names = [], [], 0, []
     for name in names:
         relation, view = relations[name], views[name]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..._clock import read_clock
 from ..._estimates import refuse_many_rows
 from ..._text import pluralize, suggest_name
 from ..._typing import DataLike, EngineLike, FilePath, LearnerLike, ModelLike, SupportsFit
@@ -185,7 +185,7 @@ def run_check(
     learner: LearnerLike | ModelLike, data: DataLike | str | None, options: CheckOptions, keep: KeepOptions | None
 ) -> CheckReport:
     """Run a check with validated options."""
-    began, limit = time.monotonic(), Budget.parse(options.budget)
+    began, limit = read_clock(), Budget.parse(options.budget)
     seed = resolve_seed(options.seed, keep or KeepOptions("none"))
     model, model_name = _load_model(learner, options.trust, options.name)
     if data is None and options.target is None and options.space is None and hasattr(model, "fit"):
@@ -234,7 +234,7 @@ def run_check(
     counters = [session.counter for session in (learner_session, model_session) if session is not None]
 
     def remaining_budget() -> Budget:
-        return limit.subtract(sum(counter.runs for counter in counters), time.monotonic() - began)
+        return limit.subtract(sum(counter.runs for counter in counters), read_clock() - began)
 
     with (
         Interrupts(),
@@ -263,7 +263,7 @@ def run_check(
         )
         if options.shrink:
             report = replace(report, examples=report.find_smallest_violations(MAX_SHRUNK_RELATIONS, remaining_budget))
-        report = _add_costs(report, counters, notes, time.monotonic() - began)
+        report = _add_costs(report, counters, notes, read_clock() - began)
         if stored_check is not None:
             stored_check.finish(report, learner_session)
     return report

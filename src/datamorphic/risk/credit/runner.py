@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..._clock import read_clock
 from ..._estimates import LIMIT_TIME, WorkPace, refuse_many_rows
 from ..._typing import ModelLike
 from ..._validation import is_number
@@ -45,7 +45,7 @@ class BudgetWatch:
     def __init__(self, progress: Progress, interrupts: Interrupts, options: CreditOptions) -> None:
         self._progress, self._interrupts, self._budget = progress, interrupts, options.limits
         self._pace = WorkPace(options.OWNER, {"repetitions": options.repetitions}, remedy=LIMIT_TIME)
-        self._start_time = time.monotonic()
+        self._start_time = read_clock()
         self.answers = 0
 
     def show(self, text: str, share_done: float) -> None:
@@ -67,7 +67,7 @@ class BudgetWatch:
     @property
     def seconds(self) -> float:
         """The seconds since the start."""
-        return time.monotonic() - self._start_time
+        return read_clock() - self._start_time
 
 
 @dataclass(kw_only=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..._clock import read_clock
 from ..._text import suggest_name
 from ..._typing import DataLike, ModelLike
 from ..._validation import to_generator
@@ -40,7 +40,7 @@ def run_fairness(
     model: ModelLike, data: DataLike, options: FairnessOptions, request: Mapping[str, Any] | None = None
 ) -> FairnessReport:
     """Examine a model, and return the report."""
-    start_time = time.monotonic()
+    start_time = read_clock()
     frame = _validate_data(data, options)
     rng = np.random.default_rng(options.seed)
     subject, notes = _build_subject(model, frame, options)
@@ -90,7 +90,7 @@ def run_fairness(
         request=dict(request or {}),
         notes=(*notes, *subject.notes),
         calls=reader.calls,
-        seconds=time.monotonic() - start_time,
+        seconds=read_clock() - start_time,
     )
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..._clock import read_clock
 from ..._estimates import WorkPace, refuse_many_rows, refuse_too_large
 from ..._text import pluralize
 from ..._typing import DataLike
@@ -166,7 +166,7 @@ def run_combination(
 ) -> Combination:
     """Combine, execute and check, and return the result. A `session` records the run."""
     validate_size(plan, options)
-    system, start_time, notes = plan.system, time.monotonic(), list(plan.notes)
+    system, start_time, notes = plan.system, read_clock(), list(plan.notes)
     is_sampled = options.budget is not None and options.budget < plan.size
     with Progress(system.name, progress) as display:
         cases = _make_drawn(plan, options, display) if is_sampled else _make_all(plan, options, display)
@@ -210,7 +210,7 @@ def run_combination(
         rows=selection.rows,
         shortened=judgement.shortened,
         seed=options.seed,
-        seconds=time.monotonic() - start_time,
+        seconds=read_clock() - start_time,
         notes=notes,
         tally=counter,
     )

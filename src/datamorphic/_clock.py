@@ -1,0 +1,55 @@
+"""The clock of budgets, deadlines, time-outs, paces and durations, in one place so that tests can replace it.
+
+It never jumps: setting the date and time of the computer does not change it. Dates in stores and reports are another matter,
+for which there is `time.time`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol, TypeVar
+
+
+class Clock(Protocol):
+    """Whatever tells the time."""
+
+    def read(self) -> float:
+        """Return the seconds since some moment in the past; they never decrease."""
+        ...
+
+
+class MonotonicClock:
+    """The clock of this computer."""
+
+    def read(self) -> float:
+        """Return the seconds since this computer was started, or some other moment."""
+        return time.perf_counter()  # on Windows, time.monotonic goes on in steps of 16 ms
+
+
+_active_clock: Clock = MonotonicClock()
+AnyClock = TypeVar("AnyClock", bound=Clock)
+
+
+def read_clock() -> float:
+    """Return the seconds on the clock in use.
+
+    Examples
+    --------
+    >>> start_time = read_clock()
+    >>> read_clock() >= start_time
+    True
+    """
+    return _active_clock.read()
+
+
+@contextmanager
+def use_clock(clock: AnyClock) -> Iterator[AnyClock]:
+    """Use another clock in this process while the context lasts."""
+    global _active_clock
+    previous_clock, _active_clock = _active_clock, clock
+    try:
+        yield clock
+    finally:
+        _active_clock = previous_clock
