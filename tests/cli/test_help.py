@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -451,7 +452,7 @@ def test_tasks_of_known_length_show_progress_by_the_clock(monkeypatch, capsys):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     with progress.TimedProgress("training", 1000.0) as shown:
         while not shown._progress._last_line_time > 0:
-            progress.time.sleep(0.01)
+            time.sleep(0.01)
     assert capsys.readouterr().err == "training, 0% done\n"
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
-from .._clock import read_clock
 from .._typing import DataLike, EngineLike, FilePath, ModelLike, StoreLike
 from .._validation import check_types
 from ..runs.flow import Budget
@@ -125,7 +124,6 @@ def test(
     >>> result.passed
     True
     """
-    start_time = read_clock()
     data, target_name = join_target(data, target, getattr(space, "blocks", ()))
     options = AuditOptions(
         target=target_name,
@@ -149,7 +147,6 @@ def test(
         scalar=scalar,
         name=name,
         progress=progress,
-        start_time=start_time,
     )
     return run_audit(model, data, options)
 

@@ -17,13 +17,15 @@ from ..reporting.document import Section
 from ..runs.deadline import DeadlinePassed, TimeLimit
 from ..runs.driver import CallCounter, drive
 from ..runs.flow import Budget, Flow
-from .context import CheckContext
+from .context import MAX_EXTRA_PART, CheckContext
 from .finding import UNFINISHED_REASONS, Finding, Outcome, OutcomeState, SkipReason
 
 MAX_DOUBTFUL_CERTAINTY = 0.6  # of findings about a system whose answers depend on how it is queried
 RETRY_REASONS: tuple[SkipReason, ...] = ("share too small", "budget spent")
 MAX_OVERTIME_SHARE = 0.25  # of the share of a check that looks at the clock, to finish what it has begun
 MIN_OVERTIME_SECONDS = 0.25
+MIN_RETRY_PART = 0.5  # of what is left of the budget, for a check that was not completed
+MAX_EARLY_END = 0.25  # of its share: a check that ends sooner for lack of time has only estimated what it would take
 #: What `Check.find_skip_reason` returns if the result of a check that it needs is missing.
 MISSING_RESULT = "a check that it needs has no result"
 
@@ -95,6 +97,8 @@ class Check:
     about_querying: bool = False  # about how the system is queried rather than about cases
     needs: tuple[str, ...] = ()  # names of checks whose results it uses: they run first
     max_share: float = 1.0  # of the whole budget, unless the user asks for this check
+    own_seconds: float = 0.2  # that it computes itself, apart from a few queries, on a machine that does nothing else
+    libraries: tuple[str, ...] = ()  # that it imports, which does not count
     #: Whether it is about single columns, which values of images and sequences are not: it looks at the other columns, if
     #: there are any ("others"), or does not apply to inputs with images or sequences ("tables").
     about_columns: Literal["", "others", "tables"] = ""
@@ -116,6 +120,7 @@ def run_flow(context: CheckContext, budget: CheckBudget, flow: Flow[T]) -> T:
         return drive(flow, context.sut, tally=counter, budget=budget.remaining(), **context.build_quiet_options())
     finally:
         budget.add(counter)
+        context.learn_pace(counter)
 
 
 class CheckObserver:
@@ -154,22 +159,23 @@ def run_checks(
         if earlier is not None and context.clock.budget.seconds:
             max_share = max(0.0, max_share - earlier.seconds / context.clock.budget.seconds)
         outcome = _run_check(context, check, part, max_share, outcomes)
-        if earlier is not None:
-            better = outcome if outcome.state != "not run" else earlier
-            outcome = replace(better, seconds=earlier.seconds + outcome.seconds, calls=earlier.calls + outcome.calls)
-        outcomes[check.name] = outcome
+        while _has_given_up_early(context, outcome, part) and part < MAX_EXTRA_PART:
+            part = min(2 * part, MAX_EXTRA_PART)
+            outcome = _join_attempts(outcome, _run_check(context, check, part, max_share, outcomes))
+        outcomes[check.name] = outcome if earlier is None else _join_attempts(earlier, outcome)
         for observer in observers:
-            observer.end(outcome)
+            observer.end(outcomes[check.name])
         return outcome.skip_reason != "interrupted" and not is_stopped()
 
     def is_applicable(check: Check) -> bool:
         return bool(check.needs) or not _is_skipped(context, check)
 
     running, done_weight = not is_stopped(), 0.0
-    for i, check in enumerate(selected_checks):
-        if not running:
-            break
-        later_weight = sum(later.weight for later in selected_checks[i + 1 :] if is_applicable(later))
+    # Checks that may take only a small part of the budget come last, after the others have got what they need.
+    todo = sorted(selected_checks, key=lambda check: check.max_share < 1)
+    while running and todo:
+        check = todo.pop(0)
+        later_weight = sum(later.weight for later in todo if is_applicable(later))
         running = run_one(
             check,
             check.weight / (check.weight + later_weight),
@@ -177,14 +183,17 @@ def run_checks(
         )
         if outcomes[check.name].state != "not run":
             done_weight += check.weight
-    # Spend what is left on checks whose share was too small, and on checks that need them.
-    unfinished_checks = [check for check in selected_checks if _is_worth_a_retry(outcomes.get(check.name))]
-    while running and unfinished_checks and not context.clock.spent:
-        check = unfinished_checks.pop(0)
-        later_weight = sum(later.weight for later in unfinished_checks)
-        running = run_one(
-            check, check.weight / (check.weight + later_weight), done_weight / (done_weight + check.weight)
-        )
+        if todo and todo[0].max_share == check.max_share:
+            continue
+        # Spend what is left on checks whose share was too small, and on checks that need them.
+        unfinished_checks = [check for check in selected_checks if _is_worth_a_retry(outcomes.get(check.name))]
+        while running and unfinished_checks and not context.clock.spent:
+            check = unfinished_checks.pop(0)
+            later_weight = sum(later.weight for later in [*unfinished_checks, *todo])
+            part = check.weight / (check.weight + later_weight)
+            if context.clock.budget.seconds is not None:
+                part = max(part, MIN_RETRY_PART)
+            running = run_one(check, part, done_weight / (done_weight + check.weight))
     for check in checks:
         if check.name not in outcomes:
             reason: SkipReason = "interrupted" if check in selected_checks else "not requested"
@@ -192,6 +201,18 @@ def run_checks(
                 check=check.name, asks=check.question, state="not run", why=reason, skip_reason=reason
             )
     return [outcomes[check.name] for check in checks]
+
+
+def _has_given_up_early(context: CheckContext, outcome: Outcome, part: float) -> bool:
+    """Tell whether a check saw that its share of the time is too small, before it used much of it."""
+    seconds = context.clock.share(part).seconds
+    is_early = seconds is not None and outcome.seconds < MAX_EARLY_END * seconds
+    return is_early and outcome.state == "not run" and outcome.skip_reason == "share too small"
+
+
+def _join_attempts(earlier: Outcome, later: Outcome) -> Outcome:
+    better = later if later.state != "not run" else earlier
+    return replace(better, seconds=earlier.seconds + later.seconds, calls=earlier.calls + later.calls)
 
 
 def _is_worth_a_retry(outcome: Outcome | None) -> bool:
@@ -237,7 +258,9 @@ def _run_check(
             return skip("inapplicable", reason)
         if context.clock.spent:
             return skip("budget spent", "the budget was spent before its turn")
-        budget = CheckBudget(context.clock.share(part, max_share))
+        context.clock.import_libraries(check.libraries)
+        start_time = read_clock()
+        budget = CheckBudget(context.clock.share(part, max_share, check.own_seconds))
         limit = TimeLimit(_add_overtime(budget.budget.seconds, context.clock.share(1.0).seconds))
         try:
             query_dependent = context.query_dependent

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import copy
 import math
-import os
-from collections.abc import Sequence
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +19,7 @@ import numpy.typing as npt
 from .._clock import read_clock
 from ..errors import OutOfBudget
 from ..morphisms.subject import SubjectUnderTest
+from ..runs.deadline import TimeLimit
 from ..runs.driver import CallCounter, drive
 from ..runs.engine_base import Engine
 from ..runs.engines import PersistentEngine
@@ -36,12 +40,16 @@ if TYPE_CHECKING:
     from ..exploration.front import Front
 
 REPORT_BUDGET_SHARE = 0.06  # reserved for building the page
-MIN_REPORT_SECONDS = 1.0  # the page does not get smaller with the budget
+MIN_REPORT_SECONDS = 0.5  # of computing: the page does not get smaller with the budget
 MAX_REPORT_BUDGET_SHARE = 0.25  # of a budget of a few seconds
+MAX_EXTRA_PART = 0.2  # of what is left of the budget, for a check whose share by weight is too small
+SLOWDOWN_CPU_SECONDS = 0.02  # of computing, to see how busy the machine is
 MIN_SECONDS_TO_START = 0.01  # with less left, no check starts
 SLOW_CALL_SECONDS = 0.3  # a slower call is timed again and, if it stays slow, ends the measurement of the pace
-REFERENCE_SECONDS = 1.5  # with less left, no reference model is fitted
-PACE_ROWS = (1, 1, 3, 24, 192, 512)  # of the calls that measure the pace; the first is not counted
+REFERENCE_SECONDS = 1.0  # of computing; with less left, no reference model is fitted
+PACE_ROWS = (1, 1, 3, 24, 192, 512)  # of the calls before the first check
+FINE_PACE_ROWS = (1, 1, 3, 8, 24, 64, 192, 512)  # of those that measure the pace, of which the first is not counted
+MIN_PACE_GROWTH = 3.0  # of the time of a call: then it is clear how long a row takes
 MAX_PACE_BUDGET_SHARE = 0.1  # of the whole budget, for the next of these calls
 SCORE_COST = 2.0  # of a row with scores, in rows without: most systems compute both separately
 MAX_ROWS_TO_JUDGE = 1_000  # whose answers tell whether they are numbers or classes
@@ -50,22 +58,61 @@ MAX_BATCH_SECONDS = 0.5  # for a batch, since the clock is looked at between bat
 
 
 class BudgetClock:
-    """The time and the runs that are left of the budget of an audit, whose start may be in the past."""
+    """The time and the runs that are left of the budget of an audit.
 
-    def __init__(self, budget: Budget, start_time: float | None = None) -> None:
-        self.budget, self.start_time = budget, read_clock() if start_time is None else start_time
-        self.runs = 0
+    It stands still until the model is queried: loading the model and the data, and imports of libraries, do not count.
+    """
+
+    def __init__(self, budget: Budget) -> None:
+        self.budget, self.runs = budget, 0
+        self.slowdown = 1.0  # how much longer computing takes than on a machine that does nothing else
+        self._counted_seconds = 0.0  # before it was last started
+        self._start_time: float | None = None  # None while it stands still
 
     @property
     def seconds(self) -> float:
-        """The seconds since the start."""
-        return read_clock() - self.start_time
+        """The seconds that count: the duration of the audit."""
+        return self._counted_seconds + (0.0 if self._start_time is None else read_clock() - self._start_time)
 
-    def share(self, part: float, max_share: float = 1.0) -> Budget:
-        """Return a part of what is left of the budget, at most `max_share` of the whole."""
+    def start(self) -> None:
+        """Let it go on."""
+        if self._start_time is None:
+            self._start_time = read_clock()
+
+    def stop(self) -> None:
+        """Let it stand still."""
+        self._counted_seconds, self._start_time = self.seconds, None
+
+    @contextmanager
+    def limit_trial(self, part: float) -> Iterator[None]:
+        """Count the time of a first query of the model, and end it after a part of the budget."""
+        self.start()
+        try:
+            with TimeLimit(self.share(part).seconds):
+                yield
+        finally:
+            self.stop()
+
+    def import_libraries(self, names: Sequence[str]) -> None:
+        """Import modules, without counting the time."""
+        missing_names = [name for name in names if name not in sys.modules]
+        if missing_names:
+            self.stop()
+            for name in missing_names:
+                with suppress(ImportError):  # whoever needs it says so
+                    import_module(name)
+            self.start()
+
+    def share(self, part: float, max_share: float = 1.0, own_seconds: float = 0.0) -> Budget:
+        """Return a part of what is left of the budget, at most `max_share` of the whole.
+
+        Work that computes for `own_seconds` on a machine that does nothing else gets enough time for that, if it is not too
+        much of what is left.
+        """
         seconds = runs = None
         if self.budget.seconds is not None:
-            seconds = max(0.0, self.budget.seconds - self._report_seconds - self.seconds) * part
+            seconds_left = max(0.0, self.budget.seconds - self._report_seconds - self.seconds)
+            seconds = max(seconds_left * part, min(own_seconds * self.slowdown, seconds_left * MAX_EXTRA_PART))
             seconds = min(seconds, max_share * self.budget.seconds)
         if self.budget.runs is not None:
             runs = int(min(max(0, self.budget.runs - self.runs) * part, max_share * self.budget.runs))
@@ -75,7 +122,7 @@ class BudgetClock:
     def _report_seconds(self) -> float:
         """The seconds of the budget that are reserved for the report: more on a busy machine."""
         total = self.budget.seconds or 0.0
-        wanted = max(REPORT_BUDGET_SHARE * total, MIN_REPORT_SECONDS * _measure_slowdown())
+        wanted = max(REPORT_BUDGET_SHARE * total, MIN_REPORT_SECONDS * self.slowdown)
         return min(wanted, MAX_REPORT_BUDGET_SHARE * total)
 
     @property
@@ -87,12 +134,12 @@ class BudgetClock:
         )
 
 
-def _measure_slowdown() -> float:
-    """Return how many programs that want to compute there are per core, at least one."""
-    try:
-        return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
-    except (AttributeError, OSError):  # not on every system
-        return 1.0
+def measure_slowdown() -> float:
+    """Return how much longer computing takes than on a machine that does nothing else, at least 1."""
+    start_time, cpu_time = read_clock(), time.thread_time()
+    while (cpu_seconds := time.thread_time() - cpu_time) < SLOWDOWN_CPU_SECONDS:
+        pass
+    return max(1.0, (read_clock() - start_time) / cpu_seconds)
 
 
 @dataclass
@@ -216,7 +263,7 @@ class CheckContext:
         None is returned if the data have no labels, or too few. Call it after the check "answers".
         """
         if not self._reference_models:
-            if budget.seconds is not None and budget.seconds < REFERENCE_SECONDS:
+            if budget.seconds is not None and budget.seconds < REFERENCE_SECONDS * self.clock.slowdown:
                 raise OutOfBudget("The budget does not allow a reference model to be fitted.")
             model = None
             if self.truth is not None and len(self.truth) == len(self.inputs):
@@ -246,16 +293,23 @@ class CheckContext:
             self.label_counts[value] = self.label_counts.get(value, 0) + count
 
     def measure_pace(self) -> None:
-        """Time calls with more and more rows, until one is slow."""
+        """Time calls with more and more rows, until one is slow; and see how busy the machine is."""
+        if self.clock.budget.seconds is not None:
+            self.clock.slowdown = measure_slowdown()
         self.pace = self._time_calls(self.sut)
         seconds_per_row = self.pace.seconds_per_row
         if self.sut.score_kind is not None and self._has_uninterruptible_calls and not self.clock.spent:
             twin = copy.copy(self.sut)  # what it learns about its scores is for the check of scores
             # of some models, scores take much longer than answers
             seconds_per_row = max(seconds_per_row, self._time_calls(twin, scores=True).seconds_per_row / SCORE_COST)
-        slow_rows = self.count_rows_within(MAX_BATCH_SECONDS, seconds_per_row)
+        slow_rows = self.count_rows_within(MAX_BATCH_SECONDS + self.pace.seconds_per_call, seconds_per_row)
         if self.drive_options.get("batch") is None and slow_rows < self.sut.batch_rows:
             self.drive_options["batch"] = round_down(max(1.0, slow_rows))
+
+    def learn_pace(self, counter: CallCounter) -> None:
+        """Learn from a query that rows are faster than they seemed: a row takes at most its part of the query."""
+        if counter.calls and self.clock.budget.seconds is not None:
+            self.pace.seconds_per_row = min(self.pace.seconds_per_row, counter.seconds / counter.calls)
 
     def count_rows_within(self, seconds: float, seconds_per_row: float | None = None) -> float:
         """Return how many rows are answered in some seconds; no limit if the budget has none in seconds."""
@@ -275,7 +329,7 @@ class CheckContext:
 
         The first call is not counted, since many systems initialise themselves in it.
         """
-        seconds_by_rows: dict[int, float] = {}
+        measurements: list[tuple[int, float]] = []  # rows and seconds of each call
 
         def time_call(points: Points) -> float:
             start_time, counter = read_clock(), CallCounter()
@@ -291,8 +345,9 @@ class CheckContext:
             math.inf if budget_seconds is None else max(MAX_PACE_BUDGET_SHARE * budget_seconds, SLOW_CALL_SECONDS)
         )
         row_order = np.random.default_rng(self.seed).permutation(len(self.inputs))
+        row_counts = PACE_ROWS if budget_seconds is None else FINE_PACE_ROWS
         seconds_per_row = 0.0
-        for round_, rows in enumerate(PACE_ROWS):
+        for round_, rows in enumerate(row_counts):
             points = self.sample_inputs(rows)
             seconds = time_call(points)
             is_slow = round_ > 0 and seconds > SLOW_CALL_SECONDS
@@ -302,20 +357,25 @@ class CheckContext:
                 other_rows = row_order[rows : 2 * rows]
                 if len(other_rows) == rows and not self.clock.spent:
                     seconds = min(seconds, time_call(self.inputs.take(other_rows)))
-            seconds_by_rows[len(points)] = seconds
+            if round_:
+                measurements.append((len(points), seconds))
             seconds_per_row = seconds / len(points)
-            slow = round_ > 1 and seconds > SLOW_CALL_SECONDS and budget_seconds is not None
-            if slow or self.clock.spent or (round_ and len(points) < rows):
+            if self.clock.spent or (round_ and len(points) < rows):
                 break
-            if round_ and round_ + 1 < len(PACE_ROWS) and seconds_per_row * PACE_ROWS[round_ + 1] > max_call_seconds:
-                break
-        most_rows = max(seconds_by_rows)
+            if round_ and round_ + 1 < len(row_counts) and budget_seconds is not None:
+                # on a busy machine a call may be slow although its rows are not
+                grows = seconds > MIN_PACE_GROWTH * measurements[0][1]
+                if (grows and seconds > SLOW_CALL_SECONDS) or seconds_per_row * row_counts[
+                    round_ + 1
+                ] > max_call_seconds:
+                    break
+        row_numbers, call_seconds = np.array(measurements or [(len(points), seconds)]).T
         seconds_per_row = (
-            max(0.0, seconds_by_rows[most_rows] - seconds_by_rows[1]) / (most_rows - 1)
-            if most_rows > 1
-            else seconds_by_rows[1]
+            max(0.0, call_seconds[-1] - call_seconds[0]) / (row_numbers[-1] - 1)
+            if row_numbers[-1] > 1
+            else call_seconds[0]
         )
-        return Pace(max(0.0, seconds_by_rows[1] - seconds_per_row), seconds_per_row)
+        return Pace(max(0.0, float(np.median(call_seconds - row_numbers * seconds_per_row))), float(seconds_per_row))
 
     def reset_engine(self) -> None:
         """End the processes of the engine, which may still work on a query that nobody waits for."""

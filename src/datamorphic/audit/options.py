@@ -52,7 +52,6 @@ class AuditOptions:
     name: str | None = None
     progress: bool | None = None
     request: Mapping[str, Any] = field(default_factory=dict)  # is stored, and repeats the audit
-    start_time: float | None = None  # on the monotonic clock, if it was before the options were made
     expectations: Expectations = field(init=False)  # what `expect`, `protected` and `promises` declare
     parsed_budget: Budget = field(init=False)
     keep: KeepOptions | None = field(init=False)

@@ -70,7 +70,7 @@ class _LoadedModel:
 
 def run_audit(model: ModelLike, data: DataLike | None, options: AuditOptions) -> AuditResult:
     """Run all checks that apply to a model, and return the result."""
-    clock = BudgetClock(options.parsed_budget, options.start_time)
+    clock = BudgetClock(options.parsed_budget)
     loaded = _load(model, data, options)
     subject, notes = _build_subject(loaded, data, options, clock)
     if loaded.fitted_on_given_data:
@@ -92,15 +92,11 @@ def run_audit(model: ModelLike, data: DataLike | None, options: AuditOptions) ->
     reference, reference_labels = _load_reference(options.reference, options.target, subject)
     engine = PersistentEngine(make_engine(options.engine))
     has_data = data is not None and not isinstance(data, Space)
-    column_relations: list[Constraint] = []
-    is_table = not subject.seeds.space.blocks  # relations between pixels would mean nothing
-    if (
-        has_data and is_table and options.space is None and not has_morphisms(loaded.original)
-    ):  # a declared space has its own
-        column_relations = _find_column_relations(subject, clock, notes)
+    # a declared space has its own relations between columns, and those between pixels would mean nothing
+    has_columns = has_data and not subject.seeds.space.blocks
+    looks_for_relations = has_columns and options.space is None and not has_morphisms(loaded.original)
     context = CheckContext(
         subject=subject,
-        column_relations=column_relations,
         expectations=options.expectations,
         clock=clock,
         learner=None if _learns_from_other_forms(subject) else loaded.learner,
@@ -123,14 +119,17 @@ def run_audit(model: ModelLike, data: DataLike | None, options: AuditOptions) ->
     ):
         context.known_failures = audit_run.load_known_failures(subject)
         try:
+            clock.start()
             _measure_pace(context)
+            if looks_for_relations:
+                context.column_relations = _find_column_relations(subject, clock, notes)
             outcomes = run_checks(
                 context, CHECKS, options.only, [progress, audit_run], is_stopped=interrupts.is_stopped
             )
         finally:
             engine.shut_down()
         if context.has_data:
-            outcomes = locate_examples(outcomes, subject.seeds, column_relations, subject.rows)
+            outcomes = locate_examples(outcomes, subject.seeds, context.column_relations, subject.rows)
         budget_text = NO_LIMIT if clock.budget.runs is None else pluralize(clock.budget.runs, "run")
         if clock.budget.seconds is not None:
             budget_text = f"{format_short(clock.budget.seconds)} s"
@@ -148,7 +147,7 @@ def run_audit(model: ModelLike, data: DataLike | None, options: AuditOptions) ->
             versions=read_versions(),
             fitted_on_given_data=loaded.fitted_on_given_data,
             interrupted=interrupts.is_stopped() or any(outcome.skip_reason == "interrupted" for outcome in outcomes),
-            column_relations=tuple(relation.describe() for relation in column_relations),
+            column_relations=tuple(relation.describe() for relation in context.column_relations),
             front=context.front,
         )
         audit_run.finish(result)
@@ -251,7 +250,7 @@ def _build_subject(
             name=loaded.name,
             timeout=options.timeout,
             isolated=needs_processes(options.engine),
-            trial_seconds=clock.share(TRIAL_BUDGET_SHARE).seconds,
+            trial_limit=clock.limit_trial(TRIAL_BUDGET_SHARE),
         )
     for warning in caught_warnings:
         if issubclass(warning.category, AmbiguousData):

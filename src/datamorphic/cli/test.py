@@ -7,13 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from .._clock import read_clock
 from ..errors import UsageError
 from . import options as opt
 from .console import prepare_output_files, print_json, print_line, print_text, redirect_user_output, write_exports
 from .exit_codes import choose_exit_code
 from .load import choose_model_and_data, load_data, load_space, load_system, to_absolute_path
-from .startup import measure_startup
 from .stores import RunNotice, format_store_option, open_store
 
 NEVER = "never"
@@ -101,7 +99,6 @@ def test(
     datamorphic test model.skops loans.csv --target default --promises bank.promises;
     datamorphic test model.skops loans.csv --target decision --only "row order"
     """
-    start = read_clock() - measure_startup()  # loading the program, the model and the data counts towards the budget
     from ..audit.expectations import merge_expectations
     from ..audit.finding import LEVELS
     from ..audit.options import AuditOptions
@@ -183,7 +180,6 @@ def test(
                     classes=class_names,
                     name=name,
                     request=request,
-                    start_time=start,
                     **options,
                 ),
             )

@@ -6,7 +6,7 @@ import copy
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,6 @@ from .._text import pluralize, suggest_name
 from .._typing import DataLike, ModelLike
 from .._validation import is_number, reject, validate_integer
 from ..errors import ArgumentError, DataError, ModelError, OutOfBudget
-from ..runs.deadline import TimeLimit
 from ..space.blocks import DEFAULT_IMAGE_NAME, is_array_data, is_single_block, to_array_frame
 from ..space.dates import DateColumn, read_dates, to_day_numbers
 from ..space.frames import name_texts, to_array
@@ -66,7 +65,7 @@ def build_subject(
     owner: str = "explore",
     timeout: float | None = None,
     isolated: bool = False,
-    trial_seconds: float | None = None,
+    trial_limit: AbstractContextManager[Any] | None = None,
     **wrap_options: Any,
 ) -> SubjectUnderTest:
     """Return a system under test with its moves and seed cases.
@@ -76,7 +75,7 @@ def build_subject(
     cases themselves. Without it they are all rows of the data; of more than `max_rows`, a sample of this size is used, in
     the order of the data, while the space is inferred from all. Messages name the public function `owner`. Functions and models
     of other libraries are tried on a few rows to see how they are called and what they answer: in another process if
-    `isolated` or if there is a `timeout`, and for `trial_seconds` at most.
+    `isolated` or if there is a `timeout`, and inside `trial_limit`, which may end it.
     """
     if space is not None and not isinstance(space, Space):
         reject("space", owner, "a Space", space)
@@ -136,7 +135,7 @@ def build_subject(
     sut.space = space
     if not len(points):
         raise DataError("The data have no rows. Give at least one.")
-    with suppress(OutOfBudget), TimeLimit(trial_seconds):
+    with suppress(OutOfBudget), trial_limit or nullcontext():
         sut, remarks = recognise(sut, points, _find_labels(data, target), timeout=timeout, isolated=isolated)
         notes += remarks
     if invalid_count := int((~space.satisfied(points.codes)).sum()):

@@ -51,7 +51,9 @@ class Session:
         """Store how the run of a result ended: this is where all runs become finished or interrupted."""
         state = "interrupted" if result.interrupted else "finished"
         results: dict[str, Any] = {"summary": summary, "verdicts": verdicts, "artifacts": artifacts}
-        self.store.finish(self.run, state, **results, seconds=self._seconds, message=message)
+        # a result that states its duration, and the store, say the same; a resumed run has taken longer than its last part
+        seconds = self._seconds if self.resumed else getattr(result, "seconds", self._seconds)
+        self.store.finish(self.run, state, **results, seconds=seconds, message=message)
         self._ended = True
 
     def record_error(self, error: BaseException) -> None:

@@ -136,9 +136,7 @@ def _import_ahead() -> None:
 def run_command(arguments: list[str], folder: Path, output: Path) -> int:
     """Run a command of the command line in a folder; write what it prints to ``output.txt`` and ``errors.txt``."""
     from ..cli.main import main as run_main
-    from ..cli.startup import forget_startup
 
-    forget_startup()
     os.chdir(folder)
     sys.path.insert(0, str(folder))  # modules of the folder, as for the command
     sys.argv = ["datamorphic", *arguments]

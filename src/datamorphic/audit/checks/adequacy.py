@@ -213,4 +213,6 @@ ADEQUACY = Check(
     run=measure_adequacy,
     about_columns="tables",
     needs=("answers",),
+    own_seconds=0.3,
+    libraries=("sklearn.impute", "sklearn.tree"),
 )

@@ -175,6 +175,7 @@ def _query(context: CheckContext, budget: CheckBudget, points: Points) -> tuple[
         groups = drive(flow, context.sut, tally=counter, budget=budget.remaining(0.7), **context.build_quiet_options())
     finally:
         budget.add(counter)
+        context.learn_pace(counter)
     context.count_labels(groups.before)
     context.remarks += [remark for remark in counter.health.remarks if remark not in context.remarks]
     return points.take(slice(0, len(groups))), groups.before
@@ -342,4 +343,6 @@ ANSWERS = Check(
     weight=4,
     find_skip_reason=lambda context: "",
     run=check_answers,
+    own_seconds=0.3,
+    libraries=("sklearn.tree",),
 )

@@ -239,6 +239,8 @@ BORDERS = Check(
     weight=6,
     find_skip_reason=lambda context: "",
     run=explore_borders,
+    own_seconds=1.0,
+    libraries=("scipy.stats",),
 )
 BASELINE = Check(
     name="baseline",

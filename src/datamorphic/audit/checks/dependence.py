@@ -512,4 +512,6 @@ DEPENDENCE = Check(
     find_skip_reason=_find_skip_reason,
     run=check_dependence,
     about_columns="others",
+    own_seconds=0.6,
+    libraries=("scipy.stats",),
 )

@@ -465,6 +465,8 @@ LEAKS = Check(
     run=check_leaks,
     about_columns="others",
     needs=("answers",),
+    own_seconds=0.3,
+    libraries=("scipy.stats", "sklearn.ensemble", "sklearn.model_selection", "sklearn.tree"),
 )
 DUPLICATES = Check(
     name="duplicates",

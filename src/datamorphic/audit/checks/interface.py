@@ -646,4 +646,5 @@ INTERFACE = Check(
     run=check_interface,
     about_columns="tables",
     about_querying=True,
+    own_seconds=1.0,
 )

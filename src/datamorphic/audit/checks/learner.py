@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,6 +29,9 @@ from ..check import Check, CheckBudget, CheckFindings
 from ..context import CheckContext
 from ..finding import Example, Finding
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 MAX_TRAINING_ROWS = 200  # few, since each relation trains at least twice
 MAX_TEST_CASES = 50
 MAX_CASES_TRAINED_SEPARATELY = 20  # test cases of a relation that trains again for each of them
@@ -35,6 +39,7 @@ MIN_LABELLED_ROWS = 12
 MAX_CLUSTER_SETS, MIN_CLUSTER_ROWS = 3, 30  # parts of the data that a clusterer is fitted to, and rows per part
 FIRST_FIT_BUDGET_PART = 0.5  # for the fit to the data themselves, which is made once
 FITS_PER_RELATION = 1.2  # of the same length, at least; more if a violation is found
+THREAD_PARAMETERS = ("n_jobs", "thread_count", "num_threads")  # of scikit-learn, XGBoost and LightGBM; of CatBoost
 MAX_BUDGET_SHARE = 0.2  # it is about the algorithm, not about the model
 
 
@@ -63,7 +68,7 @@ def _check_relations(context: CheckContext, budget: CheckBudget, sets: list[Trai
     clusters = is_clusterer(context.learner)
     make_system = Clusterer if clusters else Learner
     relations: Mapping[str, LearnerRelation] = CLUSTER_RELATIONS if clusters else LEARNER_RELATIONS
-    system, subject = make_system(context.learner, seed=context.seed), LearnerSubject(context.learner)
+    system, subject = make_system(_use_one_thread(context.learner), seed=context.seed), LearnerSubject(context.learner)
     source, data = TrainingBatch(sets), sets[0]
     views = {name: find_stance(name, context.learner, None if clusters else data) for name in relations}
     # the necessary ones first: only they can find a fault
@@ -137,6 +142,16 @@ def _check_relations(context: CheckContext, budget: CheckBudget, sets: list[Trai
     return CheckFindings(
         basis=basis, findings=findings, sections=[section], skip_reason="budget spent" if untried_necessary else ""
     )
+
+
+def _use_one_thread(learner: BaseEstimator) -> BaseEstimator:
+    """Return a learner that trains in one thread: for a few rows, threads spend most of the time waiting for each other."""
+    from sklearn.base import clone
+
+    if not hasattr(learner, "get_params"):
+        return learner
+    threads = [name for name in learner.get_params() if name.rpartition("__")[2] in THREAD_PARAMETERS]
+    return clone(learner).set_params(**dict.fromkeys(threads, 1)) if threads else learner
 
 
 def _answer_in_time(flow: Flow[LearnerVerdicts], system: Learner, budget: CheckBudget) -> LearnerVerdicts:
@@ -234,4 +249,5 @@ LEARNING = Check(
     find_skip_reason=_find_skip_reason,
     run=check_learner,
     max_share=MAX_BUDGET_SHARE,
+    own_seconds=1.0,
 )

@@ -450,4 +450,5 @@ MEMORISATION = Check(
     find_skip_reason=_find_skip_reason,
     run=check_memorisation,
     needs=("answers",),
+    libraries=("sklearn.ensemble", "sklearn.neighbors"),
 )

@@ -564,6 +564,8 @@ SCORES = Check(
     find_skip_reason=_find_score_skip_reason,
     run=check_scores,
     needs=("answers",),
+    own_seconds=0.3,
+    libraries=("scipy.optimize",),
 )
 CALIBRATION = Check(
     name="calibration",
@@ -572,4 +574,5 @@ CALIBRATION = Check(
     find_skip_reason=_find_calibration_skip_reason,
     run=check_calibration,
     needs=("answers", "scores"),
+    libraries=("scipy.stats", "sklearn.ensemble"),
 )

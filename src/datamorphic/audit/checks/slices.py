@@ -465,4 +465,6 @@ SLICES = Check(
     run=check_slices,
     about_columns="others",
     needs=("answers",),
+    own_seconds=1.5,
+    libraries=("scipy.stats", "sklearn.ensemble"),
 )

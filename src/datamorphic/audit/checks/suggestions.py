@@ -249,4 +249,5 @@ SUGGESTIONS = Check(
     find_skip_reason=_find_skip_reason,
     run=suggest_declarations,
     about_columns="others",
+    libraries=("scipy.stats",),
 )

@@ -76,4 +76,6 @@ RESPONSE = Check(
     find_skip_reason=_find_skip_reason,
     run=check_response,
     about_columns="others",
+    own_seconds=0.5,
+    libraries=("scipy.stats",),
 )
