@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from . import geometry
 from .features import Codes
 from .text_feature import Text
 from .token_edits import bound_edits, count_edits
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 MAX_DISTANCES_PER_BLOCK = 500_000  # so that a block stays in the processor's cache from one feature to the next
 MAX_EXACT_TEXT_PAIRS = 20_000
 MAX_PLAIN_DISTANCES = 200_000  # milliseconds
-MAX_PLAIN_DIMENSIONS = 3  # search trees add more squares in another order
+MAX_PLAIN_DIMENSIONS = 3
 MAX_NEIGHBOURS_BY_REPEATED_SEARCH = 32  # for more neighbours, sorting is faster
 
 
@@ -38,9 +39,10 @@ def find_nearest(
         from scipy.spatial import cKDTree
 
         scale = np.array([feature.scale if scaled else 1.0 for feature in space.features])
-        ranks = slice(0, neighbour_count)
-        tree = cKDTree(candidates * scale)
-        distances[:, ranks], places[:, ranks] = tree.query(cases * scale, k=list(range(1, neighbour_count + 1)))
+        rows = cKDTree(candidates * scale).query(cases * scale, k=list(range(1, neighbour_count + 1)))[1]
+        # the tree rounds its own distances as the processor does, so they are measured again
+        gaps = geometry.distance(space, np.repeat(cases, neighbour_count, axis=0), candidates[rows.ravel()], scaled)
+        distances[:, :neighbour_count], places[:, :neighbour_count] = gaps.reshape(rows.shape), rows
         return distances, places
     block_distances = Distances(space, cases, candidates, scaled)
     rows_per_block = max(1, MAX_DISTANCES_PER_BLOCK // len(candidates))
@@ -71,9 +73,8 @@ def measure_nearest(space: Space, cases: Codes, candidates: Codes) -> Codes:
         return find_nearest(space, cases, candidates)[0][:, 0]
     squares = np.zeros((len(cases), len(candidates)))
     for j, feature in enumerate(space.features):
-        squares += np.subtract.outer(cases[:, j] * feature.scale, candidates[:, j] * feature.scale) ** 2
-    nearest: Codes = np.sqrt(squares.min(axis=1))
-    return nearest
+        squares += (np.subtract.outer(cases[:, j], candidates[:, j]) * feature.scale) ** 2
+    return geometry.distance(space, cases, candidates[squares.argmin(axis=1)], scaled=True)
 
 
 class Distances:
