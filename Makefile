@@ -10,29 +10,25 @@ PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 # Tests start hundreds of Python processes, and each would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-studio quick check bench bench-peers docs java wheel lowest versions clean
+.PHONY: demo test quick check bench bench-peers docs java wheel lowest versions clean
 
 demo: $(VENV)/installed
 	$(BIN)/datamorphic demo
 
 test: $(VENV)/developing
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not studio"
-
-# Further pages of the studio in a real browser; the paths that matter most are part of make test.
-test-studio: $(VENV)/developing
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m studio tests/integration
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 # The tests that take no more than a few seconds each: an answer within two minutes.
 quick: $(VENV)/developing
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow"
 
-# Style, types, and the branch coverage of the quick tests.
+# Style, types, and the branch coverage of the quick tests and of those that click in the studio.
 check: $(VENV)/developing
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	rm -f .coverage .coverage.*
-	$(BIN)/coverage run -m pytest -q -n $(WORKERS) --dist worksteal -p no:cacheprovider -m "not slow"
+	$(BIN)/coverage run -m pytest -q -n $(WORKERS) --dist worksteal -p no:cacheprovider -m "not slow or studio"
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report --skip-covered
 

@@ -1,13 +1,11 @@
 """Work with a test pool by clicks: seeds, a walk, its front, the script of it, edits, Stop, and a reload meanwhile."""
 
-import time
-
 import pytest
 
 from support.studio import HOSTILE
 
 pytest_plugins = ["support.studio"]
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.studio]
 
 
 def make_seeds(page):
@@ -72,7 +70,6 @@ def test_walk_record_and_replay(open_page, take_screenshot):
     take_screenshot(page, "replay")
 
 
-@pytest.mark.studio
 def test_mistakes_are_marked_and_markup_is_text(open_with, take_screenshot):
     page = open_with("Box 2", "/scripts")
     page.get_by_label("Script", exact=True).first.click()
@@ -90,7 +87,6 @@ def test_mistakes_are_marked_and_markup_is_text(open_with, take_screenshot):
     page.get_by_text("is not a name for a script").wait_for()
 
 
-@pytest.mark.studio
 def test_a_long_command_survives_a_reload_and_is_stopped(open_page, take_screenshot, slow_answers):
     page = open_page("/")
     page.get_by_role("button", name="Test with it").click()
@@ -114,10 +110,8 @@ def test_a_long_command_survives_a_reload_and_is_stopped(open_page, take_screens
     page.get_by_text("randomWalkExplore([east").first.wait_for()
     page.get_by_role("button", name="Stop").wait_for()
     take_screenshot(page, "running")
-    begin_time = time.monotonic()
     page.get_by_role("button", name="Stop").click()
     page.get_by_text("Stopped. So far").wait_for()
-    assert time.monotonic() - begin_time < 10  # about one on a quiet machine, where the page promises two
     page.get_by_role("button", name="Stop").wait_for(state="hidden")
     slow_answers.unlink()
     page.get_by_role("link", name="Open the script").click()

@@ -3,6 +3,7 @@
 import importlib
 import json
 import os
+import signal
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -12,9 +13,10 @@ import pytest
 
 import datamorphic as dm
 from datamorphic.exploration.front import Front
+from support.studio import START_SECONDS
 
 pytest_plugins = ["support.studio"]
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.studio]
 
 WALKS = 200
 MANY_PAIRS = 100_000
@@ -43,7 +45,6 @@ def explore(page, server):
     return max(fronts, key=lambda path: path.stat().st_mtime).parent
 
 
-@pytest.mark.studio
 def test_explore_look_at_pairs_and_compare(studio_server, open_with, take_screenshot):
     page = open_with("Box 2", "/exploration")
     set_option(page, "walks", WALKS)
@@ -94,7 +95,6 @@ def test_explore_look_at_pairs_and_compare(studio_server, open_with, take_screen
     assert page.frame_locator("iframe.report-frame").first.locator("h1").is_visible()
 
 
-@pytest.mark.studio
 def test_a_large_front_stays_small_and_fluid(studio_server, open_with, take_screenshot):
     page = open_with("Box 1", "/exploration")
     set_option(page, "walks", 50)
@@ -154,7 +154,7 @@ def test_a_killed_server_resumes_the_run_to_the_same_front(own_server, open_page
     workers = list_children(own_server.process.pid)
     assert workers
     own_server.kill()
-    deadline = time.monotonic() + 15
+    deadline = time.monotonic() + START_SECONDS
     while (alive := [worker for worker in workers if is_alive(worker)]) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not alive  # no process outlives the server
@@ -172,7 +172,7 @@ def test_a_killed_server_resumes_the_run_to_the_same_front(own_server, open_page
     wait_for_plot(page)
     page.locator("[data-state]", has_text="finished").wait_for()
     page.goto(own_server.url + "/exploration")
-    page.get_by_text("ended when the studio ended, or was killed").wait_for()
+    page.get_by_text("The studio ended while this job was running").wait_for()
     page.get_by_role("link", name="It was resumed later").wait_for()
 
     [resumed_path] = [
@@ -188,6 +188,35 @@ def test_a_killed_server_resumes_the_run_to_the_same_front(own_server, open_page
     assert np.array_equal(resumed.b.codes, expected.b.codes)
     assert list(resumed.a_output) == list(expected.a_output)
     assert np.array_equal(resumed.walk, expected.walk)
+
+
+def test_a_killed_worker_is_reported_and_the_next_job_works(own_server, open_page, take_screenshot):
+    page = open_page("/", server=own_server)
+    page.get_by_role("button", name="Test with it").click()
+    page.get_by_role("button", name="Make seed cases").click()
+    page.get_by_text("cases added").wait_for()
+    kill_workers(own_server)  # of the test pool, and the spare one, between two commands
+    page.get_by_role("button", name="Execute", exact=True).click()
+    page.locator(".entry-failed").get_by_text("The process of the test pool has ended").wait_for()
+    page.get_by_role("button", name="Make seed cases").click()
+    page.locator(".entry-done").nth(1).wait_for()
+
+    slow_file = own_server.folder / "slow"
+    slow_file.write_text("30")
+    page.goto(own_server.url + "/exploration")
+    set_option(page, "walks", 20)
+    page.get_by_role("button", name="Explore", exact=True).click()
+    page.locator(".state-running").wait_for()
+    kill_workers(own_server)
+    page.get_by_text("was killed (SIGKILL). Somebody ended it, or the memory ran out.").wait_for()
+    take_screenshot(page, "killed worker")
+    slow_file.unlink()
+    explore(page, own_server)
+
+
+def kill_workers(server):
+    for process in list_children(server.process.pid):
+        os.kill(process, signal.SIGKILL)
 
 
 def list_children(process):

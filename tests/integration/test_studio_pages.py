@@ -27,7 +27,7 @@ def test_every_page_keeps_the_rules_of_accessibility_and_fits_a_phone(studio_ser
         problems += [f"{title}, dark: {violation}" for violation in find_violations(page, "color-contrast")]
         page.set_viewport_size(PHONE)
         try:
-            page.wait_for_function(f"document.documentElement.scrollWidth <= {PHONE['width'] + 2}", timeout=5_000)
+            page.wait_for_function(f"document.documentElement.scrollWidth <= {PHONE['width'] + 2}", timeout=30_000)
         except TimeoutError:
             problems.append(f"{title} is too wide for a phone")
         take_screenshot(page, f"{title}-phone")

@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.studio]
 
 def start_and_wait(page, button):
     page.get_by_role("button", name=button, exact=True).click()
-    page.get_by_text("finished after").wait_for(timeout=90_000)
+    page.get_by_text("finished after").wait_for()
 
 
 def test_check_up_from_the_form_to_a_pinned_finding(open_with, take_screenshot):
@@ -70,7 +70,7 @@ def test_check_up_from_the_form_to_a_pinned_finding(open_with, take_screenshot):
     page.locator(".finding-card").first.wait_for()
     page.get_by_role("button", name="Run again").first.click()
     page.get_by_role("heading", name="again").wait_for()
-    page.get_by_text("finished after").wait_for(timeout=60_000)
+    page.get_by_text("finished after").wait_for()
     page.get_by_label("Show an earlier check-up").click()
     page.get_by_role("option", name="1. Check-up of").click()
     page.get_by_role("heading", name="Check-up of loans.skops").wait_for()

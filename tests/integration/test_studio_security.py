@@ -2,18 +2,19 @@
 
 import re
 import socket
-import time
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 
 import httpx
+import joblib
 import pytest
 
+from datamorphic.systems.files import load_model
 from support.reverse_proxy import run_reverse_proxy
-from support.studio import DATA, HOSTILE, MODEL, find_free_port, run_server
+from support.studio import DATA, HOSTILE, MODEL, START_SECONDS, find_free_port, run_server
 
 pytest_plugins = ["support.studio"]
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.studio]
 TOKEN = "correct horse battery"
 
 
@@ -23,7 +24,7 @@ def person(studio_server):
     clients = []
 
     def make(**options):
-        clients.append(httpx.Client(base_url=studio_server.url, timeout=60, **options))
+        clients.append(httpx.Client(base_url=studio_server.url, timeout=START_SECONDS, **options))
         return clients[-1]
 
     yield make
@@ -44,7 +45,7 @@ def connect(server, query, **headers):
         "Sec-WebSocket-Version": "13",
         "Origin": server.url,
     } | {name.replace("_", "-"): value for name, value in headers.items()}
-    with socket.create_connection((address, int(port)), timeout=10) as connection:
+    with socket.create_connection((address, int(port)), timeout=START_SECONDS) as connection:
         head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
         connection.sendall(
             f"GET /_nicegui_ws/socket.io/?EIO=4&transport=websocket{query} HTTP/1.1\r\n{head}\r\n".encode()
@@ -115,10 +116,9 @@ def test_a_page_of_an_earlier_studio_is_not_continued(person, studio_server):
         assert status == 101
         frame = b"40"  # the message "connect" of Socket.IO, masked by zeros
         connection.sendall(bytes([0x81, 0x80 | len(frame), 0, 0, 0, 0]) + frame)
-        connection.settimeout(5)
-        received, end = b"", time.monotonic() + 5
-        while b"44" not in received and time.monotonic() < end:
-            received += connection.recv(4_096)
+        received = b""
+        while b"44" not in received and (data := connection.recv(4_096)):
+            received += data
         assert b"44" in received  # the message "connection refused"
 
 
@@ -174,33 +174,46 @@ def public_port():
 def guarded_server(tmp_path_factory, public_port):
     """A studio that others reach too, directly and through a proxy, and that begins with an empty folder."""
     folder, home = tmp_path_factory.mktemp("served"), tmp_path_factory.mktemp("guarded")
-    options = ("--host=0.0.0.0", f"--token={TOKEN}", f"--public-url=http://127.0.0.1:{public_port}")
+    options = ("--host=0.0.0.0", f"--token={TOKEN}", f"--public-url=http://127.0.0.1:{public_port}", "--trust")
     with run_server(folder, home, *options) as server:
+        server.url = f"http://127.0.0.1:{server.port}"
         yield server
+        assert server.stop() in (0, 130)  # Ctrl-C
+    assert TOKEN not in server.log + "".join(server.output)
+    assert "Traceback" not in server.log
+
+
+def sign_in(page, token):
+    page.get_by_label("Token").fill(token)
+    page.get_by_role("button", name="Sign in").click()
+
+
+def upload(page, *files):
+    page.locator("input[type=file]").set_input_files(files)
+    page.get_by_text("160 rows and 4 columns").wait_for()
 
 
 @pytest.mark.parametrize("way", ["directly", "proxy keeps Host", "proxy changes Host"])
 def test_sign_in_upload_test_and_download(guarded_server, public_port, studio_server, open_page, take_screenshot, way):
     with ExitStack() as stack:
-        port = guarded_server.port
+        server = guarded_server
         if way != "directly":
-            port = public_port
-            stack.enter_context(run_reverse_proxy(port, guarded_server.port, keep_host=way == "proxy keeps Host"))
-        server = replace(guarded_server, url=f"http://127.0.0.1:{port}")
+            keep_host = way == "proxy keeps Host"
+            stack.enter_context(run_reverse_proxy(public_port, server.port, keep_host=keep_host))
+            server = replace(server, url=f"http://127.0.0.1:{public_port}")
         page = open_page(server=server, allowed=("403",))
-        page.get_by_label("Token").fill("a wrong token")
-        page.get_by_role("button", name="Sign in").click()
+        sign_in(page, "a wrong token")
         page.get_by_text("This is not the token.").wait_for()
         take_screenshot(page, "sign-in")
-        page.get_by_label("Token").fill(TOKEN)
-        page.get_by_role("button", name="Sign in").click()
+        sign_in(page, TOKEN)
         page.get_by_text("There are no model files and no tables").wait_for()
-        page.locator("input[type=file]").set_input_files([studio_server.folder / name for name in (MODEL, DATA)])
-        page.get_by_text("160 rows and 4 columns").wait_for()
+        upload(page, studio_server.folder / MODEL, studio_server.folder / DATA)
         take_screenshot(page, "start")
         page.get_by_role("button", name="Test this model").click()
-        page.get_by_label("Budget", exact=True).click()
-        page.get_by_role("option", name="1000 runs", exact=True).click()
+        page.get_by_text("More options").click()
+        page.get_by_label("Run only these checks").click()
+        page.get_by_role("option", name="repeats", exact=True).click()
+        page.keyboard.press("Escape")
         page.get_by_role("button", name="Test", exact=True).click()
         page.get_by_text("finished after").wait_for()
         with page.expect_download() as download:
@@ -208,15 +221,38 @@ def test_sign_in_upload_test_and_download(guarded_server, public_port, studio_se
         assert "loans.skops" in download.value.path().read_text(encoding="utf-8")
 
 
-def test_a_token_and_ctrl_c(studio_server, tmp_path):
-    with run_server(studio_server.folder, tmp_path, "--host=0.0.0.0", f"--token={TOKEN}") as server:
-        url = f"http://127.0.0.1:{server.port}"
-        with httpx.Client(base_url=url, headers={"origin": url}, timeout=60) as client:
-            assert client.get("/").status_code == 401
-            assert client.get("/", headers={"accept": "text/html"}).headers["location"] == "/login"
-            assert client.post("/login", data={"token": "wrong"}).status_code == 403
-            assert client.post("/login", data={"token": TOKEN}).status_code == 303
-            assert client.get("/").status_code == 200
-        assert server.stop() in (0, 130)
-    assert TOKEN not in server.log + "".join(server.output)
-    assert "Traceback" not in server.log
+def test_a_pickle_is_loaded_if_the_studio_allows_it_and_the_person_trusts_it(
+    guarded_server, studio_server, open_page, take_screenshot, tmp_path
+):
+    pickled = tmp_path / "loans.pkl"
+    joblib.dump(load_model(studio_server.folder / MODEL), pickled)
+    page = open_page(server=guarded_server)
+    sign_in(page, TOKEN)
+    upload(page, pickled, studio_server.folder / DATA)
+    box, button = page.get_by_role("checkbox", name="I trust this file"), page.get_by_role("button", name="Test this")
+    page.get_by_text("runs any code that its author put into it").wait_for()
+    assert button.is_disabled()
+    take_screenshot(page, "untrusted")
+    box.click()
+    page.get_by_text("runs any code that its author put into it").wait_for(state="detached")
+    button.click()
+    page.wait_for_url("**/check-up")
+    page.goto(guarded_server.url + "/trees")
+    page.get_by_role("button", name="Start", exact=True).click()
+    page.get_by_text("finished after").wait_for()
+
+
+def test_a_pickle_is_not_loaded_by_a_studio_without_trust(studio_server, open_page, take_screenshot):
+    pickled = studio_server.folder / "loans.pkl"
+    joblib.dump(load_model(studio_server.folder / MODEL), pickled)
+    try:
+        page = open_page()
+        page.get_by_label("Model", exact=True).click()
+        page.get_by_role("option", name="loans.pkl").click()
+        page.get_by_text("runs any code that its author put into it").wait_for()
+        page.get_by_text("Only who started the studio can allow that").wait_for()
+        assert page.get_by_role("checkbox", name="I trust this file").is_disabled()
+        assert page.get_by_role("button", name="Test this model").is_disabled()
+        take_screenshot(page, "not allowed")
+    finally:
+        pickled.unlink()

@@ -36,7 +36,7 @@ FLAGS = [
 ]
 READY = re.compile(r"The studio is at (http\S+)")
 START_SECONDS = 180  # of a busy machine
-TIMEOUT_MILLISECONDS = 60_000  # of a click or of a text that must appear: the machine may be busy
+TIMEOUT_MILLISECONDS = 180_000  # of a click or of a text that must appear: the machine may be busy
 VIEWPORT = {"width": 1280, "height": 900}
 UPLOAD_MEGABYTES = 1  # the limit of the shared server
 MODEL, DATA, TARGET = "loans.skops", "loans.csv", "approved"
@@ -158,7 +158,7 @@ class StudioServer:
         """Press Ctrl-C, and return the exit code."""
         assert self.process is not None
         self.process.send_signal(signal.SIGINT)
-        return self.process.wait(20)
+        return self.process.wait(START_SECONDS)
 
     def kill(self) -> None:
         """End the process at once, as a crash would."""
@@ -238,12 +238,10 @@ def slow_answers(studio_server: StudioServer) -> Iterator[Path]:
     file.unlink(missing_ok=True)
 
 
-@pytest.fixture
-def own_server(tmp_path: Path) -> Iterator[StudioServer]:
-    """A server that the test may kill; it serves the test system only, as a module of another name."""
-    folder, home = tmp_path / "served", tmp_path / "home"
-    folder.mkdir()
-    home.mkdir()
+@pytest.fixture(scope="module")
+def own_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StudioServer]:
+    """A server that tests may kill, and start again; it serves the test system only, as a module of another name."""
+    folder, home = tmp_path_factory.mktemp("served"), tmp_path_factory.mktemp("home")
     (folder / "shore.py").write_text(SLOW_SYSTEM, encoding="utf-8")
     with run_server(folder, home) as server:
         yield server

@@ -643,7 +643,7 @@ BAD = {
     "a step that mixes columns": (
         lambda: cover(make_pipeline(Normalizer(), DecisionTreeClassifier()).fit(LOANS, GIVEN), FEW),
         ModelError,
-        "model[:-1].transform(data)",
+        "surrogate=True (--surrogate on the command line)",
     ),
     "a step that adds columns": (
         lambda: cover(

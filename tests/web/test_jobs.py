@@ -89,7 +89,7 @@ def test_a_job_follows_its_process(tmp_path):
         ([{"event": "end", "code": 2}], "failed"),
         ([{"event": "end", "code": 0}], "failed"),  # there is no result
         ([{"event": "end", "code": 130}], "interrupted"),
-        ([], "killed"),
+        ([], "killed"),  # the process ended before its work
         ([ValueError("a line that is too long")], "killed"),
         ([OSError("no memory")], "killed"),
     ],
@@ -100,6 +100,23 @@ def test_how_jobs_end(tmp_path, events, state):
     assert job.state == state
     assert job.ended
     assert StudioJob.load(job.folder).state == state
+    assert bool(job.reason) == (state == "killed")
+    assert StudioJob.load(job.folder).error == job.error
+
+
+@in_one_test(
+    ("status", "text"),
+    [(-9, "killed (SIGKILL)"), (-11, "killed (SIGSEGV)"), (-99, "killed (signal 99)"), (1, "(exit code 1)")],
+)
+def test_a_process_that_dies_is_explained(tmp_path, monkeypatch, status, text):
+    async def wait(self):
+        return status
+
+    monkeypatch.setattr(FakeWorker, "wait", wait)
+    job = make_job(tmp_path)
+    run(job, [{"event": "progress", "share": 0.5}])
+    assert text in job.error
+    assert "start it again" in job.error
 
 
 def test_errors_are_the_last_lines_of_stderr(tmp_path):

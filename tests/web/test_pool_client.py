@@ -137,6 +137,19 @@ def test_a_process_that_does_not_react_is_killed_and_its_commands_are_kept(clien
     assert client.lost_script == ""
 
 
+def test_a_process_that_is_killed_between_two_commands_is_reported(client, workers):
+    async def work():
+        await client.play("makeSeed([RandomValue50])")
+        workers.started[0].kill()
+        with pytest.raises(PoolFailure, match="has ended"):
+            await client.play("executeTestCases()")  # not on an empty pool
+        await client.play("makeSeed([RandomValue5])")
+
+    asyncio.run(work())
+    assert [entry.kind for entry in client.log] == ["done", "failed", "done"]
+    assert client.state["cases"] == 5
+
+
 def test_starting_over_has_another_seed(client, workers):
     async def work():
         await client.play("makeSeed([RandomValue50])")

@@ -8,7 +8,7 @@ import pytest
 
 from datamorphic.errors import UsageError
 from datamorphic.web.folder import ServedFolder
-from datamorphic.web.query_session import QuerySession, describe_space, guess_target, preview_data
+from datamorphic.web.query_session import QuerySession, describe_space, find_trees, guess_target, preview_data
 from datamorphic.web.subject import ChosenSubject
 
 
@@ -112,3 +112,28 @@ def test_a_module_in_a_folder_with_a_strange_name_is_refused(tmp_path):
     (tmp_path / "my tests" / "wine.py").write_text("")
     with pytest.raises(UsageError, match="cannot be imported"):
         ChosenSubject.of_module(ServedFolder(tmp_path), "my tests/wine.py", "RedWine")
+
+
+def test_a_pickle_says_that_trust_would_help_and_no_word_of_python(folder):
+    reply = preview_data({"data": str(folder / "data.csv"), "model": str(folder / "pickled.pkl")})
+    assert reply["untrusted"]
+    assert "runs any code" in reply["problem"]
+    assert "trust=True" not in reply["problem"]
+
+
+def test_whether_the_trees_of_a_model_can_be_read(folder, tmp_path):
+    from datamorphic.web.demo_model import make_demo_files
+
+    assert find_trees({"model": str(folder / "model.skops"), "data": str(folder / "data.csv")}) == {"problem": ""}
+    model, data, _ = make_demo_files(tmp_path)
+    problem = find_trees({"model": str(model), "data": str(data)})["problem"]
+    assert "ColumnTransformer" in problem
+    assert "surrogate" not in problem  # the page fits one
+
+
+def test_advice_in_python_becomes_options(folder, monkeypatch):
+    def fail(request):
+        raise UsageError("Say so: kinds={'age': 'categorical'}.")
+
+    monkeypatch.setattr("datamorphic.web.query_session.preview_data", fail)
+    assert ask({"kind": "preview"})["message"] == "Say so: --kind age=categorical."

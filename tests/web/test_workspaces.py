@@ -145,11 +145,11 @@ def test_uploads_stay_in_their_folder(options, name, expected):
         ("..", b"x", "not a name"),
         ("a/", b"x", "cannot be uploaded"),
         ("a\0.csv", b"x", "not a name"),
-        ("model.pkl", b"x", "cannot be uploaded"),
-        ("model.joblib", b"x", "cannot be uploaded"),
-        ("service.toml", b"x", "cannot be uploaded"),  # would send the environment of the studio anywhere
-        ("module.py", b"x", "cannot be uploaded"),
-        ("page.html", b"x", "cannot be uploaded"),
+        ("model.pkl", b"x", "runs any code .* with --trust. These files can be: .csv, .parquet, .skops"),
+        ("model.joblib", b"x", "runs any code"),
+        ("service.toml", b"x", "can send secrets"),  # would send the environment of the studio anywhere
+        ("module.py", b"x", "is code. Put it into the served folder"),
+        ("page.html", b"x", "cannot read this kind of file"),
         ("large.csv", b"x" * 1_000_001, "more than 1 MB"),
     ],
 )
@@ -210,11 +210,16 @@ def test_a_job_is_a_command_with_its_files(options):
     assert workspace.list_jobs("/y") == []
 
 
-@pytest.mark.parametrize("trust", [False, True])
-def test_pickles_are_loaded_only_by_a_studio_with_trust(options, tmp_path, trust):
-    everyone = Workspaces(WebOptions(folder=options.folder, workspaces=tmp_path / "work", trust=trust))
-    (job,) = start(everyone.get("s"))
-    assert ("--trust" in job.arguments) == trust
+@in_one_test("allowed", [False, True])
+@in_one_test("trust", [False, True])
+def test_pickles_are_loaded_only_if_the_studio_allows_it_and_the_person_trusts_the_model(
+    options, tmp_path, allowed, trust
+):
+    everyone = Workspaces(WebOptions(folder=options.folder, workspaces=tmp_path / "work", trust=allowed))
+    workspace = everyone.get("s")
+    workspace.choose(ChosenSubject(kind="files", model="m.pkl", data="d.csv", trust=trust))
+    (job,) = start(workspace)
+    assert ("--trust" in job.arguments) == workspace.trust == (allowed and trust)
 
 
 def test_one_person_cannot_take_all_processes(options):

@@ -109,8 +109,8 @@ def split_pipeline(model: ModelLike) -> tuple[Any, Preprocessing | None]:
         if not keeps_columns:
             raise ModelError(
                 f"The step {name!r} ({type(step).__name__}) before the trees does not keep the columns of the data, so "
-                "the trees cannot be described by them. Use the last step and its input: "
-                "dm.cover(model[-1], model[:-1].transform(data))."
+                "the trees cannot be described by them. Fit a tree to its answers: surrogate=True (--surrogate on the "
+                "command line)."
             )
     return last, Preprocessing(
         model[:-1],

@@ -30,6 +30,7 @@ MAX_LINE_BYTES = 64_000_000
 STATE_FILE, RESULT_FILE, REPORT_FILE, FRONT_FILE = "job.json", "output.txt", "report.html", "front.parquet"
 PARTS_FILE = "parts.json"  # the report in parts, to be shown within a page of the studio
 RESULT_CODES = (ExitCode.OK, ExitCode.FINDINGS, ExitCode.INCOMPLETE, ExitCode.INTERRUPTED)  # of commands with a result
+NEXT_PROCESS = "The next job gets a new process: start it again."
 ENDED_STATES: tuple[JobState, ...] = ("finished", "interrupted", "failed", "killed")
 
 
@@ -140,6 +141,7 @@ class StudioJob:
     left: str = ""  # an estimate of the time left, in words
     outcomes: list[dict[str, Any]] = field(default_factory=list)  # of the checks of an audit
     stopped: bool = False  # whether the person pressed Stop
+    reason: str = ""  # why the job ended early
     jobs_before: int = 0  # that wait, too, and start earlier
     messages: deque[str] = field(default_factory=lambda: deque(maxlen=200))
     _worker: Worker | None = field(default=None, repr=False)
@@ -191,12 +193,12 @@ class StudioJob:
 
     @property
     def error(self) -> str:
-        """What the command wrote to stderr: why it failed."""
+        """Why the job failed: what the command wrote to stderr, and why its process ended early."""
         try:
             text = (self.folder / "errors.txt").read_text(encoding="utf-8", errors="replace").strip()
         except OSError:
-            return ""
-        return text[-MAX_MESSAGE_CHARACTERS:]
+            text = ""
+        return "\n".join(filter(None, (text[-MAX_MESSAGE_CHARACTERS:], self.reason)))
 
     def get_file(self, name: str) -> Path | None:
         """Return a file that the command wrote, or None."""
@@ -219,6 +221,7 @@ class StudioJob:
                 with contextlib.suppress(asyncio.CancelledError):  # Stop does not wait for a process that was killed
                     await self._following
         except (OSError, ValueError) as error:  # no process, no memory, or an invalid event
+            self.reason = f"The process of this job failed: {format_error_line(error)}. {NEXT_PROCESS}"
             logging.getLogger(__name__).error("Job %s failed: %s", self.number, format_error_line(error))
             if self._worker is not None:
                 self._worker.kill()
@@ -249,7 +252,9 @@ class StudioJob:
             await self._worker.send(request)
         while (event := await self._worker.read_event()) is not None:
             self._take(event)
-        await self._worker.process.wait()
+        status = await self._worker.process.wait()
+        if self.code is None and not self.stopped:
+            self.reason = _describe_death(status)
 
     def _take(self, event: dict[str, Any]) -> None:
         kind = event.get("event")
@@ -279,7 +284,19 @@ class StudioJob:
 
     def save(self) -> None:
         """Write the state to the folder of the job."""
-        names = ("number", "title", "arguments", "page", "state", "started", "seconds", "code", "run", "outcomes")
+        names = (
+            "number",
+            "title",
+            "arguments",
+            "page",
+            "state",
+            "started",
+            "seconds",
+            "code",
+            "run",
+            "outcomes",
+            "reason",
+        )
         document = {name: getattr(self, name) for name in names} | {"process": os.getpid()}
         write_file(self.folder / STATE_FILE, json.dumps(document))
 
@@ -293,5 +310,17 @@ class StudioJob:
         except (OSError, ValueError, TypeError):
             return None
         if not job.ended:  # the studio that ran it is gone
-            job.state = "killed"
+            job.state, job.reason = "killed", "The studio ended while this job was running. Start it again."
         return job
+
+
+def _describe_death(status: int) -> str:
+    """Return what happened to a process that ended without a result; a negative status is a signal."""
+    if status >= 0:
+        return f"The process of this job ended without a result (exit code {status}). {NEXT_PROCESS}"
+    try:
+        name = signal.Signals(-status).name
+    except ValueError:
+        name = f"signal {-status}"
+    cause = " Somebody ended it, or the memory ran out." if name == "SIGKILL" else ""
+    return f"The process of this job was killed ({name}).{cause} {NEXT_PROCESS}"

@@ -32,7 +32,7 @@ class WebOptions:
     public_url: str | None = None  # where people reach the studio through a proxy
     folder: Path = field(default_factory=Path.cwd)
     store: str | None = None  # where runs are kept; None for the default store
-    trust: bool = False  # whether pickles may be loaded
+    trust: bool = False  # whether people may upload and load files that are code, such as pickles
     upload_megabytes: int = DEFAULT_UPLOAD_MEGABYTES  # the largest upload
     workspaces: Path | None = None  # where the work of each person is kept; None for the user's data folder
 

@@ -151,6 +151,9 @@ class PoolClient:
         self.log.append(entry)
         self.version += 1
         try:
+            if self._worker is not None and self._worker.process.returncode is not None:
+                self._worker = None  # killed between two commands: this one must not run on an empty pool
+                raise PoolFailure(ENDED_MESSAGE)
             await self.open()
             async with self._lock:
                 reply = await self._exchange(request)

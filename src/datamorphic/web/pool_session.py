@@ -17,6 +17,7 @@ import numpy as np
 
 from .._files import write_file
 from .._text import pluralize, to_jsonable
+from ..cli.console import to_option_words
 from ..errors import DatamorphicError, Interrupted, ScriptError, format_error_line
 from ..exploration.front import Front
 from ..exploration.io import write_front
@@ -86,7 +87,7 @@ class PoolSession:
         except (Interrupted, KeyboardInterrupt):
             write("reply", {"number": number, "interrupted": True, **self._describe()})
         except DatamorphicError as error:
-            write("failure", {"number": number, "message": str(error)})
+            write("failure", {"number": number, "message": to_option_words(str(error))})
         except Exception as error:  # of the system under test, or a fault of ours: the session goes on
             write("failure", {"number": number, "message": format_error_line(error)})
         else:

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._text import format_short, to_jsonable
-from ..errors import DatamorphicError, DatamorphicWarning, UsageError, format_error_line
+from ..cli.console import to_option_words
+from ..errors import DatamorphicError, DatamorphicWarning, ModelError, UntrustedError, UsageError, format_error_line
 from ..space.features import Categorical, Feature
 from ..space.space import Space
+from ..systems.untrusted import TRUST_HINT
 from .subject import ChosenSubject
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ class QuerySession:
         handlers: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
             "preview": preview_data,
             "space": describe_space,
+            "trees": find_trees,
             "demo": _make_demo,
             "guide": self._guide.serve,
         }
@@ -55,7 +58,7 @@ class QuerySession:
         try:
             reply = to_jsonable(handlers[request["kind"]](request))
         except DatamorphicError as error:
-            write("failure", {"number": number, "message": str(error)})
+            write("failure", {"number": number, "message": to_option_words(str(error))})
         except KeyboardInterrupt:
             write("failure", {"number": number, "message": "Stopped."})
         except Exception as error:  # of a model or a file, or a fault of ours: the session goes on
@@ -70,18 +73,21 @@ class QuerySession:
 def preview_data(request: Mapping[str, Any]) -> dict[str, Any]:
     """Return the columns and first rows of a data file, and the column that is probably the target.
 
-    A model, if one is chosen, is loaded: it knows its inputs. If it cannot be loaded, `problem` says why.
+    A model, if one is chosen, is loaded: it knows its inputs. If it cannot be loaded, `problem` says why, and `untrusted`
+    whether the trust of the person would help.
     """
     from ..space.table_files import read_table
 
     frame = read_table(request["data"])
     columns = [str(column) for column in frame.columns]
-    model_columns, problem = None, ""
+    model_columns, problem, untrusted = None, "", False
     if request.get("model"):
         try:
             model_columns = _read_model_columns(request["model"], request.get("trust", False))
+        except UntrustedError as error:
+            problem, untrusted = str(error).replace(TRUST_HINT, "").strip(), True  # the page has a box to tick
         except DatamorphicError as error:
-            problem = str(error)
+            problem = to_option_words(str(error))
     head = frame.iloc[:PREVIEW_ROWS, :MAX_PREVIEW_COLUMNS]
     return {
         "columns": columns,
@@ -90,6 +96,7 @@ def preview_data(request: Mapping[str, Any]) -> dict[str, Any]:
         "target": guess_target(columns, model_columns),
         "labels": {name: _describe_labels(frame, position) for position, name in enumerate(columns)},
         "problem": problem,
+        "untrusted": untrusted,
     }
 
 
@@ -219,6 +226,23 @@ def _read_system_space(subject: ChosenSubject) -> Space:
     from ..cli.load import load_object
 
     return TestSystem.collect(load_object(subject.model)).known_space()
+
+
+# -- trees -------------------------------------------------------------------------------------------------------------
+
+
+def find_trees(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return why the trees of a model cannot be read, in `problem`; empty if they can."""
+    from ..cli.tree_options import load_tree_model
+    from ..space.table_files import read_table
+    from ..trees.read import forest_of
+
+    model = load_tree_model(request["model"], request.get("trust", False))
+    try:
+        forest_of(model, read_table(request["data"]))
+    except ModelError as error:
+        return {"problem": str(error).partition(". ")[0] + "."}
+    return {"problem": ""}
 
 
 # -- the demo ----------------------------------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ class ChosenSubject:
     model: str = ""  # the path of the model, or module:Class
     data: str = ""  # the path of the data, or data:NAME
     target: str = ""
+    trust: bool = False  # whether the person trusts the model file, which may be code
     hints: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # by option, then by column
     expectations: Mapping[str, Any] = field(default_factory=dict)  # of a check-up, by the names of its options
 
@@ -50,6 +51,7 @@ class ChosenSubject:
         data: str,
         target: str = "",
         expectations: Mapping[str, Any] | None = None,
+        trust: bool = False,
     ) -> ChosenSubject:
         """Return a model file with a data file, each in one of the folders."""
         model_path, data_path = find_file(folders, model), find_file(folders, data)
@@ -62,6 +64,7 @@ class ChosenSubject:
             model=str(model_path),
             data=str(data_path),
             target=target,
+            trust=trust,
             expectations=dict(expectations or {}),
         )
 

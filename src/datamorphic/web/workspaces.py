@@ -32,6 +32,17 @@ SECRET_BYTES = 32
 MAX_NAME_CHARACTERS = 120
 UPLOAD_SUFFIXES_WITH_TRUST = (SERVICE_SUFFIX, *PICKLE_SUFFIXES)
 UPLOAD_SUFFIXES = (*DATA_SUFFIXES, *(suffix for suffix in MODEL_SUFFIXES if suffix not in UPLOAD_SUFFIXES_WITH_TRUST))
+#: why files with other endings are refused
+UPLOAD_REFUSALS = {
+    **dict.fromkeys(
+        PICKLE_SUFFIXES,
+        "it is a pickle, and loading it runs any code that its author put into it. Save the model with skops or as ONNX, "
+        "or ask who started the studio to start it with --trust",
+    ),
+    SERVICE_SUFFIX: "the description of a service can send secrets of this computer anywhere. Put it into the served "
+    "folder, or ask who started the studio to start it with --trust",
+    ".py": "a Python module is code. Put it into the served folder",
+}
 MAX_UPLOADS = 100  # files of one person
 UPLOADS_PER_LIMIT = 10  # all uploads of one person, in units of the largest one
 STATE_FILE = "workspace.json"
@@ -70,6 +81,11 @@ class Workspace:
         workspace.jobs = [job for path in job_folders if (job := StudioJob.load(path)) is not None]
         return workspace
 
+    @property
+    def trust(self) -> bool:
+        """Whether the model may be code: only if who started the studio allows it, and the person trusts this model."""
+        return self.options.trust and self.subject.trust
+
     # -- files ---------------------------------------------------------------------------------------------------------
 
     @property
@@ -103,15 +119,7 @@ class Workspace:
         Only kinds of files that are data are taken. A pickle is code, and the description of a service can send what is in the
         environment of the studio to any address: both need trust.
         """
-        if len(content) > self.options.upload_megabytes * 1_000_000:
-            raise UsageError(
-                f"{name!r} has more than {self.options.upload_megabytes} MB. Put it into the served folder."
-            )
-        base = Path(name.replace("\\", "/")).name.strip().lstrip(".")
-        if not base or "\0" in base:
-            raise UsageError(f"{name!r} is not a name of a file.")
-        if not base.lower().endswith(self.upload_suffixes):
-            raise UsageError(f"{base!r} cannot be uploaded. These files can: {', '.join(self.upload_suffixes)}.")
+        base = self.validate_upload(name, len(content))
         path = self.folder / "uploads" / base[-MAX_NAME_CHARACTERS:]
         others = [file for file in path.parent.iterdir() if file != path]
         total = len(content) + sum(file.stat().st_size for file in others)
@@ -119,6 +127,22 @@ class Workspace:
             raise UsageError("Your uploads take too much space. Put the files into the served folder.")
         write_file(path, content, "upload")
         return path
+
+    def validate_upload(self, name: str, size: int) -> str:
+        """Return the name under which a file is kept; raise `UsageError` with the reason if it cannot be uploaded."""
+        base = Path(name.replace("\\", "/")).name.strip().lstrip(".")
+        if not base or "\0" in base:
+            raise UsageError(f"{name!r} is not a name of a file.")
+        suffix = Path(base).suffix.lower()
+        if suffix not in self.upload_suffixes:
+            reason = UPLOAD_REFUSALS.get(suffix, "the studio cannot read this kind of file")
+            raise UsageError(
+                f"{base!r} cannot be uploaded: {reason}. These files can be: {', '.join(self.upload_suffixes)}."
+            )
+        limit = self.options.upload_megabytes
+        if size > limit * 1_000_000:
+            raise UsageError(f"{base!r} has more than {limit} MB, the limit. Put it into the served folder.")
+        return base
 
     def remove_upload(self, name: str) -> bool:
         """Delete an uploaded file, unless running work uses it; return whether it was part of the chosen subject.
@@ -165,11 +189,12 @@ class Workspace:
         front: bool = False,
         folder_option: str = "",
         files: Mapping[str, str] | None = None,
+        trust: bool | None = None,
     ) -> StudioJob:
         """Run a command in the background; its JSON document, report and front are files of the job.
 
         `folder_option` is the option of the command that names a folder for its files, such as ``--to``; `files` are the names
-        of single files by option: ``{"--out": "rows.csv"}``.
+        of single files by option: ``{"--out": "rows.csv"}``. `trust` is that of the chosen subject, if it is not given.
         """
         if sum(not job.ended for job in self.jobs) >= MAX_JOBS_RUNNING:
             raise UsageError(f"{MAX_JOBS_RUNNING} jobs are running. Wait for one of them, or stop it.")
@@ -185,7 +210,8 @@ class Workspace:
         if folder_option:
             words.append(f"{folder_option}={folder}")
         words += [f"{option}={folder / name}" for option, name in (files or {}).items()]
-        if self.options.trust and has_option(command, "--trust"):
+        trust = self.subject.trust if trust is None else trust
+        if self.options.trust and trust and has_option(command, "--trust"):
             words.append("--trust")
         job = StudioJob(number=number, title=title, arguments=words, folder=folder, page=page)
         self.jobs.append(job)
@@ -217,9 +243,7 @@ class Workspace:
     def pool(self) -> PoolClient:
         """The test pool of the subject, in a process of its own that is started when it is needed."""
         if self._pool is None:
-            self._pool = PoolClient(
-                self.workers, self.subject, self.scripts.root, self.served_folder.root, self.options.trust
-            )
+            self._pool = PoolClient(self.workers, self.subject, self.scripts.root, self.served_folder.root, self.trust)
         return self._pool
 
     @property

@@ -17,7 +17,7 @@ STATE_TEXTS = {
     "finished": "finished",
     "interrupted": "stopped",
     "failed": "failed",
-    "killed": "ended when the studio ended, or was killed",
+    "killed": "ended early",
 }
 
 

@@ -65,6 +65,13 @@ def register(studio: Studio) -> None:
             )
 
 
+def start_checkup(workspace: Workspace, arguments: Sequence[str]) -> StudioJob:
+    """Start a check-up of the chosen subject with the arguments of a form."""
+    subject = workspace.subject
+    words = [*subject.arguments, *arguments]
+    return workspace.start_job("test", words, title=f"Check-up of {subject.name}", page=ADDRESS)
+
+
 class CheckupPage:
     """The form, and the check-ups of this person."""
 
@@ -92,11 +99,7 @@ class CheckupPage:
 
     def _start(self) -> None:
         with show_errors():
-            self._run([*self.workspace.subject.arguments, *self.form.arguments], self.workspace.subject.name)
-
-    def _run(self, arguments: Sequence[str], name: str) -> None:
-        job = self.workspace.start_job("test", arguments, title=f"Check-up of {name}", page=ADDRESS)
-        self.jobs.show(job)
+            self.jobs.show(start_checkup(self.workspace, self.form.arguments))
 
     async def _show_result(self, job: StudioJob) -> None:
         """Show the verdict and the findings of a finished check-up."""

@@ -233,7 +233,7 @@ class GuideForm:
                 system=str(self._system.value),
                 answers=answers,
                 folder=str(folder),
-                trust=workspace.options.trust,
+                trust=workspace.trust,
             )
         except UsageError as error:
             problem = str(error)

@@ -213,6 +213,7 @@ class RunDetails:
                     page=self._page,
                     report=run.verb in ("explore", "optimise", "script"),
                     front=run.verb == "explore",
+                    trust=True,
                 )
             )
 
@@ -220,7 +221,8 @@ class RunDetails:
         with show_errors():
             self._require_own_files(run)
             words = [word for word in list_repeat_arguments(run) if word != "--trust"]  # the studio decides on that
-            self._follow(self._workspace.start_job(run.verb, words, title=f"Run {run.id}, again", page=self._page))
+            title = f"Run {run.id}, again"
+            self._follow(self._workspace.start_job(run.verb, words, title=title, page=self._page, trust=True))
 
     def _export(self, run: Run) -> None:
         with show_errors():

@@ -63,10 +63,7 @@ class SpacePanel:
     async def _ask(self, subject: ChosenSubject) -> dict[str, Any]:
         workspace = self._workspace
         return await workspace.queries.ask(
-            "space",
-            subject=subject.to_document(),
-            served=str(workspace.served_folder.root),
-            trust=workspace.options.trust,
+            "space", subject=subject.to_document(), served=str(workspace.served_folder.root), trust=workspace.trust
         )
 
     async def _load(self) -> None:

@@ -10,6 +10,7 @@ from nicegui import events, run, ui
 
 from ...data.subjects import subjects
 from ...errors import UsageError
+from ..commands import build_arguments
 from ..components.errors import show_errors
 from ..components.headings import build_heading, clean_attribute
 from ..demo_model import PLANTED_MISTAKES
@@ -21,6 +22,7 @@ from ..studio import Studio
 from ..subject import ChosenSubject, find_file
 from ..thumbnails import DESCRIPTIONS, HEIGHT, WIDTH, draw_classifier
 from ..workspaces import Workspace
+from .checkup import start_checkup
 
 ADDRESS, TITLE = "/", "Start"
 CHECKUP_ADDRESS, SETUP_ADDRESS, ACTIVITIES_ADDRESS, RUNS_ADDRESS = "/check-up", "/set-up", "/activities", "/runs"
@@ -28,6 +30,10 @@ NO_TARGET = ""
 #: what a lender expects of the demo, for the form of the check-up
 DEMO_EXPECTATIONS = {"protected": ["gender"], "monotone": ["income=up"], "towards": "approved"}
 MAX_FILES_WITHOUT_SEARCH = 12
+TRUST_LABEL = "I trust this file: run the code in it"
+TRUST_MISSING = "Only who started the studio can allow that: datamorphic web --trust."
+#: of the files that the uploader refused, in the browser
+REFUSED_FILES = "entries => emit(entries.map(entry => [entry.file.name, entry.file.size]))"
 #: what is inside the area for uploads; the trigger holds the hidden input of files
 UPLOAD_HEADER = """
 <div class="start-drop">
@@ -81,20 +87,19 @@ class FileChooser:
             build_heading("A model of yours")
             ui.label("A model file and a table with rows that it can answer.").classes("muted")
             with ui.element("div").classes("form-grid"):
-                self._model = ui.select({}, label="Model", on_change=self._load_preview).props("outlined dense")
+                self._model = ui.select({}, label="Model", on_change=self._change_model).props("outlined dense")
                 self._data = ui.select({}, label="Data", on_change=self._load_preview).props("outlined dense")
             self._missing = ui.label().classes("muted")
             upload = ui.upload(
-                multiple=True,
-                auto_upload=True,
-                max_file_size=limit * 1_000_000,
-                on_upload=self._take_upload,
-                on_rejected=lambda: ui.notify(f"A file was refused: the limit is {limit} MB.", type="negative"),
-            )
+                multiple=True, auto_upload=True, max_file_size=limit * 1_000_000, on_upload=self._take_upload
+            ).on("rejected", self._explain_refusal, js_handler=REFUSED_FILES)
             upload.classes("w-full start-upload").props(f'flat bordered accept="{",".join(workspace.upload_suffixes)}"')
             upload.add_slot("header", UPLOAD_HEADER.format(limit=limit))
             self._uploads = ui.element("div").classes("w-full")
             self._preview = ui.column().classes("w-full")
+            self._trust = ui.checkbox(TRUST_LABEL, on_change=self._load_preview)
+            self._trust.set_enabled(workspace.options.trust)
+            self._trust_missing = ui.label(TRUST_MISSING).classes("muted")
             with ui.element("div").classes("row"):
                 self._button = ui.button(
                     "Test this model", icon="play_arrow", on_click=lambda: self._choose("check-up")
@@ -103,11 +108,30 @@ class FileChooser:
                 self._setup.props("outline")
         self._target: Any = None
         self._enable(False)
+        self._show_trust(False)
         ui.timer(0, self._list_files, once=True)
 
     def _enable(self, enabled: bool) -> None:
         self._button.set_enabled(enabled)
         self._setup.set_enabled(enabled)
+
+    def _show_trust(self, needed: bool) -> None:
+        self._trust.set_visibility(needed)
+        self._trust_missing.set_visibility(needed and not self._workspace.options.trust)
+
+    @property
+    def _is_trusted(self) -> bool:
+        return self._workspace.options.trust and bool(self._trust.value)
+
+    async def _change_model(self) -> None:
+        self._trust.set_value(False)  # trust is for one file
+        self._show_trust(False)
+        await self._load_preview()
+
+    def _explain_refusal(self, event: events.GenericEventArguments) -> None:
+        for name, size in event.args:
+            with show_errors():
+                self._workspace.validate_upload(str(name), int(size))
 
     async def _list_files(self, model: str | None = None, data: str | None = None) -> None:
         """Offer the files of the served folder and the uploads; choose those given, or the only ones."""
@@ -187,7 +211,7 @@ class FileChooser:
                 "preview",
                 data=str(find_file(workspace.folders, data)),
                 model=ChosenSubject.of_files(workspace.folders, model, data).model if model else None,
-                trust=workspace.options.trust,
+                trust=self._is_trusted,
             )
         if number != self._preview_number:
             return
@@ -195,6 +219,7 @@ class FileChooser:
         if reply is not None:
             with self._preview:
                 self._show_preview(reply)
+            self._show_trust(reply["untrusted"] or self._is_trusted)
             self._enable(bool(self._model.value) and not reply["problem"])
 
     def _show_preview(self, reply: Mapping[str, Any]) -> None:
@@ -228,9 +253,8 @@ class FileChooser:
             if not self._model.value or not self._data.value:
                 raise UsageError("Choose a model file and a data file.")
             target = str(self._target.value or "") if self._target is not None else ""
-            workspace.choose(
-                ChosenSubject.of_files(workspace.folders, str(self._model.value), str(self._data.value), target)
-            )
+            model, data = str(self._model.value), str(self._data.value)
+            workspace.choose(ChosenSubject.of_files(workspace.folders, model, data, target, trust=self._is_trusted))
             ui.navigate.to(f"/{page}")
 
 
@@ -306,7 +330,9 @@ class _DemoCard:
         self._button.disable()
         reply = await self._prepare()
         self._button.enable()
-        if reply is not None:
+        if reply is None:
+            return
+        with show_errors():
             self._workspace.choose(
                 ChosenSubject.of_files(
                     self._workspace.folders,
@@ -316,6 +342,7 @@ class _DemoCard:
                     expectations=DEMO_EXPECTATIONS,
                 )
             )
+            start_checkup(self._workspace, build_arguments("test", DEMO_EXPECTATIONS))
             ui.navigate.to(CHECKUP_ADDRESS)
 
 

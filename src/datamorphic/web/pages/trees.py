@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from nicegui import ui
 
@@ -11,6 +13,7 @@ from ...trees.coverage.page import CRITERION_TEXTS
 from ..components.command_form import CommandForm
 from ..components.errors import show_errors
 from ..components.job_list import JobList
+from ..components.later_part import build_after
 from ..components.plain_table import build_table
 from ..components.report_parts import build_report_parts, prepare_parts
 from ..jobs import StudioJob
@@ -24,7 +27,7 @@ TASKS = {"cover": "Measure what the data cover", "select": "Choose a small test 
 ROWS_FILE, TREE_FILE = "rows.csv", "tree.svg"
 LABELS = {
     "criterion": "Criterion",
-    "surrogate": "The model is not a tree: fit a tree to its answers",
+    "surrogate": "Fit a tree to the model’s answers, and use that (--surrogate)",
     "minimal": "The smallest set, not a random one",
     "offset": "Distance to a limit (BVA)",
     "per_node": "Constants per decision (DTMT)",
@@ -50,23 +53,40 @@ def register(studio: Studio) -> None:
                 ui.label("This page needs a model file with trees, and its data.")
                 ui.link("Choose them on the page Start.", "/")
                 return
-            TreePage(workspace)
+            ask = functools.partial(
+                workspace.queries.ask,
+                "trees",
+                model=workspace.subject.model,
+                data=workspace.subject.data,
+                trust=workspace.trust,
+            )
+            build_after("Reading the trees", ask, functools.partial(TreePage, workspace))
 
 
 class TreePage:
-    """The form, a table of all criteria that were measured, and the jobs of this person."""
+    """The form, a table of all criteria that were measured, and the jobs of this person.
 
-    def __init__(self, workspace: Workspace) -> None:
+    `reply` says whether the trees of the model can be read. If not, a tree that is fitted to its answers is the default.
+    """
+
+    def __init__(self, workspace: Workspace, reply: Mapping[str, Any]) -> None:
         self.workspace = workspace
         self.task = ui.radio(TASKS, value="cover", on_change=self._show_form).props("inline")
         build_table("Criteria: when a test set is good enough", [], list(CRITERION_TEXTS.items()))
+        if reply["problem"]:
+            ui.label(f"{reply['problem']} So a tree is fitted to its answers, and that tree is measured.")
         self.forms: dict[str, CommandForm] = {}
         self._places: dict[str, ui.element] = {}
         choices = {"criterion": CRITERIA, "offset": OFFSETS, "per_node": CONSTANTS}
         for command, main in (("cover", ["criterion"]), ("select", ["criterion", "minimal", "seed"])):
             with ui.element("div").classes("w-full") as place:
                 self.forms[command] = CommandForm(
-                    command, [*main, "surrogate"], ["per_node", "offset", "tolerance"], choices=choices, labels=LABELS
+                    command,
+                    [*main, "surrogate"],
+                    ["per_node", "offset", "tolerance"],
+                    choices=choices,
+                    values={"surrogate": bool(reply["problem"])},
+                    labels=LABELS,
                 )
             self._places[command] = place
         self._show_form()
