@@ -1,4 +1,4 @@
-"""Start, Set-up and Patterns in Chromium: from nothing to a finding, the space changed, and a relation from the guide."""
+"""Start, Set-up and Patterns in Chromium: uploads, the demo, the space changed, and a relation from the guide."""
 
 import re
 from pathlib import Path
@@ -49,9 +49,9 @@ def test_the_demo_is_tested_by_one_click_and_has_trees(studio_server, open_page,
     page.wait_for_url("**/check-up")
     page.get_by_text("Testing demo-loans.skops").wait_for()
     page.get_by_text("income=up", exact=True).wait_for()  # what a lender expects is filled in
-    page.locator(".finding, .finding-card").first.wait_for()
+    page.locator(".state-running").wait_for()
     page.get_by_role("button", name="Stop").click()
-    page.get_by_text("stopped").or_(page.get_by_text("finished")).first.wait_for()
+    page.locator(".state-interrupted").wait_for()
 
     page.goto(studio_server.url + "/trees")
     page.get_by_text("So a tree is fitted to its answers").wait_for()
