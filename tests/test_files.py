@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
 import stat
 from pathlib import Path
 
@@ -14,9 +15,10 @@ from typer.testing import CliRunner
 
 import datamorphic as dm
 from datamorphic import _files
-from datamorphic._files import append_to_file, write_file
+from datamorphic._files import append_to_file, to_local_path, write_file
 from datamorphic.cli.main import app
 from datamorphic.errors import UsageError
+from datamorphic.relations.promises import read_promises
 from datamorphic.studies.study import study
 from datamorphic.trees.pmml.writing import write_forest
 from datamorphic.trees.read import forest_of
@@ -213,3 +215,69 @@ def test_a_file_with_the_longest_name_is_written(folder):
     write_file(path, "one")
     write_file(path, "two")
     assert path.read_text() == "two"
+
+
+# -- names that no file can have ---------------------------------------------------------------------------------------
+
+SECRET = "swordfish"
+TEST = "test data_model:tree data.csv --target y"
+PATHS_IN_COMMANDS = [
+    "test PATH.skops data.csv",
+    "test PATH.pkl data.csv --trust",
+    "test PATH.toml data.csv",
+    "test data_model:tree PATH.csv",
+    "test data_model:tree PATH.parquet",
+    *(f"{TEST} --{option} PATH" for option in ("html", "junit", "sarif", "markdown", "save-front", "baseline")),
+    *(f"{TEST} --{option}" for option in ("pytest PATH.py", "reference PATH.csv", "promises PATH", "space PATH.toml")),
+    *(f"explore data_model:tree data.csv --{option} PATH" for option in ("save", "record", "html")),
+    "check data_model:tree data.csv --target y --space PATH.json",
+    "init data_model:tree data.csv --target y --out PATH.py",
+    "cover PATH.pmml data.csv",
+    "select data_model:tree data.csv --out PATH.csv",
+    "combine --subject 'Box 1' --save PATH.csv",
+    "optimise --subject 'Box 1' --strategy GAOptimizeWeakestRemoval --tests PATH.tcs",
+    "script PATH.scr --subject 'Box 1'",
+    "script a.scr --subject 'Box 1' --record PATH.scr",
+    "mutate PATH.py",
+    "generate --domain 0,1 --out PATH.csv",
+    "simulate --html PATH",
+    "study 002-1 --html PATH",
+    "study --all --html PATH",
+    "laws --space PATH.toml",
+    "cases show PATH.csv",
+    "credit PATH.csv",
+    "patterns --html PATH",
+    "guide --answers PATH",
+    "runs list --store PATH.sqlite",
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", ["n" * 300, f"ftp://ada:{SECRET}@host/x"], ids=["long name", "URL"])
+def test_names_that_no_file_can_have_are_refused_with_one_line(path, folder):
+    Path("a.scr").write_text("makeSeed([RandomValue5])\n")
+    files = sorted(os.listdir())
+    for command in PATHS_IN_COMMANDS:
+        outcome = CliRunner().invoke(app, [word.replace("PATH", path) for word in shlex.split(command)])
+        assert outcome.exit_code == 2, (command, outcome.output, outcome.exception)
+        assert outcome.stderr.count("\n") == 1, command
+        assert ("URL" if "://" in path else "too long") in outcome.stderr or "--store" in command, (
+            command,
+            outcome.stderr,
+        )
+        assert SECRET not in outcome.output, command
+        assert sorted(set(os.listdir()) - {"__pycache__"}) == files, command
+
+
+@pytest.mark.parametrize("name", ["n" * 300, "n/" * 3_000, f"https://ada:{SECRET}@host/x.html"])
+def test_paths_in_python_are_refused_too(name, folder):
+    for call in (dm.Front.load, dm.wrap, dm.read_space, read_promises, to_local_path):
+        if call is dm.wrap and "://" in name:
+            continue  # a service
+        with pytest.raises(UsageError, match=r"too long|the URL") as caught:
+            call(f"{name}.toml")
+        assert SECRET not in str(caught.value)
+
+
+def test_a_drive_of_windows_is_not_a_url():
+    assert to_local_path("C:/models/m.skops") == Path("C:/models/m.skops")

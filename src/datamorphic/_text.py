@@ -103,7 +103,9 @@ def to_jsonable(document: Any, *, convert_text: Callable[[str], str] = str, fini
 # A URL inside another URL has these characters percent-escaped.
 _COLON, _SLASH, _AT, _EQUALS = "(?::|%3a)", "(?:/|%2f)", "(?:@|%40)", "(?:=|%3d)"
 _BEFORE_PASSWORD = rf"((?>{_COLON}{_SLASH}{{2}}[^\s:/?#\[]*?{_COLON}))"
-_OPENING = re.compile(rf"(?={_BEFORE_PASSWORD})", re.IGNORECASE)
+# A URL that was taken for a path has one slash. A scheme of one letter is a drive.
+_BEFORE_PASSWORD_IN_PATH = rf"((?>(?:{_COLON}{_SLASH}{{2}}|(?<=[a-z]{{2}}):/)[^\s:/?#\[]*?{_COLON}))"
+_OPENING = re.compile(rf"(?={_BEFORE_PASSWORD_IN_PATH})", re.IGNORECASE)
 _AT_SIGN, _SPACE, _LINE = re.compile(_AT), re.compile(r"\s"), re.compile(".+")
 _PORT = re.compile(r"\d+(?:[/?#\s]|$)")
 # Neither a port nor a password followed by @: removed, as it may be a secret.

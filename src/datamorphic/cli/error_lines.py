@@ -13,7 +13,7 @@ from typing import Any
 
 import typer
 
-from .._text import redact
+from .._text import format_short, redact
 from ..errors import DatamorphicError, DatamorphicWarning, Interrupted, SystemFailed, UsageError
 from ..reporting.text import to_printable
 from .console import to_option_words
@@ -31,11 +31,16 @@ def handle_errors() -> Iterator[None]:
         with _print_own_warnings():
             yield
     except DatamorphicError as error:
-        print_error(redact(str(error)))
+        print_error(str(error))
         raise typer.Exit(_choose_exit_code(error)) from None
     except BrokenPipeError:
         discard_stdout()
         raise typer.Exit(ExitCode.BROKEN_PIPE) from None
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        print_error(f"A file name is too long: {format_short(error.filename)!r}. Choose a shorter one.")
+        raise typer.Exit(ExitCode.USAGE_ERROR) from None
     except Exception as error:
         # the parser's own errors; their classes depend on the version of Typer
         if not hasattr(error, "format_message") or type(error).__name__ == "NoArgsIsHelpError":
@@ -53,8 +58,8 @@ def _choose_exit_code(error: DatamorphicError) -> ExitCode:
 
 
 def print_error(text: str) -> None:
-    """Print one line on stderr, in the words of the command line."""
-    typer.echo(f"datamorphic: {' '.join(to_printable(to_option_words(text)).split())}", err=True)
+    """Print one line on stderr, in the words of the command line and without secrets."""
+    typer.echo(f"datamorphic: {' '.join(to_printable(to_option_words(redact(text))).split())}", err=True)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from .._files import write_file
+from .._files import to_local_path, write_file
 from .._text import format_percent, pluralize
 from ..errors import SystemFailed, UsageError, WrongAnswer
 from ..reporting.text import to_printable
@@ -135,7 +135,7 @@ def _read_answers(name: str | None) -> AnswerFile:
         if name == "-":
             text = sys.stdin.read(MAX_FILE_CHARACTERS + 1)
         else:
-            with open(name, encoding="utf-8") as file:
+            with to_local_path(name, "file of answers").open(encoding="utf-8") as file:
                 text = file.read(MAX_FILE_CHARACTERS + 1)
     except OSError as error:
         raise UsageError(f"The answers cannot be read from {name!r}: {error.strerror}.") from None

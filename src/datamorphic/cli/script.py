@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .._files import to_local_path
 from .._text import pluralize
 from ..errors import ScriptError, UsageError
 from ..reporting.text import to_printable
@@ -83,7 +84,7 @@ def script(
         _print_formatted(file)
         return
     request: dict[str, Any] = {
-        "script": os.path.abspath(file),
+        "script": os.path.abspath(to_local_path(file, "script")),
         "subject": subject,
         "system": system,
         "maps": list(map or ()),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .._files import to_local_path
 from ..errors import UsageError
 from . import options as opt
 from .console import prepare_output_files, print_json, print_line, print_text, print_written_files
@@ -126,6 +127,8 @@ def run_study(
     }
     if request["study"] is not None:
         prepare_output_files(html)
+    elif html is not None:
+        to_local_path(html, "folder of the site")
     with notice:
         if request["study"] is None:
             overview = studies_overview.study_all(**options)

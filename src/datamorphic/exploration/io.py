@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from .._files import write_file
+from .._files import to_local_path, write_file
 from .._text import format_short, pluralize
 from .._typing import FilePath
 from .._validation import is_number
@@ -119,8 +119,9 @@ def read_front(path: FilePath, front_class: type[AnyFront]) -> AnyFront:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    file = to_local_path(path, "front")
     try:
-        table = pq.read_table(path)
+        table = pq.read_table(file)
     except FileNotFoundError:
         raise DataError(f"There is no file {path!s}.") from None
     except (pa.ArrowException, OSError) as error:

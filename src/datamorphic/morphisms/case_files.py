@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._files import write_file
+from .._files import to_local_path, write_file
 from .._text import pluralize
 from ..errors import DataError
 from ..space.encoding import find_fault
@@ -46,7 +46,7 @@ def read_cases(path: str | Path, space: Space | None = None) -> CaseColumns:
 
     A table that holds inputs only is read as seed cases.
     """
-    file = Path(path)
+    file = to_local_path(path, "test set")
     if not file.is_file():
         raise DataError(f"There is no file {str(path)!r}. Check the path.")
     suffix = file.suffix.lower()

@@ -19,10 +19,10 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib.machinery import ModuleSpec
-from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
+from .._files import to_local_path
 from .._text import format_short, suggest_name
 from .._typing import FilePath, SeedLike
 from .._validation import reject, to_generator, validate_integer
@@ -95,7 +95,7 @@ def read_program(module_or_path: ModuleType | FilePath) -> ModuleSource:
         return replace(read_program(file), name=name, package=package)
     if not isinstance(module_or_path, str | os.PathLike) or not os.fspath(module_or_path):
         reject("program", "mutate", "a module or the path of a file *.py", module_or_path)
-    path = Path(module_or_path)
+    path = to_local_path(module_or_path, "module")
     if path.suffix != ".py":
         raise DataError(f"{path} is not a Python source file. Expected a name that ends in .py.")
     try:

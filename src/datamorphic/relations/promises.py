@@ -22,9 +22,9 @@ import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from .._files import to_local_path
 from .._text import format_short, pluralize, suggest_name
 from .._typing import FilePath
 from ..errors import DataError, PromiseError
@@ -257,7 +257,7 @@ def read_promises(path: FilePath) -> Promises:
     DataError
         If the file cannot be read.
     """
-    file = Path(path)
+    file = to_local_path(path, "file of promises")
     try:
         with file.open("rb") as stream:
             content = stream.read(MAX_FILE_BYTES + 1)

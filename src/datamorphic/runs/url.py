@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote
 
+from .._files import to_local_path
 from .._text import redact
 from .._validation import reject
 from ..errors import StoreError
@@ -99,7 +100,7 @@ def _prepare_default_path(reading: bool) -> Path:
 
 
 def _resolve_file(path: Path, reading: bool) -> Path:
-    path = path.expanduser().absolute()
+    path = to_local_path(path.expanduser().absolute(), "run store")
     if path.is_dir():
         problem = f"The run store {path} is a folder, but must be a file. {OTHER_STORE_HINT.capitalize()}."
     elif reading and not path.exists():

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from .._files import to_local_path
 from .._text import pluralize, suggest_name
 from .._validation import validate_seed
 from ..errors import DatamorphicError, ScriptError, UsageError
@@ -76,6 +77,7 @@ def plan_script(
     A wrong script raises `ScriptError` with line and column.
     Unless it `needs_system`, names of morphisms are not checked where no test system is loaded.
     """
+    to_local_path(path, "script")
     builder = StepBuilder(path.name)
     read_script(path, path.name, builder.add)
     specs = SpecMap() if specs is None else specs

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import tomllib
-from pathlib import Path
 from typing import Any
 
+from .._files import to_local_path
 from .._typing import FilePath
 from .._validation import import_optional
 from ..errors import DataError
@@ -17,7 +17,7 @@ def read_document(path: FilePath, noun: str, example: str) -> dict[str, Any]:
 
     Messages call the content `noun` and show an `example` of a line.
     """
-    file = Path(path)
+    file = to_local_path(path, f"file of the {noun}")
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:

@@ -8,6 +8,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .._files import to_local_path
 from .._text import redact
 from .._typing import FilePath
 from ..errors import AmbiguousData, DataError
@@ -27,7 +28,7 @@ def read_table(path: FilePath) -> pd.DataFrame:
     """Return the frame in a CSV or Parquet file, without a saved index."""
     import pandas as pd
 
-    file = Path(path)
+    file = to_local_path(path, "table")
     kind = file.suffix.lower()
     if not file.is_file():
         raise DataError(f"There is no file {redact(str(path))!r}.")

@@ -7,6 +7,7 @@ import warnings
 from pathlib import Path
 from typing import Any, TypeGuard
 
+from .._files import to_local_path
 from .._validation import import_optional
 from ..errors import MissingExtra, ModelError, UntrustedError
 from .boosters import LIBRARY_BY_SUFFIX, load_booster_model
@@ -38,7 +39,7 @@ def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> Any:
         from .http import HttpService
 
         return HttpService(path)
-    file = Path(path)
+    file = to_local_path(path, "model file")
     kind = file.suffix.lower()
     if kind not in MODEL_SUFFIXES:
         raise ModelError(

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from .._files import to_local_path
 from .._typing import DataLike, ModelLike
 from .._validation import check_types, validate_option_names
 from ..errors import DatamorphicError
@@ -66,7 +67,7 @@ def assert_front_unchanged(
     AssertionError: ...
     """
     __tracebackhide__ = True
-    settings, file = get_settings(), Path(baseline)
+    settings, file = get_settings(), to_local_path(baseline, "baseline")
     options: dict[str, Any] = {"target": target, "trust": trust, "scalar": scalar, "name": name, "progress": False}
     options |= {"budget": settings.budget} if settings.budget else {}
     options |= explore_options

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .._files import to_local_path
 from .._typing import DataLike, ModelLike
 from .._validation import check_types
 from ..errors import ModelError
@@ -89,7 +90,7 @@ def load_trees(path: str | os.PathLike[str]) -> Any:
 
     ``.pmml`` and ``.xml`` are PMML, ``.json`` and ``.ubj`` XGBoost, ``.txt`` LightGBM, ``.cbm`` CatBoost.
     """
-    file = Path(path)
+    file = to_local_path(path, "model file")
     kind = file.suffix.lower()
     if not file.is_file():
         raise ModelError(f"The file {str(path)!r} does not exist.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._files import to_local_path
 from ..._text import pluralize, suggest_name
 from ..._typing import FilePath
 from ..._validation import check_types, validate_choice
@@ -49,7 +50,7 @@ def read_loan_book(path: FilePath, *, invalid: str = "raise") -> pd.DataFrame:
     import pandas as pd
 
     validate_choice("invalid", "read_loan_book", invalid, ("raise", "drop"))
-    file = _read_fields(Path(path))
+    file = _read_fields(to_local_path(path, "loan book"))
     attributes = [attribute for attribute in ATTRIBUTES if attribute.name in file.fields.columns]
     loans, faults = convert_attributes(file, attributes)
     if OUTCOME_COLUMN in file.fields.columns:

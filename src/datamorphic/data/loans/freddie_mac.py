@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._files import to_local_path
 from ..._text import pluralize, suggest_name
 from ..._typing import FilePath
 from ..._validation import check_types, validate_choice
@@ -103,7 +104,7 @@ def read_freddie_mac(
     >>> loans = dm.data.read_freddie_mac("sample_orig_2018.txt", "sample_svcg_2018.txt")  # doctest: +SKIP
     """
     validate_choice("invalid", "read_freddie_mac", invalid, ("raise", "drop"))
-    file = _read_origination_fields(Path(origination))
+    file = _read_origination_fields(to_local_path(origination))
     loans, faults = convert_attributes(file)
     numbers = file.fields[LOAN_NUMBER]
     faults += find_faults(
@@ -111,7 +112,7 @@ def read_freddie_mac(
     )
     faults += find_faults(file, numbers, numbers.duplicated().to_numpy(), "the loan {!r} was on an earlier line, too")
     if performance is not None:
-        defaulted, observed = _read_defaults(Path(performance), numbers, invalid)
+        defaulted, observed = _read_defaults(to_local_path(performance), numbers, invalid)
         unobserved = ~observed
         faults += find_faults(file, numbers, unobserved, f"the loan {{!r}} has no line in {Path(performance).name}")
         loans[OUTCOME_COLUMN] = np.where(defaulted, DEFAULT_LABEL, PAID_LABEL).astype(object)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 
+from ..._files import to_local_path
 from ..._text import format_short, suggest_name
 from ...errors import DataError, ModelError
 from .domains import Domain
@@ -57,8 +57,9 @@ class _DoctypeRefuser(TreeBuilder):
 def parse_pmml(path: str | os.PathLike[str]) -> Element:
     """Return the root element of a PMML file, or raise `DataError`."""
     parser = XMLParser(target=_DoctypeRefuser())
+    source = to_local_path(path, "PMML file")
     try:
-        with Path(path).open("rb") as file:
+        with source.open("rb") as file:
             block = file.read(80)
             if not block.strip():
                 raise DataError(f"The file {format_short(path)!r} is empty. A PMML document is expected.")
