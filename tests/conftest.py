@@ -23,7 +23,7 @@ from hypothesis.internal.conjecture import providers
 import datamorphic as dm
 from datamorphic._clock import use_clock
 from datamorphic.data import sets
-from support.clock import ManualClock
+from support.clock import CpuClock, HangClock, ManualClock
 
 gc.disable()  # until the tests are collected: nothing made before goes away
 
@@ -96,6 +96,20 @@ def _remembered_reference_models():
 def clock():
     """A clock that goes on only when the test moves it."""
     with use_clock(ManualClock()) as clock:
+        yield clock
+
+
+@pytest.fixture
+def cpu_clock():
+    """A clock that goes on only while this process computes."""
+    with use_clock(CpuClock()):
+        yield
+
+
+@pytest.fixture
+def hang_clock(tmp_path):
+    """A clock by which only what hangs takes long: what writes the file `hang_clock.path`, and then waits for ever."""
+    with use_clock(HangClock(tmp_path / "hangs")) as clock:
         yield clock
 
 

@@ -11,16 +11,13 @@ import doctest
 import functools
 import re
 import shlex
-import time
 import tomllib
-from types import SimpleNamespace
 
 import pytest
 from typer.main import get_command
 
 import _datamorphic_pytest
 import datamorphic as dm
-from datamorphic._clock import use_clock
 from datamorphic.audit.checks import CHECKS
 from datamorphic.cli.main import app
 from datamorphic.mutation import api as mutation_api
@@ -37,13 +34,6 @@ MAX_PICTURE_BYTES = 150_000
 
 def format_page_id(page):
     return page.relative_to(ROOT).with_suffix("").as_posix()
-
-
-@pytest.fixture
-def undisturbed_clock():
-    """Measure budgets in CPU time, so that other work on this machine shortens no check."""
-    with use_clock(SimpleNamespace(read=time.process_time)):
-        yield
 
 
 def test_every_block_has_a_language():
@@ -160,7 +150,7 @@ def test_an_invalid_command_is_noticed():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EXECUTED)
 @pytest.mark.filterwarnings("default")  # as for a reader
-@pytest.mark.usefixtures("undisturbed_clock")
+@pytest.mark.usefixtures("cpu_clock")
 def test_the_tutorial_prints_what_it_shows(name, tmp_path, monkeypatch):
     monkeypatch.setenv("DATAMORPHIC_STORE", "none")
     monkeypatch.chdir(tmp_path)
@@ -231,7 +221,7 @@ def test_there_is_a_mistake_for_every_check(mistakes):
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("undisturbed_clock")
+@pytest.mark.usefixtures("cpu_clock")
 @pytest.mark.parametrize("check", [check.name for check in CHECKS if check.name not in CHECKS_WITHOUT_FINDINGS])
 def test_the_guide_quotes_a_real_finding(check, mistakes):
     titles = [f"**{finding.level.capitalize()}: {finding.title}.**" for finding in mistakes.find(check)]

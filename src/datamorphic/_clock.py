@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol, TypeVar
 
+SLOWDOWN_CPU_SECONDS = 0.02  # of computing, to see how busy the machine is
+
 
 class Clock(Protocol):
     """Whatever tells the time."""
@@ -42,6 +44,14 @@ def read_clock() -> float:
     True
     """
     return _active_clock.read()
+
+
+def measure_slowdown() -> float:
+    """Return how much longer computing takes than on a machine that does nothing else, at least 1."""
+    start_time, cpu_time = read_clock(), time.thread_time()
+    while (cpu_seconds := time.thread_time() - cpu_time) < SLOWDOWN_CPU_SECONDS:
+        pass
+    return max(1.0, (read_clock() - start_time) / cpu_seconds)
 
 
 @contextmanager

@@ -432,12 +432,12 @@ def test_a_budget_of_runs_is_not_exceeded():
 
 
 @pytest.mark.slow
-def test_a_slow_system_gets_fewer_queries():
+def test_a_slow_system_gets_fewer_queries(clock):
     asked = []
 
     def slow(frame):
         asked.append(len(frame))
-        time.sleep(0.002 * len(frame))
+        clock.move(0.002 * len(frame))
         return np.where(frame.income > 90, "a", "b")
 
     result = dm.test(slow, PEOPLE, "decision", budget="2s")
@@ -460,13 +460,13 @@ def test_ctrl_c_keeps_earlier_findings():
 
 
 @pytest.mark.slow
-def test_a_slow_first_call_does_not_count():
+def test_a_slow_first_call_does_not_count(clock):
     class Lazy:
         ready = False
 
         def __call__(self, frame):
             if not self.ready:
-                time.sleep(0.5)
+                clock.move(0.5)
                 self.ready = True
             return np.where(frame.income > 90, "a", "b")
 
@@ -477,13 +477,13 @@ def test_a_slow_first_call_does_not_count():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("calls_before_pause", [1, 2, 3])
-def test_one_pause_of_the_computer_does_not_make_a_system_seem_slow(calls_before_pause):
+def test_one_pause_of_the_computer_does_not_make_a_system_seem_slow(calls_before_pause, clock):
     call_sizes = []
 
     def predict_with_pause(frame):
         call_sizes.append(len(frame))
         if len(call_sizes) == calls_before_pause + 1:
-            time.sleep(1.0)
+            clock.move(1.0)
         return np.where(frame.income > 90, "a", "b")
 
     result = dm.test(predict_with_pause, PEOPLE, "decision", budget="30s", only="answers", progress=False)
@@ -491,9 +491,9 @@ def test_one_pause_of_the_computer_does_not_make_a_system_seem_slow(calls_before
 
 
 @pytest.mark.slow
-def test_the_cost_of_a_call_is_not_a_cost_per_row():
+def test_the_cost_of_a_call_is_not_a_cost_per_row(clock):
     def far(frame):
-        time.sleep(0.02)
+        clock.move(0.02)
         return np.where(frame.income > 90, "a", "b")
 
     result = dm.test(far, PEOPLE, "decision", budget="30s", only=["answers", "row order", "batches"])
@@ -522,9 +522,9 @@ def test_a_system_that_cannot_take_a_batch():
 
 
 @pytest.mark.slow
-def test_findings_are_reported_although_time_is_up():
+def test_findings_are_reported_although_time_is_up(clock):
     def raises(frame):
-        time.sleep(0.01 * len(frame))
+        clock.move(0.01 * len(frame))
         if (frame.income > 150).any():
             raise ValueError("too rich")
         return np.where(frame.income > 90, "a", "b")

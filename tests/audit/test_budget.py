@@ -39,6 +39,11 @@ PEOPLE = people(60)
 LEARNING_CHECK = next(check for check in CHECKS if check.name == "learning")
 
 
+@pytest.fixture
+def undisturbed_clock():
+    """Some of these tests wait for the end of a budget."""
+
+
 def outcome(result, check):
     return next(item for item in result.outcomes if item.check == check)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import time
 
 import numpy as np
 import pandas as pd
@@ -11,9 +10,11 @@ import pytest
 
 import datamorphic as dm
 from datamorphic import Status
-from datamorphic.errors import ArgumentError, OutOfBudget, SystemFailed
+from datamorphic.errors import ArgumentError, OutOfBudget, SystemDied, SystemFailed, SystemHung
 from datamorphic.runs.driver import CallCounter, drive
 from datamorphic.runs.flow import Budget, Query, ask
+from datamorphic.runs.journal import RunJournal
+from datamorphic.runs.store import Store
 
 SPACE = dm.Space([dm.Integer("n", 0, 1_000_000)])
 
@@ -68,12 +69,37 @@ def test_a_budget_of_runs_is_never_exceeded(budget, answered):
     assert tally.exhausted == (answered < 100)
 
 
-def test_a_budget_of_time_ends_the_run():
-    slow = dm.wrap(lambda f: time.sleep(0.02) or f["n"] % 2, space=SPACE)
+def test_a_budget_of_time_ends_the_run(clock):
+    slow = dm.wrap(lambda f: clock.move(0.02) or f["n"] % 2, space=SPACE)
     tally = CallCounter()
     seen = drive(count_up(10_000, 1), slow, budget="0.3s", tally=tally)
     assert 0 < seen < 100
     assert tally.exhausted
+
+
+@pytest.mark.parametrize("failure", [SystemDied("it died"), SystemHung("it hung")], ids=["dies", "hangs"])
+@pytest.mark.parametrize("journaled", [False, True])
+def test_a_budget_of_time_covers_the_restarts_of_a_system_that_fails(failure, journaled, clock, monkeypatch, tmp_path):
+    """Each death costs two seconds, on most of 400 rows."""
+    system = parity()
+    answer_all = system.answers
+
+    def answer_or_fail(batches, scores):
+        if all((batch.frame["n"] % 10 == 0).all() for batch in batches):
+            return answer_all(batches, scores)
+        clock.move(2.0)
+        return [failure] * len(batches)
+
+    monkeypatch.setattr(system, "answers", answer_or_fail)
+    rng, tally = np.random.default_rng(0), CallCounter()
+    with Store.open(tmp_path / "runs.db") as store:
+        run = store.begin("explore", "parity", {}, seed=0) if journaled else None
+        journal = None if run is None else RunJournal(store, run, rng)
+        start_time = clock.time
+        with pytest.raises(OutOfBudget):
+            drive(ask(numbers(*range(400))), system, budget="10s", tally=tally, journal=journal, batch=50)
+    assert tally.exhausted
+    assert clock.time - start_time <= 10 + 1 + 2  # what is begun in time may end a little later
 
 
 def test_a_flow_that_does_not_mind_budgets_is_ended():
@@ -119,9 +145,9 @@ def test_budgets(text, budget):
 
 
 @pytest.mark.slow
-def test_a_run_survives_a_model_that_raises_hangs_and_answers_nan():
+def test_a_run_survives_a_model_that_raises_hangs_and_answers_nan(hang_clock):
     """Two rows of sixteen raise, one hangs, one is NaN: exactly these are reported, nothing else is lost."""
-    raising, hanging, nan = {3, 15}, 6, 10
+    raising, hanging, nan, path = {3, 15}, 6, 10, hang_clock.path
 
     def model(frame):
         import time
@@ -130,6 +156,7 @@ def test_a_run_survives_a_model_that_raises_hangs_and_answers_nan():
         if np.isin(n, list(raising)).any():
             raise ValueError("cannot divide the indivisible")
         if (n == hanging).any():
+            path.touch()
             time.sleep(3600)
         answers = (n % 7).astype(float)
         answers[n == nan] = np.nan

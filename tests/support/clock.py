@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from pathlib import Path
+
 
 class ManualClock:
     """Goes on when it is moved, and by `step` seconds whenever it is read."""
@@ -17,3 +20,29 @@ class ManualClock:
     def move(self, seconds: float) -> None:
         """Go on by some seconds."""
         self.time += seconds
+
+
+class CpuClock:
+    """The processor time of this process, so that other work on the machine shortens no check."""
+
+    def read(self) -> float:
+        """Return the time in seconds."""
+        return time.process_time()
+
+
+class HangClock(ManualClock):
+    """Goes on by an hour whenever a file appears, with which a model says that it hangs; healthy rows have all the time.
+
+    The model must write the file, and then hang for ever.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.path = path
+
+    def read(self) -> float:
+        """Return the time in seconds."""
+        if self.path.exists():
+            self.path.unlink()
+            self.move(3600)
+        return self.time

@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import functools
 import math
+from concurrent.futures import Future
+from types import SimpleNamespace
 
 import joblib
 import numpy as np
@@ -22,12 +24,15 @@ from sklearn.svm import SVC
 
 import datamorphic as dm
 from datamorphic import Status
+from datamorphic._clock import use_clock
+from datamorphic.errors import SystemDied, SystemHung
 from datamorphic.space.outputs import Outputs
 from datamorphic.systems.cache import CachingSystem, CountingSystem
 from datamorphic.systems.guard import GuardedSystem
 from datamorphic.systems.isolation import IsolatedSystem
 from datamorphic.testing.conformance import check_executor
 from support.cases import in_one_test
+from support.clock import ManualClock
 
 
 @pytest.fixture
@@ -384,14 +389,15 @@ def test_a_model_that_only_fails_in_large_batches_is_remarked_on():
 
 
 @pytest.mark.slow
-def test_a_hanging_and_a_dying_row_are_told_apart():
-    space = dm.Space([dm.Integer("n", 0, 100)])
+def test_a_hanging_and_a_dying_row_are_told_apart(hang_clock):
+    space, path = dm.Space([dm.Integer("n", 0, 100)]), hang_clock.path
 
     def model(frame):
         import os
         import time
 
         if (frame["n"] == 13).any():
+            path.touch()
             time.sleep(3600)
         if (frame["n"] == 31).any():
             os._exit(1)
@@ -403,6 +409,30 @@ def test_a_hanging_and_a_dying_row_are_told_apart():
     isolated.close()
     found = {int(cases["n"][i]): Status(outputs.status[i]) for i in np.flatnonzero(outputs.status)}
     assert found == {13: Status.TIMEOUT, 31: Status.DIED}
+
+
+@pytest.mark.parametrize(("exit_code", "failure"), [(1, SystemDied), (None, SystemHung)])
+def test_a_process_that_ended_is_not_taken_for_a_hanging_one(exit_code, failure, monkeypatch):
+    """Although its end is noticed late, as on a busy machine."""
+    space = dm.Space([dm.Integer("n", 0, 9)])
+    isolated = IsolatedSystem(dm.wrap(lambda frame: frame["n"], space=space), timeout=5.0)
+    child = SimpleNamespace(submit=lambda *arguments: Future(), exit_code=exit_code, close=lambda: None)
+    monkeypatch.setattr(isolated, "_ready_child", lambda: child)
+    with use_clock(ManualClock(step=10.0)):
+        (answer,) = isolated.answers([space.sample(3)], False)
+    assert isinstance(answer, failure)
+
+
+@pytest.mark.parametrize(("slowdown", "status"), [(1.0, Status.TIMEOUT), (5.0, Status.OK)])
+def test_a_row_that_seems_to_hang_on_a_busy_machine_is_queried_again(slowdown, status, monkeypatch):
+    monkeypatch.setattr("datamorphic.systems.guard.measure_slowdown", lambda: slowdown)
+    system = dm.wrap(lambda frame: frame["n"], space=dm.Space([dm.Integer("n", 0, 9)]))
+    failures = [SystemHung("it did not answer")]
+    answer_all = system.answers
+    monkeypatch.setattr(
+        system, "answers", lambda batches, scores: [failures.pop()] if failures else answer_all(batches, scores)
+    )
+    assert GuardedSystem(system, recheck=0).execute(pd.DataFrame({"n": [3]})).status.tolist() == [status]
 
 
 @pytest.mark.slow
@@ -536,8 +566,8 @@ def test_what_the_cache_gave_out_is_not_changed_by_what_it_learns():
 
 
 @pytest.mark.slow
-def test_a_guard_can_be_asked_for():
-    space = dm.Space([dm.Integer("n", 0, 1000)])
+def test_a_guard_can_be_asked_for(hang_clock):
+    space, path = dm.Space([dm.Integer("n", 0, 1000)]), hang_clock.path
 
     def model(frame):
         import time
@@ -545,6 +575,7 @@ def test_a_guard_can_be_asked_for():
         if (frame["n"] == 7).any():
             raise ValueError("seven")
         if (frame["n"] == 8).any():
+            path.touch()
             time.sleep(3600)
         return frame["n"] % 2
 

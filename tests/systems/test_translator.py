@@ -132,13 +132,13 @@ def test_shallow_copies_share_the_processes(folder: Path) -> None:
 @pytest.mark.slow
 def test_a_batch_is_asked_again_once_then_a_row_has_an_error(folder: Path) -> None:
     texts = ["first", "die", "between", "hang", "last"]
-    with dm.ApertiumTranslator("aaa-bbb", timeout=0.5) as translator:
+    with dm.ApertiumTranslator("aaa-bbb", timeout=5) as translator:
         outputs = translator.execute(pd.DataFrame({"text": texts}))
     assert outputs.status.tolist() == [Status.OK, Status.DIED, Status.OK, Status.TIMEOUT, Status.OK]
     assert outputs.values[[0, 2, 4]].tolist() == ["FIRST", "BETWEEN", "LAST"]
     assert outputs.messages == {
         1: "Apertium exited at this text, in two attempts: no more",
-        3: "Apertium gave no translation within 0.5 s, in two attempts",
+        3: "Apertium gave no translation within 5 s, in two attempts",
     }
 
 

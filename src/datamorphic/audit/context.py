@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import math
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._clock import read_clock
+from .._clock import measure_slowdown, read_clock
 from ..errors import OutOfBudget
 from ..morphisms.subject import SubjectUnderTest
 from ..runs.deadline import TimeLimit
@@ -43,7 +42,6 @@ REPORT_BUDGET_SHARE = 0.06  # reserved for building the page
 MIN_REPORT_SECONDS = 0.5  # of computing: the page does not get smaller with the budget
 MAX_REPORT_BUDGET_SHARE = 0.25  # of a budget of a few seconds
 MAX_EXTRA_PART = 0.2  # of what is left of the budget, for a check whose share by weight is too small
-SLOWDOWN_CPU_SECONDS = 0.02  # of computing, to see how busy the machine is
 MIN_SECONDS_TO_START = 0.01  # with less left, no check starts
 SLOW_CALL_SECONDS = 0.3  # a slower call is timed again and, if it stays slow, ends the measurement of the pace
 REFERENCE_SECONDS = 1.0  # of computing; with less left, no reference model is fitted
@@ -132,14 +130,6 @@ class BudgetClock:
         return (remaining.seconds is not None and remaining.seconds < MIN_SECONDS_TO_START) or (
             remaining.runs is not None and remaining.runs < 1
         )
-
-
-def measure_slowdown() -> float:
-    """Return how much longer computing takes than on a machine that does nothing else, at least 1."""
-    start_time, cpu_time = read_clock(), time.thread_time()
-    while (cpu_seconds := time.thread_time() - cpu_time) < SLOWDOWN_CPU_SECONDS:
-        pass
-    return max(1.0, (read_clock() - start_time) / cpu_seconds)
 
 
 @dataclass

@@ -97,9 +97,9 @@ def drive(
 ) -> Result:
     """Answer a flow until it ends, and return its result.
 
-    The number of runs in the budget is never exceeded. The time is checked between queries, and in a long query that
-    no journal records, between the batches in which it is sent. When the budget is spent, `OutOfBudget` is thrown into the
-    flow, which may return what it has. Otherwise it is raised here.
+    The number of runs in the budget is never exceeded. The time is checked between queries, in a long query between the
+    batches in which it is sent, and before a system that died or hung is started again. When the budget is spent,
+    `OutOfBudget` is thrown into the flow, which may return what it has. Otherwise it is raised here.
 
     For one batch size, the same seed gives the same result on all engines. Models do not give bitwise equal answers in
     batches of another size.
@@ -122,7 +122,7 @@ def drive(
         return interrupts.is_stopped() or is_overdue()
 
     def is_overdue() -> bool:
-        if limit.seconds is None or journal is not None:
+        if limit.seconds is None or (journal is not None and journal.replaying):
             return False
         overtime = min(max(MIN_OVERTIME_SECONDS, MAX_OVERTIME_SHARE * limit.seconds), MAX_OVERTIME_SECONDS)
         return measure_seconds() > limit.seconds + overtime

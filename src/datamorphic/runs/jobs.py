@@ -17,7 +17,7 @@ from .._clock import read_clock
 from .._validation import reject, validate_choice, validate_integer, validate_positive
 from ..errors import ArgumentError, SystemDied, format_error_line
 from ..systems.child_process import MAX_START_ATTEMPTS, STARTUP_TIMEOUT_SECONDS, ChildProcess
-from ..systems.isolation import use_one_blas_thread
+from ..systems.isolation import MAX_WAIT_SECONDS, use_one_blas_thread
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def run_jobs(
             if not busy_lanes:
                 return [outcomes[number] for number in sorted(outcomes)]
             seconds_left = min(lane.deadline for lane in busy_lanes) - read_clock()
-            wait_seconds = None if seconds_left == math.inf else max(0.0, seconds_left)
+            wait_seconds = None if seconds_left == math.inf else min(max(0.0, seconds_left), MAX_WAIT_SECONDS)
             wait([lane.future for lane in busy_lanes], timeout=wait_seconds, return_when=FIRST_COMPLETED)
             for lane, number in busy_lanes.items():
                 outcome = lane.poll()

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from .._clock import read_clock
+from .._clock import measure_slowdown, read_clock
 from .._text import pluralize, redact
 from .._validation import validate_integer
 from ..errors import Interrupted, SystemDied, SystemFailed, SystemHung, UsageError, format_error_line
@@ -35,6 +35,7 @@ MIN_ROWS_TO_GIVE_UP = 5  # a system is not given up after fewer failing rows
 MAX_HUNG_ROWS = 10  # consecutive rows that hang before the rest of a piece is given up
 PARTS_PER_FAILING_PIECE = 8  # many, since every round with a hanging row costs a whole time-out
 FAILURES = (Status.ERROR, Status.TIMEOUT, Status.DIED, Status.MALFORMED)  # no answer at all
+MAX_IDLE_SLOWDOWN = 2.0  # of computing: on a busier machine, a row that seems to hang is queried again
 MIN_TASK_SECONDS = 0.1  # of work per task sent to another process or machine
 
 
@@ -227,7 +228,7 @@ class GuardedSystem(Wrapper):
         pieces = [batch if len(cuts) == 1 else batch.take(slice(*cuts[number])) for number in group]
         answers = lane.answers(pieces, scores)
         results = [
-            solve(lane, piece, scores, answer, alive=alive, failures=failures)
+            solve(lane, piece, scores, answer, alive=alive, failures=failures, raise_if_stopped=self._raise_if_stopped)
             for piece, answer in zip(pieces, answers, strict=True)
         ]
         self._seconds_per_piece = max(read_clock() - started_at, 1e-6) / len(group)
@@ -245,7 +246,7 @@ class GuardedSystem(Wrapper):
     ) -> bool:
         """Return whether the system answers rows of other pieces; else raise. Sorted data may fail piecewise."""
         other_rows = _list_rows([cut for number, cut in enumerate(cuts) if number != failed_piece])
-        if _is_answering_elsewhere(self._lanes[0], batch, other_rows, 16):
+        if _is_answering_elsewhere(self._lanes[0], batch, other_rows, 16, self._raise_if_stopped):
             return True
         self._failures += result.failures
         problem = f"{self.name} failed on all {pluralize(self._failures, 'row')} it was queried with"
@@ -272,12 +273,20 @@ class GuardedSystem(Wrapper):
 
 
 def solve(
-    system: Executor, batch: Batch, scores: ScoreRequest, first: AnswerOrError, *, alive: bool = True, failures: int = 0
+    system: Executor,
+    batch: Batch,
+    scores: ScoreRequest,
+    first: AnswerOrError,
+    *,
+    alive: bool = True,
+    failures: int = 0,
+    raise_if_stopped: Callable[[], None] = lambda: None,
 ) -> SolvedPiece:
     """Return a batch with an output for every row.
 
     `first` is the outcome of querying the whole batch. `alive` and `failures` say whether the system has ever answered, and
-    if not, how many rows have failed.
+    if not, how many rows have failed. `raise_if_stopped` is called before each further query: a system that dies or hangs
+    takes long to start again.
     """
     if isinstance(first, Outputs):
         return _accept_outputs(first, alive=alive)
@@ -288,9 +297,15 @@ def solve(
     while todo:
         start, stop = todo.pop()
         part = batch if stop - start == len(batch) else batch.take(slice(start, stop))
+        if part is not batch:
+            raise_if_stopped()
         answer = first if part is batch else _query_part(system, part, scores)
         if isinstance(answer, SystemDied) and (part is batch or len(part) == 1):
+            raise_if_stopped()
             answer = _query_part(system, part, scores)  # processes also die for other reasons, so try twice
+        if isinstance(answer, SystemHung) and len(part) == 1 and measure_slowdown() > MAX_IDLE_SLOWDOWN:
+            raise_if_stopped()
+            answer = _query_part(system, part, scores)  # other programs may have kept it from answering
         if isinstance(answer, UsageError | SystemFailed):
             raise answer  # wrong use, such as other columns, or a server that is down is not a failing row
         if isinstance(answer, Outputs):
@@ -306,12 +321,12 @@ def solve(
         failed_rows += 1
         hung_rows = hung_rows + 1 if isinstance(answer, SystemHung) else 0
         if not alive and failures + failed_rows >= MAX_FAILED_ROWS:
-            alive = _is_answering_elsewhere(system, batch, _list_rows(todo), 16)
+            alive = _is_answering_elsewhere(system, batch, _list_rows(todo), 16, raise_if_stopped)
             if not alive:
                 parts, reason = [], redact(format_error_line(answer))
                 break
         if hung_rows >= MAX_HUNG_ROWS and todo:
-            if not _is_answering_elsewhere(system, batch, _list_rows(todo), 4):
+            if not _is_answering_elsewhere(system, batch, _list_rows(todo), 4, raise_if_stopped):
                 message = f"skipped: the system hung on the {hung_rows} rows before it, and on others"
                 skipped_row = _build_failed_row(SystemHung(message))  # to save its time-out
                 parts.extend((row, skipped_row) for row in _list_rows(todo).tolist())
@@ -352,11 +367,14 @@ def _query_part(system: Executor, part: Batch, scores: ScoreRequest) -> AnswerOr
     return system.answers([part], scores)[0]
 
 
-def _is_answering_elsewhere(system: Executor, batch: Batch, remaining_rows: RowNumbers, sample_size: int) -> bool:
+def _is_answering_elsewhere(
+    system: Executor, batch: Batch, remaining_rows: RowNumbers, sample_size: int, raise_if_stopped: Callable[[], None]
+) -> bool:
     """Return whether the system answers any of a few rows, spread evenly: sorted data may fail in succession."""
     count = len(remaining_rows)
     rows = remaining_rows[np.linspace(0, count - 1, min(sample_size, count)).astype(int)].tolist()
     for row in rows:
+        raise_if_stopped()
         answer = _query_part(system, batch.take(slice(row, row + 1)), False)
         if isinstance(answer, Outputs) and answer.status[0] not in FAILURES:
             return True

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NoAnswer
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
+from .._clock import read_clock
 from .._text import pluralize
 from .._validation import validate_timeout
 from ..errors import DatamorphicError, ModelError, SystemDied, SystemHung, SystemRaised, format_error_line
@@ -16,6 +18,8 @@ from ..space.outputs import Outputs
 from ..space.points import Batch
 from .base import AnswerOrError, Executor, RemoteSystem, ScoreRequest, SystemTraits
 from .child_process import MAX_START_ATTEMPTS, STARTUP_TIMEOUT_SECONDS, ChildProcess
+
+MAX_WAIT_SECONDS = 0.2  # after which the clock is read again
 
 
 class IsolatedSystem(RemoteSystem):
@@ -39,10 +43,16 @@ class IsolatedSystem(RemoteSystem):
 
         rows = pluralize(sum(map(len, batches)), "row")
         try:
-            answers, traits = self._ready_child().submit(answer_in_worker, batches, scores).result(timeout=self.timeout)
+            child = self._ready_child()
+            answers, traits = self._await_answers(child.submit(answer_in_worker, batches, scores))
         except NoAnswer:
+            died = child.exit_code is not None  # which may be noticed late, on a busy machine
             self.close()
-            failure: DatamorphicError = SystemHung(f"it did not answer {rows} within {self.timeout:g} s")
+            failure: DatamorphicError = (
+                SystemDied(f"its process ended while it answered {rows}")
+                if died
+                else SystemHung(f"it did not answer {rows} within {self.timeout:g} s")
+            )
         except (BrokenProcessPool, ShutdownExecutorError):
             self.close()
             failure = SystemDied(f"its process ended while it answered {rows}")
@@ -51,13 +61,26 @@ class IsolatedSystem(RemoteSystem):
             return answers
         return [failure] * len(batches)
 
+    def _await_answers(self, future: Future[Any]) -> Any:
+        """Return what the child answers; raise `NoAnswer` when the time is up on the clock that tests can replace."""
+        if self.timeout is None:
+            return future.result()
+        deadline = read_clock() + self.timeout
+        while True:
+            seconds_left = deadline - read_clock()
+            try:
+                return future.result(timeout=min(max(0.0, seconds_left), MAX_WAIT_SECONDS))
+            except NoAnswer:
+                if seconds_left <= 0:
+                    raise
+
     def start_early(self) -> None:
         """Start the child without waiting, so that several import libraries in parallel."""
         if self._child is None:
             with suppress(Exception):  # a failed start is reported with the first batch
                 self._start()
 
-    def _ready_child(self) -> Any:
+    def _ready_child(self) -> ChildProcess:
         from joblib.externals.loky.process_executor import BrokenProcessPool
 
         if self._ended:
@@ -78,6 +101,7 @@ class IsolatedSystem(RemoteSystem):
                     f"{self.name} cannot be sent to another process, which time-outs and workers need: it must be possible "
                     f"to pickle it ({type(error).__name__}). Define it at the top level of a module, or do without them."
                 ) from None
+        assert self._child is not None
         return self._child
 
     def _start(self) -> None:

@@ -527,10 +527,13 @@ def test_a_learner_that_always_fails_is_reported(error):
 
 
 @pytest.mark.slow
-def test_a_learner_that_hangs_or_crashes_is_reported():
+def test_a_learner_that_hangs_or_crashes_is_reported(hang_clock):
+    path = hang_clock.path
+
     class Dangerous(KNN):  # here, so that it travels as it is: a process would import this whole file
         def fit(self, X, y):
             if len(X) > 20:  # rows that are there twice
+                path.touch()
                 time.sleep(3600)
             if len(np.asarray(X)[0]) > 2:  # an attribute more
                 os._exit(3)
