@@ -11,6 +11,10 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import datamorphic as dm
 from datamorphic.audit.checks import CHECKS
@@ -94,8 +98,29 @@ def test_a_regressor():
     assert result.passed
     assert outcome(result, "classes").why == "the answers are numbers"
     wrong = dm.test(model, frame, expect={"monotone": {"debt": "up"}}, only="monotone")
-    assert wrong.findings[0].title == "More debt can lower the answer"
+    assert wrong.findings[0].title == "A higher debt can lower the answer"
     assert wrong.findings[0].level == "fault"
+
+
+@pytest.mark.parametrize(
+    ("make_model", "advice"),
+    [
+        (GaussianNB, "Add training data there, or withdraw the declaration. GaussianNB has no monotone constraints"),
+        (
+            lambda: make_pipeline(StandardScaler(), HistGradientBoostingClassifier(max_iter=5)),
+            "Fit the model with a monotone constraint on debt (monotonic_cst), add",
+        ),
+    ],
+)
+def test_monotone_constraints_are_advised_for_models_that_have_them(make_model, advice):
+    frame = PEOPLE.drop(columns=["decision", "gender"])
+    model = make_model().fit(frame, frame.debt > frame.debt.median())
+    result = dm.test(model, frame, expect={"monotone": {"debt": "down"}}, only="monotone", progress=False)
+    assert result.findings[0].remedy.startswith(advice)
+    function = dm.test(model.predict, frame, expect={"monotone": {"debt": "down"}}, only="monotone", progress=False)
+    assert function.findings[0].remedy.startswith(
+        "If the model can be trained with a monotone constraint on debt, do so."
+    )
 
 
 @pytest.mark.slow

@@ -59,7 +59,7 @@ def test_an_encoder_that_knows_no_category_is_a_concern_if_the_labels_depend_on_
     model = fit(DATA.assign(home=DATA["home"].str.upper()))
     (finding,) = run(model).findings
     assert finding.level == "concern"
-    assert finding.title == "All categories of home are treated alike, and the labels are not alike"
+    assert finding.title == "All categories of home are treated alike, although their labels differ"
     assert "real rows with 'rent' that are answered yes" in finding.detail or "'own'" in finding.detail
     assert finding.examples[0].answer == finding.examples[0].becomes
     (finding,) = run(model, FEATURES, target=None).findings
@@ -73,7 +73,7 @@ def test_a_category_that_says_nothing_new_is_advice():
     outcome = run(lambda frame: model.predict(frame[["income", "debt", "home"]]), data)
     (finding,) = outcome.findings
     assert (finding.level, finding.title) == ("advice", "All categories of copy are treated alike")
-    assert "it does go with the labels" in finding.detail
+    assert "it is associated with the labels" in finding.detail
 
 
 def test_a_lost_feature_is_advice_that_names_it():

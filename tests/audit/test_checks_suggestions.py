@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 import datamorphic as dm
 from datamorphic.audit.expectations import parse_expectations
+from datamorphic.cli.console import print_text
 
 ROWS = 400
 NAMES = ["income", "debt", "Age"]
@@ -45,6 +46,16 @@ def test_columns_that_look_protected_and_directions_are_offered():
     assert "--monotone income=up --monotone debt=down" in directions.remedy or (
         "--monotone debt=down --monotone income=up" in directions.remedy
     )
+
+
+def test_a_terminal_shows_options_only(capsys):
+    remedies = [finding.remedy for finding in run(MODEL).findings]
+    for remedy in remedies:
+        print_text(remedy)
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "--protected Age" in printed
+    assert "Python" not in printed
+    assert all("In Python: " in remedy for remedy in remedies)
 
 
 def test_the_lines_can_be_used_as_they_are():

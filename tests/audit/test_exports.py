@@ -19,7 +19,7 @@ from datamorphic.audit.finding import Example, Finding, Outcome
 from datamorphic.audit.markdown import MAX_CHARACTERS, format_markdown
 from datamorphic.audit.result import AuditResult
 from datamorphic.audit.sarif import format_sarif
-from datamorphic.audit.text import format_certainty, format_frequency, format_text, tabulate_example
+from datamorphic.audit.text import format_certainty, format_frequency, format_impact, format_text, tabulate_example
 from datamorphic.reporting.markdown import escape_markdown, format_code_block
 from datamorphic.reporting.text import clean, cut, format_cell, split_blocks, to_one_line, to_printable
 from support.planted_models import EVIL, example, hostile
@@ -50,6 +50,15 @@ def incomplete_result(*findings, **more):
     inapplicable = Outcome(check="texts", asks="?", state="not run", why="no input is text", skip_reason="inapplicable")
     passed = Outcome(check="answers", asks="?", state="passed")
     return dataclasses.replace(result, outcomes=(*result.outcomes, passed, unfinished, inapplicable))
+
+
+def test_rows_whose_score_only_changes_are_counted_beside_those_whose_answer_does():
+    both = finding(cases=569, of=569, rows=569, affected_rows=4, inputs="changed", answer_changes=True)
+    assert format_impact(both) == (
+        "4 of 569 given rows, if they are changed; the answer is affected, and only the score of 565 other rows"
+    )
+    one = finding(cases=4, of=569, rows=569, affected_rows=4, inputs="changed", answer_changes=True)
+    assert format_impact(one) == "4 of 569 given rows, if they are changed; the answer is affected"
 
 
 # -- incomplete audits ------------------------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ def test_the_demo_explains_its_findings(shown, folder):
     text = " ".join(shown.stdout.split())
     for words in (
         "A logistic regression was trained",
-        "More mean compactness can make malignant less likely",  # declared, and broken
+        "A higher mean compactness can make the answer malignant less likely",  # declared, and broken
         "border pairs",
         "the answer changes",
         "Moves and distances satisfy their laws",

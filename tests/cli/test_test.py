@@ -57,7 +57,7 @@ def test_a_good_model_exits_0_and_a_bad_one_1(folder):
     assert "nothing wrong was found" in good.stdout
     bad = run("lenders:bad", *words)
     assert bad.exit_code == 1
-    assert "More income can make approve less likely" in bad.stdout
+    assert "A higher income can make the answer approve less likely" in bad.stdout
     assert "--only monotone" in bad.stdout
     never = run("lenders:bad", "loans.csv", "--target", "decision", "--fail-on", "never", "--only", "answers")
     assert never.exit_code == 0

@@ -867,7 +867,7 @@ def test_hypotheses_are_reported_and_named_relations_are_strict(run):
     strict.stdout.fnmatch_lines(
         [
             "*FirstColumn() violates 'MR-1.2'*",
-            "*A correct learner of this kind may violate it: the table does not have MR-1.2 of FirstColumn.",
+            "*A correct learner of this kind may violate it: it is unknown whether FirstColumn must satisfy MR-1.2.",
             "*trained on *",
             "*To reproduce it: pytest 'test_it.py::test_them?FirstColumn()-MR-1.2?' --datamorphic-seed 0 "
             "--datamorphic-profile quick",

@@ -117,7 +117,11 @@ def format_impact(finding: Finding) -> str:
         parts.append("every row that arrives changed like this")
     if finding.answer_changes is not None or finding.effect is not None:
         change = "only the score is affected" if finding.answer_changes is False else "the answer is affected"
-        parts.append(change + ("" if finding.effect is None else f", typically by {finding.effect:.2g}"))
+        change += "" if finding.effect is None else f", typically by {finding.effect:.2g}"
+        others_count = finding.cases - finding.affected_rows  # counted as often as the rows, but not among them
+        if finding.answer_changes and finding.of == finding.rows and others_count > 0:
+            change += f", and only the score of {pluralize(others_count, 'other row')}"
+        parts.append(change)
     return "; ".join(parts)
 
 

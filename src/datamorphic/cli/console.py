@@ -60,6 +60,8 @@ _TRANSLATED_ARGUMENT = re.compile(r"\b\w+=\w+ \((--[^()]*?)(?: on the command li
 #: declarations for `dm.test`: protected=["gender"], expect={"invariant": ["id"]}, expect={"monotone": {"income": "up"}}
 _LISTED_COLUMN = re.compile(r"\b(?:expect=\{\"(?=invariant))?(protected|invariant)\"?[=:] ?\[\"([^\"]+)\"\]\}?")
 _MONOTONE_COLUMN = re.compile(r"\bexpect=\{\"monotone\": \{\"([^\"]+)\": \"(up|down)\"\}\}")
+#: the last sentence of a remedy, which says in Python what the options before it say
+_PYTHON_SENTENCE = re.compile(r" In Python: .*$")
 _PYTHON_CALL = re.compile(r"\bdm\.\w+\(")
 
 
@@ -90,6 +92,7 @@ def to_option_words(text: str) -> str:
         argument, value = match.groups()
         return f"--{argument}" if value == "True" else f"--{argument} {value}"
 
+    text = _PYTHON_SENTENCE.sub("", text)
     if _PYTHON_CALL.search(text):
         return text  # code to copy
     text = _LISTED_COLUMN.sub(r"--\1 \2", _MONOTONE_COLUMN.sub(r"--monotone \1=\2", text))

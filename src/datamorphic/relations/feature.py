@@ -129,8 +129,8 @@ class Monotone(_FeatureRelation):
         self._labels: Labels | None = None
         self._score_kind: str | None = None
         self.name = f"monotone {feature}"
-        effect = "lowers the answer" if towards is None else f"makes {towards} less likely"
-        self.says = f"{'more' if self.sign > 0 else 'less'} {feature} alone never {effect}"
+        effect = "lowers the answer" if towards is None else f"makes the answer {towards} less likely"
+        self.says = f"a {'higher' if self.sign > 0 else 'lower'} {feature} alone never {effect}"
 
     def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
         """Query each case with all values; a group has the steepest wrong step."""
@@ -213,7 +213,7 @@ class Monotone(_FeatureRelation):
             level[ok] = values.astype(np.float64)
         else:
             raise ArgumentError(
-                f"The answers are not numbers ({str(values[0])[:40]!r}, ...). Name the answer that more {self.feature} "
+                f"The answers are not numbers ({str(values[0])[:40]!r}, ...). Name the answer that a higher {self.feature} "
                 "leads towards: towards=..."
             )
         return level
@@ -315,7 +315,7 @@ def monotone(feature: str, direction: str = "up", towards: object = None) -> Mon
     --------
     >>> import datamorphic as dm
     >>> dm.monotone("income", "up", towards="approved").says
-    'more income alone never makes approved less likely'
+    'a higher income alone never makes the answer approved less likely'
     """
     return Monotone(feature, direction, towards)
 

@@ -115,7 +115,7 @@ def _choose_strategy(context: CheckContext) -> str:
 
 def _describe_front(front: Front) -> str:
     if not len(front):
-        return "No walk met a border: the answer was the same everywhere, or there was none."
+        return "No walk met a border: the answer was the same everywhere, or no answer was given."
     low, high = front.capability_interval()
     sentences = [
         "Each coloured point is a pair of nearly equal inputs with different answers. Grey points are given inputs. "
@@ -156,19 +156,17 @@ def compare_with_baseline(context: CheckContext, budget: CheckBudget) -> CheckFi
     detail = f"{share} get another answer than from the baseline."
     if not change.rows_asked:
         title = "The answers have changed since the baseline, between the given rows"
-        detail = f"{format_share(changed_pairs, len(change.judged), 'place')} where the answer changed have moved or are new."
+        detail = f"{format_share(changed_pairs, len(change.judged), 'place')} where the answer changes have moved or are new."
     elif not only_made_inputs:
         title = "Given rows get another answer than from the baseline"
     elif undecided_rows:
-        title = "The answers have changed since the baseline, only where the model is undecided"
+        title = "The answers have changed since the baseline, but only where the model is undecided"
         detail += " The model is undecided about nearly all of them: its two best scores hardly differ."
     else:
-        title = "The answers have changed since the baseline, but to no given row"
+        title = "The answers have changed since the baseline, but not for any given row"
         detail = f"None of {pluralize(change.rows_asked, 'given row')} gets another answer than from the baseline."
     if change.rows_asked and len(change.judged):
-        detail += (
-            f" Of the places between them where the answer changed, {format_percent(change.kept)} are where they were."
-        )
+        detail += f" Between the given rows, {format_percent(change.kept)} of the places where the answer changes have not moved."
     section = Section(heading="The border between the answers, old and new", text=format_difference(change))
     finding = Finding(
         check="baseline",

@@ -51,7 +51,7 @@ def check_classes(context: CheckContext, budget: CheckBudget) -> CheckFindings:
                 level="concern",
                 sure=0.9,
                 detail=f"All of {pluralize(total, 'answer')} to given and generated inputs are the same.",
-                remedy="Give rows of all classes. If these are, the model has learned nothing from them.",
+                remedy="Give rows of all classes. If these rows already have all classes, the model has learned nothing from them.",
                 cases=total,
                 of=total,
                 noun="answer",

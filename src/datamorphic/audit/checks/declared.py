@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from ...relations.feature import Invariant, Monotone
 from ...relations.sweep import MAX_VALUES_PER_NUMBER, Sweep, sweep
 from ...reporting.document import Line, Section, Table
 from ...space.points import Points
+from ...systems.estimator import Estimator
 from ..case_text import build_example, extract_case, format_answer, format_case, format_label, format_share
 from ..check import Check, CheckBudget, CheckFindings, run_flow
 from ..context import CheckContext
@@ -157,14 +158,13 @@ def check_monotone(context: CheckContext, budget: CheckBudget) -> CheckFindings:
             Finding(
                 check="monotone",
                 about=relation.feature,
-                title=f"More {relation.feature} can {_format_wrong_direction(relation)}",
+                title=f"A higher {relation.feature} can {_format_wrong_direction(relation)}",
                 level="fault" if flips or numbers else "concern",
                 sure=1.0,
                 detail=f"{_cite(context, relation.feature, relation.says)}. {trial.share_text} have a value of "
                 f"{relation.feature} from which a step {'up' if relation.sign > 0 else 'down'} goes the wrong way, all else "
                 f"equal.{flip_text}",
-                remedy="Fit the model with a monotone constraint on this feature (monotonic_cst, monotone_constraints), add "
-                "training data there, or withdraw the declaration.",
+                remedy=_advise_constraint(context, [relation.feature], "declaration"),
                 cases=trial.violated,
                 of=trial.judged,
                 examples=(_build_step_example(relation, trial.smallest_violation, numbers),),
@@ -180,6 +180,30 @@ def check_monotone(context: CheckContext, budget: CheckBudget) -> CheckFindings:
             )
         )
     return outcome.summarise("declared direction", findings)
+
+
+def _advise_constraint(context: CheckContext, features: Sequence[str], statement: str) -> str:
+    """Return what to do about a wrong direction: a monotone constraint, if the model can have one."""
+    columns, ending = ", ".join(features), f"add training data there, or withdraw the {statement}."
+    model = context.sut.model if isinstance(context.sut, Estimator) else None
+    if model is None:
+        return f"If the model can be trained with a monotone constraint on {columns}, do so. Otherwise {ending}"
+    parameter = _find_constraint_parameter(model)
+    if parameter:
+        return f"Fit the model with a monotone constraint on {columns} ({parameter}), {ending}"
+    return (
+        f"{ending[0].upper()}{ending[1:]} {type(model).__name__} has no monotone constraints; models that have them are, for "
+        "example, HistGradientBoosting (monotonic_cst) and XGBoost (monotone_constraints)."
+    )
+
+
+def _find_constraint_parameter(model: Any) -> str:
+    """Return the parameter of a model, or of a step of a pipeline, that sets monotone constraints; empty if it has none."""
+    parameters: Mapping[str, Any] = model.get_params() if hasattr(model, "get_params") else {}
+    if any(name.rpartition("__")[2] == "monotonic_cst" for name in parameters):
+        return "monotonic_cst"
+    libraries = {type(part).__module__.partition(".")[0] for part in (model, *parameters.values())}
+    return "monotone_constraints" if libraries & {"xgboost", "lightgbm", "catboost"} else ""
 
 
 def _cite(context: CheckContext, name: str, says: str) -> str:
@@ -221,7 +245,7 @@ def _format_wrong_direction(relation: Monotone) -> str:
     falls = relation.sign > 0
     if relation.towards is None:
         return "lower the answer" if falls else "raise the answer"
-    return f"make {relation.towards} {'less' if falls else 'more'} likely"
+    return f"make the answer {relation.towards} {'less' if falls else 'more'} likely"
 
 
 def _draw_curve(context: CheckContext, budget: CheckBudget, relation: Monotone, groups: JudgedGroups) -> list[Section]:
@@ -327,8 +351,7 @@ def _build_change_finding(context: CheckContext, trial: _RelationTrial, relation
         sure=1.0,
         detail=f"{source}: {changes} does not {wrong_effect} {quantity}. {trial.share_text} break the promise{size_text}. At "
         f"worst, it goes from {levels[0]} to {levels[1]}.{flip_text}",
-        remedy=f"Fit the model with monotone constraints on {', '.join(relation.about)} (monotonic_cst, monotone_constraints), "
-        "or withdraw the promise.",
+        remedy=_advise_constraint(context, relation.about, "promise"),
         cases=trial.violated,
         of=trial.judged,
         examples=tuple(

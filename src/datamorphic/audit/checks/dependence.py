@@ -224,7 +224,7 @@ def _build_category_finding(context: CheckContext, responses: Responses, respons
     return Finding(
         check="dependence",
         about=response.feature,
-        title=f"All categories of {response.feature} are treated alike, and the labels are not alike",
+        title=f"All categories of {response.feature} are treated alike, although their labels differ",
         level="concern",
         sure=0.95,
         detail=f"No answer and no score of {pluralize(count, 'real row')} changed with any of "
@@ -261,9 +261,9 @@ def _build_inert_finding(
     evidence = ""
     if telling:
         strengths = ", ".join(f"{name} {associations[name]:.2f}" for name in telling[:5])
-        evidence = f" In the data they do go with the labels (association from 0 to 1: {strengths})."
+        evidence = f" In the data, they are associated with the labels (from 0 to 1: {strengths})."
         if len(names) == 1:
-            evidence = f" In the data it does go with the labels (association {associations[names[0]]:.2f} of 1)."
+            evidence = f" In the data, it is associated with the labels ({associations[names[0]]:.2f} of 1)."
     return Finding(
         check="dependence",
         about=names[0] if len(names) == 1 else "",
@@ -378,7 +378,7 @@ def _build_saturation_finding(
         level="advice",
         sure=0.7,
         detail=f"{format_share(count, total, 'row')} have {name} {region}, where no answer and no score changes with it. Their "
-        f"labels do go with it (association {association:.2f} of 1).",
+        f"labels are associated with it ({association:.2f} of 1).",
         remedy=f"Look for a limit of {name} on the way to the model: clipping, a last bin that is too wide, a cap where the data "
         "are collected. If other columns say the same there, or the limit is meant, nothing is wrong.",
         cases=count,
@@ -436,8 +436,8 @@ def _find_decisive_feature(context: CheckContext, budget: CheckBudget, responses
             title=f"{name} alone decides nearly every answer",
             level="advice",
             sure=0.9,
-            detail=f"{format_share(count, total, 'row')} get the answer of another row if only {name} is that of the other row. "
-            "Rows with different answers were tried.",
+            detail=f"{format_share(count, total, 'row')} get the answer of another row if {name} alone is replaced by that "
+            "of the other row. Rows with different answers were tried.",
             remedy=f"Check that {name} is known when the model is used and does not stand for the label (a leak). If it is "
             "meant, a simple rule may do; if not, look at how the other features are scaled and whether they reach the model.",
             cases=count,

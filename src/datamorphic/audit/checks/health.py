@@ -122,7 +122,7 @@ def _check_relation(name: str, context: CheckContext, budget: CheckBudget) -> Ch
         title=title,
         level=level,
         sure=1.0,
-        detail=f"Expected: {relation.says}. That is not so for {format_share(violating_cases, judged_cases, 'row')}."
+        detail=f"Expected: {relation.says}. This fails for {format_share(violating_cases, judged_cases, 'row')}."
         + known_text,
         remedy=remedy,
         cases=violating_cases,

@@ -76,10 +76,10 @@ def check_identifiers(context: CheckContext, budget: CheckBudget) -> CheckFindin
         title = f"{name} decides, although it looks like an identifier"
         if not decides:
             title = f"The model uses {name}, which looks like an identifier"
-        effect = f"{format_share(changed, tried, 'row')} get another answer if only {name} is that of another row."
+        effect = f"{format_share(changed, tried, 'row')} get another answer if {name} alone is replaced by that of another row."
         if not changed:
             scores = format_share(int(influence.score_changed[name].sum()), tried, "row")
-            effect = f"{scores} get another score, and none another answer, if only {name} is that of another row."
+            effect = f"{scores} get another score, and none another answer, if {name} alone is replaced by that of another row."
         findings.append(
             Finding(
                 check="identifiers",
@@ -451,7 +451,7 @@ def _find_duplicate_skip_reason(context: CheckContext) -> str:
 
 IDENTIFIERS = Check(
     name="identifiers",
-    question="Does a column decide that only identifies rows?",
+    question="Does a column that only identifies rows decide the answer?",
     weight=1.5,
     find_skip_reason=_find_identifier_skip_reason,
     run=check_identifiers,

@@ -184,7 +184,7 @@ def _build_finding(name: str, says: str, reason: str, result: LearnerVerdicts, v
         sure=0.9,
         detail=f"The learner was trained twice: on some of the data, and on the same rows changed in this way. "
         f"{format_share(violated, judged, 'row')} did not get the answer that is expected after the change. It must hold because "
-        f"{reason} (the relation {name} in the table).",
+        f"{reason} (relation {name}).",
         remedy="Check the implementation of the learner, and preprocessing that depends on what should not matter. If "
         "something random has no seed, fix that first.",
         cases=violated,
@@ -216,7 +216,7 @@ def _build_cluster_finding(
         sure=0.9,
         detail=f"The clusterer was fitted twice: to some of the data, and to the same rows changed in this way. "
         f"{format_share(violated, judged, 'part')} of the data did not get the clusters that are expected after the change. It must "
-        f"hold because {reason} (the relation {name} in the table).",
+        f"hold because {reason} (relation {name}).",
         remedy="Check the implementation of the clusterer, and preprocessing that depends on what should not matter. If "
         "something random has no seed, fix that first.",
         cases=violated,

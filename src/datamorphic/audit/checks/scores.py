@@ -569,7 +569,7 @@ SCORES = Check(
 )
 CALIBRATION = Check(
     name="calibration",
-    question="Are its probabilities as often right as they say?",
+    question="Are its probabilities right as often as they say?",
     weight=0.5,
     find_skip_reason=_find_calibration_skip_reason,
     run=check_calibration,

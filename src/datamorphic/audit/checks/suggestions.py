@@ -88,7 +88,9 @@ def _build_protected_finding(names: Sequence[str], roles: dict[str, str], influe
         changed, tried = influence.count_changed(name), influence.tried[name]
         count, what = (changed, "answer") if changed else (int(influence.score_changed[name].sum()), "score")
         share = format_share(count, tried, "row")
-        shares.append(f"{name} ({roles[name]}): {share} get another {what} if only it is that of another row")
+        shares.append(
+            f"{name} ({roles[name]}): {share} get another {what} if {name} alone is replaced by that of another row"
+        )
     noun = "a column that looks" if len(names) == 1 else "columns that look"
     strongest = names[0]
     return Finding(
@@ -99,8 +101,8 @@ def _build_protected_finding(names: Sequence[str], roles: dict[str, str], influe
         sure=0.7,
         detail=f"{'. '.join(shares)}.",
         remedy=f"Decide for each whether decisions may depend on it. If not, declare it, and the check “protected” counts the "
-        f"decisions that do: {_join_options(_suggest_protected(name, '').option for name in names)} on the command line, "
-        f"protected={_format_list(names)} in Python, protected = {_format_list(names)} in the file of expectations.",
+        f"decisions that do: {_join_options(_suggest_protected(name, '').option for name in names)}. "
+        f"In Python: protected={_format_list(names)}.",
         counted_in_detail=True,
         declarations=tuple(("protected", name) for name in names),
         **influence.describe_impact(strongest),
@@ -173,7 +175,7 @@ def _find_label_direction(context: CheckContext, name: str, level: npt.NDArray[n
 
 def _build_direction_finding(directions: Sequence[Direction]) -> Finding:
     ways = {direction.feature: direction.way for direction in directions}
-    sentences = [f"more {direction.feature} {_format_effect(direction)}" for direction in directions]
+    sentences = [f"a higher {direction.feature} {_format_effect(direction)}" for direction in directions]
     options = _join_options(_suggest_direction(direction).option for direction in directions)
     weakest = min(directions, key=lambda direction: direction.rows / direction.of)
     least = f"{weakest.rows:,}" if len(ways) == 1 else f"at least {weakest.rows:,}"
@@ -188,8 +190,7 @@ def _build_direction_finding(directions: Sequence[Direction]) -> Finding:
         detail=f"In the data and in the model, {', '.join(sentences)}. {'Each' if len(ways) > 1 else 'This'} holds for "
         f"{least} of {pluralize(weakest.of, 'real row')} that it affects, whatever their other values.",
         remedy="If one of them must hold by law, physics or common sense, declare it, so that the next version of the model is "
-        f'held to it: {options} on the command line, expect={{"monotone": {json.dumps(ways, ensure_ascii=False)}}} in '
-        f"Python, monotone = {_format_toml_table(ways)} in the file of expectations.",
+        f'held to it: {options}. In Python: expect={{"monotone": {json.dumps(ways, ensure_ascii=False)}}}.',
         cases=weakest.rows,
         of=weakest.of,
         noun="row",
@@ -212,7 +213,7 @@ def _suggest_direction(direction: Direction) -> _Suggestion:
     name, way = direction.feature, direction.way
     return _Suggestion(
         column=name,
-        reason=f"more of it {_format_effect(direction)}, in the data and in the model",
+        reason=f"a higher value {_format_effect(direction)}, in the data and in the model",
         option=f"--monotone {shlex.quote(f'{name}={way}')}",
         python=f'expect={{"monotone": {json.dumps({name: way}, ensure_ascii=False)}}}',
         toml=f"monotone = {_format_toml_table({name: way})}",

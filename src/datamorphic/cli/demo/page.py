@@ -142,7 +142,7 @@ def _build_tests_section(demo: Demo) -> Section:
         f"reach {int(score.leaves.covered.sum())} of its {score.leaves.leaves} leaves. Each mutant of the tree changes one "
         f"decision: {killed_count} mutants answer differently for at least one of these patients, and {score.proved} "
         "provably answer like the tree for every possible patient. "
-        f"{pluralize(len(demo.extra), 'generated patient')} would kill all others. The report has a drawing of the tree.",
+        f"{pluralize(len(demo.extra), 'generated patient')} would kill all others. The tree is drawn below.",
         state="good" if killed_count + score.proved == len(score.counts) else "warn",
         table=Table(
             columns=["mutant", "why it survives"], rows=[[row.change, row.why] for row in live_mutants.itertuples()]

@@ -319,7 +319,7 @@ def _select_relations(options: CheckOptions, model: Any, data: object) -> tuple[
     cluster_relations = [relation for relation in learner_relations if isinstance(relation, ClusterRelation)]
     if cluster_relations and not clusters:
         name = cluster_relations[0].name
-        raise ModelError(f"The relation {name!r} is about clusterers, but {type(model).__name__} is none.")
+        raise ModelError(f"The relation {name!r} is about clusterers, but {type(model).__name__} is not one.")
     if cluster_relations and len(cluster_relations) < len(learner_relations):
         raise ArgumentError(
             "Relations of clusterers compare clusters, and other relations of learners labels. Check them one after the other."

@@ -83,11 +83,11 @@ def find_stance(relation: str, learner: object, data: Training | None = None) ->
         if not inner_relation and _get_sklearn_name(step) in _SCALERS and relation in _ROW_RELATIONS:
             return may_fail(f"{_get_sklearn_name(step)} learns from the changed rows as well")
         if not inner_relation:
-            return may_fail(f"the table does not have {relation} with a step {type(step).__name__}")
+            return may_fail(f"it is unknown whether {relation} must hold in a pipeline with {type(step).__name__}")
         if data is not None:
             data = _scale(step, data) if _get_sklearn_name(step) in _SCALERS else None
     if inner_relation not in table:
-        return may_fail(f"the table does not have {relation} of {type(last).__name__}")
+        return may_fail(f"it is unknown whether {type(last).__name__} must satisfy {relation}")
     row = table[inner_relation]
     if row.necessary and inner_relation == SCALING_UNDONE:
         row = replace(row, reason=f"{scaler} undoes the change of scale")
