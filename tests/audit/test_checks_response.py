@@ -93,8 +93,28 @@ def test_an_island_is_named_with_both_ends():
         LOGISTIC, after=lambda f, a: np.where(f["weight"].between(70, 76), [turned[answer] for answer in a], a)
     )
     (finding,) = run(model)[1].findings
-    assert finding.title == "The answer changes between 70 and 76 of weight, and the labels do not"
+    assert finding.title == "The answer changes where weight is between 70 and 76, and the labels do not"
     assert finding.level == "concern"
+
+
+@pytest.mark.parametrize("dtype", [int, float])
+def test_a_subgroup_with_swapped_answers_is_named_by_values_of_the_data(dtype):
+    rng = np.random.default_rng(0)
+    religious = rng.integers(1, 6, len(FEATURES)).astype(dtype)
+    data = DATA.assign(religious=religious)
+    turned = {"ill": "well", "well": "ill"}
+    model = Changed(
+        LOGISTIC,
+        before=lambda frame: frame[FEATURES.columns],
+        after=lambda frame, a: np.where(frame["religious"] >= 4, [turned[answer] for answer in a], a),
+    )
+    result, _ = run(model, data, only=["response", "slices"], budget="60000 runs")
+    (finding,) = result.findings
+    assert finding.title == "It is mostly wrong where religious > 3"
+    (jump,) = finding.evidence
+    assert jump.title == "The answer jumps between religious 3 and 4, and the labels do not"
+    assert "with religious at least 4" in jump.detail
+    assert "if only religious is 3 instead" in jump.detail
 
 
 def read_in_other_units(frame):
@@ -159,7 +179,7 @@ def test_numbers_are_compared_with_their_labels():
 
     (finding,) = run(capped, data)[1].findings
     assert finding.about == "age"
-    assert "jumps at age 60" in finding.title
+    assert "jumps between age 60 and 61" in finding.title
 
 
 @pytest.mark.parametrize(

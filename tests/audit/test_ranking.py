@@ -130,3 +130,13 @@ def test_the_check_that_explains_most_leads_within_a_level():
     assert rank(*findings) == ["a jump at 50", "between them"]
     findings[0] = dataclasses.replace(findings[0], level="fault")
     assert rank(*findings) == ["wrong where age > 50", "between them"]
+
+
+@pytest.mark.parametrize(
+    ("explained_by_jump", "explained_by_group", "first"),
+    [(40, 41, "wrong where age > 50"), (40, 40, "wrong where age > 50"), (40, 39, "a jump"), (None, 41, "a jump")],
+)
+def test_the_finding_that_explains_most_rows_leads(explained_by_jump, explained_by_group, first):
+    jump = make(check="response", about="age", title="a jump", explained_rows=explained_by_jump)
+    group = make(check="slices", about="age", title="wrong where age > 50", explained_rows=explained_by_group)
+    assert rank(jump, group) == [first]

@@ -50,8 +50,14 @@ def rank_findings(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def _merge(group: list[Finding]) -> Finding:
-    """Return the finding of the worst level that explains most, with the others as its evidence."""
+    """Return the finding of the worst level that explains most, with the others as its evidence.
+
+    That is the one of the first check or, where findings count the rows that they explain, the one that explains most rows.
+    """
     first = min(group, key=lambda finding: (LEVELS.index(finding.level), _find_place(finding)))
+    if first.explained_rows is not None:
+        counted = [finding for finding in group if finding.level == first.level and finding.explained_rows is not None]
+        first = max(counted, key=lambda finding: (finding.explained_rows, _find_place(finding)))
     others = [finding for finding in group if finding is not first]
     return replace(first, evidence=(*first.evidence, *others)) if others else first
 

@@ -402,6 +402,7 @@ def _build_finding(
         rows=total,
         answer_changes=True,
         inputs="given",
+        explained_rows=None if data.numeric else int((2 * data.errors[group.inside] - 1).sum()),
         examples=(
             Example(
                 words=f"{format_case(case)}: {format_answer(context.answers, answer_row)}, although its label is "

@@ -26,6 +26,7 @@ MAX_ROWS_PER_STEP = 30  # that locate the cut
 MIN_ROWS_PER_STEP = 5
 MIN_AGREEMENT = 0.25  # of the rows of a step that jump in the same one of its parts; by chance one in 16 does
 SHARP_STEP_CONTRAST = 3.0  # a jump between neighbouring whole numbers, compared with the usual step between them
+MAX_VALUES_TO_NAME = 100  # of a feature: a cut is then between two of them, wherever the model has it
 MIN_SMOOTH_SHARE = 0.9  # of tiny steps that change the score: no tree does that
 
 
@@ -53,6 +54,7 @@ class Cut:
     after_levels: Numbers | None
     jumps: Mask  # rows of the sample that jump
     smooth: bool
+    neighbours: tuple[float, float] | None = None  # the values of the data beside it, if the feature takes few values
 
     @property
     def feature(self) -> str:
@@ -66,7 +68,9 @@ class Cut:
 
     @property
     def values_beside(self) -> tuple[float, float]:
-        """Values just below and just above the cut, with few digits."""
+        """Values just below and just above the cut, of the data or with few digits."""
+        if self.neighbours is not None:
+            return self.neighbours
         if self.response.kind == "integer":
             return self.low, self.high
         width = 4 * (self.high - self.low)
@@ -226,9 +230,19 @@ def find_cuts(context: CheckContext, budget: CheckBudget, responses: Responses) 
                 after_levels=None if ends is None else ends[1],
                 jumps=jumps,
                 smooth=step.smooth,
+                neighbours=_find_neighbours(context.inputs.codes[:, step.response.column], step),
             )
         )
     return sorted(cuts, key=lambda cut: (cut.response.column, cut.low))
+
+
+def _find_neighbours(values: Codes, step: JumpStep) -> tuple[float, float] | None:
+    """Return the values between which a cut lies: of the data, if they are few, or neighbouring whole numbers."""
+    known = np.unique(values[~np.isnan(values)])
+    below, above = known[known <= step.low], known[known >= step.high]
+    if len(known) <= MAX_VALUES_TO_NAME and len(below) and len(above):
+        return float(below[-1]), float(above[0])
+    return (step.low, step.high) if step.response.kind == "integer" and step.high - step.low <= 1 else None
 
 
 def _is_sharp(step: JumpStep, jumps: Mask) -> bool:

@@ -28,16 +28,13 @@ def build_cut_finding(context: CheckContext, responses: Responses, trial: CutTri
     """Return a finding about a cut, or an island between two, that the labels speak against."""
     cut, feature = trial.cut, trial.cut.feature
     beside = cut.values_beside[0 if trial.side == "above" else 1]
+    region = _format_region(trial)
+    title = f"The answer jumps {_format_place(cut)}, and the labels do not"
     if trial.end is not None:
-        ends = sorted([cut.place, trial.end.place])
-        region = f"between {_format_number(ends[0])} and {_format_number(ends[1])}"
-        title = f"The answer changes {region} of {feature}, and the labels do not"
-    else:
-        region = f"{trial.side} {_format_number(cut.place)}"
-        title = f"The answer jumps at {feature} {_format_number(cut.place)}, and the labels do not"
+        title = f"The answer changes where {feature} is {region}, and the labels do not"
     changes = np.abs(trial.own - trial.moved_answers)
     count, of = int((changes > cut.response.rounding).sum()), len(trial.rows)
-    nearest = "" if of == trial.rows_in_region else ", the nearest to it,"
+    nearest = "" if of == trial.rows_in_region else ", those nearest to the jump,"
     if responses.numeric:
         errors = [float(np.abs(answers - trial.truth).mean()) for answers in (trial.own, trial.moved_answers)]
         comparison = f"The mean error of these rows is {errors[0]:.3g}, and would be {errors[1]:.3g}"
@@ -81,28 +78,58 @@ def build_cut_finding(context: CheckContext, responses: Responses, trial: CutTri
         answer_changes=True,
         effect=float(np.median(changes)) if responses.numeric else None,
         inputs="given",
+        explained_rows=None if responses.numeric else 2 * trial.wrong_in_region - trial.rows_in_region,
     )
+
+
+def _format_region(trial: CutTrial) -> str:
+    """Return the values on one side of a cut, or between two."""
+    cut, end = trial.cut, trial.end
+    if end is not None:
+        lower, upper = sorted([cut, end], key=lambda cut: cut.low)
+        if lower.neighbours is None or upper.neighbours is None:
+            return f"between {_format_number(lower.place)} and {_format_number(upper.place)}"
+        first, last = _format_number(lower.neighbours[1]), _format_number(upper.neighbours[0])
+        return first if first == last else f"from {first} to {last}"
+    if cut.neighbours is None:
+        return f"{trial.side} {_format_number(cut.place)}"
+    below, above = map(_format_number, cut.neighbours)
+    return f"at least {above}" if trial.side == "above" else f"at most {below}"
+
+
+def _format_place(cut: Cut) -> str:
+    """Return where a cut lies."""
+    if cut.neighbours is None:
+        return f"at {cut.feature} {_format_number(cut.place)}"
+    below, above = map(_format_number, cut.neighbours)
+    return f"between {cut.feature} {below} and {above}"
+
+
+def _format_step(cut: Cut) -> str:
+    """Return the step across a cut, as a verb of the feature."""
+    if cut.neighbours is None:
+        return f"passes {_format_number(cut.place)}"
+    below, above = map(_format_number, cut.neighbours)
+    return f"goes from {below} to {above}"
 
 
 def _draw_cut(responses: Responses, cut: Cut) -> Section:
     extra = [(cut.low, cut.before, cut.before_levels), (cut.high, cut.after, cut.after_levels)]
-    return _draw_response(
-        responses, cut.response, choose_label(cut), extra, f"It jumps at {_format_number(cut.place)}."
-    )
+    return _draw_response(responses, cut.response, choose_label(cut), extra, f"It jumps {_format_place(cut)}.")
 
 
 def build_reversal_finding(context: CheckContext, responses: Responses, reversal: Reversal) -> Finding:
     """Return a finding about a smooth response that jumps back."""
     cut, feature = reversal.cut, reversal.cut.feature
-    place, of = _format_number(cut.place), len(cut.jumps)
+    place, of = _format_number(cut.place if cut.neighbours is None else cut.neighbours[0]), len(cut.jumps)
     count = cut.changed or int(cut.jumps.sum())
     fall, rise = ("falls", "rises") if reversal.jump < 0 else ("rises", "falls")
     detail = (
         f"{format_share(count, of, 'row')} get {'another answer' if cut.changed else 'a far different score'} when only "
-        f"{feature} passes {place}: the score of {responses.format_answer(reversal.label)} {fall} there by "
+        f"{feature} {_format_step(cut)}: the score of {responses.format_answer(reversal.label)} {fall} there by "
         f"{abs(reversal.jump):.2f} on average, although it {rise} smoothly with {feature} everywhere else."
     )
-    title = f"The answer jumps back at {feature} {place}, against its own trend"
+    title = f"The answer jumps back {_format_place(cut)}, against its own trend"
     if reversal.factor is not None:
         unit = (
             f"divided by {_format_number(reversal.factor)}"

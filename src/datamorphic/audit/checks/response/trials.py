@@ -38,6 +38,7 @@ class CutTrial:
     moved_answers: Numbers  # with the value on the other side
     truth: Numbers
     rows_in_region: int  # all real rows between the two cuts
+    wrong_in_region: int  # of these, the rows that are not answered as they are labelled
     numeric: bool
     helps: int = field(init=False)
     hurts: int = field(init=False)
@@ -98,7 +99,7 @@ def try_cuts(
     own_answers[row_numbers] = answers
     usable_rows = ~np.isnan(own_answers) & ~np.isnan(truth)
     limit = context.count_affordable(budget.remaining(0.5), MAX_ROWS_PER_SIDE, runs_per_case=2 * len(cuts))
-    plans: list[tuple[Cut, Side, Cut | None, npt.NDArray[np.intp], int, float]] = []
+    plans: list[tuple[Cut, Side, Cut | None, npt.NDArray[np.intp], npt.NDArray[np.intp], float]] = []
     for cut in cuts:
         same = [other for other in cuts if other.response is cut.response]
         own_values = context.inputs.codes[:, cut.response.column]
@@ -116,7 +117,7 @@ def try_cuts(
             if len(rows) < MIN_ROWS_TO_JUDGE:
                 continue
             nearest = rows[np.argsort(np.abs(own_values[rows] - value), kind="stable")[:limit]]
-            plans.append((cut, side, end, nearest, len(rows), value))
+            plans.append((cut, side, end, nearest, rows, value))
     if not plans:
         return []
     parts = [
@@ -125,7 +126,7 @@ def try_cuts(
     ]
     answers, _ = query_answers(context, budget, responses.codes, Points.concat(parts))
     trials, start = [], 0
-    for cut, side, end, rows, count, _ in plans:
+    for cut, side, end, rows, region, _ in plans:
         own, moved_answers = own_answers[rows], answers[start : start + len(rows)]
         start += len(rows)
         known = ~np.isnan(own) & ~np.isnan(moved_answers)
@@ -138,7 +139,8 @@ def try_cuts(
                 own=own[known],
                 moved_answers=moved_answers[known],
                 truth=truth[rows[known]],
-                rows_in_region=count,
+                rows_in_region=len(region),
+                wrong_in_region=int((own_answers[region] != truth[region]).sum()),
                 numeric=responses.numeric,
             )
         )
