@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from .._validation import import_optional
 from ..errors import ModelError
+from .watchdog import make_temporary_folder
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,6 +76,14 @@ def _build_catboost_model(module: ModuleType, booster: Any, file: Path) -> Any:
     model = module.CatBoostClassifier() if loss in CATBOOST_CLASS_LOSSES else module.CatBoostRegressor()
     model.load_model(str(file))
     return model
+
+
+def dump_catboost(model: Any, **pool: Any) -> dict[str, Any]:
+    """Return the JSON document of a model of CatBoost."""
+    with make_temporary_folder() as folder:
+        path = Path(folder) / "model.json"
+        model.save_model(str(path), format="json", **pool)
+        return json.loads(path.read_text(encoding="utf-8"))
 
 
 def find_catboost_columns(model: object) -> list[str] | None:

@@ -56,6 +56,10 @@ def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> Any:
             "ONNX files, most skops files and the own files of XGBoost, LightGBM and CatBoost need no trust."
         )
     try:
+        if not trust and (kind == ".onnx" or kind in LIBRARY_BY_SUFFIX):
+            from .file_trial import try_file
+
+            try_file(file)
         if kind == ".skops":
             return _load_skops(file, trust)
         if kind == ".onnx":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +30,11 @@ _TENSOR_TYPES = {
     "tensor(bool)": np.bool_,
     "tensor(string)": np.object_,
 }
+
+
+def import_onnx_runtime() -> ModuleType:
+    """Return onnxruntime, or raise `MissingExtra`."""
+    return import_optional("onnxruntime", "onnx", "Running an .onnx model")
 
 
 class OnnxModel(Executor):
@@ -58,11 +64,22 @@ class OnnxModel(Executor):
         self._open_session()
 
     def _open_session(self) -> None:
-        runtime = import_optional("onnxruntime", "onnx", "Running an .onnx model")
+        runtime = import_onnx_runtime()
         options = runtime.SessionOptions()
         options.log_severity_level = 3  # errors only; they are raised as well
-        self._session: Any = runtime.InferenceSession(str(self._file), options, providers=["CPUExecutionProvider"])
+        try:
+            self._session: Any = runtime.InferenceSession(str(self._file), options, providers=["CPUExecutionProvider"])
+        except Exception as error:  # onnxruntime has exception types of its own
+            message = f"{self._file.name} cannot be read as a model: {type(error).__name__}: {error}"
+            raise ModelError(message) from error
         self._inputs: Any = self._session.get_inputs()
+
+    def list_columns(self) -> dict[str, bool]:
+        """Return the columns that it takes, and whether they hold texts; the columns of a matrix are numbered."""
+        kinds = {item.name: item.type == "tensor(string)" for item in self._inputs}
+        first = self._inputs[0]
+        width = first.shape[1] if len(kinds) == 1 and len(first.shape) > 1 else None
+        return dict.fromkeys(map(str, range(width)), kinds[first.name]) if isinstance(width, int) else kinds
 
     def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
         """Run the session on the batch."""

@@ -51,15 +51,15 @@ def validate_trees(model: object, name: str) -> None:
         contents = _list_contents(part)
         has_tree = isinstance(part, BaseDecisionTree)
         if any(isinstance(value, Tree) for key, value in contents if key != "tree_" or not has_tree):
-            raise _build_forgery_error(name, "a tree does not belong to a decision tree")
+            raise build_forgery_error(name, "a tree does not belong to a decision tree")
         if isinstance(part, BaseDecisionTree):
             tree, width = getattr(part, "tree_", None), getattr(part, "n_features_in_", -1)
             if tree is not None and not (isinstance(tree, Tree) and _is_sound(tree, width)):
-                raise _build_forgery_error(name, f"a tree of {type(part).__name__} is not valid")
+                raise build_forgery_error(name, f"a tree of {type(part).__name__} is not valid")
         elif isinstance(part, forests | other_ensembles):
             members, kind = getattr(part, "estimators_", None), type(part).__name__
             if members is not None and not _has_matching_members(part, members, isinstance(part, forests)):
-                raise _build_forgery_error(name, f"the members of {kind} have other columns than the ensemble")
+                raise build_forgery_error(name, f"the members of {kind} have other columns than the ensemble")
         elif (isinstance(part, histogram_boosters) and hasattr(part, "n_iter_")) or (
             not isinstance(part, Pipeline | list | tuple | dict | np.ndarray)
             and any(
@@ -71,7 +71,8 @@ def validate_trees(model: object, name: str) -> None:
             raise UntrustedError(f"{name} {problem}. {TRUST_HINT}")
 
 
-def _build_forgery_error(name: str, problem: str) -> UntrustedError:
+def build_forgery_error(name: str, problem: str) -> UntrustedError:
+    """Return the error for a file whose structure is invalid."""
     return UntrustedError(f"{name} is damaged or forged: {problem}. {TRUST_HINT}")
 
 

@@ -15,6 +15,7 @@ from .._validation import check_types
 from ..errors import ModelError
 from ..space.table_forms import accept_tables
 from ..systems.boosters import LIBRARY_BY_SUFFIX, load_booster
+from ..systems.file_trial import try_file
 from .forest import Forest
 from .pipeline import get_column_names, split_pipeline
 from .tree import Tree
@@ -98,4 +99,5 @@ def load_trees(path: str | os.PathLike[str]) -> Any:
         from .pmml.files import read_pmml
 
         return read_pmml(file)
+    try_file(file)
     return load_booster(file)

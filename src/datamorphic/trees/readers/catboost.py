@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
 from itertools import combinations
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +11,7 @@ import numpy.typing as npt
 
 from ..._typing import DataLike
 from ...errors import ModelError
-from ...systems.watchdog import make_temporary_folder
+from ...systems.boosters import dump_catboost
 from ..forest import Forest, Joining
 from ..pipeline import Preprocessing
 from ..tree import ABOVE, EQUAL, LEAF, Tree
@@ -40,7 +38,7 @@ def read_forest(
     owner = type(model).__name__
     if not hasattr(model, "save_model"):
         raise build_no_trees_error(owner)
-    document = _dump_model(model)
+    document = dump_catboost(model)
     info = document["features_info"]
     sources = document.get("oblivious_trees") or document.get("trees") or []
     if "ctrs" in info or any(info.get(f"{kind}_features") for kind in ("text", "embedding")):
@@ -83,14 +81,6 @@ def read_forest(
         categories=categories,
         preprocessing=preprocessing,
     )
-
-
-def _dump_model(model: CatBoost, **pool: Any) -> Document:
-    """Return the JSON document of a CatBoost model."""
-    with make_temporary_folder() as folder:
-        path = Path(folder) / "model.json"
-        model.save_model(str(path), format="json", **pool)
-        return json.loads(path.read_text(encoding="utf-8"))
 
 
 def _build_unreadable_error(owner: str, info: Document) -> ModelError:
@@ -155,7 +145,7 @@ def _read_categories(
     import catboost
 
     pool = catboost.Pool(frame, cat_features=sorted(hashes_by_column))
-    hash_records = _dump_model(model, pool=pool)["features_info"].get("cat_features_hash", [])
+    hash_records = dump_catboost(model, pool=pool)["features_info"].get("cat_features_hash", [])
     hash_of = {record["value"]: int(np.uint32(record["hash"]).astype(np.int32)) for record in hash_records}
     codes: Codes = {}
     categories: dict[int, tuple[Any, ...]] = {}
