@@ -50,6 +50,7 @@ FORGED_XGBOOST = {
     "has a child 5000": [(*TREES, "left_children", 0, 5000)],
     "has a child -7": [(*TREES, "right_children", 0, -7)],
     "as a child twice": [(*TREES, "left_children", 1, 0)],
+    "another parent": [(*TREES, "parents", 1, 65_537)],
     "differ in length": [(*TREES, "right_children", [1])],
     "compares with no set": [(*TREES, "categories_sizes", 0, 99)],
     "adds to a group": [("gradient_booster", "model", "tree_info", 0, 4)],

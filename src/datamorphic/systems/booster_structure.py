@@ -13,6 +13,7 @@ from typing import Any
 from .boosters import dump_catboost
 
 LEAF = -1  # the child of a leaf of XGBoost
+NO_PARENT = (-1, 2**31 - 1)  # of a root of XGBoost
 CATEGORICAL_BIT = 1  # of the decision type of a node of LightGBM
 
 
@@ -89,9 +90,16 @@ def _validate_xgboost_tree(tree: Mapping[str, Any], place: int, width: int, grou
     left, right, feature = tree["left_children"], tree["right_children"], tree["split_indices"]
     nodes = range(len(left))
     _require(len(left) == len(right) == len(feature) > 0, f"the arrays of tree {place} differ in length")
-    inner = [node for node in nodes if left[node] != LEAF]
     _validate_paths([[] if left[node] == LEAF else [left[node], right[node]] for node in nodes], len(left), place)
+    inner = [node for node in nodes if left[node] != LEAF]
     _require(all(0 <= feature[node] < width for node in inner), f"tree {place} uses a column that is not of {width}")
+    parents = tree["parents"]
+    _require(
+        len(parents) == len(left)
+        and all(parent in NO_PARENT or 0 <= parent < len(left) for parent in parents)
+        and all(parents[child] == node for node in inner for child in (left[node], right[node])),
+        f"tree {place} has a node with another parent",
+    )
     vector_size = int(tree["tree_param"]["size_leaf_vector"])
     if vector_size > 1:  # then the right child of a leaf is the number of its vector
         _require(vector_size == groups, f"the leaves of tree {place} have {vector_size} values for {groups} groups")

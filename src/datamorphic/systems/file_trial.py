@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
+from collections.abc import Callable
 from concurrent.futures import TimeoutError as NoAnswer
 from contextlib import suppress
 from functools import lru_cache
@@ -85,11 +86,8 @@ def _load_and_query(file: Path, memory_bytes: int) -> None:
     library = LIBRARY_BY_SUFFIX.get(file.suffix.lower())
     model = OnnxModel(file) if library is None else load_booster(file)
     validate_booster(library, model)
-    query = {"xgboost": _query_xgboost, "lightgbm": _query_lightgbm, "catboost": _query_catboost}.get(
-        library, _query_onnx
-    )
     with suppress(Exception):  # an exception does no harm; it is reported where it occurs in use
-        query(model)
+        QUERIES[library](model)
 
 
 def _silence() -> None:
@@ -156,3 +154,11 @@ def _query_onnx(model: OnnxModel) -> None:
     columns = model.list_columns()
     frame = pd.DataFrame(_sample_rows(len(columns)), columns=list(columns))
     model.execute(frame.astype({name: str for name, is_text in columns.items() if is_text}), scores=True)
+
+
+QUERIES: dict[str | None, Callable[[Any], None]] = {
+    "xgboost": _query_xgboost,
+    "lightgbm": _query_lightgbm,
+    "catboost": _query_catboost,
+    None: _query_onnx,
+}
