@@ -12,7 +12,7 @@ from .._validation import import_optional
 from ..errors import MissingExtra, ModelError, UntrustedError
 from .boosters import LIBRARY_BY_SUFFIX, load_booster_model
 from .missing_packages import build_missing_package_error
-from .untrusted import SKLEARN_TREE_TYPE, TRUST_HINT, validate_trees
+from .untrusted import TRUST_HINT, list_unsafe_types, validate_parts
 
 WEKA_PREFIX = "weka:"  # of the name of a learner of Weka with its options
 PICKLE_SUFFIXES = (".pkl", ".pickle", ".joblib")
@@ -102,17 +102,17 @@ def name_model(path: str | os.PathLike[str]) -> str | None:
 
 
 def _load_skops(file: Path, trust: bool) -> Any:
-    # Only types that skops trusts are trusted here: some types of scikit-learn call functions named in the file. skops does
-    # not trust trees since 0.15, because a forged tree makes scikit-learn read foreign memory. Earlier versions did. So
-    # trees are validated before use, whatever skops says about them.
     io = import_optional("skops.io", "skops", "Reading a .skops model")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         unknown_types = io.get_untrusted_types(file=file)
-        if not trust and not set(unknown_types) <= {SKLEARN_TREE_TYPE}:
-            names = ", ".join(unknown_types[:5]) + (", ..." if len(unknown_types) > 5 else "")
-            raise UntrustedError(f"{file.name} holds objects of types that skops does not trust: {names}. {TRUST_HINT}")
+        unsafe_types = [] if trust else list_unsafe_types(file, unknown_types)
+        if unsafe_types:
+            names = ", ".join(unsafe_types[:5]) + (", ..." if len(unsafe_types) > 5 else "")
+            raise UntrustedError(
+                f"{file.name} holds objects of types that are not known to be safe: {names}. {TRUST_HINT}"
+            )
         model = io.load(file, trusted=unknown_types)
     if not trust:
-        validate_trees(model, file.name)
+        validate_parts(model, file.name)
     return model

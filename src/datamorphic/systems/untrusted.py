@@ -1,13 +1,17 @@
-"""Validation of trees in files that are not trusted.
+"""Validation of skops files that are not trusted: which types may be in them, and what their state must be like.
 
-A tree of scikit-learn consists of arrays of numbers. Compiled code follows them without checks, so forged arrays make it
-read foreign memory or loop for ever. Therefore trees from such files are accepted only in models that are known to use
-them safely: decision trees, and ensembles that query their members one by one.
+skops trusts the estimators of scikit-learn, NumPy's arrays and ufuncs. `SAFE_TYPES` adds types that fitted estimators hold. Most
+are Python classes that keep attributes and call only each other, or functions without side effects. The others consist of
+arrays of numbers that compiled code follows without checks, so forged arrays would make it read foreign memory or loop for
+ever: `validate_parts` examines or rebuilds these. Trees are accepted only in models that are known to use them safely.
 """
 
 from __future__ import annotations
 
+import json
+import zipfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,58 +21,255 @@ from ..errors import UntrustedError
 if TYPE_CHECKING:
     from sklearn.tree._tree import Tree
 
-SKLEARN_TREE_TYPE = "sklearn.tree._tree.Tree"
 TRUST_HINT = "If you trust its origin, pass trust=True (--trust on the command line)."
 
+#: Types by the loader of skops that may make them. Another loader could give a type a state that its own never has: a
+#: ``numpy.dtype`` is harmless when read from an empty array, and is not when its state is set.
+SAFE_TYPES: dict[str, frozenset[str]] = {
+    "DTypeNode": frozenset({"numpy.dtype"}),  # read from an empty array, without pickle
+    "TypeNode": frozenset({"builtins.object"}),  # the type itself, for selectors of columns
+    "DictNode": frozenset({"sklearn.utils._bunch.Bunch"}),  # a dict
+    "SparseMatrixNode": frozenset(  # indices are validated
+        f"scipy.sparse._{form}.{form}_{kind}" for form in ("csr", "csc") for kind in ("matrix", "array")
+    ),
+    "TreeNode": frozenset({"sklearn.tree._tree.Tree"}),  # validated
+    "FunctionNode": frozenset(  # functions of arrays that change nothing and call nothing that is passed to them
+        {
+            "numpy.mean",
+            "numpy.median",
+            "scipy._lib.array_api_compat.numpy._aliases.asarray",
+            *(
+                f"sklearn.feature_selection._univariate_selection.{name}"
+                for name in ("chi2", "f_classif", "f_regression")
+            ),
+            *(
+                f"sklearn.metrics._classification.{name}"
+                for name in ("accuracy_score", "balanced_accuracy_score", "f1_score", "log_loss", "recall_score")
+            ),
+        }
+    ),
+    "ObjectNode": frozenset(
+        {
+            # validated or rebuilt
+            "scipy.interpolate._bsplines.BSpline",
+            "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+            "sklearn.metrics._dist_metrics.EuclideanDistance64",  # has no state beyond its class that a query uses
+            "sklearn.neighbors._ball_tree.BallTree",
+            "sklearn.neighbors._kd_tree.KDTree",
+            # Python classes that hold numbers, names and other parts
+            "sklearn._loss.loss.HalfTweedieLoss",
+            "sklearn._loss.loss.HalfTweedieLossIdentity",
+            "sklearn.calibration._CalibratedClassifier",
+            "sklearn.calibration._SigmoidCalibration",
+            "sklearn.calibration._TemperatureScaling",
+            "sklearn.compose._column_transformer.make_column_selector",
+            "sklearn.gaussian_process._gpc._BinaryGaussianProcessClassifierLaplace",
+            *(
+                f"sklearn.gaussian_process.kernels.{name}"
+                for name in (
+                    "CompoundKernel",
+                    "ConstantKernel",
+                    "DotProduct",
+                    "ExpSineSquared",
+                    "Exponentiation",
+                    "Matern",
+                    "Product",
+                    "RBF",
+                    "RationalQuadratic",
+                    "Sum",
+                    "WhiteKernel",
+                )
+            ),
+            "sklearn.metrics._scorer._CurveScorer",
+            "sklearn.metrics._scorer._PassthroughScorer",
+            "sklearn.metrics._scorer._Scorer",
+            "sklearn.model_selection._search_successive_halving.HalvingGridSearchCV",
+            "sklearn.model_selection._search_successive_halving.HalvingRandomSearchCV",
+            *(
+                f"sklearn.model_selection._split.{name}"
+                for name in (
+                    "GroupKFold",
+                    "KFold",
+                    "RepeatedKFold",
+                    "RepeatedStratifiedKFold",
+                    "ShuffleSplit",
+                    "StratifiedKFold",
+                    "StratifiedShuffleSplit",
+                    "TimeSeriesSplit",
+                )
+            ),
+            "sklearn.multiclass._ConstantPredictor",
+            "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
+            "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
+            "sklearn.utils._metadata_requests.MetadataRequest",
+            "sklearn.utils._metadata_requests.MethodMetadataRequest",
+        }
+    ),
+}
 
-def validate_trees(model: object, name: str) -> None:
-    """Raise `UntrustedError` if a tree in a model could lead outside its own arrays.
+#: Estimators in Python that pass rows to their parts through `predict` or `transform`, which validate them.
+META_ESTIMATORS = frozenset(
+    {
+        "AdaBoostClassifier",
+        "AdaBoostRegressor",
+        "BaggingClassifier",
+        "BaggingRegressor",
+        "CalibratedClassifierCV",
+        "ClassifierChain",
+        "ColumnTransformer",
+        "FeatureUnion",
+        "FixedThresholdClassifier",
+        "FrozenEstimator",
+        "GridSearchCV",
+        "HalvingGridSearchCV",
+        "HalvingRandomSearchCV",
+        "IterativeImputer",
+        "MultiOutputClassifier",
+        "MultiOutputRegressor",
+        "OneVsOneClassifier",
+        "OneVsRestClassifier",
+        "OutputCodeClassifier",
+        "Pipeline",
+        "RANSACRegressor",
+        "RFE",
+        "RFECV",
+        "RandomizedSearchCV",
+        "RegressorChain",
+        "SelectFromModel",
+        "SelfTrainingClassifier",
+        "SequentialFeatureSelector",
+        "StackingClassifier",
+        "StackingRegressor",
+        "TransformedTargetRegressor",
+        "TunedThresholdClassifierCV",
+        "VotingClassifier",
+        "VotingRegressor",
+        "_CalibratedClassifier",
+    }
+)
+
+
+def list_unsafe_types(file: Path, unknown_types: list[str]) -> list[str]:
+    """Return those types unknown to skops that are not safe as the file would make them."""
+    if not unknown_types:
+        return []
+    with zipfile.ZipFile(file) as archive:
+        loaders = _list_loaders(json.loads(archive.read("schema.json")))
+    return [
+        name
+        for name in unknown_types
+        if not all(name in SAFE_TYPES.get(loader, ()) for loader in loaders.get(name, {""}))
+    ]
+
+
+def _list_loaders(schema: Any) -> dict[str, set[str]]:
+    """Return the loaders that a file names for each type."""
+    loaders: dict[str, set[str]] = {}
+    pending = [schema]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, dict):
+            if "__loader__" in node:
+                name = f"{node.get('__module__')}.{node.get('__class__')}"
+                loaders.setdefault(name, set()).add(str(node["__loader__"]))
+            pending += node.values()
+        elif isinstance(node, list):
+            pending += node
+    return loaders
+
+
+def validate_parts(model: object, name: str) -> None:
+    """Raise `UntrustedError` if a part of a model could lead compiled code outside its own arrays.
 
     A tree may belong only to a decision tree that has the columns it refers to. A decision tree may be a member only of
-    forests, bagging and AdaBoost, and in forests only with the columns of the forest. Gradient boosting needs trust: its
-    compiled code depends on more than its trees, and boosting of histograms has trees of another type.
+    estimators that validate the rows they pass on, and of forests and gradient boosting with the same columns. Indices of
+    neighbours and splines are rebuilt from their data.
     """
-    from sklearn.ensemble import (
-        AdaBoostClassifier,
-        AdaBoostRegressor,
-        BaggingClassifier,
-        BaggingRegressor,
-        ExtraTreesClassifier,
-        ExtraTreesRegressor,
-        HistGradientBoostingClassifier,
-        HistGradientBoostingRegressor,
-        RandomForestClassifier,
-        RandomForestRegressor,
-    )
-    from sklearn.pipeline import Pipeline
+    from sklearn.ensemble._hist_gradient_boosting.gradient_boosting import BaseHistGradientBoosting
+    from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
     from sklearn.tree import BaseDecisionTree
     from sklearn.tree._tree import Tree
 
-    histogram_boosters = HistGradientBoostingClassifier | HistGradientBoostingRegressor
-    forests = ExtraTreesClassifier | ExtraTreesRegressor | RandomForestClassifier | RandomForestRegressor
-    other_ensembles = AdaBoostClassifier | AdaBoostRegressor | BaggingClassifier | BaggingRegressor
-    for part in _iterate_parts([model]):
-        contents = _list_contents(part)
-        has_tree = isinstance(part, BaseDecisionTree)
-        if any(isinstance(value, Tree) for key, value in contents if key != "tree_" or not has_tree):
-            raise build_forgery_error(name, "a tree does not belong to a decision tree")
-        if isinstance(part, BaseDecisionTree):
-            tree, width = getattr(part, "tree_", None), getattr(part, "n_features_in_", -1)
-            if tree is not None and not (isinstance(tree, Tree) and _is_sound(tree, width)):
-                raise build_forgery_error(name, f"a tree of {type(part).__name__} is not valid")
-        elif isinstance(part, forests | other_ensembles):
-            members, kind = getattr(part, "estimators_", None), type(part).__name__
-            if members is not None and not _has_matching_members(part, members, isinstance(part, forests)):
-                raise build_forgery_error(name, f"the members of {kind} have other columns than the ensemble")
-        elif (isinstance(part, histogram_boosters) and hasattr(part, "n_iter_")) or (
-            not isinstance(part, Pipeline | list | tuple | dict | np.ndarray)
-            and any(
-                isinstance(value, BaseDecisionTree) and hasattr(value, "tree_")
-                for value in _iterate_parts([value for _, value in contents], only_containers=True)
-            )
+    for part in list(_iterate_parts([model])):
+        contents, kind = _list_contents(part), type(part).__name__
+        if any(
+            isinstance(value, Tree)
+            for key, value in contents
+            if key != "tree_" or not isinstance(part, BaseDecisionTree)
         ):
-            problem = f"holds trees in a {type(part).__name__}, which is not known to use them safely"
+            raise build_forgery_error(name, "a tree does not belong to a decision tree")
+        problem = _rebuild(part) or _find_problem(part)
+        if problem:
+            raise build_forgery_error(name, problem)
+        if isinstance(part, dict | list | tuple | set | frozenset | np.ndarray):
+            continue  # what it holds is judged with its owner
+        members = list(_iterate_parts([value for _, value in contents], only_containers=True))
+        if any(isinstance(member, TreePredictor) for member in members):
+            is_safe = isinstance(part, BaseHistGradientBoosting)
+        else:
+            has_trees = any(isinstance(member, BaseDecisionTree) and hasattr(member, "tree_") for member in members)
+            is_safe = not has_trees or kind in META_ESTIMATORS or _is_ensemble_of_trees(part)
+        if not is_safe:
+            problem = f"holds trees in a {kind}, which is not known to use them safely"
             raise UntrustedError(f"{name} {problem}. {TRUST_HINT}")
+
+
+def _is_ensemble_of_trees(part: object) -> bool:
+    from sklearn.ensemble import IsolationForest
+    from sklearn.ensemble._forest import BaseForest
+    from sklearn.ensemble._gb import BaseGradientBoosting
+
+    return isinstance(part, BaseForest | BaseGradientBoosting | IsolationForest)
+
+
+def _rebuild(part: Any) -> str:
+    """Replace what an object derives from its data by what its own constructor makes of them; return a problem or ''."""
+    from scipy.interpolate import BSpline
+    from sklearn.neighbors import BallTree, KDTree
+
+    try:
+        if isinstance(part, KDTree | BallTree):
+            data, *_, metric, weights = state = part.__getstate__()
+            part.__setstate__(type(part)(data, leaf_size=state[4], metric=metric, sample_weight=weights).__getstate__())
+        elif isinstance(part, BSpline):
+            part.__dict__ = vars(BSpline(part.t, part.c, part.k, extrapolate=part.extrapolate, axis=part.axis))
+    except Exception as error:  # whatever the constructor objects to
+        return f"a {type(part).__name__} cannot be rebuilt ({type(error).__name__})"
+    return ""
+
+
+def _find_problem(part: Any) -> str:
+    """Return what is wrong with the arrays of an object that compiled code follows; otherwise ''."""
+    from scipy.sparse import issparse
+    from sklearn.ensemble import IsolationForest
+    from sklearn.ensemble._forest import BaseForest
+    from sklearn.ensemble._gb import BaseGradientBoosting
+    from sklearn.ensemble._hist_gradient_boosting.gradient_boosting import BaseHistGradientBoosting
+    from sklearn.tree import BaseDecisionTree
+    from sklearn.tree._tree import Tree
+
+    kind, width = type(part).__name__, getattr(part, "n_features_in_", -1)
+    try:
+        if issparse(part):
+            part.check_format(full_check=True)
+        elif isinstance(part, BaseDecisionTree):
+            tree = getattr(part, "tree_", None)
+            if tree is not None and not (isinstance(tree, Tree) and _is_sound(tree, width)):
+                return f"a tree of {kind} is not valid"
+        elif isinstance(part, BaseHistGradientBoosting) and hasattr(part, "_predictors"):
+            if getattr(part, "_preprocessor", None) is not None or not all(
+                _is_sound_predictor(predictor, width) for trees in part._predictors for predictor in trees
+            ):
+                return f"a tree of {kind} is not valid, or compares categories"
+        elif isinstance(part, BaseForest | BaseGradientBoosting | IsolationForest):
+            members = getattr(part, "estimators_", None)
+            if members is not None and not _has_matching_members(part, members, width):
+                return f"the members of {kind} have other columns than the ensemble"
+            if isinstance(part, BaseGradientBoosting) and members is not None and not _starts_soundly(part, width):
+                return f"the start of {kind} does not fit its trees"
+    except Exception as error:  # a part is missing or of the wrong type
+        return f"a {kind} is not complete ({type(error).__name__})"
+    return ""
 
 
 def build_forgery_error(name: str, problem: str) -> UntrustedError:
@@ -119,13 +320,48 @@ def _is_sound(tree: Tree, width: object) -> bool:
     )
 
 
-def _has_matching_members(ensemble: object, members: object, is_forest: bool) -> bool:
-    """Return whether an ensemble has members that take the columns it passes on."""
+def _is_sound_predictor(predictor: Any, width: int) -> bool:
+    """Return whether all paths of a tree of a histogram model end at leaves, and compare numbers of existing columns."""
+    from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
+
+    if not isinstance(predictor, TreePredictor):
+        return False
+    nodes = predictor.nodes
+    index, inner = np.arange(len(nodes)), nodes["is_leaf"] == 0
+    return bool(
+        len(nodes)
+        and all(((index < nodes[side]) & (nodes[side] < len(nodes)))[inner].all() for side in ("left", "right"))
+        and (nodes["feature_idx"][inner] < width).all()
+        and not nodes["is_categorical"].any()
+    )
+
+
+def _has_matching_members(ensemble: Any, members: Any, width: int) -> bool:
+    """Return whether an ensemble has members that take the columns it passes on unchecked."""
+    from sklearn.ensemble import IsolationForest
+    from sklearn.ensemble._gb import BaseGradientBoosting
     from sklearn.tree import BaseDecisionTree
 
-    width = getattr(ensemble, "n_features_in_", -1)
-    if not isinstance(members, list) or not members:
+    if isinstance(ensemble, BaseGradientBoosting):
+        if not isinstance(members, np.ndarray) or members.shape[1:] != (ensemble.n_trees_per_iteration_,):
+            return False
+        members = members.ravel().tolist()
+    if isinstance(ensemble, IsolationForest) and any(
+        len(set(map(int, columns))) != width for columns in ensemble.estimators_features_
+    ):
         return False
-    return not is_forest or all(  # the others validate the input of each member
-        isinstance(member, BaseDecisionTree) and getattr(member, "n_features_in_", None) == width for member in members
+    return (
+        isinstance(members, list)
+        and bool(members)
+        and all(isinstance(member, BaseDecisionTree) and member.n_features_in_ == width for member in members)
     )
+
+
+def _starts_soundly(ensemble: Any, width: int) -> bool:
+    """Return whether gradient boosting starts from one number per tree of an iteration, to which compiled code adds."""
+    from sklearn.dummy import DummyClassifier, DummyRegressor
+
+    if not (isinstance(ensemble.init_, DummyClassifier | DummyRegressor) or ensemble.init_ == "zero"):
+        return False
+    start = ensemble._raw_predict_init(np.zeros((3, width), dtype=np.float32))
+    return bool(start.shape == (3, ensemble.n_trees_per_iteration_) and start.dtype == np.float64)
