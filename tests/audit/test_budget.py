@@ -464,6 +464,17 @@ def test_without_a_terminal_there_is_a_line_every_ten_seconds(monkeypatch, capsy
     assert capsys.readouterr().err == ""
 
 
+def test_progress_never_goes_back(monkeypatch):
+    """Although a check that was not completed is tried again at the end."""
+    shares = []
+    progress = AuditProgress("model", BudgetClock(Budget()), visible=False)
+    monkeypatch.setattr(progress._progress, "show", lambda text, share, **_: shares.append(share))
+    for done in (0.0, 0.5, 0.9, 0.4, 0.95):
+        progress.begin(make_check(), done, 0.05)
+        progress._show()
+    assert shares == [0.0, 0.5, 0.9, 0.9, 0.95]
+
+
 # -- tolerance --------------------------------------------------------------------------------------------------
 
 

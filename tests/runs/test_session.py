@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
@@ -23,6 +24,7 @@ import datamorphic as dm
 from datamorphic.runs import journal as journals
 from datamorphic.runs.driver import drive
 from datamorphic.runs.flow import ask
+from datamorphic.runs.store import Store
 from datamorphic.space.outputs import Status
 from datamorphic.systems import isolation as isolated
 from support.cases import LONG
@@ -245,6 +247,28 @@ def test_a_store_that_fails_on_the_way_leaves_a_run_that_can_go_on(tmp_path, mon
             dm.explore(dm.subjects["Box 2"], **options)
     again = dm.explore(dm.subjects["Box 2"], resume=1, **options)  # in the same process
     assert saved(again, tmp_path / "f") == saved(whole, tmp_path / "g")
+
+
+@pytest.mark.parametrize("jump", [-10 * 86_400.0, 10 * 86_400.0], ids=["back", "forward"])
+def test_setting_the_time_of_the_computer_changes_nothing(jump, tmp_path, monkeypatch):
+    """The date jumps by days at every look, during a run with a budget of time that nobody else may claim."""
+    wall_time, looks, claims = time.time, itertools.count(), []
+
+    def decide(frame):
+        if Path(tmp_path, "runs.db").exists():
+            with Store.open(tmp_path / "runs.db") as store, pytest.raises(dm.errors.StoreError, match="still running"):
+                claims.append(store.claim(1))
+        return (frame["n"] > 5_000).to_numpy()
+
+    options = {"walks": 3, "steps": 3, "budget": "1h", "progress": False}
+    expected = dm.explore(decide, NUMBERS, **options)
+    monkeypatch.setattr(time, "time", lambda: wall_time() + jump * next(looks))
+    front = dm.explore(decide, NUMBERS, store=tmp_path / "runs.db", **options)
+    assert (front.runs, len(front), front.tally.exhausted) == (expected.runs, len(expected), False)
+    with Store.open(tmp_path / "runs.db") as store:
+        run = store.run(1)
+    assert (run.state, claims) == ("finished", [])
+    assert run.seconds == front.seconds < 3600
 
 
 def test_a_coarse_clock_divides_nothing_by_zero(clock):

@@ -81,7 +81,8 @@ def test(
         What the model is expected to satisfy: ``{"monotone": {"income": "up"}, "invariant": ["id"], "towards": "approved"}``,
         a TOML or YAML file with the same content, or relations.
     budget : str or int
-        The largest cost: ``"1m"``, ``"10000 runs"``; None for no limit.
+        The largest cost: ``"1m"``, ``"10000 runs"``; None for no limit. Time counts from the first query of the model on,
+        without imports of libraries. With a budget in runs, the findings do not depend on the speed of the machine.
     seed : int
         The seed of all randomness. The same seed gives the same findings if the budget suffices.
     classes : sequence, optional

@@ -37,7 +37,7 @@ class AuditProgress(CheckObserver):
         total_left = self._clock.share(1.0).seconds
         self._share_seconds = None if total_left is None or done >= 1 else total_left * part / (1 - done)
         self._begin_time = read_clock()
-        self._check, self._done, self._part = check.name, done, part
+        self._check, self._done, self._part = check.name, max(done, self._done), part  # a check may be tried again
 
     def end(self, outcome: Outcome) -> None:
         """Publish the outcome of a check, so that whoever watches sees findings as they come."""

@@ -104,6 +104,7 @@ def test(
     from ..audit.options import AuditOptions
     from ..audit.runner import run_audit
     from ..runs.engines import make_engine
+    from ..runs.progress import TimedProgress
 
     model, data_name = choose_model_and_data(model, inputs, subject, data, target)
     if save_front is not None and only and not {"borders", "baseline"} & set(only):
@@ -150,9 +151,10 @@ def test(
     with open_store(store) as run_store:
         notice = RunNotice(run_store, format_store_option(store), resumable=False)
         with redirect_user_output(), notice:
-            system, options = load_system(model, subject, trust)
-            frame = None if data_name is None else load_data(data_name)
-            described_space = load_space(space, frame, target, system, options)
+            with TimedProgress("loading the model and the data"):
+                system, options = load_system(model, subject, trust)
+                frame = None if data_name is None else load_data(data_name)
+                described_space = load_space(space, frame, target, system, options)
             if described_space is not None and frame is not None:  # for the file that --pytest writes
                 names = {*described_space.names, *(placed.block.name for placed in described_space.blocks)}
                 request["space_columns"] = [name for name in frame.columns if name in names]

@@ -182,8 +182,8 @@ def drive(
         except StopIteration as stop:
             return stop.value
         finally:
-            tally.seconds = measure_seconds()
             guard.close()
             if journal is not None:
                 journal.write()
+            tally.seconds = measure_seconds()  # the store keeps the largest duration: that of the result
             flow.close()
