@@ -44,19 +44,29 @@ def format_percent(share: float) -> str:
     return f"{100 * share:.3g}%" if share < 9.995 else f"{100 * share:,.0f}%"
 
 
+def to_text(value: object) -> str:
+    """Return a value as text, also if its own code cannot: an exception, an object, an integer of thousands of digits."""
+    if isinstance(value, int) and value.bit_length() >= MAX_DECIMAL_BITS:
+        return hex(value)
+    try:
+        return str(value)
+    except Exception:  # the code of a user, which may raise anything
+        return "(no readable text)"
+
+
 def format_short(value: object) -> str:
     """Return a value as text for a sentence: numbers with 10 digits, long text cut."""
     is_numpy_number = isinstance(value, numbers.Real) and type(value).__module__ == "numpy"
     if isinstance(value, float) or is_numpy_number:
         return f"{float(value):.10g}"  # type: ignore[arg-type]
-    text = str(value)
+    text = to_text(value)
     return text if len(text) <= MAX_SHORT_CHARACTERS else text[: MAX_SHORT_CHARACTERS - 3] + "..."
 
 
 def suggest_name(name: object, known: Iterable[object]) -> str:
     """Return a hint that names the closest known name, or else all known names."""
-    names = [str(item) for item in known]
-    matches = get_close_matches(str(name), names, n=1)
+    names = [to_text(item) for item in known]
+    matches = get_close_matches(to_text(name), names, n=1)
     if matches:
         return f"Did you mean {matches[0]!r}?"
     end = ", ..." if len(names) > MAX_SUGGESTED_NAMES else "."

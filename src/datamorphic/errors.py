@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from ._text import to_text
+
 MAX_MESSAGE_CHARACTERS = 1000
 
 
@@ -118,7 +120,7 @@ def format_error_line(error: BaseException) -> str:
     """Return an error in one line: its type and the first line of its message."""
     if isinstance(error, DatamorphicError):
         return str(error)
-    lines = str(error).strip().splitlines()
+    lines = to_text(error).strip().splitlines()
     return f"{type(error).__name__}: {lines[0][:200]}" if lines else type(error).__name__
 
 

@@ -20,6 +20,7 @@ def _split_words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+MAX_GROUP_NAMES = 1_000  # a column of more categories does not name groups of people
 MIN_ROWS_FOR_IDENTIFIER = 30  # values of fewer rows may all differ by chance
 #: A column of whole numbers is unique by design if as many numbers, drawn at random between its bounds, would have this
 #: many equal pairs: the chance that there is none is then e^-20.
@@ -207,7 +208,8 @@ def find_protected_attribute(name: str, categories: Sequence[object] = ()) -> st
     'sex or gender'
     """
     words = split_name(name)
-    values = {word for category in categories if isinstance(category, str) for word in split_name(category)}
+    few_categories = categories if len(categories) <= MAX_GROUP_NAMES else ()
+    values = {word for category in few_categories if isinstance(category, str) for word in split_name(category)}
     if values & MALE_VALUES and values & FEMALE_VALUES:
         return "sex or gender"
     padded, joined = f" {' '.join(words)} ", "".join(words)

@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._text import to_text
+from ..space.labels import shorten_label
+
 
 def find_missing_labels(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     """Return which labels are missing: NaN, None or NaT."""
@@ -33,7 +36,7 @@ def to_label_texts(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def _format_label(value: object) -> str:
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
-    return str(value)
+    return to_text(shorten_label(value))
 
 
 def align_labels(

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from .._text import suggest_name
+from .._text import suggest_name, to_text
 from ..errors import DatamorphicError, UsageError
 from ..space.table_files import read_table
 from ..systems.missing_packages import build_missing_package_error
@@ -46,7 +46,7 @@ def load_object(text: str) -> Any:
             ) from None
         raise build_missing_package_error(error, f"{module_name} needs") from error
     except (Exception, SystemExit) as error:
-        raise UsageError(f"Importing {module_name!r} failed: {type(error).__name__}: {error}.") from error
+        raise UsageError(f"Importing {module_name!r} failed: {type(error).__name__}: {to_text(error)}.") from error
     for part in attribute.split(".") if attribute else []:
         if not hasattr(target, part):
             names = [name for name in dir(target) if not name.startswith("_")]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._text import format_short
+from .._text import format_short, to_text
 from ..errors import DatamorphicError, TestSystemError
 from ..space import geometry
 from ..space.encoding import UNKNOWN_CATEGORY_CODE
@@ -137,7 +137,9 @@ class LawContext:
         except DatamorphicError:
             raise
         except Exception as error:
-            raise TestSystemError(f"{self.system.name}.distance raised {type(error).__name__}: {error}.") from error
+            raise TestSystemError(
+                f"{self.system.name}.distance raised {type(error).__name__}: {to_text(error)}."
+            ) from error
         if values.shape != (len(a),):
             raise TestSystemError(
                 f"{self.system.name}.distance must return one number per row. It returned shape {values.shape} "

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from .._text import pluralize
+from .._text import pluralize, to_text
 from ..errors import DatamorphicError, TestSystemError
 from ..space.blocks import restore_frame
 from ..space.points import Points
@@ -130,7 +130,7 @@ class Morphism:
         except DatamorphicError:
             raise
         except (Exception, SystemExit) as error:
-            self.fail(f"raised {type(error).__name__}: {error}.", error)
+            self.fail(f"raised {type(error).__name__}: {to_text(error)}.", error)
 
     # -- the kinds ----------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._estimates import LIMIT_TIME, WorkPace, refuse_many_rows
-from .._text import suggest_name
+from .._text import suggest_name, to_text
 from .._typing import EngineLike, SeedLike
 from .._validation import check_types, reject, to_generator, validate_choice, validate_integer
 from ..errors import DatamorphicError, ModelError, OutOfBudget, TestSystemError
@@ -119,7 +119,7 @@ class TestSystem:
                 instance = source()
             except (Exception, SystemExit) as error:
                 raise TestSystemError(
-                    f"{source.__name__}() raised {type(error).__name__}: {error}. "
+                    f"{source.__name__}() raised {type(error).__name__}: {to_text(error)}. "
                     "A test system is created without arguments; pass an instance instead."
                 ) from error
         name = getattr(instance, "name", None) or getattr(instance, "__name__", type(instance).__name__)
@@ -440,7 +440,7 @@ def _read_attribute(instance: object, name: str, owner: str) -> Any:
     try:
         return getattr(instance, name)
     except (Exception, SystemExit) as error:
-        raise TestSystemError(f"{owner}.{name} raised {type(error).__name__}: {error}.") from error
+        raise TestSystemError(f"{owner}.{name} raised {type(error).__name__}: {to_text(error)}.") from error
 
 
 def _collect_morphisms(instance: object) -> list[Morphism]:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._clock import read_clock
-from .._text import pluralize, redact
+from .._text import pluralize, redact, to_text
 from .._typing import SupportsSubmit
 from .._validation import import_optional
 from ..errors import ArgumentError, DatamorphicError, ModelError, SystemDied
@@ -126,7 +126,7 @@ class DaskEngine(Engine):
                 raise
             except Exception as error:
                 raise ModelError(
-                    f"The workers of {self.name} cannot run this: {type(error).__name__}: {error}. "
+                    f"The workers of {self.name} cannot run this: {type(error).__name__}: {to_text(error)}. "
                     "Compare their packages with those of this machine: datamorphic worker-check."
                 ) from error
         reason = "A frequent reason is too little memory for the system"
@@ -198,7 +198,7 @@ def _pickle_system(system: Executor) -> bytes:
     try:
         return cloudpickle.dumps(system)
     except Exception as error:
-        reason = f"{type(error).__name__}: {error}"
+        reason = f"{type(error).__name__}: {to_text(error)}"
         raise ModelError(
             f"{system.name} cannot be sent to a cluster, because it cannot be pickled ({reason})."
         ) from None

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._text import format_short, pluralize
+from .._text import format_short, pluralize, to_text
 from ..errors import DataError, SpaceError
 from .encoding import encode
 from .features import Codes, Feature, Mask
@@ -570,7 +570,7 @@ class Rule(Constraint):
             answer = self.function(frame)
         except Exception as error:
             raise DataError(
-                f"The constraint {self} raised {type(error).__name__}: {error}. "
+                f"The constraint {self} raised {type(error).__name__}: {to_text(error)}. "
                 f"It was called with a frame with the columns {', '.join(space.names[:6])} ..."
             ) from error
         import pandas as pd

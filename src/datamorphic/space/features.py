@@ -266,17 +266,17 @@ class Categorical(Feature):
             seen.add(value)
         object.__setattr__(self, "high", len(categories) - 1.0)
 
-    def _comparison_key(self) -> tuple[object, ...]:
-        # 0, 0.0 and False are equal in Python but different categories for a model
-        return (self.name, self.nullable, tuple((type(value), value) for value in self.values))
-
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Categorical) and self._comparison_key() == other._comparison_key()
+        if self is other or not isinstance(other, Categorical):
+            return self is other
+        # 0, 0.0 and False are equal in Python but different categories for a model
+        same_values = self.values == other.values and list(map(type, self.values)) == list(map(type, other.values))
+        return same_values and (self.name, self.nullable) == (other.name, other.nullable)
 
     def __hash__(self) -> int:
-        return hash(self._comparison_key())
+        return hash((self.name, self.nullable, len(self.values), self.values[:8]))  # there may be 100,000 values
 
     def describe(self) -> str:
         """Return a description of the domain."""
-        values_text = ", ".join(map(str, self.values[:8])) + (", ..." if len(self.values) > 8 else "")
+        values_text = ", ".join(map(format_short, self.values[:8])) + (", ..." if len(self.values) > 8 else "")
         return f"one of {values_text}" + (", or missing" if self.nullable else "")

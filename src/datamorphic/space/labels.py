@@ -2,15 +2,44 @@
 
 from __future__ import annotations
 
+import hashlib
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .._text import to_text
 from .._validation import is_number
 from .features import Mask
 
+MAX_LABEL_CHARACTERS = 100_000
+SHORTENED_CHARACTERS = 40
+MAX_FLOAT_BITS = 1023
 TRUTH_WORDS = {"True": "1", "true": "1", "False": "0", "false": "0"}
+
+
+def shorten_label(label: Any) -> Any:
+    """Return a short text instead of a label that is too long to count with: a text of a book, an integer beyond all floats.
+
+    Equal labels have equal texts, and different ones different texts. All other labels are returned as they are.
+
+    Examples
+    --------
+    >>> shorten_label("yes"), shorten_label(10**400)
+    ('yes', '1000000000000000000000000000000000000000... (401 characters, 397fc667)')
+    """
+    is_huge = type(label) is int and label.bit_length() > MAX_FLOAT_BITS
+    if not is_huge and not (isinstance(label, str) and len(label) > MAX_LABEL_CHARACTERS):
+        return label
+    return _shorten(label)
+
+
+@lru_cache(maxsize=1024)
+def _shorten(label: int | str) -> str:
+    text = to_text(label)
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{text[:SHORTENED_CHARACTERS]}... ({len(text):,} characters, {digest})"
 
 
 def to_label_key(label: object) -> str:
@@ -31,7 +60,7 @@ def to_label_key(label: object) -> str:
     if is_number(label):
         number = float(label)
         return str(int(number)) if number.is_integer() else str(number)
-    text = str(label)
+    text = to_text(shorten_label(label))
     return TRUTH_WORDS.get(text, text)
 
 

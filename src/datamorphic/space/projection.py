@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MAX_ROWS_TO_FIT = 5_000
 TEXT_COLUMNS = 33  # numbers that describe a text: 32 buckets of words, and its length
+MAX_INDICATORS = 1_000  # of more categories, only those that occur are indicated: the others have no variance
 BINS_PER_AXIS = 16  # of an archive, in each of the two directions
 
 
@@ -37,6 +38,11 @@ class Projection:
         if self.flat:
             return
         sample = codes[np.linspace(0, max(0, len(codes) - 1), min(len(codes), MAX_ROWS_TO_FIT)).astype(int)]
+        self._categories = {
+            j: np.arange(feature.high + 1) if feature.high < MAX_INDICATORS else np.unique(sample[:, j])
+            for j, feature in enumerate(space.features)
+            if feature.kind == "categorical"
+        }
         with np.errstate(invalid="ignore"):
             matrix = self._to_matrix(sample)
         known = ~np.isnan(matrix)
@@ -67,9 +73,8 @@ class Projection:
             if isinstance(feature, Text):
                 columns.append(describe_texts(feature, codes[:, j]))
             elif feature.kind == "categorical":
-                values = np.arange(int(feature.high) + 1)
                 # so that two different categories are at distance 1
-                columns.append((codes[:, j, None] == values) / np.sqrt(2))
+                columns.append((codes[:, j, None] == self._categories[j]) / np.sqrt(2))
             else:
                 columns.append(codes[:, j, None] * feature.scale)
         return np.hstack(columns)
@@ -77,14 +82,8 @@ class Projection:
     def _name_axis(self, axis: int) -> str:
         """Return a name for an axis: the features with the largest weights."""
         weights, place = [], 0
-        for feature in self.space.features:
-            width = (
-                int(feature.high) + 1
-                if feature.kind == "categorical"
-                else TEXT_COLUMNS
-                if feature.kind == "text"
-                else 1
-            )
+        for j, feature in enumerate(self.space.features):
+            width = len(self._categories[j]) if j in self._categories else TEXT_COLUMNS if feature.kind == "text" else 1
             weights.append(float(np.abs(self._directions[axis, place : place + width]).sum()))
             place += width
         heaviest = sorted(range(len(weights)), key=lambda j: -weights[j])[:3]

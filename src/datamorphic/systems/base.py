@@ -12,6 +12,7 @@ from ..space.blocks import restore_frame, to_arrays
 from ..space.dates import DateColumn, restore_dates
 from ..space.frames import name_texts
 from ..space.inference import validate_frame
+from ..space.labels import shorten_label
 from ..space.outputs import Outputs
 from ..space.points import Batch, Points, Rows
 from .coerce import Labels, to_outputs
@@ -210,7 +211,7 @@ class Function(Executor):
         self.function, self.space, self.date_columns = function, space, tuple(date_columns)
         self.name = name or str(getattr(function, "__name__", type(function).__name__))
         self.classes = None if classes is None else tuple(classes)
-        self.labels = self.classes if labels is None else tuple(labels)
+        self.labels = self.classes if labels is None else tuple(map(shorten_label, labels))
         self.reading: AnswerReading | None = None
         self.style = style
         if scalar or style in CASE_STYLES:

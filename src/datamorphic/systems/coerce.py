@@ -12,6 +12,7 @@ import numpy.typing as npt
 from .._text import format_short, pluralize, redact
 from ..errors import BadAnswer, SystemDied, SystemHung, format_error_line
 from ..space.answers import is_collection, to_hashable
+from ..space.labels import MAX_LABEL_CHARACTERS, shorten_label
 from ..space.outputs import Outputs, Status
 
 Labels = tuple[Any, ...]
@@ -116,6 +117,8 @@ def _to_vector(answer: object, rows: int, scalar: bool) -> npt.NDArray[Any]:
         values = values[:, 0]
     if values.ndim > 1:
         values = _to_object_array([tuple(row.ravel().tolist()) for row in values])
+    if values.dtype == object or (values.dtype.kind == "U" and values.itemsize > 4 * MAX_LABEL_CHARACTERS):
+        return _to_object_array([shorten_label(value) for value in values])
     return values
 
 
@@ -127,7 +130,7 @@ def _to_object_array(answers: Sequence[object]) -> npt.NDArray[Any]:
 
 def _from_list(answers: Sequence[object], scalar: bool) -> npt.NDArray[Any]:
     """Return a list as an array that keeps types: NumPy would turn mixed numbers into text, NaN into a label."""
-    items: list[Any] = [to_hashable(answer) for answer in answers]
+    items: list[Any] = [shorten_label(to_hashable(answer)) for answer in answers]
     item_types = {type(a) for a in items}
     if (len(item_types) == 1 and item_types <= {str, int, float, bool}) or item_types == {int, float}:
         return np.array(items)

@@ -19,6 +19,7 @@ from .._typing import SupportsPredict
 from ..errors import ModelError
 from ..space.blocks import PlacedBlock, is_single_block, restore_frame, to_arrays
 from ..space.dates import DateColumn, restore_dates
+from ..space.labels import shorten_label
 from ..space.outputs import Outputs
 from ..space.points import Batch, Points
 from .array_queries import copy_without_feature_names, is_pure_sklearn, to_array
@@ -69,7 +70,7 @@ class Estimator(Executor):
         names = getattr(model, "feature_names_in_", None)
         self.columns = find_catboost_columns(model) if names is None else [str(feature_name) for feature_name in names]
         self.width: int | None = getattr(model, "n_features_in_", None) or None  # CatBoost forgets it in files
-        self.labels = tuple(labels) if labels is not None else _read_labels(model)
+        self.labels = tuple(map(shorten_label, labels)) if labels is not None else _read_labels(model)
         self._scorers = _find_scorers(model, self.labels) if self.labels else {}
         self.score_kind = next(iter(self._scorers), None)
         if self.labels is not None and labels is not None and self.labels != _read_labels(model):
@@ -346,7 +347,7 @@ def _read_labels(model: SupportsPredict) -> Labels | None:
         classes = np.asarray(getattr(model, "classes_", None))
     except ValueError:  # several outputs with different classes
         return None
-    return tuple(classes.tolist()) if classes.ndim == 1 and len(classes) else None
+    return tuple(map(shorten_label, classes.tolist())) if classes.ndim == 1 and len(classes) else None
 
 
 def _find_scorers(model: SupportsPredict, labels: Labels) -> dict[ScoreKind, Callable[[Any], Any]]:

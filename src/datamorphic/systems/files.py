@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from .._files import to_local_path
+from .._text import to_text
 from .._validation import import_optional
 from ..errors import MissingExtra, ModelError, UntrustedError
 from .boosters import LIBRARY_BY_SUFFIX, load_booster_model
@@ -81,7 +82,7 @@ def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> Any:
         raise build_missing_package_error(error, f"{file.name} needs") from error
     except Exception as error:
         # a damaged file may make a reader raise anything, and the message must name the file
-        raise ModelError(f"{file.name} cannot be read as a model: {type(error).__name__}: {error}") from error
+        raise ModelError(f"{file.name} cannot be read as a model: {type(error).__name__}: {to_text(error)}") from error
 
 
 def is_weka_name(model: object) -> TypeGuard[str]:

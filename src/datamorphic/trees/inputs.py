@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._text import format_short, pluralize, suggest_name
+from .._text import format_short, pluralize, suggest_name, to_text
 from .._typing import DataLike
 from ..errors import ArgumentError, DataError, ModelError
 from ..space.encoding import to_numbers
@@ -51,7 +51,7 @@ class TreeInputs:
                 values = self.preprocessing.transform(frame)
             except Exception as error:  # a step of the pipeline may raise anything
                 raise DataError(
-                    f"The steps before the trees failed on these data: {type(error).__name__}: {error}"
+                    f"The steps before the trees failed on these data: {type(error).__name__}: {to_text(error)}"
                 ) from error
             matrix = self._round_to_precision(values)
         elif self.coded:

@@ -9,6 +9,7 @@ from ..._text import format_short
 from ..._typing import DataLike, ModelLike
 from ..._validation import check_types
 from ...errors import ArgumentError, DataError, ModelError
+from ...space.labels import shorten_label
 from ...space.options import SpaceOptions
 from ...space.space import Space
 from ...space.table_forms import accept_tables
@@ -260,7 +261,7 @@ def _validate_labels(forest: Forest, column: pd.Series[Any], target: str) -> Non
     """Raise `DataError` if the data and the model have no label in common."""
     if forest.labels is None or (forest.joining is not None and forest.joining.parts):
         return
-    data_labels = set(column.dropna().unique().tolist())
+    data_labels = set(map(shorten_label, column.dropna().unique().tolist()))
     if data_labels and not data_labels & set(forest.labels):
         data_label, model_label = sorted(data_labels, key=str)[0], forest.labels[0]
         data_type, model_type = type(data_label).__name__, type(model_label).__name__
