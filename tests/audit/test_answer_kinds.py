@@ -91,10 +91,10 @@ def test_floats_are_numbers_unless_they_are_a_few_whole_ones(data, answer, numer
     assert (whys["classes"] == "the answers are numbers") is numeric
 
 
-def test_labels_in_other_words_are_not_compared(data, model):
+def test_labels_in_other_words_are_matched(data, model):
     result = dm.test(model, data, target="target", classes=["no", "yes"], budget="5s", only=["answers", "classes"])
     assert not result.findings
-    assert "not classes of the model" in result.notes[-1]
+    assert "not classes of the model. The answers allow only one matching: 0 is no, 1 is yes." in result.notes[-2]
 
 
 def test_the_note_says_how_to_name_classes(data, model):

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._clock import measure_slowdown, read_clock
+from .._text import format_short
 from ..errors import OutOfBudget
 from ..morphisms.subject import SubjectUnderTest
 from ..runs.deadline import TimeLimit
@@ -30,6 +31,7 @@ from ..space.space import Space
 from ..systems.base import Executor
 from .expectations import Expectations
 from .influence import Influence
+from .labels import align_labels, find_missing_labels, match_labels, to_label_texts
 from .reference_model import MAX_REFERENCE_ROWS, ReferenceModel, fit_reference_model
 
 if TYPE_CHECKING:
@@ -149,6 +151,10 @@ class CheckContext:
     clock: BudgetClock
     learner: BaseEstimator | None = None  # can be cloned and fitted
     truth: npt.NDArray[Any] | None = None  # the labels of the inputs, if the data have them
+    label_note: str = (
+        ""  # how labels that are not classes of the model were matched with classes, or that they were not
+    )
+    has_unmatched_labels: bool = False  # whether labels and answers cannot be compared
     baseline: Front | None = None  # the border of an earlier version
     reference: pd.DataFrame | None = None  # the inputs of the training data, if given
     reference_truth: npt.NDArray[Any] | None = None  # their labels, if given
@@ -202,6 +208,29 @@ class CheckContext:
         Made rows keep them, except for deliberate changes of single features.
         """
         return self.space.with_constraints(self.column_relations) if self.column_relations else self.space
+
+    def match_labels(self) -> None:
+        """Replace labels that are not classes of the model by the classes that they stand for, if the answers show these."""
+        if self.truth is None or self.answers is None or self.query_rows is None or self.has_numeric_answers:
+            return
+        ok = self.answers.ok & ~find_missing_labels(self.truth[self.query_rows])
+        labels, answers = self.truth[self.query_rows][ok], self.answers.values[ok]
+        declared = tuple(self.sut.labels or ())
+        if not ok.any() or align_labels(labels, answers, declared) is not None:
+            return
+        pairs = match_labels(labels, answers, declared)
+        self.has_unmatched_labels = pairs is None
+        remedy = "Give the labels in the order of the classes with classes= (--classes on the command line)"
+        if pairs is None:
+            self.label_note = f"The labels of the data are not classes of the model, so the answers were not compared with them. {remedy}."
+            return
+        translated = [pairs.get(text) for text in to_label_texts(self.truth).tolist()]
+        self.truth = np.array([*translated, None], dtype=object)[:-1]
+        pairs_text = ", ".join(f"{format_short(label)} is {format_short(value)}" for label, value in pairs.items())
+        self.label_note = (
+            f"The labels of the data are not classes of the model. The answers allow only one matching: {pairs_text}. "
+            f"{remedy} if it is wrong."
+        )
 
     def prefer_plausible(self, points: Points, feature: str, values: Sequence[float]) -> int:
         """Return the position of the first row that keeps the relations between columns with each value of a feature.

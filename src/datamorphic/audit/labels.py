@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,11 @@ import numpy.typing as npt
 
 from .._text import to_text
 from ..space.labels import shorten_label
+
+UNMATCHED_LABELS = "the labels of the data are not classes of the model: classes="
+MAX_MATCHED_CLASSES = 50
+#: The chi-square of two labels and two classes above which chance does not pair them: 0.0001 for one pair.
+MIN_PAIRING_CHI_SQUARE = 15.1
 
 
 def find_missing_labels(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
@@ -58,3 +64,39 @@ def align_labels(
         if not set(label_texts.tolist()) & known:
             return None
     return label_texts, answer_texts
+
+
+def match_labels(
+    labels: npt.NDArray[Any], answers: npt.NDArray[Any], declared: tuple[Any, ...] = ()
+) -> dict[str, Any] | None:
+    """Return the class that each label of the data stands for, by its text; None if the rows do not say it clearly.
+
+    Each label belongs to another class, and of any two labels and their classes the table of counts must show which
+    belongs to which: more than chance, whatever their frequencies.
+
+    Examples
+    --------
+    >>> labels, answers = np.repeat(["no", "yes"], [90, 30]), np.repeat([0, 1, 0, 1], [85, 5, 10, 20])
+    >>> match_labels(labels, answers)
+    {'no': 0, 'yes': 1}
+    >>> match_labels(labels, np.zeros(120, dtype=int), (0, 1)) is None
+    True
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    texts, answer_texts = to_label_texts(labels), to_label_texts(answers)
+    names = sorted(set(texts.tolist()))
+    classes = {_format_label(value): value for value in [*declared, *dict.fromkeys(answers.tolist())]}
+    if not 2 <= len(names) == len(classes) <= MAX_MATCHED_CLASSES:
+        return None
+    counts = np.array([[((texts == name) & (answer_texts == key)).sum() for key in classes] for name in names])
+    expected = counts.sum(axis=1, keepdims=True) * counts.sum(axis=0) / max(1, counts.sum())
+    order = linear_sum_assignment(counts - expected, maximize=True)[1]
+    counts = counts[:, order].astype(np.float64)
+    for i, j in combinations(range(len(names)), 2):
+        table = counts[np.ix_([i, j], [i, j])]
+        excess, margins = np.linalg.det(table), np.prod([*table.sum(axis=0), *table.sum(axis=1)])
+        if margins == 0 or excess <= 0 or table.sum() * excess**2 / margins < MIN_PAIRING_CHI_SQUARE:
+            return None
+    values = list(classes.values())
+    return {name: values[position] for name, position in zip(names, order.tolist(), strict=True)}

@@ -98,6 +98,8 @@ class AuditResult(Exportable):
         The versions of Python and of the packages involved.
     fitted_on_given_data : bool
         Whether the model was given unfitted, and was fitted to the data of the audit.
+    has_unmatched_labels : bool
+        Whether the labels of the data are not classes of the model and could not be matched with them.
     interrupted : bool
         Whether the user ended the audit (Ctrl-C), so that some checks did not run.
     column_relations : sequence of str
@@ -121,6 +123,7 @@ class AuditResult(Exportable):
     notes: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
     fitted_on_given_data: bool = False
+    has_unmatched_labels: bool = False
     interrupted: bool = False
     column_relations: tuple[str, ...] = ()
     front: Front | None = field(default=None, repr=False)
@@ -186,6 +189,8 @@ class AuditResult(Exportable):
             verdict += f"; {pluralize(broken_count, 'check')} broke"
         if not run_count:
             verdict = "nothing could be checked"
+        if self.has_unmatched_labels:
+            verdict += "; the labels of the data are not classes of the model and were not used: give classes="
         return f"incomplete: {verdict}; {self._format_unfinished()}" if self.unfinished else verdict
 
     def _format_unfinished(self) -> str:

@@ -25,7 +25,7 @@ from ..runs.versions import read_versions
 from ..space.blocks import format_shape, is_array_column, stack_arrays
 from ..space.column_relations import find_point_constraints
 from ..space.constraints import Constraint
-from ..space.labels import find_agreement, to_label_key, to_label_keys
+from ..space.labels import find_agreement
 from ..space.space import Space
 from ..systems.clusterer import is_clusterer
 from ..systems.estimator import Estimator
@@ -146,6 +146,7 @@ def run_audit(model: ModelLike, data: DataLike | None, options: AuditOptions) ->
             notes=(*notes, *subject.notes, *_describe_accuracy(context)),
             versions=read_versions(),
             fitted_on_given_data=loaded.fitted_on_given_data,
+            has_unmatched_labels=context.has_unmatched_labels,
             interrupted=interrupts.is_stopped() or any(outcome.skip_reason == "interrupted" for outcome in outcomes),
             column_relations=tuple(relation.describe() for relation in context.column_relations),
             front=context.front,
@@ -332,16 +333,12 @@ def _describe_data(subject: SubjectUnderTest, data: DataLike | None, target: str
 
 
 def _describe_accuracy(context: CheckContext) -> list[str]:
-    """Return a note on how often the answers agree with the labels of the data."""
+    """Return notes on how labels and classes were matched, and on how often the answers agree with the labels."""
+    notes = [context.label_note] if context.label_note else []
     if context.truth is None or context.answers is None or len(context.answers) != len(context.truth):
-        return []
+        return notes
     ok = context.answers.ok
-    if context.has_numeric_answers or not ok.any():
-        return []
-    answers = context.answers.values[ok]
-    truth = context.truth[ok]
-    known_keys = set(to_label_keys(answers)) | {to_label_key(label) for label in context.sut.labels or ()}
-    if not set(to_label_keys(truth)) & known_keys:
-        return ["The labels of the data are not classes of the model, so the answers were not compared with them."]
-    agreements = find_agreement(answers, truth)
-    return [f"The answer agrees with the label for {format_percent(agreements.mean())} of the given inputs."]
+    if context.has_numeric_answers or not ok.any() or context.has_unmatched_labels:
+        return notes
+    agreements = find_agreement(context.answers.values[ok], context.truth[ok])
+    return [*notes, f"The answer agrees with the label for {format_percent(agreements.mean())} of the given inputs."]

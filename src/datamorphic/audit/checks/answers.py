@@ -137,6 +137,7 @@ def check_answers(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     inputs, outputs = _query(context, budget, context.sample_inputs(rows))
     context.queries, context.answers = inputs, outputs
     context.query_rows = context.sample_rows(rows)[: len(outputs)]
+    context.match_labels()
     if len(outputs) >= MIN_ROWS_TO_FAIL and not outputs.ok.any():
         rows_text = pluralize(len(outputs), "row")
         message = f"{context.subject.name} gave no answer to any of {rows_text}: {format_answer(outputs, 0)}."

@@ -21,7 +21,7 @@ from ..case_text import extract_case, format_answer, format_case, format_label, 
 from ..check import Check, CheckBudget, CheckFindings
 from ..context import CheckContext
 from ..finding import Example, Finding, Level
-from ..labels import align_labels, find_missing_labels
+from ..labels import UNMATCHED_LABELS, align_labels, find_missing_labels
 
 FloatMatrix = npt.NDArray[np.float64]
 
@@ -554,7 +554,7 @@ def _build_calibration_section(calibration: _Calibration) -> Section:
 def _find_calibration_skip_reason(context: CheckContext) -> str:
     if context.truth is None:
         return "the data have no labels: target="
-    return _find_score_skip_reason(context)
+    return UNMATCHED_LABELS if context.has_unmatched_labels else _find_score_skip_reason(context)
 
 
 SCORES = Check(

@@ -20,7 +20,7 @@ from ..case_text import extract_case, format_answer, format_case, format_label, 
 from ..check import MISSING_RESULT, Check, CheckBudget, CheckFindings
 from ..context import CheckContext
 from ..finding import Example, Finding
-from ..labels import align_labels
+from ..labels import UNMATCHED_LABELS, align_labels
 from ..reference_model import MIN_REFERENCE_ROWS, ReferenceModel
 
 Mask = npt.NDArray[np.bool_]
@@ -455,7 +455,7 @@ def _find_skip_reason(context: CheckContext) -> str:
         return "the data have no labels: target="
     if context.answers is None or context.query_rows is None:
         return MISSING_RESULT
-    return ""
+    return UNMATCHED_LABELS if context.has_unmatched_labels else ""
 
 
 SLICES = Check(
