@@ -17,9 +17,9 @@ TESTS = Path(__file__).parent
 
 #: Modules that every room may import.
 FOUNDATION = [
+    "_text",
     "errors",
     "_clock",
-    "_text",
     "_files",
     "_validation",
     "_estimates",
