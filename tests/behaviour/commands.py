@@ -16,7 +16,6 @@ from canonical import key_structure
 from sections import add, section
 
 FOLDER = Path(__file__).parent
-LOCAL_DATA_FOLDER = FOLDER.parents[1].parent / "shared" / "data"
 TIMEOUT_SECONDS = 120
 COMMANDS = (
     "demo",
@@ -56,8 +55,6 @@ def run_command(*arguments: str, folder: str | Path = FOLDER, store: str = "none
         "DATAMORPHIC_STORE": store,
         "PYTHONPATH": os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(FOLDER)])),
     }
-    if "DATAMORPHIC_DATA" not in environment and LOCAL_DATA_FOLDER.is_dir():
-        environment["DATAMORPHIC_DATA"] = str(LOCAL_DATA_FOLDER)
     return subprocess.run(
         [sys.executable, "-m", "datamorphic", *arguments],
         cwd=folder,

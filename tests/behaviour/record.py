@@ -30,6 +30,9 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_variable] = "1"  # before NumPy is imported: sums must not depend on the number of cores
 
 FOLDER = Path(__file__).resolve().parent
+LOCAL_DATA_FOLDER = FOLDER.parents[2] / "shared" / "data"  # real data sets may lie beside a checkout
+if LOCAL_DATA_FOLDER.is_dir():
+    os.environ.setdefault("DATAMORPHIC_DATA", str(LOCAL_DATA_FOLDER))
 DIGESTS = FOLDER / "digests.json"
 NAMES = FOLDER / "names.json"  # whole values of the sections about names, so that a difference can be read
 WHOLE_SECTIONS = ("surface/", "cli ", "laws/", "errors/", "asserts/")
@@ -54,7 +57,6 @@ def run_section(name: str) -> Outcome:
     import sections
     from canonical import digest, to_plain
 
-    os.chdir(FOLDER.parents[1])  # data sets are looked for in ../shared/data
     load_sections()
     if reason := sections.reason_to_skip(name):
         return Outcome(name, skipped=reason)

@@ -13,29 +13,50 @@ from datamorphic.data import sets
 from support.cases import in_one_test
 
 
-def test_a_data_home_comes_first(tmp_path, monkeypatch):
-    pd.DataFrame({"a": [1], "target": ["x"]}).to_csv(tmp_path / "iris.csv", index=False)
-    monkeypatch.setenv(sets.HOME_VARIABLE, str(tmp_path))
+@pytest.fixture
+def user_folder(tmp_path, monkeypatch):
+    """An empty data folder of the user, and no other."""
+    monkeypatch.delenv(sets.HOME_VARIABLE, raising=False)
+    monkeypatch.setattr("platformdirs.user_data_path", lambda name, **options: tmp_path / "user" / name)
+    folder = tmp_path / "user" / "datamorphic" / "data"
+    folder.mkdir(parents=True)
+    return folder
+
+
+def write_rows(folder, rows, name="iris"):
+    folder.mkdir(parents=True, exist_ok=True)
+    pd.DataFrame({"a": range(rows), "target": ["x"] * rows}).to_csv(folder / f"{name}.csv", index=False)
+
+
+def test_data_folders_come_before_scikit_learn_and_the_variable_first(user_folder, tmp_path, monkeypatch):
+    assert dm.data.load("iris").shape == (150, 5)
+    write_rows(user_folder, 2)
+    assert dm.data.load("iris").shape == (2, 2)
+    write_rows(tmp_path / "home", 1)
+    monkeypatch.setenv(sets.HOME_VARIABLE, str(tmp_path / "home"))
     assert dm.data.load("iris").shape == (1, 2)
     assert "iris" in dm.data.available()
-    monkeypatch.delenv(sets.HOME_VARIABLE)
-    monkeypatch.chdir(tmp_path)
-    assert dm.data.load("iris").shape == (150, 5)
+
+
+def test_no_folder_beside_the_current_one_is_searched(user_folder, tmp_path, monkeypatch):
+    for folder in ("data", "shared/data"):
+        write_rows(tmp_path / folder, 1, "planted")
+    (tmp_path / "project").mkdir()
+    monkeypatch.chdir(tmp_path / "project")
+    assert "planted" not in dm.data.available()
 
 
 @pytest.mark.parametrize("name", sets.SHIPPED)
-def test_what_ships_with_scikit_learn(name, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
+def test_what_ships_with_scikit_learn(name, user_folder):
     assert dm.data.load(name).columns[-1] == "target"
 
 
-def test_openml_is_asked_last_and_its_absence_is_explained(monkeypatch, tmp_path):
+def test_openml_is_asked_last_and_its_absence_is_explained(user_folder, monkeypatch):
     import sklearn.datasets
 
     def offline(**arguments):
         raise OSError("no route to host")
 
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", offline)
     with pytest.raises(dm.errors.DataError, match="could not be downloaded from OpenML"):
         dm.data.load("phoneme")

@@ -1,4 +1,4 @@
-"""Data sets by name: from the data home, from scikit-learn, or from OpenML."""
+"""Data sets by name: from a data folder, from scikit-learn, or from OpenML."""
 
 from __future__ import annotations
 
@@ -36,9 +36,11 @@ OPENML = {
 
 
 def list_homes() -> list[Path]:
-    """Return the folders that `load` searches, in order: ``$DATAMORPHIC_DATA``, then ``../shared/data``."""
+    """Return the folders that `load` searches, in order: ``$DATAMORPHIC_DATA``, then the user's data folder."""
+    from platformdirs import user_data_path
+
     folder = os.environ.get(HOME_VARIABLE)
-    return [*([Path(folder)] if folder else []), Path("..", "shared", "data")]
+    return [*([Path(folder)] if folder else []), user_data_path("datamorphic", appauthor=False) / "data"]
 
 
 def available() -> list[str]:
@@ -51,8 +53,8 @@ def available() -> list[str]:
 def load(name: str) -> pd.DataFrame:
     """Load a data set by name, as a frame with the label in the column ``target``.
 
-    Searches ``$DATAMORPHIC_DATA``, then ``../shared/data`` if it exists, then the data sets that ship with
-    scikit-learn, then OpenML.
+    Searches ``$DATAMORPHIC_DATA``, then the folder ``data`` in the user's data folder of datamorphic
+    (``~/.local/share/datamorphic/data`` on Linux), then the data sets that ship with scikit-learn, then OpenML.
 
     Examples
     --------
@@ -85,7 +87,7 @@ def _download_from_openml(name: str) -> pd.DataFrame:
         bunch = fetch_openml(data_id=OPENML[name], as_frame=True, parser="auto")
     except Exception as error:  # no network, a proxy, a server that is down
         raise DataError(
-            f"{name!r} is not in the data folder and could not be downloaded from OpenML ({type(error).__name__}). "
+            f"{name!r} is not in a data folder and could not be downloaded from OpenML ({type(error).__name__}). "
             f"Set ${HOME_VARIABLE} to a folder that has {name}.csv."
         ) from error
     frame: pd.DataFrame = bunch.data.copy()
