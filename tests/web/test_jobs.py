@@ -156,6 +156,17 @@ def test_stop_interrupts_then_kills(tmp_path, monkeypatch):
     assert job.state == "interrupted"
 
 
+def test_a_process_is_killed_where_there_are_no_process_groups(monkeypatch):
+    monkeypatch.delattr(os, "killpg")  # as on Windows
+
+    async def start_and_kill():
+        worker = await Worker.start()
+        worker.kill()
+        return await asyncio.wait_for(worker.process.wait(), 60)
+
+    assert asyncio.run(start_and_kill()) != 0
+
+
 def test_a_job_waits_for_a_place_and_can_be_stopped_meanwhile(tmp_path, monkeypatch):
     monkeypatch.setattr(jobs, "MAX_JOBS_AT_ONCE", 1)
     first, second, third = (make_job(tmp_path / name) for name in "abc")

@@ -5,13 +5,14 @@ import json
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
+from datamorphic.cli.exit_codes import ExitCode
 from datamorphic.cli.main import app
 from datamorphic.web import worker
 from datamorphic.web.interruption import allow_interrupts, ignore_interrupts
+from datamorphic.web.jobs import INTERRUPT
 from datamorphic.web.worker import EventWriter, run_command
 
 
@@ -113,12 +114,20 @@ def test_a_process_runs_one_command_and_ends(process, tmp_path):
 
 
 @pytest.mark.slow
+def test_a_request_interrupts_a_command_without_any_signal_from_outside(process, tmp_path):
+    arguments = ["explore", "--subject=Box 2", "--strategy=random_walk", "--walks=10000000", "--json"]
+    send(process, {"kind": "command", "arguments": arguments, "folder": str(tmp_path), "output": str(tmp_path)})
+    read_until(process, "progress")
+    send(process, INTERRUPT)
+    assert read_until(process, "end")["code"] == ExitCode.INTERRUPTED
+
+
+@pytest.mark.slow
 def test_a_pool_survives_a_stop_and_ends_with_the_studio(process, tmp_path):
     subject = {"kind": "demo", "name": "Box 2", "subject": "Box 2"}
     send(process, {"kind": "open", "number": 1, "subject": subject, "folder": str(tmp_path), "served": str(tmp_path)})
     assert read_until(process, "reply")["cases"] == 0
-    process.send_signal(signal.SIGINT)  # a stop when nothing runs
-    time.sleep(0.1)
+    send(process, INTERRUPT)  # a stop when nothing runs
     send(process, {"kind": "play", "number": 2, "text": "makeSeed([RandomValue200])"})
     assert read_until(process, "reply")["cases"] == 200
     process.stdin.close()

@@ -24,7 +24,8 @@ MODEL_SUFFIXES = (".skops", ".onnx", SERVICE_SUFFIX, *LIBRARY_BY_SUFFIX, *PICKLE
 
 def is_model_file(text: str) -> bool:
     """Return whether a name stands for a file rather than for ``module:object``."""
-    return os.path.exists(text) or os.path.splitext(text)[1].lower() in MODEL_SUFFIXES or os.sep in text
+    has_separator = any(separator in text for separator in (os.sep, os.altsep) if separator)
+    return os.path.exists(text) or os.path.splitext(text)[1].lower() in MODEL_SUFFIXES or has_separator
 
 
 def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> Any:

@@ -31,6 +31,7 @@ STATE_FILE, RESULT_FILE, REPORT_FILE, FRONT_FILE = "job.json", "output.txt", "re
 PARTS_FILE = "parts.json"  # the report in parts, to be shown within a page of the studio
 RESULT_CODES = (ExitCode.OK, ExitCode.FINDINGS, ExitCode.INCOMPLETE, ExitCode.INTERRUPTED)  # of commands with a result
 NEXT_PROCESS = "The next job gets a new process: start it again."
+INTERRUPT = {"kind": "interrupt"}  # a request that the worker does not queue
 ENDED_STATES: tuple[JobState, ...] = ("finished", "interrupted", "failed", "killed")
 
 
@@ -69,14 +70,17 @@ class Worker:
         return json.loads(line) if line else None
 
     def interrupt(self) -> None:
-        """Ask the process to end its work and keep what it has, as Ctrl-C does."""
-        with contextlib.suppress(ProcessLookupError):
-            self.process.send_signal(signal.SIGINT)
+        """Ask the process to end its work and keep what it has, as Ctrl-C does; Windows cannot send that to one process."""
+        if self.process.stdin is not None and self.process.returncode is None:
+            self.process.stdin.write((json.dumps(INTERRUPT) + "\n").encode())
 
     def kill(self) -> None:
         """End the process and its children at once."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.process.pid, signal.SIGKILL)
+            if hasattr(os, "killpg"):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            else:  # on Windows, the watchdog of the process ends its children
+                self.process.kill()
 
 
 class WorkerPool:

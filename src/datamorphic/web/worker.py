@@ -27,7 +27,7 @@ from .._files import write_file
 from .._text import to_jsonable
 from ..runs.events import EventListener, watch
 from .interruption import allow_interrupts, ignore_interrupts
-from .jobs import PARTS_FILE
+from .jobs import INTERRUPT, PARTS_FILE
 
 NICENESS = 5  # the page answers first
 PROGRESS_INTERVAL_SECONDS = 0.1
@@ -115,11 +115,23 @@ def _make_session(request: Mapping[str, Any]) -> Any:
 
 def _read_requests(requests: queue.Queue[dict[str, Any] | None]) -> None:
     for line in sys.stdin:
-        requests.put(json.loads(line))
+        request = json.loads(line)
+        if request == INTERRUPT:
+            _interrupt()
+        else:
+            requests.put(request)
     requests.put(None)
-    os.kill(os.getpid(), signal.SIGINT)  # the studio has ended: keep what there is
+    _interrupt()  # the studio has ended: keep what there is
     time.sleep(END_GRACE_SECONDS)
     os._exit(1)
+
+
+def _interrupt() -> None:
+    """Interrupt the main thread, as Ctrl-C does."""
+    if os.name == "posix":
+        os.kill(os.getpid(), signal.SIGINT)  # also while it waits for something outside Python
+    else:
+        signal.raise_signal(signal.SIGINT)  # os.kill would end the process
 
 
 def _import_ahead() -> None:
