@@ -10,7 +10,7 @@ PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 # Tests start hundreds of Python processes, and each would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick check bench bench-peers docs java wheel lowest versions clean
+.PHONY: demo test quick check bench bench-peers docs java wheel lowest versions platforms clean
 
 demo: $(VENV)/installed
 	$(BIN)/datamorphic demo
@@ -70,6 +70,12 @@ versions:
 	  if command -v $$python > /dev/null; then $(MAKE) quick PYTHON=$$python VENV=.venv-$$python || exit 1; \
 	  else echo "$$python is not installed: skipped"; fi; done
 
+# Whether wheels suffice for every platform and Python; needs the network. What is left out where is named in pyproject.toml.
+platforms:
+	$(PYTHON) -m venv .venv-platforms
+	.venv-platforms/bin/python -m pip install --quiet --disable-pip-version-check uv
+	.venv-platforms/bin/python tests/support/platforms.py
+
 clean:
 	rm -rf .venv .venv-* dist site datamorphic-demo .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
@@ -86,6 +92,6 @@ $(VENV)/developing: $(VENV)/installed
 	$(PIP) -e '.[dev]'
 	touch $@
 
-$(VENV)/documenting: $(VENV)/developing
+$(VENV)/documenting: $(VENV)/installed
 	$(PIP) -e '.[docs]'
 	touch $@

@@ -24,6 +24,7 @@ import datamorphic as dm
 from datamorphic._clock import use_clock
 from datamorphic.data import sets
 from support.clock import CpuClock, HangClock, ManualClock
+from support.needs import explain_missing
 
 gc.disable()  # until the tests are collected: nothing made before goes away
 
@@ -133,6 +134,27 @@ def mixed():
     return dm.Space(
         [dm.Continuous("x", 0, 6.28, step=0.2), dm.Integer("n", 0, 10), dm.Categorical("c", ["a", "b", "c"])]
     )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item):
+    """Skip a test whose fixtures need what is not here: a package of an extra, or a POSIX system."""
+    return (yield from _skip_without_needs())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    """Skip a test that needs what is not here, see `pytest_runtest_setup`."""
+    return (yield from _skip_without_needs())
+
+
+def _skip_without_needs():
+    try:
+        return (yield)
+    except (ImportError, AttributeError, dm.errors.DatamorphicError) as error:
+        if reason := explain_missing(error):
+            pytest.skip(reason)
+        raise
 
 
 SLOW_EXAMPLES = {  # in docstrings, where they cannot be marked

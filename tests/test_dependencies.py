@@ -1,7 +1,8 @@
-"""Dependencies: numba is required where it has wheels, and nothing fails without it."""
+"""Dependencies: required where they have wheels, left out elsewhere with a reason, and nothing fails without them."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tomllib
@@ -9,6 +10,19 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+
+from datamorphic._validation import import_optional
+from datamorphic.errors import MissingExtra
+from support.needs import EXTRAS, explain_missing
+from support.platforms import (
+    GROUPS,
+    Resolution,
+    find_faults,
+    find_holes,
+    find_packages,
+    find_requirements,
+    format_table,
+)
 
 PROJECT = Path(__file__).parents[1] / "pyproject.toml"
 #: where numba 0.68.1 has wheels, or an earlier version (Intel Macs: 0.62.1)
@@ -56,6 +70,129 @@ def test_numba_is_not_required_where_pip_would_have_to_build_it():
     assert not [platform for platform in NO_WHEELS if find_numba(*platform)]
     assert not find_numba("linux", "x86_64", "3.11", "PyPy")
 
+
+# -- every platform ------------------------------------------------------------------------------------------------------
+
+
+def read_project():
+    return tomllib.loads(PROJECT.read_text(encoding="utf-8"))
+
+
+def test_no_version_is_pinned():
+    project = read_project()["project"]
+    lines = [*project["dependencies"], *(line for lines in project["optional-dependencies"].values() for line in lines)]
+    pins = [line for line in lines for pin in Requirement(line).specifier if pin.operator.startswith("==")]
+    assert pins == [], "a pinned version may vanish, and has no wheels for later platforms"
+
+
+@pytest.mark.parametrize(
+    ("system", "machine", "python", "expected"),
+    [
+        ("linux", "aarch64", "3.11", False),
+        ("linux", "x86_64", "3.11", False),
+        ("linux", "aarch64", "3.12", True),
+        ("darwin", "arm64", "3.13", True),
+        ("darwin", "x86_64", "3.13", False),
+        ("win32", "AMD64", "3.14", True),
+    ],
+)
+def test_routes_are_installed_where_valhalla_has_wheels(system, machine, python, expected):
+    environment = {"sys_platform": system, "platform_machine": machine, "python_version": python}
+    lines = read_project()["project"]["optional-dependencies"]["routes"]
+    assert [Requirement(line).marker.evaluate(environment) for line in lines] == [expected]
+
+
+def test_every_hole_is_a_requirement_with_markers_and_a_reason():
+    document = read_project()
+    requirements = set().union(*(find_requirements(document["project"], group) for group in GROUPS))
+    assert document["tool"]["datamorphic"]["holes"].keys() <= requirements
+    assert all(reason.endswith(".") for reason in document["tool"]["datamorphic"]["holes"].values())
+
+
+SMALL_PROJECT = {
+    "name": "house",
+    "dependencies": ["Brick.Red>=2", "glass; sys_platform == 'linux'"],
+    "optional-dependencies": {
+        "roof": ["tiles[flat]>=1"],
+        "all": ["house[roof, garden]"],
+        "garden": ["tree-house"],
+        "dev": ["house[garden]", "hammer"],
+        "docs": [],
+    },
+}
+
+
+def make_resolution(group, packages="", error=""):
+    return Resolution(
+        platform="Linux x86-64", python="3.11", group=group, packages=frozenset(packages.split()), error=error
+    )
+
+
+def test_requirements_of_extras_of_the_project_itself_count():
+    assert find_requirements(SMALL_PROJECT, "core") == {"brick-red", "glass"}
+    assert find_requirements(SMALL_PROJECT, "all") == {"brick-red", "glass", "tiles", "tree-house"}
+    assert find_requirements(SMALL_PROJECT, "dev") == {"brick-red", "glass", "tree-house", "hammer"}
+
+
+def test_packages_are_read_from_pins():
+    pins = "Brick_Red==2.1\n# a comment\ncolour==1 ; sys_platform == 'win32'\n"
+    assert find_packages(pins) == {"brick-red", "colour"}
+
+
+def test_a_requirement_that_an_installation_does_not_get_is_a_hole():
+    assert find_holes(SMALL_PROJECT, make_resolution("core", "brick-red lime")) == ["glass"]
+    assert find_holes(SMALL_PROJECT, make_resolution("core", "brick-red glass")) == []
+
+
+def test_holes_without_a_name_names_without_a_hole_and_no_solution_are_faults():
+    whole, without_glass = make_resolution("core", "brick-red glass"), make_resolution("core", "brick-red")
+    assert find_faults(SMALL_PROJECT, {}, [whole]) == []
+    assert find_faults(SMALL_PROJECT, {"glass": "It breaks."}, [whole, without_glass]) == []
+    (fault,) = find_faults(SMALL_PROJECT, {}, [without_glass])
+    assert fault.startswith("glass is left out (Linux x86-64, Python 3.11, core)")
+    (fault,) = find_faults(SMALL_PROJECT, {"glass": "It breaks."}, [whole])
+    assert "no installation leaves it out" in fault
+    (fault,) = find_faults(SMALL_PROJECT, {}, [make_resolution("docs", error="no wheels of glass")])
+    assert fault == "Linux x86-64, Python 3.11, docs: no solution.\nno wheels of glass"
+
+
+def test_the_table_has_a_line_per_platform_and_python():
+    cells = [make_resolution("core", "brick-red"), make_resolution("all", error="no wheels")]
+    assert format_table(SMALL_PROJECT, cells).splitlines()[1].split() == [
+        "Linux",
+        "x86-64",
+        "3.11",
+        "1",
+        "none",
+        "glass",
+    ]
+
+
+# -- without extras ----------------------------------------------------------------------------------------------------
+
+
+def test_a_test_is_skipped_only_for_a_package_of_an_extra_that_is_missing(monkeypatch):
+    monkeypatch.setattr("support.needs.find_spec", lambda name: None)
+    monkeypatch.setitem(EXTRAS, "ponies", "stable")
+    with pytest.raises(MissingExtra) as caught:
+        import_optional("ponies", "stable", "Riding")
+    assert explain_missing(caught.value) == "needs ponies: pip install 'datamorphic[stable]'"
+    monkeypatch.delitem(EXTRAS, "ponies")
+    assert explain_missing(caught.value) == "", "a package that no extra installs is a mistake"
+    monkeypatch.setitem(EXTRAS, "json", "stable")
+    assert explain_missing(ImportError("hidden by a test", name="json")) == "", "it is installed"
+
+
+def test_a_test_is_skipped_for_a_name_of_posix_only_if_it_uses_the_name_itself():
+    with pytest.raises(AttributeError) as caught:
+        os.no_such_name  # noqa: B018
+    assert explain_missing(caught.value) == "needs no_such_name, which is POSIX only"
+    with pytest.raises(AttributeError) as caught:
+        sys.no_such_name  # noqa: B018
+    assert explain_missing(caught.value) == ""
+
+
+# -- numba -------------------------------------------------------------------------------------------------------------
 
 WITHOUT_NUMBA = """
 import sys

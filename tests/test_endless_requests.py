@@ -6,7 +6,6 @@ import inspect
 import math
 import os
 import re
-import resource
 import select
 import signal
 import sys
@@ -241,6 +240,8 @@ NUMBERS = list_numbers()
 def call_within_limits(function, arguments):
     """Call a function in a process of its own with limits; return its error in words, or an empty text."""
     reader, writer = os.pipe()
+    import resource  # POSIX only
+
     process = os.fork()
     if process == 0:
         text = ""

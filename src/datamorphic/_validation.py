@@ -127,14 +127,14 @@ def to_generator(name: str, owner: str, seed: object) -> np.random.Generator:
     return np.random.default_rng(validate_seed(name, owner, seed))
 
 
-def import_optional(module: str, extra: str, purpose: str) -> ModuleType:
-    """Import an optional package, or raise `MissingExtra`."""
+def import_optional(module: str, extra: str, purpose: str, limits: str = "") -> ModuleType:
+    """Import an optional package, or raise `MissingExtra`; `limits` says where the extra installs nothing."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
         raise MissingExtra(
             f"{purpose} needs the package {module.partition('.')[0]!r}, which is not installed. "
-            f"Install it with: pip install 'datamorphic[{extra}]'"
+            f"Install it with: pip install 'datamorphic[{extra}]'" + (f" ({limits})" if limits else "")
         ) from error
 
 

@@ -1,10 +1,11 @@
 """Every page of the studio: nothing in the console, nothing from elsewhere, rules of accessibility, and the keyboard."""
 
 import pytest
-from playwright.sync_api import TimeoutError
 
 from datamorphic.web.studio import PAGES
 from support.studio import VIEWPORT, find_violations, wait_until_drawn
+
+TimeoutError = pytest.importorskip("playwright.sync_api", reason="pip install playwright").TimeoutError
 
 pytest_plugins = ["support.studio"]
 pytestmark = [pytest.mark.slow, pytest.mark.studio]

@@ -5,13 +5,14 @@ import socket
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 
-import httpx
 import joblib
 import pytest
 
 from datamorphic.systems.files import load_model
 from support.reverse_proxy import run_reverse_proxy
 from support.studio import DATA, HOSTILE, MODEL, START_SECONDS, find_free_port, run_server
+
+httpx = pytest.importorskip("httpx", reason="pip install 'datamorphic[web]'")
 
 pytest_plugins = ["support.studio"]
 pytestmark = [pytest.mark.slow, pytest.mark.studio]

@@ -17,6 +17,7 @@ import datamorphic as dm
 from datamorphic.errors import ModelError, SystemFailed
 from datamorphic.systems import router as router_module
 from datamorphic.systems.router import ValhallaRouter, decode_shape, find_sample_extract
+from support.needs import explain_missing_router
 from support.osm_files import write_extract
 
 GROUPS = 50
@@ -24,11 +25,9 @@ GROUPS = 50
 
 @pytest.fixture(scope="module")
 def extract():
-    pytest.importorskip("valhalla", reason="pip install 'datamorphic[routes]'")
-    try:
-        return find_sample_extract()
-    except ModelError as error:
-        pytest.skip(str(error))
+    if reason := explain_missing_router():
+        pytest.skip(reason)
+    return find_sample_extract()
 
 
 @pytest.fixture(scope="module")

@@ -6,11 +6,10 @@ import math
 
 import pytest
 
-from datamorphic.errors import ModelError
 from datamorphic.studies.routes import COLUMN, OWN_RELATIONS, PUBLISHED_VIOLATIONS, RouteCheck, build_route_table
 from datamorphic.studies.study import STUDIES, study
 from datamorphic.studies.workload import SCALES, Workbench
-from datamorphic.systems.router import find_sample_extract
+from support.needs import explain_missing_router
 
 
 def test_the_published_figures_are_those_of_the_text():
@@ -33,11 +32,8 @@ def test_the_study_is_planned_with_100_groups():
 
 @pytest.mark.slow
 def test_the_study_runs(tmp_path, monkeypatch):
-    pytest.importorskip("valhalla", reason="pip install 'datamorphic[routes]'")
-    try:
-        find_sample_extract()
-    except ModelError as error:
-        pytest.skip(str(error))
+    if reason := explain_missing_router():
+        pytest.skip(reason)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # where tiles are stored
     result = study("routes", scale="tiny", progress=False)
     ours = dict(zip(result.rows["row"], result.rows["ours"], strict=True))

@@ -56,7 +56,9 @@ def find_requirements(project: Mapping[str, Any], group: str) -> set[str]:
         match = REQUIREMENT.match(lines.pop())
         assert match is not None
         if match["name"] == project["name"]:
-            lines += [line for extra in match["extras"].split(",") for line in project["optional-dependencies"][extra.strip()]]
+            lines += [
+                line for extra in match["extras"].split(",") for line in project["optional-dependencies"][extra.strip()]
+            ]
         else:
             names.add(normalize(match["name"]))
     return names

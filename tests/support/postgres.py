@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import os
-import pwd
 import shutil
 import socket
 import subprocess
@@ -32,6 +31,8 @@ def unprivileged():
     """Options that make a child process somebody else if we are root, whom PostgreSQL refuses."""
     if os.geteuid() != 0:
         return {}
+    import pwd  # POSIX only
+
     names = {entry.pw_name: entry for entry in pwd.getpwall()}
     somebody = names.get("postgres") or names["nobody"]
     return {"user": somebody.pw_uid, "group": somebody.pw_gid, "extra_groups": []}

@@ -4,13 +4,14 @@ import asyncio
 import hashlib
 import hmac
 
-import httpx
 import pytest
 
 from datamorphic.web import security
 from datamorphic.web.options import WebOptions
 from datamorphic.web.security import MAX_FAILURES, Gatekeeper, build_policy
 from support.cases import in_one_test
+
+httpx = pytest.importorskip("httpx", reason="pip install 'datamorphic[web]'")
 
 TOKEN, SECRET = "correct horse battery", "0" * 64
 OWN = {"origin": "http://127.0.0.1:8080"}

@@ -34,7 +34,7 @@ _TENSOR_TYPES = {
 
 def import_onnx_runtime() -> ModuleType:
     """Return onnxruntime, or raise `MissingExtra`."""
-    return import_optional("onnxruntime", "onnx", "Running an .onnx model")
+    return import_optional("onnxruntime", "onnx", "Running an .onnx model", "on Intel Macs, with Python up to 3.13")
 
 
 class OnnxModel(Executor):

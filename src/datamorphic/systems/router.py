@@ -379,7 +379,8 @@ def _shorten_reason(text: str) -> str:
 
 
 def _import_valhalla() -> ModuleType:
-    return import_optional("valhalla", "routes", "Computing routes")
+    limits = "with Python 3.12 or newer, and not on Intel Macs"
+    return import_optional("valhalla", "routes", "Computing routes", limits)
 
 
 def _is_empty(value: object) -> bool:
