@@ -30,6 +30,7 @@ def busy_port():
     [
         ("--host=0.0.0.0", "Add a token"),
         ("--token=short", "can be guessed"),
+        ("--public-url=https://studio.example.org", "Add a token"),
         ("missing-folder", "does not exist"),
         ("--port={busy_port}", "cannot be used"),
         ("--host=no.such.host.invalid", "Add a token"),

@@ -96,6 +96,7 @@ def test_a_long_command_survives_a_reload_and_is_stopped(open_page, take_screens
     page.get_by_text("16 cases added").wait_for()
     page.get_by_role("checkbox", name="east").click()
     page.get_by_role("button", name="Make mutants").click()
+    page.locator(".entry-done").get_by_text("16 cases added").nth(1).wait_for()  # one command at a time
     page.get_by_role("button", name="Execute", exact=True).click()
     page.get_by_text("32 runs").first.wait_for()
     page.get_by_role("button", name="Judge the cases").click()
