@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 
 import joblib
@@ -128,14 +129,15 @@ def test_a_module_that_imports_a_missing_package_is_named(tmp_path, monkeypatch)
     (tmp_path / "my_model_module.py").write_text("import package_that_nobody_has\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    with pytest.raises(ModelError, match=r"my_model_module needs the package 'package_that_nobody_has'.*pip install"):
+    with pytest.raises(ModelError, match=r"my_model_module needs the module 'package_that_nobody_has', which was not"):
         load_object("my_model_module:predict")
 
 
 @pytest.mark.parametrize(
     ("error", "message"),
     [
-        (ModuleNotFoundError("No module named 'cv2'", name="cv2_missing"), "pip install cv2_missing"),
+        (ModuleNotFoundError("No module named 'imblearn'", name="imblearn"), "pip install imbalanced-learn$"),
+        (ModuleNotFoundError("No module named 'feat'", name="feat.columns"), "module 'feat', .* PYTHONPATH=. before"),
         (
             ModuleNotFoundError("No module", name="sklearn.ensemble._old"),
             "'sklearn.ensemble._old' of the package 'scikit-learn'",
@@ -147,6 +149,38 @@ def test_a_module_that_imports_a_missing_package_is_named(tmp_path, monkeypatch)
 def test_what_to_install(error, message):
     with pytest.raises(MissingPackage, match=message):
         raise build_missing_package_error(error, "model.pkl needs")
+
+
+@pytest.mark.parametrize("place", ["beside", "here", "nowhere"])
+def test_a_pickle_finds_the_users_own_modules(data, tmp_path, monkeypatch, place):
+    (tmp_path / "models").mkdir()
+    (tmp_path / "here").mkdir()
+    module = f"feat_{place}"
+    for name, text in {
+        module: f"from {module}_tools import double\nclass Model:\n    def predict(self, rows): return double(rows['b']) > 0",
+        f"{module}_tools": "def double(values): return 2 * values",
+    }.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
+    joblib.dump(importlib.import_module(module).Model(), tmp_path / "models" / "model.pkl")
+    monkeypatch.setattr(sys, "path", sys.path[:-1])
+    for name in (module, f"{module}_tools"):
+        monkeypatch.delitem(sys.modules, name)
+        folder = {"beside": "models", "here": "here", "nowhere": "models/deeper"}[place]
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / f"{name}.py").rename(tmp_path / folder / f"{name}.py")
+    monkeypatch.chdir(tmp_path / "here")
+    if place == "nowhere":
+        with pytest.raises(
+            MissingPackage, match=r"^model.pkl needs the module 'feat_nowhere', .*PYTHONPATH="
+        ) as caught:
+            dm.wrap(tmp_path / "models" / "model.pkl", trust=True)
+        assert "pip install" not in str(caught.value)
+        return
+    answers = dm.wrap(tmp_path / "models" / "model.pkl", trust=True).execute(data).values
+    np.testing.assert_array_equal(answers, data["b"] > 0)
+    for name in (module, f"{module}_tools"):
+        monkeypatch.delitem(sys.modules, name)
 
 
 def write_onnx(path, weights, *, softmax):

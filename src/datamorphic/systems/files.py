@@ -12,7 +12,7 @@ from .._text import to_text
 from .._validation import import_optional
 from ..errors import MissingExtra, ModelError, UntrustedError
 from .boosters import LIBRARY_BY_SUFFIX, load_booster_model
-from .missing_packages import build_missing_package_error
+from .missing_packages import build_missing_package_error, make_importable
 from .untrusted import TRUST_HINT, list_unsafe_types, validate_parts
 
 WEKA_PREFIX = "weka:"  # of the name of a learner of Weka with its options
@@ -74,9 +74,7 @@ def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> Any:
             return load_service(file)
         if kind in LIBRARY_BY_SUFFIX:
             return load_booster_model(file)
-        import joblib
-
-        return joblib.load(file)
+        return _load_pickle(file)
     except (ModelError, MissingExtra):
         raise
     except ImportError as error:
@@ -101,6 +99,18 @@ def name_model(path: str | os.PathLike[str]) -> str | None:
     if is_service_url(path) or os.path.splitext(path)[1].lower() == SERVICE_SUFFIX:
         return None
     return path if is_weka_name(path) else os.path.basename(os.fspath(path))
+
+
+def _load_pickle(file: Path) -> Any:
+    """Return the object in a trusted pickle; modules that it needs may be beside it or in the current folder."""
+    import joblib
+
+    while True:
+        try:
+            return joblib.load(file)
+        except ModuleNotFoundError as error:
+            if not make_importable(error.name, (file.parent, Path())):
+                raise
 
 
 def _load_skops(file: Path, trust: bool) -> Any:

@@ -1,8 +1,11 @@
-"""Errors about packages that a model needs and that are not installed: the user's to install, in one line."""
+"""Modules that a model needs and that are not there: known packages are the user's to install, own modules to be found."""
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
+import sys
+from pathlib import Path
 
 from ..errors import ModelError
 
@@ -19,6 +22,57 @@ PACKAGE_BY_MODULE = {
     "sklearn_pandas": "sklearn-pandas",
     "tensorflow_addons": "tensorflow-addons",
 }
+
+#: Packages that models are made with and whose name at PyPI is that of the module. Only the names in these two lists are
+#: suggested to pip: an own module may have the name of a package of a stranger.
+KNOWN_PACKAGES = frozenset(
+    [
+        "autogluon",
+        "catboost",
+        "cloudpickle",
+        "dill",
+        "fasttext",
+        "flaml",
+        "gensim",
+        "h2o",
+        "hdbscan",
+        "hyperopt",
+        "interpret",
+        "jax",
+        "joblib",
+        "keras",
+        "lightgbm",
+        "lightning",
+        "mlxtend",
+        "ngboost",
+        "nltk",
+        "numba",
+        "numpy",
+        "onnxruntime",
+        "optuna",
+        "pandas",
+        "polars",
+        "prophet",
+        "pyarrow",
+        "pycaret",
+        "pygam",
+        "scipy",
+        "shap",
+        "skops",
+        "skorch",
+        "skrub",
+        "sktime",
+        "spacy",
+        "statsmodels",
+        "tabpfn",
+        "tensorflow",
+        "torch",
+        "torchvision",
+        "transformers",
+        "tslearn",
+        "xgboost",
+    ]
+)
 
 
 class MissingPackage(ModelError, ImportError):
@@ -42,9 +96,27 @@ def build_missing_package_error(error: ImportError, subject: str) -> ModelError:
             f"{subject} {what} of the package {package!r}, which the installed version{version} does not have ({error}). "
             "Install the version it was made with."
         )
+    if top in PACKAGE_BY_MODULE or top in KNOWN_PACKAGES:
+        return MissingPackage(
+            f"{subject} the package {package!r}, which is not installed. Install it: pip install {package}"
+        )
     return MissingPackage(
-        f"{subject} the package {package!r}, which is not installed. Install it: pip install {package}"
+        f"{subject} the module {top!r}, which was not found. If it is your own, put it beside the file or run in its folder, or "
+        "name that folder, as in PYTHONPATH=. before the command. If it is part of a package, install that package."
     )
+
+
+def make_importable(module: str | None, folders: tuple[Path, ...]) -> bool:
+    """Let Python find a module that is in one of some folders, after all other places; return whether it is there."""
+    top = (module or "").partition(".")[0]
+    for folder in folders:
+        place = str(folder.resolve())
+        is_there = (folder / f"{top}.py").is_file() or (folder / top / "__init__.py").is_file()
+        if top and is_there and place not in sys.path:
+            sys.path.append(place)  # for good: a model may import modules when it is called
+            importlib.invalidate_caches()
+            return True
+    return False
 
 
 def _is_installed(module: str) -> bool:
