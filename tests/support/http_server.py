@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from queue import SimpleQueue
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -82,6 +83,25 @@ class FaultyHandler(BaseHTTPRequestHandler):
             self.wfile.write(b" ")
             self.wfile.flush()
 
+    def on_trickle(self, record, count):
+        """Headers that come slowly, for at least ten seconds unless the client hangs up."""
+        try:
+            self.wfile.write(b"HTTP/1.1 200 OK\r\n")
+            for number in range(500):
+                self.wfile.write(b"X-%d: 1\r\n" % (number % 50))
+                self.wfile.flush()
+                time.sleep(0.02)
+        except OSError:
+            self.server.outcomes.put("the client hung up")
+            raise
+        self.server.outcomes.put("all headers were read")
+        self.close_connection = True
+
+    def on_chain(self, record, count):
+        """A redirect that comes slowly, to another one."""
+        time.sleep(0.04)
+        self.send(302, "", {"Location": f"/chain-{count}"})
+
     def on_busy(self, record, count):
         """429 for the first two requests."""
         if count <= 2:
@@ -151,6 +171,7 @@ class FaultyServer(ThreadingHTTPServer):
     def __init__(self, context=None, address=("127.0.0.1", 0)):
         super().__init__(address, FaultyHandler)
         self.lock, self.requests, self.counts = threading.Lock(), [], Counter()
+        self.outcomes = SimpleQueue()
         if context is not None:
             self.socket = context.wrap_socket(self.socket, server_side=True)
         self.url = f"http{'s' if context else ''}://127.0.0.1:{self.server_address[1]}"
@@ -176,37 +197,53 @@ def run_server(context=None, address=("127.0.0.1", 0)):
         thread.join()
 
 
-def make_certificate(folder, name):
+AUTHORITY = """
+[ca]
+default_ca = authority
+[authority]
+database = {folder}/index.txt
+new_certs_dir = {folder}
+rand_serial = yes
+default_md = sha256
+policy = names
+copy_extensions = copy
+[names]
+commonName = supplied
+"""
+
+
+def make_certificate(folder, name, *, expired=False):
     """Write a certificate for a host, signed by itself, and return its file; skip if there is no openssl."""
     openssl = shutil.which("openssl")
     if openssl is None:
         pytest.skip("needs the command openssl (Debian: apt install openssl)")
     kind = "IP" if name[0].isdigit() else "DNS"
-    file = folder / f"{name}.pem"
-    subprocess.run(
-        [
-            openssl,
-            "req",
-            "-x509",
-            "-newkey",
-            "ec",
-            "-pkeyopt",
-            "ec_paramgen_curve:prime256v1",
-            "-nodes",
-            "-days",
-            "2",
-            "-keyout",
-            str(folder / "key.pem"),
-            "-out",
-            str(file),
-            "-subj",
-            f"/CN={name}",
-            "-addext",
-            f"subjectAltName={kind}:{name}",
-        ],
-        check=True,
-        capture_output=True,
-    )
+    file, key, request = folder / f"{name}.pem", folder / "key.pem", folder / "request.pem"
+    key_options = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", str(key)]
+    names = ["-subj", f"/CN={name}", "-addext", f"subjectAltName={kind}:{name}"]
+    if expired:  # the shorter command takes no dates in OpenSSL 3.0
+        (folder / "index.txt").touch()
+        (folder / "authority.cnf").write_text(AUTHORITY.format(folder=folder))
+        dates = ["-startdate", "200101000000Z", "-enddate", "200102000000Z"]
+        files = ["-in", str(request), "-out", str(file)]
+        commands = [
+            ["req", "-new", *key_options, *names, "-out", str(request)],
+            [
+                "ca",
+                "-batch",
+                "-selfsign",
+                "-config",
+                str(folder / "authority.cnf"),
+                "-keyfile",
+                str(key),
+                *dates,
+                *files,
+            ],
+        ]
+    else:
+        commands = [["req", "-x509", *key_options, *names, "-days", "2", "-out", str(file)]]
+    for command in commands:
+        subprocess.run([openssl, *command], check=True, capture_output=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(file, folder / "key.pem")
+    context.load_cert_chain(file, key)
     return file, context

@@ -132,6 +132,20 @@ def test_failures_are_outcomes_of_their_row(server, path, status, message, reque
     assert TOKEN not in outputs.messages[0]
 
 
+def test_slow_headers_count_towards_the_total_time(server):
+    with make_service(server, "trickle", timeout=0.1, retries=0) as service:
+        outputs = service.execute(FRAME.head(1))
+    assert outputs.messages == {0: "it did not answer within 0.1 s"}
+    assert server.outcomes.get(timeout=60) == "the client hung up"
+
+
+def test_redirects_count_towards_the_total_time(server):
+    with make_service(server, "chain", timeout=0.1, retries=0) as service:
+        outputs = service.execute(FRAME.head(1))
+    assert outputs.messages == {0: "it did not answer within 0.1 s"}
+    assert 1 <= len(server.requests) < 6
+
+
 def test_only_the_rows_at_fault_fail(server):
     with make_service(server, "partly") as service:
         outputs = service.execute(FRAME)
@@ -288,8 +302,9 @@ def test_a_server_that_goes_down_and_comes_back(monkeypatch):
 
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("certificates")
-    return {name: make_certificate(folder, name) for name in ("127.0.0.1", "other.example")}
+    folder, other_folder = tmp_path_factory.mktemp("certificates"), tmp_path_factory.mktemp("expired")
+    valid = {name: make_certificate(folder, name) for name in ("127.0.0.1", "other.example")}
+    return valid | {"expired": make_certificate(other_folder, "127.0.0.1", expired=True)}
 
 
 @pytest.mark.parametrize(
@@ -298,6 +313,7 @@ def certificates(tmp_path_factory):
         ("127.0.0.1", True, None),
         ("127.0.0.1", False, "is invalid: self-signed certificate"),
         ("other.example", True, "is invalid: IP address mismatch, certificate is not valid for '127.0.0.1'."),
+        ("expired", True, "is invalid: certificate has expired"),
     ],
 )
 def test_certificates_are_verified(certificates, monkeypatch, name, trusted, message):

@@ -39,6 +39,7 @@ from ..space.outputs import Outputs
 from ..space.points import Batch
 from .base import AnswerOrError, ResourceSystem, ScoreRequest
 from .coerce import join_row_answers
+from .http_deadline import apply_deadlines, limit_request
 from .json_path import JsonPath
 from .request_template import PreparedRequest, RequestTemplate, Secrets, to_plain_value
 
@@ -131,7 +132,7 @@ class HttpService(ResourceSystem):
     answer : str or None
         Where the answer is in the JSON: keys, positions and ``[*]``, as in ``$.data[0].label``. None takes the body as text.
     timeout : float
-        Seconds that one try may take in total.
+        Seconds that one try may take in total: connection, redirects, headers and body.
     retries : int
         How often a failed try is repeated, at most 10.
     backoff : float
@@ -284,6 +285,7 @@ class HttpService(ResourceSystem):
                     headers={"User-Agent": f"datamorphic/{__version__}", "Accept": "application/json, */*;q=0.5"},
                     cookies=jar,
                 )
+                apply_deadlines(traffic.client)
             return traffic.client
 
     def _load_certificates(self) -> ssl.SSLContext:
@@ -437,7 +439,8 @@ class _Sender:
             traffic.wait_for_turn(self.stopped)
             if self.stopped.is_set():
                 return _Failure(SystemRaised("the run was stopped"))
-            outcome = self._try(request)
+            with limit_request(service.timeout):
+                outcome = self._try(request)
             if not isinstance(outcome, _Failure) or not outcome.retryable:
                 break
             if attempt + 1 < tries:
@@ -454,7 +457,6 @@ class _Sender:
         """Send a request once, and follow redirects on the same host; return the answer or a failure."""
         import httpx
 
-        deadline = time.monotonic() + self.service.timeout
         try:
             next_request = self.client.build_request(
                 self.service.template.method, request.url, headers=request.headers, content=request.content
@@ -477,7 +479,7 @@ class _Sender:
             except Exception as error:  # what the client does not translate, such as a header that cannot be encoded
                 return self._fail(f"its request could not be sent ({type(error).__name__})")
             try:
-                content = _read_body(response, deadline)
+                content = _read_body(response)
             except httpx.TimeoutException:
                 return self._fail(self._describe_timeout(), SystemHung, retryable=True)
             except httpx.DecodingError:
@@ -561,17 +563,13 @@ class _Sender:
             return self._fail(str(error), BadAnswer)
 
 
-def _read_body(response: httpx.Response, deadline: float) -> bytes | None:
-    """Return the body, or None if it is too long; raise an error after the deadline."""
-    import httpx
-
+def _read_body(response: httpx.Response) -> bytes | None:
+    """Return the body, or None if it is too long."""
     content = bytearray()
     for chunk in response.iter_bytes():
         content += chunk
         if len(content) > MAX_ANSWER_BYTES:
             return None
-        if time.monotonic() > deadline:
-            raise httpx.ReadTimeout("the body is not complete at the deadline")
     return bytes(content)
 
 
