@@ -8,6 +8,7 @@ import shlex
 import stat
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from sklearn.tree import DecisionTreeClassifier
@@ -16,9 +17,13 @@ from typer.testing import CliRunner
 import datamorphic as dm
 from datamorphic import _files
 from datamorphic._files import append_to_file, to_local_path, write_file
+from datamorphic._text import quote_formula, unquote_formula
+from datamorphic.cli.console import write_rows
 from datamorphic.cli.main import app
 from datamorphic.errors import UsageError
 from datamorphic.relations.promises import read_promises
+from datamorphic.reporting.markdown import format_table
+from datamorphic.space.table_files import read_table
 from datamorphic.studies.study import study
 from datamorphic.trees.pmml.writing import write_forest
 from datamorphic.trees.read import forest_of
@@ -281,3 +286,54 @@ def test_paths_in_python_are_refused_too(name, folder):
 
 def test_a_drive_of_windows_is_not_a_url():
     assert to_local_path("C:/models/m.skops") == Path("C:/models/m.skops")
+
+
+# -- cells that a spreadsheet would run --------------------------------------------------------------------------------
+
+FORMULAS = ["=cmd|' /C calc'!A0", "+1+cmd|x", "-2+3+cmd|x", "@SUM(A1)", "'=quoted", "''=twice", "\t=tab"]
+PLAIN_TEXTS = ["-1.5", "+5%", "-0.3 to 0.5", "-inf", "-", "red", "'red'", "it's", ""]
+
+
+@pytest.mark.parametrize("text", FORMULAS)
+def test_formulas_are_quoted_and_restored(text):
+    assert quote_formula(text) == f"'{text}"
+    assert unquote_formula(quote_formula(text)) == text
+
+
+@pytest.mark.parametrize("text", PLAIN_TEXTS)
+def test_other_texts_stay_as_they_are(text):
+    assert quote_formula(text) == unquote_formula(text) == text
+
+
+def test_rows_with_formulas_make_a_round_trip(folder):
+    texts = [text for text in FORMULAS + PLAIN_TEXTS if text]
+    rows = pd.DataFrame({"=name": texts, "number": np.linspace(-2, 2, len(texts))})
+    write_rows(rows, folder / "rows.csv")
+    lines = (folder / "rows.csv").read_text().splitlines()
+    assert lines[0] == "'=name,number"
+    assert not [line for line in lines if line.strip('"')[0] in "=@\t"]
+    assert lines[1].endswith(",-2.0")
+    pd.testing.assert_frame_equal(read_table(folder / "rows.csv"), rows)
+
+
+def test_test_sets_with_formulas_make_a_round_trip(folder):
+    space = dm.Space([dm.Categorical("c", FORMULAS[:6]), dm.Continuous("x", -9, 9)])
+    tests = dm.TestSet.of_seeds(space.points(pd.DataFrame({"c": FORMULAS[:6], "x": np.linspace(-1.5, 1, 6)})))
+    tests.save(folder / "tests.csv")
+    text = (folder / "tests.csv").read_text()
+    assert ",=cmd" not in text
+    assert ",-1.5," in text
+    assert dm.TestSet.load(folder / "tests.csv", space=space).input.equals(tests.input)
+
+
+def test_cells_of_markdown_are_quoted():
+    lines = format_table(["=name"], [["=cmd|calc"], ["-1.5"]])
+    assert lines == ["| '=name |", "| --- |", "| '=cmd\\|calc |", "| \\-1.5 |"]
+
+
+def test_messages_of_scripts_are_quoted_in_tables(folder):
+    pool = dm.TestPool(folder=folder)
+    pool.save_message("log.csv", "=cmd|calc,2,@x")
+    pool.save_message("log.txt", "=cmd|calc")
+    assert (folder / "log.csv").read_text() == "'=cmd|calc,2,'@x\n"
+    assert (folder / "log.txt").read_text() == "=cmd|calc\n"

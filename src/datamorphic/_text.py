@@ -108,6 +108,36 @@ def to_jsonable(document: Any, *, convert_text: Callable[[str], str] = str, fini
     return convert_text(str(document))
 
 
+# -- cells of tables ---------------------------------------------------------------------------------------------------
+
+#: Cells that a spreadsheet would run as formulas, quoted or not.
+_FORMULA = re.compile(r"'*(?:[=+\-@].|[\t\r])", re.DOTALL)
+#: Numbers, and texts about numbers such as -0.3 to 0.5 and +5%, which begin like formulas.
+_SIGNED_NUMBER = re.compile(r"[+-](?:[\d.][^()|!=&\"']*|inf(?:inity)?|nan)", re.IGNORECASE)
+
+
+def quote_formula(text: str) -> str:
+    """Return the text of a cell with an apostrophe before it if a spreadsheet would run it as a formula.
+
+    Examples
+    --------
+    >>> quote_formula("=cmd|calc"), quote_formula("-1.5"), quote_formula("red")
+    ("'=cmd|calc", '-1.5', 'red')
+    """
+    return f"'{text}" if _FORMULA.match(text) and not _SIGNED_NUMBER.fullmatch(text) else text
+
+
+def unquote_formula(text: str) -> str:
+    """Return the text of a cell that `quote_formula` has quoted, or not.
+
+    Examples
+    --------
+    >>> unquote_formula("'=cmd|calc"), unquote_formula("'red'")
+    ('=cmd|calc', "'red'")
+    """
+    return text[1:] if text.startswith("'") and quote_formula(text[1:]) == text else text
+
+
 # -- secrets -----------------------------------------------------------------------------------------------------------
 
 # A URL inside another URL has these characters percent-escaped.

@@ -301,6 +301,7 @@ def test_optimisations_replace_the_pool(pool):
         (lambda pool: pool.make_seed(5), UsageError, "a list of names"),
         (lambda pool: pool.random_target_explore(5, "lift"), UsageError, "'lift' is a move"),
         (lambda pool: pool.save_message("/tmp/x", "y"), UsageError, "absolute path"),
+        (lambda pool: pool.save_message("conftest.py", "y"), UsageError, "do not write 'conftest.py'"),
         (lambda pool: pool.load_test_spec("Nothing"), UsageError, "--map Nothing=module:Class"),
         (lambda pool: dm.TestPool(seed=-1), UsageError, "must be an int"),
         (lambda pool: dm.TestPool().tests, UsageError, "No test system is loaded"),

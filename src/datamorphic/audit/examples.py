@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._text import pluralize
+from .._text import pluralize, quote_formula
 from ..errors import UsageError
 from ..reporting.block_pictures import PicturePair, build_pair_drawing
 from ..reporting.document import Drawing, Shape, Snippet, Table, TextLabel
@@ -211,10 +211,11 @@ def _format_csv(example: Example) -> str:
     names = [*example.case, *(name for name in example.changed if name not in example.case)]
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(names)
+    writer.writerow(map(quote_formula, names))
     cases = [example.case, {**example.case, **example.changed}] if example.changed else [example.case]
     for case in cases:
-        writer.writerow(["" if case.get(name) is None else case[name] for name in names])
+        values = ("" if case.get(name) is None else case[name] for name in names)
+        writer.writerow([quote_formula(value) if isinstance(value, str) else value for value in values])
     return file.getvalue()
 
 

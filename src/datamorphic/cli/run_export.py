@@ -14,6 +14,7 @@ from ..errors import ArgumentError
 from ..exploration.persistence import FRONT_FILE, load_front
 from ..runs.run import Run
 from ..runs.store import Store
+from ..space.table_files import quote_formulas
 from ..synthesis.stored_tests import TESTS_FILE, load_stored_tests
 
 Writer = Callable[[Store, Run, Path], None]
@@ -66,7 +67,7 @@ def _copy_file(name: str, store: Store, run: Run, path: Path) -> None:
 
 
 def _write_csv(store: Store, run: Run, path: Path) -> None:
-    pairs = load_front(store, run.id).pairs
+    pairs = quote_formulas(load_front(store, run.id).pairs)
     write_file(path, lambda draft: pairs.to_csv(draft, index=False))
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._files import to_local_path, write_file
-from .._text import pluralize
+from .._text import pluralize, quote_formula, unquote_formula
 from ..errors import DataError
 from ..space.encoding import find_fault
 from ..space.outputs import Outputs, Status
@@ -229,7 +229,8 @@ def write_csv(cases: CaseColumns, path: str | Path) -> None:
     stream = io.StringIO()
     writer = csv.writer(stream, delimiter=_find_separator(Path(path)), lineterminator="\n")
     writer.writerow(table)
-    writer.writerows(zip(*table.values(), strict=True))
+    cells = ([quote_formula(cell) if isinstance(cell, str) else cell for cell in column] for column in table.values())
+    writer.writerows(zip(*cells, strict=True))
     write_file(path, stream.getvalue(), "test set")
 
 
@@ -244,7 +245,9 @@ def read_csv(path: str | Path, space: Space | None = None) -> CaseColumns:
         table = pd.read_csv(file, dtype=str, keep_default_na=False, sep=_find_separator(file))
     except (OSError, ValueError) as error:
         raise _make_table_error(file, error) from None
-    return _from_texts(_TextTable(file, {str(name): table[name].tolist() for name in table.columns}), space)
+    return _from_texts(
+        _TextTable(file, {str(name): list(map(unquote_formula, table[name])) for name in table.columns}), space
+    )
 
 
 def _has_case_columns(file: Path) -> bool:

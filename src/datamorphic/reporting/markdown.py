@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from .._text import quote_formula
 from .document import Facts, Page, Section, Table
 from .text import cut, format_cell, to_one_line
 
@@ -70,9 +71,9 @@ def format_code_block(text: str, limit: int = MAX_CODE_CHARACTERS) -> list[str]:
 def format_table(columns: Sequence[str], rows: Iterable[Sequence[str]], limit: int = MAX_CELL_CHARACTERS) -> list[str]:
     """Return the lines of a table whose cells hold at most `limit` characters."""
     return [
-        f"| {' | '.join(escape_markdown(name, limit) for name in columns)} |",
+        f"| {' | '.join(escape_markdown(quote_formula(name), limit) for name in columns)} |",
         f"|{' --- |' * len(columns)}",
-        *(f"| {' | '.join(escape_markdown(cell, limit) for cell in row)} |" for row in rows),
+        *(f"| {' | '.join(escape_markdown(quote_formula(cell), limit) for cell in row)} |" for row in rows),
     ]
 
 

@@ -15,6 +15,8 @@ from .grammar import MAX_SCRIPT_BYTES, Call, Script, parse_script
 MAX_PATH_CHARACTERS = 500
 MAX_NAME_BYTES = 255  # of one file or folder; more are an error of the operating system
 MAX_LISTED_FILES = 1_000  # of a folder, for a suggestion
+#: of the files that scripts write: scripts, figures and messages, test sets. Other files may be run by other programs.
+WRITTEN_SUFFIXES = (".scr", ".csv", ".tsv", ".txt", ".log", ".tcs", ".parquet", ".pq")
 _ABSOLUTE = re.compile(r"[/~]|[A-Za-z]:|\w+://|file:")
 
 
@@ -74,11 +76,19 @@ class ScriptFolder:
             raise UsageError(f"{text!r} is not a regular file. Name a file, not a folder or a device.")
         return path
 
-    def find_target(self, text: str, base: str = "") -> Path:
-        """Return the path of a file that can be written."""
+    def find_target(self, text: str, base: str = "", *, holds_messages: bool = False) -> Path:
+        """Return the path of a file that can be written; a file that `holds_messages` needs a suffix.
+
+        A test set may have none, as those of Morphy, but a message in such a file may be a program.
+        """
         path = self.resolve(text, base)
         if path == self.root or (path.exists() and not path.is_file()):
             raise UsageError(f"{text!r} is not a file that can be written.")
+        may_lack_suffix = not holds_messages and not path.name.startswith(".")
+        if path.suffix.lower() not in WRITTEN_SUFFIXES and (path.suffix or not may_lack_suffix):
+            raise UsageError(
+                f"Scripts and pools do not write {text!r}. They write files {', '.join(WRITTEN_SUFFIXES)}."
+            )
         for parent in path.relative_to(self.root).parents:
             folder = self.root / parent
             if folder.exists() and not folder.is_dir():

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from .._text import format_short
+from .._text import format_short, quote_formula
 from .._validation import check_types, validate_integer, validate_seed
 from ..exploration.front import Front
 from ..exploration.options import DEFAULT_HALVINGS, ExploreOptions
 from ..exploration.runner import run_exploration
+from ..morphisms.case_files import CSV_SUFFIXES
 from ..morphisms.case_statistics import compute_statistics
 from ..morphisms.subject import SubjectUnderTest
 from ..morphisms.system import TestSystem
@@ -183,7 +185,8 @@ class TestPool(CallCommands):
     @check_types
     def save_message(self, file: str, text: str) -> None:
         """Append a line to a file; later statistics are appended to the same file."""
-        self._append(file, text, self.file_folder)
+        is_table = Path(file).suffix.lower() in CSV_SUFFIXES
+        self._append(file, ",".join(map(quote_formula, text.split(","))) if is_table else text, self.file_folder)
         self._statistics_file = self.folder.to_text(self.folder.resolve(file, self.file_folder))
 
     @command("setFilePath")

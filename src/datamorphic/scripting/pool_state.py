@@ -379,7 +379,7 @@ class PoolState:
             self._append(self._statistics_file, line)
 
     def _append(self, file: str, line: str, base: str = "") -> None:
-        path = self.folder.find_target(file, base)
+        path = self.folder.find_target(file, base, holds_messages=True)
         append_to_file(path, f"{line}\n")
         self._note_file(path)
 

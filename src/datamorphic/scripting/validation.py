@@ -297,13 +297,13 @@ class _Validator:
             if path not in self.plan.outputs:
                 self.plan.inputs.add(self.folder.find_file(text, state.file_folder))
         elif kind in (ParameterKind.OUTPUT_FILE, ParameterKind.APPENDED_FILE):
-            path = self.add_output(None, text, state.file_folder)
+            path = self.add_output(None, text, state.file_folder, kind is ParameterKind.APPENDED_FILE)
             if kind is ParameterKind.APPENDED_FILE:
                 return replace(state, statistics_file=self.folder.to_text(path))
         return state
 
-    def add_output(self, statement: Statement | None, text: str, base: str) -> Path:
-        path = self.folder.find_target(text, base)
+    def add_output(self, statement: Statement | None, text: str, base: str, holds_messages: bool = False) -> Path:
+        path = self.folder.find_target(text, base, holds_messages=holds_messages)
         if path in self.plan.scripts:
             message = f"{text!r} is a script that is being played. Choose another file."
             raise statement.fail(message) if statement is not None else UsageError(message)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._files import to_local_path
-from .._text import redact
+from .._text import quote_formula, redact, unquote_formula
 from .._typing import FilePath
 from ..errors import AmbiguousData, DataError
 
@@ -42,7 +42,7 @@ def read_table(path: FilePath) -> pd.DataFrame:
                 warnings.simplefilter("error", pd.errors.ParserWarning)  # the parser would drop fields
                 options = find_csv_options(file)
                 _reject_repeated_names(file, options)
-                frame = pd.read_csv(file, **options)
+                frame = _unquote_formulas(pd.read_csv(file, **options))
     except DataError:
         raise
     except UnicodeError as error:
@@ -57,6 +57,26 @@ def read_table(path: FilePath) -> pd.DataFrame:
     except Exception as error:  # pandas and pyarrow raise many types
         raise DataError(f"{file.name} cannot be read as a table: {error}") from error
     return _drop_saved_index(frame, file.name)
+
+
+def quote_formulas(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame for a CSV file, in which no text is a formula for spreadsheets; `read_table` restores the texts."""
+    texts = [name for name, dtype in frame.dtypes.items() if dtype.kind == "O"]
+    cells = frame[texts].astype(object).map(lambda cell: quote_formula(cell) if isinstance(cell, str) else cell)
+    return frame.assign(**{str(name): cells[name] for name in texts}).rename(
+        columns=lambda name: quote_formula(str(name))
+    )
+
+
+def _unquote_formulas(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame with the texts that `quote_formulas` has quoted."""
+    for name, dtype in frame.dtypes.items():
+        if dtype.kind == "O":
+            quoted = [text for text in frame[name].unique() if isinstance(text, str) and text.startswith("'")]
+            texts = {text: plain for text in quoted if (plain := unquote_formula(text)) != text}
+            if texts:
+                frame[name] = frame[name].replace(texts)
+    return frame.rename(columns=lambda name: unquote_formula(str(name)))
 
 
 def stack_nested_arrays(frame: pd.DataFrame) -> pd.DataFrame:
