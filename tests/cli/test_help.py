@@ -487,3 +487,13 @@ def test_examples_are_separated_from_the_help_text():
 )
 def test_messages_name_options_instead_of_keyword_arguments(text, expected):
     assert to_option_words(text) == expected
+
+
+def test_an_unknown_option_suggests_only_what_is_similar():
+    for words, hint in (
+        (["generate", "--budget", "5s"], "No such option: --budget. See:"),
+        (["test", "--htlm", "a"], "No such option: --htlm. Did you mean --html? See:"),
+    ):
+        outcome = CliRunner().invoke(app, words)
+        assert outcome.exit_code == 2
+        assert hint in outcome.stderr

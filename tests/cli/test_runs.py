@@ -734,7 +734,11 @@ def test_changed_data_are_noticed_and_the_run_is_left_as_it_was(run, tmp_path):
     frame.assign(x=frame["x"] * 0.99).to_csv("data.csv", index=False)
     result = run("runs", "resume", number)
     assert result.exit_code == 2
-    assert f"The data have changed since run {number} began" in result.stderr
+    assert f"The data have changed since run {number} began, so it cannot be resumed" in result.stderr
+    frame.iloc[:-2].to_csv("data.csv", index=False)
+    fewer = run("runs", "resume", number)
+    assert fewer.exit_code == 2
+    assert f"The data have changed since run {number} began (41 seed cases then, 39 now)" in fewer.stderr
     os.unlink("data.csv")
     gone = run("runs", "resume", number)
     assert gone.exit_code == 2

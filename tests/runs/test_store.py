@@ -406,7 +406,9 @@ def test_a_writer_without_space_says_how_to_go_on(store):
     def fails(path):
         raise OSError(28, "No space left on device")
 
-    with pytest.raises(StoreError, match=f"disk is full. Free some space, then: datamorphic runs resume {run}"):
+    with pytest.raises(
+        StoreError, match=f"disk is full. Free some space, then: datamorphic runs resume {run} --store "
+    ):
         store.finish(run, "finished", artifacts={"a.txt": fails})
     assert store.run(run).state == "running"
 
@@ -735,7 +737,9 @@ def test_a_full_disk(file):
         run = begun(store)
         store.commit(run, [entry(0)], runs=1)
         store.database.read(lambda connection: connection.execute("PRAGMA max_page_count=1"))  # as many as there are
-        with pytest.raises(StoreError, match=f"disk is full. Free some space, then: datamorphic runs resume {run}"):
+        with pytest.raises(
+            StoreError, match=f"disk is full. Free some space, then: datamorphic runs resume {run} --store "
+        ):
             store.commit(run, [entry(1, payload=b"x" * 10**6)], runs=2)
         assert [item.ask for item in store.entries(run)] == [0]
         assert store.run(run).runs == 1

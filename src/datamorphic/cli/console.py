@@ -15,7 +15,6 @@ from .._files import prepare_file, write_file
 from .._text import COMMAND_LINE_HINT, to_jsonable
 from ..reporting.text import cut, to_printable
 from ..runs.progress import is_plain_terminal
-from ..space.table_files import quote_formulas
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -217,6 +216,8 @@ def write_exports(result: Exportable, files: Mapping[str, Path | None], *, silen
 
 def write_rows(rows: pd.DataFrame, file: Path) -> None:
     """Write rows as Parquet if the file name ends so, else as CSV."""
+    from ..space.table_files import quote_formulas  # not earlier: most commands write no rows
+
     write = rows.to_parquet if file.suffix.lower() in (".parquet", ".pq") else quote_formulas(rows).to_csv
     write_file(file, lambda draft: write(draft, index=False), "file of rows")
 

@@ -87,9 +87,9 @@ def _format_parser_error(error: Exception) -> str:
     context = getattr(error, "ctx", None)
     unknown_option = getattr(error, "option_name", None)
     if unknown_option and context is not None:
-        options = [name for param in context.command.params for name in param.opts if name.startswith("--")]
-        similar = get_close_matches(unknown_option, options, n=1)
-        message = f"No such option: {unknown_option}." + (f" Did you mean {similar[0]}?" if similar else "")
+        names = [name[2:] for param in context.command.params for name in param.opts if name.startswith("--")]
+        similar = get_close_matches(unknown_option.lstrip("-"), names, n=1)  # the dashes are alike
+        message = f"No such option: {unknown_option}." + (f" Did you mean --{similar[0]}?" if similar else "")
     if not message.endswith((".", "?")):
         message += "."
     return message if context is None else f"{message} See: {context.command_path} --help"

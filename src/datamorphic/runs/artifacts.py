@@ -75,6 +75,7 @@ class Files(ABC):
 
     name: str
     host: str | None = None
+    store_option: str = ""  # what a command must add to find the store of these files
 
     @abstractmethod
     def write(self, folder: str, name: str, writer: Callable[[Path], int], run: int) -> Artifact:
@@ -154,7 +155,7 @@ class LocalFiles(Files):
             with replace_file(path, path.with_name(DRAFT_PREFIX + path.name)) as draft:
                 return self._describe(draft, name, relative_path, int(writer(draft)))
         except OSError as error:
-            raise to_store_error(error, f"folder {self._root}", run) from None
+            raise to_store_error(error, f"folder {self._root}", run, self.store_option) from None
 
     @contextmanager
     def open(self, artifact: Artifact, run: int) -> Iterator[Path]:
@@ -221,7 +222,7 @@ class RemoteFiles(Files):
                 rows = int(writer(draft))
                 artifact = self._describe(draft, name, relative_path, rows)
             except OSError as error:
-                raise to_store_error(error, f"draft {draft}", run) from None
+                raise to_store_error(error, f"draft {draft}", run, self.store_option) from None
             self._attempt(lambda: self._filesystem.makedirs(f"{self._root}/{folder}", exist_ok=True), run)
             self._attempt(lambda: self._filesystem.put_file(str(draft), f"{self._root}/{relative_path}"), run)
             return artifact
@@ -272,7 +273,7 @@ class RemoteFiles(Files):
             remedy = f"Install it with: pip install {package}" if package else "Install the package it names with pip."
             store_error = StoreError(redact(f"Files cannot be stored at {self.name}: {error}. {remedy}"))
         except Exception as error:
-            store_error = to_store_error(error, f"folder {self.name}", run)
+            store_error = to_store_error(error, f"folder {self.name}", run, self.store_option)
         raise store_error  # raised here without context: an error may hold secrets
 
 

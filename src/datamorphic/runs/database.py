@@ -24,7 +24,7 @@ from . import errors as store_errors
 from . import tables
 from .errors import OTHER_STORE_HINT, is_busy, is_shutting_down, to_store_error
 from .tables import StoreTable
-from .url import Server
+from .url import Server, format_store_option
 
 T = TypeVar("T")
 
@@ -232,7 +232,7 @@ class Database:
 
     def __init__(self, address: Path | Server, reading: bool = False) -> None:
         self.file = address if isinstance(address, Path) else None
-        self.name = redact(str(address))
+        self.name, self.store_option = redact(str(address)), format_store_option(address)
         self.largest_id = 2**63 - 1 if self.file else 2**31 - 1
         self._address, self._reading = address, reading
         self._sqlite_mode = "mode=rw" if reading else "mode=rwc"
@@ -342,7 +342,7 @@ class Database:
                 return work()
             except self._errors as error:
                 if not (is_busy(error) and read_clock() < deadline):
-                    store_error = to_store_error(error, self.name, run)
+                    store_error = to_store_error(error, self.name, run, self.store_option)
                     break
             time.sleep(random.uniform(0.01, 0.05))
         raise store_error  # raised here without context: a driver's error may hold data

@@ -36,10 +36,13 @@ def is_shutting_down(error: Exception) -> bool:
     return _read_code(error) in ("57P01", "57P02", "57P03")
 
 
-def to_store_error(error: Exception, location: str, run: int | None = None) -> StoreError:
-    """Return an error of a store or its files as a `StoreError` with a remedy."""
+def to_store_error(error: Exception, location: str, run: int | None = None, store_option: str = "") -> StoreError:
+    """Return an error of a store or its files as a `StoreError` with a remedy.
+
+    `store_option` is what a command must add to find the store.
+    """
     text = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
-    resume_hint = f", then: datamorphic runs resume {run}" if run is not None else ""
+    resume_hint = f", then: datamorphic runs resume {run}{store_option}" if run is not None else ""
     match _read_code(error):
         case "ENOSPC" | "EFBIG" | "EDQUOT" | "SQLITE_FULL" | "53100":
             problem, remedy = "cannot be written: the disk is full", f"Free some space{resume_hint}"

@@ -76,13 +76,18 @@ def validate_same_run(
     for name, value in to_safe_json_value(dict(parameters)).items():
         if earlier_run.parameters.get(name) != value:
             changes.setdefault(name, earlier_run.parameters.get(name))
+    if changes.keys() <= {"seeds"} and earlier_run.data_hash != hashes["data_hash"]:
+        counts = f" ({changes['seeds']} seed cases then, {parameters['seeds']} now)" if changes else ""
+        raise StoreError(
+            f"The data have changed since run {earlier_run.id} began{counts}, so it cannot be resumed. Use the same data, "
+            "or start a new run."
+        )
     if changes:
         text = ", ".join(f"{name}={value!r}" for name, value in list(changes.items())[:4])
         raise StoreError(
             f"Run {earlier_run.id} was started with other arguments: {text}. Use these, or start a new run."
         )
-    for name, change in (("model_hash", "model has"), ("data_hash", "data have")):
-        if getattr(earlier_run, name) != hashes[name]:
-            raise StoreError(
-                f"The {change} changed since run {earlier_run.id} began, so it cannot be resumed. Start a new run."
-            )
+    if earlier_run.model_hash != hashes["model_hash"]:
+        raise StoreError(
+            f"The model has changed since run {earlier_run.id} began, so it cannot be resumed. Start a new run."
+        )

@@ -37,6 +37,7 @@ class Store:
     def __init__(self, database: Database, files: Files) -> None:
         self.database, self.url = database, database.name
         self._files, self._owner = files, Owner()
+        files.store_option = database.store_option
 
     @classmethod
     def open(cls, url: str | os.PathLike[str] | None = None, *, reading: bool = False) -> Store:

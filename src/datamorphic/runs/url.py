@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -64,6 +65,14 @@ def get_default_path() -> Path:
     from platformdirs import user_data_path
 
     return user_data_path("datamorphic", appauthor=False) / "runs.sqlite"
+
+
+def format_store_option(address: Path | Server) -> str:
+    """Return what a command must add to find a store: nothing for the one that it uses without the option."""
+    usual = read_store_variable() or str(get_default_path())
+    if isinstance(address, Path):
+        return "" if Path(usual).expanduser().absolute() == address else f" --store {shlex.quote(str(address))}"
+    return "" if "://" in usual else " --store ... (as here)"
 
 
 def resolve_store_url(location: str | os.PathLike[str] | None, reading: bool) -> tuple[Path | Server, str | None]:
