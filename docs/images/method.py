@@ -181,7 +181,7 @@ def monotone():
     side = left + width + 24
     parts += [words(side, top + 20, "where it falls, the promise", "bad", weight=600)]
     parts += [
-        words(side, top + 38, "“more income alone never", "bad"),
+        words(side, top + 38, "“a higher income alone never", "bad"),
         words(side, top + 56, "speaks against a loan”", "bad"),
     ]
     parts += [words(side, top + 74, "is broken", "bad")]

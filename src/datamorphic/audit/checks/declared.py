@@ -191,9 +191,10 @@ def _advise_constraint(context: CheckContext, features: Sequence[str], statement
     parameter = _find_constraint_parameter(model)
     if parameter:
         return f"Fit the model with a monotone constraint on {columns} ({parameter}), {ending}"
+    _, last_step = getattr(model, "steps", [("", model)])[-1]
     return (
-        f"{ending[0].upper()}{ending[1:]} {type(model).__name__} has no monotone constraints; models that have them are, for "
-        "example, HistGradientBoosting (monotonic_cst) and XGBoost (monotone_constraints)."
+        f"{ending[0].upper()}{ending[1:]} {type(last_step).__name__} has no monotone constraints; models that have them are, "
+        "for example, HistGradientBoosting (monotonic_cst) and XGBoost (monotone_constraints)."
     )
 
 

@@ -445,7 +445,7 @@ def _compare_accuracy(context: CheckContext, repeated: Mask) -> str:
 
 def _find_duplicate_skip_reason(context: CheckContext) -> str:
     if context.reference is None:
-        return "no training data are given: reference="
+        return "no training data are given: reference=frame (--reference FILE)"
     return "" if context.has_data else "no data are given"
 
 
