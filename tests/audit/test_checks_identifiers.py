@@ -194,7 +194,7 @@ def test_the_last_digit_of_a_fraction_does_not_hide_duplicates():
 def test_wrong_references_are_refused():
     data = make_data()
     model = fit(data)
-    assert run("duplicates", model, data).why == "no training data are given: reference="
+    assert run("duplicates", model, data).why == "no training data are given: reference=frame (--reference FILE)"
     with pytest.raises(DataError, match="no column 'debt'"):
         run("duplicates", model, data, reference=data.drop(columns="debt"))
     with pytest.raises(dm.ArgumentError if hasattr(dm, "ArgumentError") else Exception, match="reference"):
