@@ -175,7 +175,13 @@ def _find_label_direction(context: CheckContext, name: str, level: npt.NDArray[n
 
 def _build_direction_finding(directions: Sequence[Direction]) -> Finding:
     ways = {direction.feature: direction.way for direction in directions}
-    sentences = [f"a higher {direction.feature} {_format_effect(direction)}" for direction in directions]
+    features_by_effect: dict[str, list[str]] = {}
+    for direction in directions:
+        features_by_effect.setdefault(_format_effect(direction), []).append(direction.feature)
+    effects = [
+        f"a higher value of {' or '.join(filter(None, [', '.join(names[:-1]), names[-1]]))} {effect}"
+        for effect, names in features_by_effect.items()
+    ]
     options = _join_options(_suggest_direction(direction).option for direction in directions)
     weakest = min(directions, key=lambda direction: direction.rows / direction.of)
     least = f"{weakest.rows:,}" if len(ways) == 1 else f"at least {weakest.rows:,}"
@@ -187,7 +193,7 @@ def _build_direction_finding(directions: Sequence[Direction]) -> Finding:
         title=f"Directions that could be declared: {', '.join(f'{name} {way}' for name, way in ways.items())}",
         level="advice",
         sure=0.7,
-        detail=f"In the data and in the model, {', '.join(sentences)}. {'Each' if len(ways) > 1 else 'This'} holds for "
+        detail=f"In the data and in the model, {', and '.join(effects)}. {'Each' if len(ways) > 1 else 'This'} holds for "
         f"{least} of {pluralize(weakest.of, 'real row')} that it affects, whatever their other values.",
         remedy="If one of them must hold by law, physics or common sense, declare it, so that the next version of the model is "
         f'held to it: {options}. In Python: expect={{"monotone": {json.dumps(ways, ensure_ascii=False)}}}.',
