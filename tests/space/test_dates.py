@@ -24,6 +24,17 @@ DAYS = pd.Series(pd.date_range("2020-01-05", periods=40, freq="9D"))
         DAYS + pd.Timedelta("7h 3s"),
         (DAYS + pd.Timedelta("7h 3s")).dt.strftime("%Y-%m-%dT%H:%M:%S"),
         DAYS.where(DAYS.index != 3),
+        DAYS.dt.strftime("%d/%m/%Y"),
+        DAYS.dt.strftime("%m/%d/%Y").where(DAYS.index != 3),
+        DAYS.dt.strftime("%d.%m.%Y"),
+        DAYS.dt.strftime("%d-%m-%Y"),
+        DAYS.map(lambda day: f"{day.day}/{day.month}/{day.year}"),
+        DAYS.map(lambda day: f"{day.month}/{day.day}/{day.year} {day:%H:%M}"),
+        (DAYS + pd.Timedelta("13h 5min")).dt.strftime("%d.%m.%Y %H:%M"),
+        (DAYS + pd.Timedelta("13h 5min")).dt.strftime("%m/%d/%Y %I:%M %p"),
+        (DAYS + pd.Timedelta("7h 3s")).dt.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        DAYS.dt.strftime("%d %b %Y"),
+        DAYS.dt.strftime("%B %d, %Y"),
     ],
 )
 def test_dates_become_days_and_dates_again(dates):
@@ -39,6 +50,10 @@ def test_dates_become_days_and_dates_again(dates):
     [
         ["2020-01-01", "n/a", "2020-01-03"],
         ["2020-02-31", "2020-01-01", "2020-01-02"],
+        ["13/13/2020", "01/02/2020", "02/03/2020"],
+        ["1/02/2020", "01/2/2020", "02/03/2020"],  # would be written otherwise
+        ["5 apples 2020", "6 apples 2020", "7 apples 2020"],
+        ["1.2.2020.5", "1.2.2020.6", "1.2.2020.7"],
         ["a", "b", "c"],
         [1, 2, 3],
         [None] * 3,
@@ -49,6 +64,36 @@ def test_what_is_no_date_stays(values):
     numbers, columns = read_dates(frame)
     assert not columns
     assert numbers is frame
+
+
+def test_dates_with_day_and_month_in_doubt_are_read_day_first_with_a_note():
+    frame = pd.DataFrame({"day": ["03/04/2020", "05/04/2020", "04/04/2020"]})
+    numbers, (column,) = read_dates(frame)
+    assert numbers["day"].tolist() == [0, 2, 1]
+    assert "03/04/2020 is read day-first, as 2020-04-03" in column.note
+    assert 'kinds={"day": "month-first"}' in column.note
+    numbers, (column,) = read_dates(frame, kinds={"day": "month-first"})
+    assert numbers["day"].tolist() == [0, 61, 31]
+    assert "day-first" not in column.note
+    assert "two ways" not in read_dates(frame.assign(day=["03/04/2020", "15/04/2020", "04/04/2020"]))[1][0].note
+    assert "two ways" not in read_dates(frame.assign(day=["3 May 2020", "4 May 2020", "5 May 2020"]))[1][0].note
+
+
+@pytest.mark.parametrize("kind", ["day-first", "month-first"])
+def test_a_model_of_text_dates_gets_texts_in_the_same_form(kind):
+    rng = np.random.default_rng(0)
+    parts = rng.integers(1, 13, (60, 2))
+    data = pd.DataFrame({"day": [f"{a}/{b}/2020" for a, b in parts.tolist()], "x": rng.normal(size=60)})
+    forms = set()
+
+    def model(frame):
+        forms.update(frame["day"].str.replace(r"\d", "9", regex=True))
+        return frame["day"].str.split("/").str[1 if kind == "day-first" else 0].astype(int) > 6
+
+    front = dm.explore(model, data, kinds={"day": kind}, walks=30, progress=False)
+    assert front.space["day"].kind == "integer"
+    assert len(front.pairs)
+    assert forms <= {"9/9/9999", "99/9/9999", "9/99/9999", "99/99/9999"}
 
 
 @pytest.mark.slow
@@ -64,6 +109,14 @@ def test_a_model_of_dates_is_tested_with_a_note():
     assert {"new", "old"} == set(result.front.pairs[["a_output", "b_output"]].to_numpy().ravel())
     front = dm.explore(model, data, walks=30, seeds=data.head(5))
     assert front.pairs["a.day"].dtype.kind in "if"
+
+
+def test_dates_are_not_taken_for_identifiers():
+    data = pd.DataFrame({"day": DAYS.dt.strftime("%d/%m/%Y"), "x": np.linspace(-1, 1, 40)})
+    result = dm.test(
+        lambda frame: frame["day"].str[3:5] > "06", data, budget="2000 runs", only=["answers", "identifiers"]
+    )
+    assert not result.findings
 
 
 def test_declared_dates_are_left_alone():

@@ -38,7 +38,7 @@ def test(
     classes: Sequence[Any] | None = None,
     baseline: Front | FilePath | None = None,
     tolerance: float | None = None,
-    reference: DataLike | None = None,
+    reference: DataLike | FilePath | None = None,
     only: Sequence[str] | str = (),
     promises: PromisesLike = None,
     space: Space | None = None,

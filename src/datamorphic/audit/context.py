@@ -29,6 +29,7 @@ from ..space.outputs import Outputs
 from ..space.points import Points
 from ..space.space import Space
 from ..systems.base import Executor
+from .columns import ColumnRole, find_identifiers
 from .expectations import Expectations
 from .influence import Influence
 from .labels import align_labels, find_missing_labels, match_labels, to_label_texts
@@ -208,6 +209,12 @@ class CheckContext:
         Made rows keep them, except for deliberate changes of single features.
         """
         return self.space.with_constraints(self.column_relations) if self.column_relations else self.space
+
+    @cached_property
+    def identifiers(self) -> dict[str, ColumnRole]:
+        """The columns that look like identifiers of rows. Dates do not, also if no two rows have the same."""
+        dates = {column.name for column in getattr(self.sut, "date_columns", ())}
+        return {name: role for name, role in find_identifiers(self.inputs).items() if name not in dates}
 
     def match_labels(self) -> None:
         """Replace labels that are not classes of the model by the classes that they stand for, if the answers show these."""

@@ -39,7 +39,7 @@ class AuditOptions:
     classes: Sequence[Any] | None = None
     baseline: Front | FilePath | None = None
     tolerance: float | None = None
-    reference: DataLike | None = None
+    reference: DataLike | FilePath | None = None
     only: Sequence[str] | str = ()
     space: Space | None = None
     hints: SpaceOptions = field(default_factory=SpaceOptions)  # they exclude `space`

@@ -27,6 +27,7 @@ from ..space.column_relations import find_point_constraints
 from ..space.constraints import Constraint
 from ..space.labels import find_agreement
 from ..space.space import Space
+from ..space.table_forms import to_plain_data
 from ..systems.clusterer import is_clusterer
 from ..systems.estimator import Estimator
 from ..systems.files import load_model, name_model
@@ -275,14 +276,14 @@ def _load_baseline(baseline: Front | FilePath | None, subject: SubjectUnderTest)
 
 
 def _load_reference(
-    reference: DataLike | None, target: str | None, subject: SubjectUnderTest
+    reference: DataLike | FilePath | None, target: str | None, subject: SubjectUnderTest
 ) -> tuple[pd.DataFrame | None, npt.NDArray[Any] | None]:
     """Return the inputs of the training data and their labels, each None if not given."""
     import pandas as pd
 
     if reference is None:
         return None, None
-    frame = reference
+    frame = to_plain_data(reference)
     if not isinstance(frame, pd.DataFrame):
         reject("reference", "test", "a frame, or the path of a CSV or Parquet file", reference)
     names = list(subject.seeds.space.names)

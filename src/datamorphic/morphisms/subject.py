@@ -19,7 +19,7 @@ from .._typing import DataLike, ModelLike
 from .._validation import is_number, reject, validate_integer
 from ..errors import ArgumentError, DataError, ModelError, OutOfBudget
 from ..space.blocks import DEFAULT_IMAGE_NAME, is_array_data, is_single_block, to_array_frame
-from ..space.dates import DateColumn, read_dates, to_day_numbers
+from ..space.dates import DATE_KINDS, DateColumn, read_dates, to_day_numbers
 from ..space.frames import name_texts, to_array
 from ..space.inference import validate_frame
 from ..space.options import SpaceOptions
@@ -150,8 +150,9 @@ def _read_dates(
     frame: pd.DataFrame, hints: SpaceOptions, notes: list[str]
 ) -> tuple[pd.DataFrame, tuple[DateColumn, ...]]:
     """Return the frame with dates as numbers, unless hints declare their columns."""
-    declared = {*(hints.kinds or ()), *(hints.orders or ())}
-    frame, columns = read_dates(frame, exempt=declared)
+    kinds = hints.kinds or {}
+    declared = {*(name for name, kind in kinds.items() if kind not in DATE_KINDS), *(hints.orders or ())}
+    frame, columns = read_dates(frame, exempt=declared, kinds=kinds)
     notes += [column.note for column in columns]
     return frame, tuple(columns)
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,15 +14,61 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Formats of dates as text that are not ambiguous; 3/4/2020 is.
-TEXT_FORMATS = {
-    re.compile(r"\d{4}-\d{2}-\d{2}"): "%Y-%m-%d",
-    re.compile(r"\d{4}/\d{2}/\d{2}"): "%Y/%m/%d",
-    re.compile(r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}"): "%Y-%m-%d %H:%M:%S",
-    re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}"): "%Y-%m-%dT%H:%M:%S",
-}
+#: Forms of dates as text. Where a text fits two of them, as 03/04/2020 does, the first is taken.
+DATE_FORMATS = (
+    "%Y-%m-%d",
+    "%Y/%m/%d",
+    "%Y.%m.%d",
+    "%d/%m/%Y",
+    "%m/%d/%Y",
+    "%d.%m.%Y",
+    "%d-%m-%Y",
+    "%m-%d-%Y",
+    "%d %b %Y",
+    "%d-%b-%Y",
+    "%d %B %Y",
+    "%b %d, %Y",
+    "%B %d, %Y",
+)
+TIME_FORMATS = ("", " %H:%M:%S", "T%H:%M:%S", "T%H:%M:%SZ", " %H:%M", "T%H:%M", " %I:%M %p")
+DATE_START = re.compile(r"\d{4}[-/.]\d\d?[-/.]\d|\d\d?[-/. ](\d\d?|[A-Z][a-z]+)[-/. ]\d{4}|[A-Z][a-z]+ \d\d?, \d{4}")
+LEADING_ZERO = re.compile(r"\b0(?=\d)")
+#: kinds that a user may declare, with the start of the formats that they mean
+DATE_KINDS = {"day-first": "%d", "month-first": "%m"}
 SECONDS_PER_DAY = 86_400
 MIN_DATES = 3  # with fewer different dates in text, they may as well be codes
+
+
+@dataclass(frozen=True)
+class DateForm:
+    """How dates are written."""
+
+    date_format: str
+    time_format: str = ""
+    padded: bool = True  # days and months of one digit begin with 0
+
+    @property
+    def text_format(self) -> str:
+        """The format for reading."""
+        return self.date_format + self.time_format
+
+    @property
+    def order(self) -> str:
+        """Which of day and month is written first; empty if that is clear."""
+        return next((kind for kind, start in DATE_KINDS.items() if self.date_format.startswith(start)), "")
+
+    def read(self, texts: pd.Series[Any]) -> pd.Series[Any]:
+        """Return texts as dates."""
+        import pandas as pd
+
+        return pd.to_datetime(texts, format=self.text_format)
+
+    def write(self, dates: pd.Series[Any]) -> pd.Series[Any]:
+        """Return dates as texts."""
+        if self.padded:
+            return dates.dt.strftime(self.text_format)
+        texts = dates.dt.strftime(self.date_format).str.replace(LEADING_ZERO, "", regex=True)
+        return texts + dates.dt.strftime(self.time_format) if self.time_format else texts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +77,9 @@ class DateColumn:
 
     name: str
     first: pd.Timestamp
-    text_format: str | None = None  # if the dates are text
+    form: DateForm | None = None  # if the dates are text
+    other_form: DateForm | None = None  # in which all texts can be read as well
+    example: str = ""  # of the texts
     whole_days: bool = True
     dtype: Any  # of the column
 
@@ -37,25 +87,36 @@ class DateColumn:
     def note(self) -> str:
         """A sentence for reports."""
         start = self.first.strftime("%Y-%m-%d")
-        return (
+        note = (
             f"Column {self.name!r} holds dates. It is read as a number, the days since {start}, and the model gets "
             'dates. To leave the column as it is, declare kinds={"' + self.name + '": "categorical"}.'
+        )
+        if self.form is None or self.other_form is None:
+            return note
+        date = f"{datetime.strptime(self.example, self.form.text_format):%Y-%m-%d}"
+        return (
+            f"{note} All its dates can be read in two ways: {self.example} is read {self.form.order}, as {date}. To read "
+            'it the other way, declare kinds={"' + self.name + f'": "{self.other_form.order}"}}.'
         )
 
 
 def read_dates(
-    frame: pd.DataFrame, exempt: Collection[str] = (), wanted: Collection[str] | None = None
+    frame: pd.DataFrame,
+    exempt: Collection[str] = (),
+    wanted: Collection[str] | None = None,
+    kinds: Mapping[str, str] | None = None,
 ) -> tuple[pd.DataFrame, list[DateColumn]]:
     """Return the frame with dates as numbers of days, and the columns that were dates.
 
     Days are counted from the same date in all columns, so that they can be compared. `exempt` are columns to leave alone;
-    `wanted` are the columns to look at, all by default.
+    `wanted` are the columns to look at, all by default. `kinds` may say of a column that its dates are "day-first" or
+    "month-first".
     """
     columns = []
     for name in frame.columns:
         if name in exempt or (wanted is not None and name not in wanted):
             continue
-        column = _find_date_column(str(name), frame[name])
+        column = _find_date_column(str(name), frame[name], (kinds or {}).get(name, ""))
         if column is not None:
             columns.append(column)
     first_by_zone: dict[str, pd.Timestamp] = {}  # dates with and without a time zone cannot be compared
@@ -72,7 +133,8 @@ def to_day_numbers(frame: pd.DataFrame, columns: Sequence[DateColumn]) -> pd.Dat
 
     changed = {}
     for column in columns:
-        dates = pd.to_datetime(frame[column.name], format=column.text_format)
+        texts = frame[column.name]
+        dates = pd.to_datetime(texts) if column.form is None else column.form.read(texts)
         days = (dates - column.first).dt.total_seconds() / SECONDS_PER_DAY
         if column.whole_days:
             days = days.round().astype("Int64" if days.isna().any() else np.int64)
@@ -90,41 +152,63 @@ def restore_dates(frame: pd.DataFrame, columns: Sequence[DateColumn]) -> pd.Data
             continue
         seconds = np.rint(frame[column.name].to_numpy(dtype=np.float64, na_value=np.nan) * SECONDS_PER_DAY)
         dates = column.first + pd.to_timedelta(pd.Series(seconds, index=frame.index), unit="s")
-        if column.text_format is not None:
-            dates = dates.dt.strftime(column.text_format)
-        changed[column.name] = dates.astype(column.dtype)
+        changed[column.name] = (dates if column.form is None else column.form.write(dates)).astype(column.dtype)
     return frame.assign(**changed) if changed else frame
 
 
-def _find_date_column(name: str, values: pd.Series[Any]) -> DateColumn | None:
+def _find_date_column(name: str, values: pd.Series[Any], kind: str) -> DateColumn | None:
     import pandas as pd
 
+    known = values.dropna()
+    forms: list[DateForm] = []
     if pd.api.types.is_datetime64_any_dtype(values.dtype):
-        dates, text_format = values.dropna(), None
+        dates = known
     elif values.dtype == object or isinstance(values.dtype, pd.StringDtype):
-        text_format = _find_text_format(values)
-        if text_format is None:
+        forms = _find_forms(known, DATE_KINDS.get(kind, ""))
+        if not forms:
             return None
-        try:
-            dates = pd.to_datetime(values.dropna(), format=text_format)
-        except ValueError:  # such as the 31st of February
-            return None
+        dates = forms[0].read(known)
     else:
         return None
     if not len(dates):
         return None
-    first = dates.min().normalize()
-    whole_days = bool((dates == dates.dt.normalize()).all())
-    return DateColumn(name=name, first=first, text_format=text_format, whole_days=whole_days, dtype=values.dtype)
+    return DateColumn(
+        name=name,
+        first=dates.min().normalize(),
+        form=forms[0] if forms else None,
+        other_form=next((form for form in forms if form.order != forms[0].order), None),
+        example=str(known.iloc[0]),
+        whole_days=bool((dates == dates.dt.normalize()).all()),
+        dtype=values.dtype,
+    )
 
 
-def _find_text_format(values: pd.Series[Any]) -> str | None:
-    """Return the one format that all texts of a column have; None without one."""
-    known = values.dropna()
+def _find_forms(known: pd.Series[Any], start: str) -> list[DateForm]:
+    """Return the form in which all texts are dates and are written again as they are, and another one with the day elsewhere.
+
+    Of two such forms, that whose format begins with `start` comes first, and alone.
+    """
     first = known.iloc[0] if len(known) else None
     # most columns of text end here, before all their rows are read
-    pattern = next((pattern for pattern in TEXT_FORMATS if isinstance(first, str) and pattern.fullmatch(first)), None)
-    if pattern is None or not all(isinstance(text, str) for text in known):
-        return None
-    texts = known.unique()
-    return TEXT_FORMATS[pattern] if len(texts) >= MIN_DATES and all(map(pattern.fullmatch, texts)) else None
+    if not isinstance(first, str) or not DATE_START.match(first) or not all(isinstance(text, str) for text in known):
+        return []
+    texts = known.drop_duplicates()
+    if len(texts) < MIN_DATES:
+        return []
+    forms: list[DateForm] = []
+    for date_format, time_format, padded in product(DATE_FORMATS, TIME_FORMATS, (True, False)):
+        form = DateForm(date_format, time_format, padded)
+        if date_format not in [other.date_format for other in forms] and all(
+            _is_written_as(form, part) for part in (texts.iloc[:1], texts)
+        ):
+            forms.append(form)
+    chosen = [form for form in forms if start and form.date_format.startswith(start)]
+    return chosen[:1] or forms
+
+
+def _is_written_as(form: DateForm, texts: pd.Series[Any]) -> bool:
+    """Return whether texts have a form, and get it again when they are written."""
+    try:
+        return bool((form.write(form.read(texts)) == texts).all())
+    except ValueError:  # another form, or such as the 31st of February
+        return False

@@ -12,6 +12,7 @@ from .._text import format_short, suggest_name
 from .._validation import is_number
 from ..errors import AmbiguousData, DataError, SpaceError
 from .blocks import Block, infer_block, is_array_column
+from .dates import DATE_KINDS
 from .encoding import reject_unhashable, to_numbers
 from .features import Categorical, Continuous, Feature, Integer
 from .text_feature import MAX_EXAMPLES, Text
@@ -56,8 +57,9 @@ def validate_hints(hints: Mapping[str, Any]) -> None:
         if not isinstance(by_column, Mapping):
             raise SpaceError(f"{hint} must be a dict by column. Got {by_column!r}.")
     for name, kind in hints.get("kinds", {}).items():
-        if kind not in FEATURE_KINDS:
-            raise SpaceError(f"kinds[{name!r}] must be one of {', '.join(map(repr, FEATURE_KINDS))}. Got {kind!r}.")
+        if kind not in (*FEATURE_KINDS, *DATE_KINDS):
+            kind_names = ", ".join(map(repr, (*FEATURE_KINDS, *DATE_KINDS)))
+            raise SpaceError(f"kinds[{name!r}] must be one of {kind_names}. Got {kind!r}.")
 
 
 def infer_features(
@@ -74,6 +76,7 @@ def infer_features(
         raise DataError("The frame has no rows, so kinds, bounds and categories cannot be inferred. Give it rows.")
     hints = {"kinds": kinds, "steps": steps, "bounds": bounds, "orders": orders}
     validate_hints(hints)
+    kinds = {name: kind for name, kind in kinds.items() if kind not in DATE_KINDS}  # dates are numbers or texts by now
     for hint, by_column in hints.items():
         for name in by_column:
             if name == target and target is not None:

@@ -24,21 +24,25 @@ def accept_tables(function: Accepting) -> Accepting:
     """Decorate a public function to pass the arguments annotated as data through `to_plain_data`.
 
     This is the one place where data enter, so every such function takes the same forms and refuses the same ones. A text
-    that the parameter may also hold, such as the name of a model, is left alone unless it ends like a table.
+    that the parameter may also hold, such as the name of a model, is left alone unless it ends like a table. A path is
+    left alone if the annotation names paths, too: the function needs it.
     """
     parameters = inspect.signature(function).parameters.values()
-    has_other_texts = {
-        parameter.name: isinstance(parameter.default, str) or "ModelLike" in parameter.annotation
+    data_parameters = {
+        parameter.name: parameter
         for parameter in parameters
         if re.search(r"\bData(Like)?\b", str(parameter.annotation))
     }
     names = [parameter.name for parameter in parameters if parameter.kind <= parameter.POSITIONAL_OR_KEYWORD]
 
     def convert(name: str, value: Any) -> Any:
-        if name not in has_other_texts or (
-            has_other_texts[name] and isinstance(value, str | os.PathLike) and not is_table_file(value)
-        ):
+        parameter = data_parameters.get(name)
+        if parameter is None:
             return value
+        if isinstance(value, str | os.PathLike):
+            takes_other_texts = isinstance(parameter.default, str) or "ModelLike" in parameter.annotation
+            if "FilePath" in parameter.annotation or (takes_other_texts and not is_table_file(value)):
+                return value
         return to_plain_data(value)
 
     @functools.wraps(function)

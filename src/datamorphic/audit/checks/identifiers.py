@@ -15,7 +15,7 @@ from ...reporting.document import Section, Table
 from ...systems.isolation import use_one_blas_thread
 from ..case_text import extract_case, format_answer, format_case, format_share, to_plain_answer
 from ..check import Check, CheckBudget, CheckFindings
-from ..columns import MIN_ROWS_FOR_IDENTIFIER, find_identifiers
+from ..columns import MIN_ROWS_FOR_IDENTIFIER
 from ..context import CheckContext
 from ..feature_shuffling import measure_influence
 from ..finding import Example, Finding
@@ -63,7 +63,7 @@ COMPARED_BITS = 40
 
 def check_identifiers(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     """Shuffle the columns that look like identifiers, and count the answers that change."""
-    roles = find_identifiers(context.inputs)
+    roles = context.identifiers
     if not roles:
         return CheckFindings(basis=f"none of {pluralize(len(context.columns), 'column')} looks like an identifier")
     influence = measure_influence(context, budget)
@@ -165,7 +165,7 @@ def check_leaks(context: CheckContext, budget: CheckBudget) -> CheckFindings:
         warnings.simplefilter("ignore")
         predictions = _predict_from_single_features(context, rows)
         errors = {name: rows.compute_error(prediction) for name, prediction in predictions.items()}
-        identifiers = find_identifiers(context.inputs)
+        identifiers = context.identifiers
         suspects = [name for name in errors if errors[name] <= MAX_ERROR_OF_LEAK and name not in identifiers]
         best = min(errors, key=errors.__getitem__)
         score = "of the variance explained" if rows.numbers else "of the labels right, averaged over the classes"

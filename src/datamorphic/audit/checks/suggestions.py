@@ -16,7 +16,7 @@ from ...errors import Interrupted, OutOfBudget
 from ...reporting.document import Section, Table
 from ..case_text import format_share
 from ..check import Check, CheckBudget, CheckFindings
-from ..columns import find_identifiers, find_protected_columns
+from ..columns import find_protected_columns
 from ..context import CheckContext
 from ..feature_shuffling import measure_influence
 from ..finding import Finding
@@ -53,7 +53,7 @@ def suggest_declarations(context: CheckContext, budget: CheckBudget) -> CheckFin
     if used:
         findings.append(_build_protected_finding(used, protected_roles, influence))
         suggestions += [_suggest_protected(name, protected_roles[name]) for name in used]
-    identifiers = find_identifiers(context.inputs)
+    identifiers = context.identifiers
     suggestions += [_suggest_invariant(name, role.role) for name, role in identifiers.items() if name not in declared]
     directions: list[Direction] = []
     try:
