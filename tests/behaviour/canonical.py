@@ -1,4 +1,4 @@
-"""Turn results into plain values and short digests that ignore wording, timings and rounding noise."""
+"""Turn results into plain values, and these into short fingerprints that can be compared on any processor."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-SIGNIFICANT_DIGITS = 9
 DIGEST_LENGTH = 16  # hexadecimal digits
 MAX_DEPTH = 40
+#: the last digits of a number depend on the processor: some 1e-16 of its size, or of the size of what it is a difference of.
+#: Coordinates are of order 1, distances between border pairs go down to 1e-7, and what is recorded adds up some thousand.
+SMALLEST_SIZE = 1e-3  # smaller numbers are compared as if they were of this size
+BOUND_PER_NUMBER = 1e-10  # a thousand times the noise that was seen
 
 
 def to_plain(value: Any, depth: int = 0) -> Any:
-    """Return `value` as JSON types, with floats rounded to nine significant digits."""
+    """Return `value` as JSON types."""
     if depth > MAX_DEPTH:
         raise ValueError("The value is nested too deeply to be recorded.")
     if value is None or isinstance(value, str):
@@ -48,16 +51,60 @@ def to_plain(value: Any, depth: int = 0) -> Any:
 
 
 def _to_plain_float(number: float) -> Any:
-    if not math.isfinite(number):
-        return str(number)
-    rounded = float(f"{number:.{SIGNIFICANT_DIGITS}g}")
-    return 0.0 if rounded == 0 else rounded  # no negative zero
+    return (number or 0.0) if math.isfinite(number) else str(number)  # no negative zero
 
 
-def digest(value: Any) -> str:
-    """Return the first 16 hexadecimal digits of the SHA-256 hash of the canonical form."""
-    text = json.dumps(to_plain(value), sort_keys=True, ensure_ascii=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_LENGTH]
+def compute_fingerprint(plain: Any) -> dict[str, Any]:
+    """Return a digest of a plain value without its floats, the number of floats, and a weighted sum of their sizes.
+
+    Floats are not hashed, because two that are equal up to noise may still be rounded to different digits. Sums can be
+    compared within a bound. Every float counts by the logarithm of its size, so that a change of a small one is seen beside
+    large ones, and by a weight of its place, so that two that change places are seen.
+    """
+    floats: list[float] = []
+    text = json.dumps(_take_floats(plain, floats), sort_keys=True, ensure_ascii=True)
+    sizes = np.arcsinh(np.array(floats) / SMALLEST_SIZE)
+    digest = hashlib.sha256(text.encode()).hexdigest()[:DIGEST_LENGTH]
+    return {"digest": digest, "floats": len(floats), "sum": math.fsum(sizes * _make_weights(len(floats)))}
+
+
+def _make_weights(count: int) -> Any:
+    """Return weights between 1 and 2, different for every place."""
+    return 1 + np.modf(np.arange(count) * (math.sqrt(5) - 1) / 2)[0]
+
+
+def _take_floats(plain: Any, floats: list[float]) -> Any:
+    """Return a plain value with its floats replaced by a mark, and append them to `floats`, in the order of sorted keys."""
+    if isinstance(plain, float):
+        floats.append(plain)
+        return "a float"
+    if isinstance(plain, dict):
+        return {name: _take_floats(plain[name], floats) for name in sorted(plain)}
+    return [_take_floats(item, floats) for item in plain] if isinstance(plain, list) else plain
+
+
+def is_same_fingerprint(before: dict[str, Any], after: dict[str, Any]) -> bool:
+    """Return whether the exact parts are equal, and the floats within the bound of rounding noise."""
+    bound = BOUND_PER_NUMBER * _make_weights(before["floats"]).sum()
+    is_exact = all(before[name] == after[name] for name in ("digest", "floats"))
+    return is_exact and abs(before["sum"] - after["sum"]) <= bound
+
+
+def is_close(before: Any, after: Any, share: float, count: int = 3) -> bool:
+    """Return whether the numbers of two summaries differ by at most `share` of them, or by `count`, and all else is equal."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        return before.keys() == after.keys() and all(
+            is_close(before[name], after[name], share, count) for name in before
+        )
+    if isinstance(before, list) and isinstance(after, list):
+        return len(before) == len(after) and all(
+            is_close(*pair, share, count) for pair in zip(before, after, strict=True)
+        )
+    numbers = [x for x in (before, after) if isinstance(x, int | float) and not isinstance(x, bool)]
+    if len(numbers) < 2:
+        return bool(before == after)
+    margin = share * max(abs(x) for x in numbers)
+    return abs(before - after) <= (max(margin, count) if all(isinstance(x, int) for x in numbers) else margin)
 
 
 def numeric_columns(frame: pd.DataFrame, *names: str) -> pd.DataFrame:

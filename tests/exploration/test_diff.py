@@ -48,6 +48,29 @@ def test_a_tree_refitted_to_the_same_data_has_not_changed():
     assert old.diff(new).kept > 0.95
 
 
+def test_the_difference_does_not_depend_on_the_rounding_of_units():
+    """In another unit all numbers are rounded differently, as they are on another processor."""
+    changes = []
+    for unit in (1.0, 1 / 3, 0.7):
+        space = dm.Space([dm.Continuous("x", 0, unit), dm.Continuous("y", 0, unit)])
+        fronts = [
+            dm.explore(
+                lambda frame, unit=unit, limit=limit: frame.x + 0.3 * frame.y > limit * unit,
+                space,
+                seeds=40,
+                walks=120,
+                strategy="random_target",
+                progress=False,
+            )
+            for limit in (0.6, 0.609)
+        ]
+        changes.append(fronts[0].diff(fronts[1]))
+    assert {"kept", "moved"} <= set(changes[0].table["status"])
+    for change in changes[1:]:
+        assert change.table["status"].tolist() == changes[0].table["status"].tolist()
+        assert change.calls == changes[0].calls
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("by", "status"), [(0.05, "kept"), (0.8, "moved"), (4.0, "vanished")])
 def test_a_shifted_threshold_is_found_with_its_size(by, status):

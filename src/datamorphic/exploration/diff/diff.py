@@ -22,7 +22,7 @@ from .._utils import Answers, Mask
 from ..borders import Border, SideIndex, name_borders
 from ..front_data import FrontData
 from .evidence import ChangeEvidence, collect_evidence
-from .follow import BorderTrace, OrientedPairs, follow_border, measure_shifts, measure_spacing
+from .follow import ROUNDING_SLACK, BorderTrace, OrientedPairs, follow_border, measure_shifts, measure_spacing
 from .ranking import RealInputs, build_case_frame, find_changed_ends, rank_cases, select_real_inputs
 
 if TYPE_CHECKING:
@@ -238,16 +238,16 @@ def compare_fronts(old_front: FrontData, new_front: FrontData, tolerance: float 
         ("old", old_front, old_pairs, new_pairs, trace_in_new, trace_in_old),
         ("new", new_front, new_pairs, old_pairs, trace_in_old, trace_in_new),
     ):
-        min_shift = np.full(len(pairs), tolerance)
+        min_shift = np.full(len(pairs), tolerance * ROUNDING_SLACK)
         if trace is not None:
-            shift, max_shift = trace.shift, np.full(len(pairs), reach)
+            shift, max_shift = trace.shift, np.full(len(pairs), reach * ROUNDING_SLACK)
         else:
             shift, partner = measure_shifts(pairs, other_pairs)
             min_shift = np.array([resolution[kind] for kind in pairs.kinds.tolist()])
             if reverse_trace is not None:  # a pair shares the shift of a queried neighbour
                 neighbours = np.flatnonzero((shift <= min_shift) & (partner >= 0))
                 shift[neighbours] = reverse_trace.shift[partner[neighbours]]
-                min_shift[neighbours] = tolerance
+                min_shift[neighbours] = tolerance * ROUNDING_SLACK
             max_shift = min_shift + reach
         lost_status = "vanished" if version == "old" else "gained"
         status = np.where(shift <= min_shift, "kept", np.where(shift <= max_shift, "moved", lost_status))

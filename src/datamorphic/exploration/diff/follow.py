@@ -23,6 +23,8 @@ from ..refinement import make_bisection
 TARGETS_PER_PAIR = 3  # nearest pairs of the other front towards which the border is searched
 CANDIDATES_PER_PAIR = 12  # nearest pairs among which one should have the same direction
 SPACING_QUANTILE = 0.95  # the spacing is the distance within which this share of pairs has a neighbour
+#: distances along a line are the tolerance, its doubles and halves: rounding, which depends on the processor, decides nothing
+ROUNDING_SLACK = 1 + 1e-9
 MAX_MEASURED_PAIRS = 5_000  # pairs of a front, evenly chosen, to which distances are measured
 
 
@@ -191,7 +193,7 @@ def follow_border(
     for rank in range(TARGETS_PER_PAIR):
         _add_target_brackets(pairs, own_pairs, sides, lost_rows, partner[:, rank], states[0], brackets)
     walk_runs, record = np.zeros(count, dtype=np.intp), ExplorationRecord(space)
-    yield from make_bisection(space, tolerance / 2)(border, brackets, walk_runs, record, 0.5)
+    yield from make_bisection(space, tolerance / 2 * ROUNDING_SLACK)(border, brackets, walk_runs, record, 0.5)
     orientation, _ = match_border_kind(sides, brackets.x_state, brackets.y_state, pairs.kinds[brackets.walk])
     for direction, first, second in ((1, brackets.x, brackets.y), (-1, brackets.y, brackets.x)):
         rows = np.flatnonzero(orientation == direction)
