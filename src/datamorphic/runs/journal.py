@@ -87,7 +87,7 @@ class RunJournal:
             if {"fingerprint": entry.fingerprint, "state": entry.about.get("state")} != self._current_query:
                 raise StoreError(
                     f"Run {self.run} cannot be resumed: its query {ask + 1} differs from the stored one. The "
-                    "model, the data or the libraries have changed since. Start a new run."
+                    "model, the data, the libraries or the processor have changed since. Start a new run."
                 )
             try:
                 solved_pieces |= _read_pieces(entry)
