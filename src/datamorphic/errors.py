@@ -116,12 +116,21 @@ class SystemDied(DatamorphicError):
     """The process of the system under test ended."""
 
 
+MAX_ERROR_CHARACTERS = 500  # of the message of a foreign error, which may end with the remedy
+
+
 def format_error_line(error: BaseException) -> str:
     """Return an error in one line: its type and the first line of its message."""
     if isinstance(error, DatamorphicError):
         return str(error)
     lines = to_text(error).strip().splitlines()
-    return f"{type(error).__name__}: {lines[0][:200]}" if lines else type(error).__name__
+    if not lines:
+        return type(error).__name__
+    text = lines[0]
+    if len(text) > MAX_ERROR_CHARACTERS:
+        start = text[:MAX_ERROR_CHARACTERS]
+        text = f"{start.rpartition(' ')[0] or start} ..."
+    return f"{type(error).__name__}: {text}"
 
 
 class OutOfBudget(DatamorphicError):

@@ -82,6 +82,60 @@ def test_a_file_of_another_kind_is_named(tmp_path):
 
 
 @pytest.fixture
+def categories():
+    rng = np.random.default_rng(0)
+    towns, grades = rng.choice(["Oslo", "Rome", "Bonn"], 300), rng.choice([1, 2, 5], 300)
+    return pd.DataFrame({"income": rng.gamma(3, 1, 300).round(2), "town": towns, "grade": grades})
+
+
+@pytest.mark.slow
+def test_categories_of_xgboost_come_from_its_file(categories, tmp_path):
+    xgboost = pytest.importorskip("xgboost", minversion="3.1")
+    typed = categories.astype({"town": "category", "grade": "category"})
+    labels = ((categories["income"] > 2.5) ^ (categories["town"] == "Rome") ^ (categories["grade"] == 5)).astype(int)
+    model = xgboost.XGBClassifier(n_estimators=20, enable_categorical=True, n_jobs=1).fit(typed, labels)
+    assert model.score(typed, labels) > 0.9
+    model.save_model(tmp_path / "model.json")
+    categories.assign(label=labels).to_csv(tmp_path / "data.csv", index=False)
+    rows = pd.read_csv(tmp_path / "data.csv")[["income", "town", "grade"]]
+    sut = dm.wrap(tmp_path / "model.json")
+    for frame in (rows, rows.head(1), rows.iloc[::-1], typed, rows.astype({"grade": float})):
+        np.testing.assert_array_equal(sut.execute(frame).values, model.predict(typed.loc[frame.index]))
+    np.testing.assert_array_equal(sut.execute(rows, scores=True).scores, model.predict_proba(typed))
+    unknown_rows = rows.assign(town="Paris")
+    missing_rows = typed.assign(town=pd.Categorical([None] * len(rows), categories=typed["town"].cat.categories))
+    np.testing.assert_array_equal(sut.execute(unknown_rows).values, model.predict(missing_rows))
+    assert dm.wrap(tmp_path / "model.json", timeout=60).execute(rows.head(3)).ok.all()  # it can be sent to a process
+    result = dm.test(
+        tmp_path / "model.json", tmp_path / "data.csv", target="label", budget=100, only=["answers", "repeats"]
+    )
+    assert not result.at_least("concern")
+
+
+def test_categories_without_names_say_what_to_do(categories, tmp_path):
+    xgboost = pytest.importorskip("xgboost")
+    from datamorphic.systems.boosters import XGBoostCategoryModel
+
+    typed = categories.astype({"town": "category", "grade": "category"})
+    model = xgboost.XGBClassifier(n_estimators=2, enable_categorical=True, n_jobs=1)
+    wrapped = XGBoostCategoryModel(model.fit(typed, categories["town"] == "Rome"))
+    wrapped.categories = {}  # as in a file of XGBoost before 3.1
+    assert len(wrapped.predict(typed)) == 300
+    with pytest.raises(ModelError, match=r"codes of categories in 'town', which holds text.*or a Parquet file\.$"):
+        wrapped.predict(categories)
+
+
+def test_a_long_message_of_a_library_is_cut_between_words():
+    from datamorphic.errors import format_error_line
+
+    remedy = "Set the parameter of the library. " * 10
+    assert format_error_line(ValueError(remedy)) == f"ValueError: {remedy.strip()}"
+    line = format_error_line(ValueError("word " * 1000))
+    assert line.endswith("word ...")
+    assert len(format_error_line(ValueError("w" * 10_000))) < 600
+
+
+@pytest.fixture
 def without_xgboost(monkeypatch):
     """Make xgboost a package that is not installed."""
     for name in [name for name in sys.modules if name.partition(".")[0] == "xgboost"]:

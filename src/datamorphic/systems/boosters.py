@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -68,7 +69,7 @@ def _build_xgboost_model(module: ModuleType, booster: Any, file: Path) -> Any:
     classifies = objective.startswith(("binary:", "multi:"))
     model = module.XGBClassifier() if classifies else module.XGBRegressor()
     model.load_model(str(file))
-    return model
+    return XGBoostCategoryModel(model) if "c" in (model.get_booster().feature_types or ()) else model
 
 
 def _build_catboost_model(module: ModuleType, booster: Any, file: Path) -> Any:
@@ -92,6 +93,88 @@ def find_catboost_columns(model: object) -> list[str] | None:
         return None
     names = [str(name) for name in getattr(model, "feature_names_", None) or ()]
     return None if names == [str(place) for place in range(len(names))] else names
+
+
+def read_xgboost_categories(learner: dict[str, Any], version: list[int], owner: str) -> dict[int, tuple[Any, ...]]:
+    """Return the categories of categorical columns; none for columns that hold codes."""
+    booster = learner["gradient_booster"]
+    model = booster.get("gbtree", booster)["model"]
+    has_categories = any(any(tree.get("categories_nodes", ())) for tree in model["trees"])
+    if has_categories and learner.get("feature_names") and tuple(version) < (3, 1):
+        raise ModelError(
+            f"This {owner} compares categories and was saved by XGBoost {'.'.join(map(str, version))}, which did not "
+            "keep their names. Fit it with XGBoost 3.1 or later, or encode the column as numbers before."
+        )
+    categories: dict[int, tuple[Any, ...]] = {}
+    for column, encoding in enumerate(model.get("cats", {}).get("enc", ())):
+        if "offsets" not in encoding:
+            categories[column] = tuple(encoding["values"])
+        elif encoding["offsets"]:
+            text, ends = bytes(byte % 256 for byte in encoding["values"]), encoding["offsets"]
+            if not text.isascii() and tuple(version) < (3, 3):
+                raise ModelError(
+                    f"This {owner} has categories with non-ASCII letters, which XGBoost up to 3.2 splits wrongly and "
+                    "confuses. Encode the column as numbers before, or write the categories in ASCII."
+                )
+            categories[column] = tuple(text[a:b].decode(errors="replace") for a, b in pairwise(ends))
+    return categories
+
+
+class XGBoostCategoryModel:
+    """A model of XGBoost with categories that takes them as text or numbers, as a CSV file has them.
+
+    The names of categories are those in the file of the model. A value that is not among them is missing to the model.
+    """
+
+    library = "xgboost"  # whose trees it holds
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+        document = json.loads(bytes(model.get_booster().save_raw("json")))
+        self.problem = ""  # why the names of categories are not known
+        try:
+            self.categories = read_xgboost_categories(document["learner"], document["version"], type(model).__name__)
+        except ModelError as error:
+            self.categories, self.problem = {}, str(error)
+        if hasattr(model, "predict_proba"):
+            self.predict_proba = self._compute_probabilities
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "model":  # while it is unpickled
+            raise AttributeError(name)
+        return getattr(self.model, name)
+
+    def predict(self, rows: pd.DataFrame | npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return labels, or numbers for a regressor."""
+        return np.asarray(self.model.predict(self._prepare(rows)))
+
+    def _compute_probabilities(self, rows: pd.DataFrame | npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+        return np.asarray(self.model.predict_proba(self._prepare(rows)))
+
+    def _prepare(self, rows: pd.DataFrame | npt.NDArray[Any]) -> Any:
+        """Return a frame with the categories of the model."""
+        import pandas as pd
+
+        if not isinstance(rows, pd.DataFrame):
+            return rows
+        booster = self.model.get_booster()
+        names = booster.feature_names
+        columns = {}
+        for place, (name, kind) in enumerate(zip(names, booster.feature_types, strict=True)):
+            if kind != "c" or name not in rows or isinstance(rows[name].dtype, pd.CategoricalDtype):
+                continue
+            values, known = rows[name], self.categories.get(place)
+            if known:
+                if isinstance(known[0], str) and pd.api.types.is_numeric_dtype(values):
+                    values = values.astype("Int64" if (values.dropna() % 1 == 0).all() else object).astype("string")
+                columns[name] = pd.Categorical.from_codes(pd.Index(known).get_indexer(values), list(known))
+            elif not pd.api.types.is_numeric_dtype(values):
+                raise ModelError(
+                    f"The model takes codes of categories in {name!r}, which holds text, and its file has no names of them. "
+                    f"{self.problem} Otherwise pass the data with that column as categories in the order in which the model "
+                    "was fitted: a pandas frame, or a Parquet file."
+                )
+        return rows.assign(**columns) if columns else rows
 
 
 class LightGBMBooster:

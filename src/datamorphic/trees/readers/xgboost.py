@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import math
 import re
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from ..._typing import DataLike
 from ...errors import ModelError
+from ...systems.boosters import XGBoostCategoryModel, read_xgboost_categories
 from ..forest import Forest, Joining
 from ..pipeline import Preprocessing
 from ..tree import BELOW, LEAF, WITHIN, Tree
@@ -43,6 +43,8 @@ def read_forest(
     A Booster answers like its `predict`, except
     that for several classes it answers the most likely class instead of probabilities.
     """
+    if isinstance(model, XGBoostCategoryModel):
+        model = model.model
     owner = type(model).__name__
     is_wrapped = hasattr(model, "get_booster")
     booster = model.get_booster() if is_wrapped else model
@@ -55,7 +57,7 @@ def read_forest(
     learner, width = document["learner"], int(booster.num_features())
     param, objective = learner["learner_model_param"], learner["objective"]["name"]
     sources, column, drop_weights = _select_trees(learner["gradient_booster"], owner, rounds)
-    categories = _read_categories(learner, document["version"], owner)
+    categories = read_xgboost_categories(learner, document["version"], owner)
     classes, outputs = int(param["num_class"]), int(param.get("num_target", 1))
     start = [_compute_margin(float(text), objective) for text in re.findall(r"[^\[\],\s]+", param["base_score"])]
     if len(start) == 1:
@@ -124,31 +126,6 @@ def _compute_margin(base: float, objective: str) -> float:
     if link == "sigmoid":
         return float(-np.log(unit / base_score - unit))
     return float(np.log(base_score) if link == "exp" else base_score)
-
-
-def _read_categories(learner: dict[str, Any], version: list[int], owner: str) -> dict[int, tuple[Any, ...]]:
-    """Return the categories of categorical columns; none for columns that hold codes."""
-    booster = learner["gradient_booster"]
-    model = booster.get("gbtree", booster)["model"]
-    has_categories = any(any(tree.get("categories_nodes", ())) for tree in model["trees"])
-    if has_categories and learner.get("feature_names") and tuple(version) < (3, 1):
-        raise ModelError(
-            f"This {owner} compares categories and was saved by XGBoost {'.'.join(map(str, version))}, which did not "
-            "keep their names. Fit it with XGBoost 3.1 or later, or encode the column as numbers before."
-        )
-    categories: dict[int, tuple[Any, ...]] = {}
-    for column, encoding in enumerate(model.get("cats", {}).get("enc", ())):
-        if "offsets" not in encoding:
-            categories[column] = tuple(encoding["values"])
-        elif encoding["offsets"]:
-            text, ends = bytes(byte % 256 for byte in encoding["values"]), encoding["offsets"]
-            if not text.isascii() and tuple(version) < (3, 3):
-                raise ModelError(
-                    f"This {owner} has categories with non-ASCII letters, which XGBoost up to 3.2 splits wrongly and "
-                    "confuses. Encode the column as numbers before, or write the categories in ASCII."
-                )
-            categories[column] = tuple(text[a:b].decode(errors="replace") for a, b in pairwise(ends))
-    return categories
 
 
 def _read_tree(
