@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from datamorphic.space.labels import find_agreement, to_label_keys
+from datamorphic.space.labels import find_agreement, shorten_label, to_label_keys
 from datamorphic.space.outputs import Outputs, find_rounding, to_real_rows
 from support.cases import in_one_test
 
@@ -59,3 +59,14 @@ def test_several_numbers_per_answer_have_the_tolerance_too():
     assert not Outputs.of(values).same(Outputs.of(noisy)).any()
     noisy[0] = ("a", 1)
     assert to_real_rows(noisy) is None
+
+
+def test_huge_labels_get_short_texts_of_their_own():
+    huge = [10**400, 10**400 + 1, -(10**400), 10**5000, "x" * 10**6, "x" * 10**6 + "y"]
+    texts = [shorten_label(label) for label in huge]
+    assert len(set(texts)) == len(huge)
+    assert max(map(len, texts)) < 100
+    assert [shorten_label(label) for label in huge] == texts
+    plain = [True, 7, 10**300, 0.5, None, "x" * 1000, ("x" * 10**6,)]
+    assert [shorten_label(label) for label in plain] == plain
+    assert find_agreement(np.array(texts, dtype=object), np.array(huge, dtype=object)).all()

@@ -167,7 +167,7 @@ def test_a_text_that_names_no_table_is_left_to_the_function(tmp_path):
     path = str(write_csv(tmp_path))
     assert read("weka:IBk", "random", path) == ("weka:IBk", "random", path)
     assert [len(value) for value in read(path, data=path)[:2]] == [60, 60]
-    with pytest.raises(DataError, match=r"There is no file 'postgresql://ada:\*\*\*@db/people\.csv'"):
-        dm.explore(MODEL, "postgresql://ada:secret@db/people.csv")
+    with pytest.raises(dm.errors.UsageError, match=r"ada:\*\*\*@host/people\.csv"):
+        dm.explore(MODEL, "https://ada:secret@host/people.csv")
     with pytest.raises(dm.errors.ArgumentError, match="path of a CSV or Parquet file, or 'random'"):
         dm.check(DecisionTreeClassifier(), "randm")
