@@ -10,10 +10,14 @@ import traceback
 from pathlib import Path
 from threading import Thread
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from datamorphic.errors import StoreError
+import datamorphic as dm
+from datamorphic.errors import StoreError, UnstoredRun
 from datamorphic.runs import errors as store_errors
+from datamorphic.runs import journal
 from datamorphic.runs.store import Store
 from support.cases import LONG
 
@@ -276,3 +280,92 @@ def test_two_stores_share_a_folder(postgres_url, tmp_path):
         store.remove(1)
         with other.fetch(1, "a.txt") as path:
             assert path.read_text() == "text"
+
+
+# -- servers that are lost in the middle of a run ------------------------------------------------------------------------
+
+
+class Counting:
+    """A model that does something at one of its calls."""
+
+    classes_ = np.array(["in", "out"])
+
+    def __init__(self, at=0, action=None):
+        self.calls, self.at, self.action = 0, at, action
+
+    def __getstate__(self):  # the same model, whatever happens beside it
+        return {}
+
+    def predict(self, frame):
+        self.calls += 1
+        if self.calls == self.at:
+            self.action()
+        return np.where(frame["x"] ** 2 + frame["y"] > 2, "in", "out")
+
+
+SQUARE = dm.Space([dm.Continuous("x", 0, 2), dm.Continuous("y", 0, 2)])
+
+
+def explore(model, store, resume=None):
+    options = {"walks": 40, "strategy": "random_walk", "batch": 20, "seed": 1, "progress": False}
+    return dm.explore(model, SQUARE, store=store, resume=resume, **options)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_a_run_whose_server_is_lost_goes_on_when_it_is_back(
+    share, postgres_server, postgres_url, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(store_errors, "MAX_SERVER_WAIT_SECONDS", 0.2)
+    monkeypatch.setattr(journal, "WRITE_INTERVAL_SECONDS", 0.0)
+    url = f"{postgres_url}?artifacts={tmp_path}"
+    plain = Counting()
+    whole = explore(plain, url)
+    lost = Counting(int(share * plain.calls), lambda: postgres_server.control("-m", "immediate", "stop"))
+    try:
+        with pytest.raises(StoreError, match="cannot be reached.*then: datamorphic runs resume 2 --store"):
+            explore(lost, url)
+    finally:
+        assert postgres_server.control("start")
+    with Store.open(url) as store:
+        assert store.run(2).state != "finished"
+        assert sum(1 for _ in store.entries(2)) > 0
+    resumed = Counting()
+    pd.testing.assert_frame_equal(explore(resumed, url, resume=2).pairs, whole.pairs)
+    assert resumed.calls < plain.calls
+    with Store.open(url) as store:
+        assert store.run(2).state == "finished"
+
+
+def test_a_run_whose_connections_are_ended_notices_nothing(postgres_url, tmp_path, monkeypatch):
+    monkeypatch.setattr(journal, "WRITE_INTERVAL_SECONDS", 0.0)
+    url = f"{postgres_url}?artifacts={tmp_path}"
+
+    def end_connections():
+        with psycopg.connect(postgres_url, autocommit=True) as connection:
+            others = "WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
+            connection.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity {others}")
+
+    whole = explore(Counting(), url)
+    ended = explore(Counting(10, end_connections), url)
+    pd.testing.assert_frame_equal(ended.pairs, whole.pairs)
+    with Store.open(url) as store:
+        assert [run.state for run in store.runs()] == ["finished", "finished"]
+
+
+@pytest.mark.parametrize(
+    "test", [lambda *case, **options: dm.test(*case, only="answers", **options), dm.check], ids=["test", "check"]
+)
+def test_a_result_that_cannot_be_stored_is_not_lost(test, postgres_server, postgres_url, monkeypatch):
+    monkeypatch.setattr(store_errors, "MAX_SERVER_WAIT_SECONDS", 0.2)
+    model = Counting(4, lambda: postgres_server.control("-m", "immediate", "stop"))
+    frame = SQUARE.sample(60, seed=0)
+    try:
+        with pytest.warns(
+            UnstoredRun, match=r"The result is complete, but not stored\. The run store .* cannot be reached"
+        ):
+            result = test(model, frame, store=postgres_url, progress=False)
+    finally:
+        assert postgres_server.control("start")
+    assert result.document()["headline"]
+    with Store.open(postgres_url) as store:
+        assert [run.state for run in store.runs()] != ["finished"]

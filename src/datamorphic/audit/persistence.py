@@ -60,11 +60,15 @@ class AuditRun(CheckObserver):
 
     def end(self, outcome: Outcome) -> None:
         """Remember violating cases, and forget fixed ones: at once, since an audit may be killed."""
-        if self.session is None or outcome.check not in RETRIED_CHECKS:
+        if self.session is None or self.session.is_store_lost or outcome.check not in RETRIED_CHECKS:
             return
+        with self.session.tolerate_lost_store():
+            self._remember(self.session, outcome)
+
+    def _remember(self, session: Session, outcome: Outcome) -> None:
         from ..runs import failures
 
-        store, relation = self.session.store, f"{RELATION_PREFIX}{outcome.check}"
+        store, relation = session.store, f"{RELATION_PREFIX}{outcome.check}"
         if outcome.state in ("passed", "found"):
             known = failures.recall(store, self.system, relation, MAX_FORGOTTEN_CASES)
             failures.forget(store, [failure.id for failure in known])
@@ -75,12 +79,16 @@ class AuditRun(CheckObserver):
             if example.case
         ]
         if cases:
-            failures.remember(store, self.system, relation, cases[:MAX_REMEMBERED_CASES], self.session.run)
+            failures.remember(store, self.system, relation, cases[:MAX_REMEMBERED_CASES], session.run)
 
     def finish(self, result: AuditResult) -> None:
         """Record the result."""
-        if self.session is None:
+        if self.session is None or self.session.is_store_lost:
             return
+        with self.session.tolerate_lost_store():
+            self._store_result(self.session, result)
+
+    def _store_result(self, session: Session, result: AuditResult) -> None:
         front = result.front
 
         def write_result(path: Path) -> int:
@@ -114,9 +122,9 @@ class AuditRun(CheckObserver):
             for outcome in result.outcomes
         ]
         try:
-            self.session.finish(result, summary=summary, verdicts=verdicts, artifacts=artifacts | border)
+            session.finish(result, summary=summary, verdicts=verdicts, artifacts=artifacts | border)
         except (DataError, UnicodeError):  # the border has labels that no file can hold
-            self.session.finish(result, summary=summary, verdicts=verdicts, artifacts=artifacts)
+            session.finish(result, summary=summary, verdicts=verdicts, artifacts=artifacts)
 
 
 def _choose_verdict(outcome: Outcome) -> str:

@@ -6,7 +6,7 @@ import os
 import shlex
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -103,7 +103,9 @@ class RunNotice:
 
     def print_end(self) -> None:
         """Print the number of the run and how to see or resume it."""
-        if self.run is not None and self._store is not None:
+        if self.run is None or self._store is None:
+            return
+        with suppress(StoreError):  # it was reported when the run could not be stored
             if message := self._store.run(self.run).message:
                 typer.echo(to_printable(message))
             typer.echo(self._format_next_command())

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
 from .._clock import read_clock
-from ..errors import DatamorphicError, Interrupted, StoreError
+from ..errors import DatamorphicError, Interrupted, StoreError, UnstoredRun
 from .journal import RunJournal
 from .run import Run
 from .store import Store
@@ -32,6 +33,7 @@ class Session:
         self, store: Store, run: int, rng: np.random.Generator | None, earlier_seconds: float, resumed: bool
     ) -> None:
         self.store, self.run, self.resumed = store, run, resumed
+        self.is_store_lost = False
         self._ended, self._started_at = False, read_clock()
         self.journal = None if rng is None else RunJournal(store, run, rng, earlier_seconds)
 
@@ -55,6 +57,17 @@ class Session:
         seconds = self._seconds if self.resumed else getattr(result, "seconds", self._seconds)
         self.store.finish(self.run, state, **results, seconds=seconds, message=message)
         self._ended = True
+
+    @contextmanager
+    def tolerate_lost_store(self) -> Iterator[None]:
+        """Warn instead of raising if the store fails in the block and the run cannot be resumed: its result must not be lost."""
+        try:
+            yield
+        except StoreError as error:
+            if self.journal is not None:
+                raise
+            self.is_store_lost = self._ended = True
+            warnings.warn(f"The result is complete, but not stored. {error}", UnstoredRun, stacklevel=3)
 
     def record_error(self, error: BaseException) -> None:
         """Store why the run failed, if it has no result and the store can be written."""

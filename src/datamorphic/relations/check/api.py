@@ -265,7 +265,8 @@ def run_check(
             report = replace(report, examples=report.find_smallest_violations(MAX_SHRUNK_RELATIONS, remaining_budget))
         report = _add_costs(report, counters, notes, read_clock() - began)
         if stored_check is not None:
-            stored_check.finish(report, learner_session)
+            with stored_check.session.tolerate_lost_store():
+                stored_check.finish(report, learner_session)
     return report
 
 
