@@ -322,7 +322,7 @@ def test_a_run_whose_server_is_lost_goes_on_when_it_is_back(
     whole = explore(plain, url)
     lost = Counting(int(share * plain.calls), lambda: postgres_server.control("-m", "immediate", "stop"))
     try:
-        with pytest.raises(StoreError, match="cannot be reached.*then: datamorphic runs resume 2 --store"):
+        with pytest.raises(StoreError, match=r"cannot be reached.*then: datamorphic runs resume 2 --store"):
             explore(lost, url)
     finally:
         assert postgres_server.control("start")
