@@ -81,7 +81,7 @@ def test_a_lost_feature_is_advice_that_names_it():
     (finding,) = run(lambda frame: model.predict(frame.assign(income=0.0))).findings
     assert (finding.level, finding.about) == ("advice", "income")
     assert finding.title == "income has no effect on any answer"
-    assert "go with the labels" in finding.detail
+    assert "associated with the labels" in finding.detail
 
 
 def test_one_feature_that_decides_alone_is_advice_beside_those_that_do_not():
