@@ -103,7 +103,7 @@ def test_a_model_of_dates_is_tested_with_a_note():
     def model(frame):
         return np.where((frame["day"] > pd.Timestamp("2020-06-01")) & (frame["x"] > -2), "new", "old")
 
-    result = dm.test(model, data, budget="5s", only=["answers", "borders"])
+    result = dm.test(model, data, budget=None, only=["answers", "borders"])
     assert not result.at_least("concern")
     assert "days since 2020-01-05" in " ".join(result.notes)
     assert {"new", "old"} == set(result.front.pairs[["a_output", "b_output"]].to_numpy().ravel())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Sequence
 from concurrent.futures import Future
@@ -44,7 +45,8 @@ class IsolatedSystem(RemoteSystem):
         rows = pluralize(sum(map(len, batches)), "row")
         try:
             child = self._ready_child()
-            answers, traits = self._await_answers(child.submit(answer_in_worker, batches, scores))
+            deadline = math.inf if self.timeout is None else read_clock() + self.timeout
+            answers, traits = _await_result(child.submit(answer_in_worker, batches, scores), deadline)
         except NoAnswer:
             died = child.exit_code is not None  # which may be noticed late, on a busy machine
             self.close()
@@ -60,19 +62,6 @@ class IsolatedSystem(RemoteSystem):
             traits.apply_to(self)
             return answers
         return [failure] * len(batches)
-
-    def _await_answers(self, future: Future[Any]) -> Any:
-        """Return what the child answers; raise `NoAnswer` when the time is up on the clock that tests can replace."""
-        if self.timeout is None:
-            return future.result()
-        deadline = read_clock() + self.timeout
-        while True:
-            seconds_left = deadline - read_clock()
-            try:
-                return future.result(timeout=min(max(0.0, seconds_left), MAX_WAIT_SECONDS))
-            except NoAnswer:
-                if seconds_left <= 0:
-                    raise
 
     def start_early(self) -> None:
         """Start the child without waiting, so that several import libraries in parallel."""
@@ -124,6 +113,17 @@ class IsolatedSystem(RemoteSystem):
 
     def __del__(self) -> None:
         self.close()
+
+
+def _await_result(future: Future[Any], deadline: float) -> Any:
+    """Return the result of a future; raise `NoAnswer` when the deadline passes on the clock that tests can replace."""
+    while True:
+        seconds_left = deadline - read_clock()
+        try:
+            return future.result(timeout=min(max(0.0, seconds_left), MAX_WAIT_SECONDS))
+        except NoAnswer:
+            if seconds_left <= 0:
+                raise
 
 
 _system: Executor | None = None  # in the child process: the system it runs
