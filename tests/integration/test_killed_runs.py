@@ -103,3 +103,88 @@ def test_the_command_killed_with_two_workers_goes_on_with_one(tmp_path, monkeypa
         # the fronts are the same, byte for byte
         assert len({run.artifacts[0].sha256 for run in runs()}) == 1
         assert log.stat().st_size <= asked + 20 * (0.1 / 0.02 * 2 + 4)
+
+
+DEADLY_SYSTEM = """
+import os, signal
+import numpy as np
+import datamorphic as dm
+
+calls = 0
+
+def count_call():
+    global calls
+    calls += 1
+    if calls == int(os.environ.get("KILL_AT", 0)):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+def model(frame):
+    count_call()
+    return np.where(frame["x"] ** 2 + frame["y"] > 2, "in", "out")
+
+class Line:
+    space = dm.Space([dm.Continuous("x", 0, 1, step=0.1)])
+
+    @dm.seed_maker
+    def left(self, rng, n=20):
+        return self.space.sample(n, seed=rng) * 0.7
+
+    @dm.datamorphism
+    def right(self, p):
+        return p.assign(x=(p.x + 0.1).clip(upper=1))
+
+    @dm.set_metric
+    def mean_x(self, tests):
+        count_call()
+        return tests.input["x"].mean()
+
+    @dm.executor
+    def classify(self, p):
+        return p.x > 0.5
+"""
+KILLED_COMMANDS = {
+    "test": ["test", "deadly:model", "data.csv", "--html", "out.html"],
+    "check": ["check", "deadly:model", "data.csv", "--html", "out.html"],
+    "optimise": [
+        "optimise",
+        "deadly:Line",
+        "--strategy",
+        "GAOptimizeWeakestRemoval",
+        "--metric",
+        "mean_x",
+        "--steps",
+        "3",
+    ],
+}
+
+
+@pytest.mark.parametrize("command", KILLED_COMMANDS.values(), ids=KILLED_COMMANDS)
+def test_a_killed_command_leaves_nothing_but_a_run_that_is_not_finished(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("DATAMORPHIC_STORE", str(tmp_path / "store" / "runs.sqlite"))
+    (tmp_path / "store").mkdir()
+    (tmp_path / "deadly.py").write_text(DEADLY_SYSTEM)
+    (tmp_path / "data.csv").write_text("x,y\n" + "".join(f"{i / 20},{i % 3}\n" for i in range(40)))
+    (tmp_path / "out.html").write_text("the previous report")
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setenv("KILL_AT", "12")
+    process = subprocess.run([sys.executable, "-m", "datamorphic", *command], capture_output=True)
+    assert process.returncode == -signal.SIGKILL, process.stderr
+    [run] = runs()
+    assert run.state == "killed"
+    assert run.done != 1
+    assert not run.summary
+    assert (tmp_path / "out.html").read_text() == "the previous report"
+    files = {path.name for path in tmp_path.iterdir()} - {"__pycache__"}
+    assert files == {"store", "deadly.py", "data.csv", "out.html", "temporary"}
+    monkeypatch.delenv("KILL_AT")
+    if command[0] == "optimise":
+        summaries = []
+        for words in (["runs", "resume", "1"], command):
+            assert CliRunner().invoke(app, words).exit_code == 0
+            summaries.append(runs()[-1].summary)
+        assert runs()[0].state == "finished"
+        assert summaries[0] == summaries[1]
+    sys.modules.pop("deadly", None)
