@@ -14,15 +14,7 @@ from packaging.requirements import Requirement
 from datamorphic._validation import import_optional
 from datamorphic.errors import MissingExtra
 from support.needs import EXTRAS, explain_missing
-from support.platforms import (
-    GROUPS,
-    Resolution,
-    find_faults,
-    find_holes,
-    find_packages,
-    find_requirements,
-    format_table,
-)
+from support.platforms import GROUPS, Resolution, find_faults, find_holes, find_requirements, format_table, read_pins
 
 PROJECT = Path(__file__).parents[1] / "pyproject.toml"
 #: where numba 0.68.1 has wheels, or an earlier version (Intel Macs: 0.62.1)
@@ -122,10 +114,9 @@ SMALL_PROJECT = {
 }
 
 
-def make_resolution(group, packages="", error=""):
-    return Resolution(
-        platform="Linux x86-64", python="3.11", group=group, packages=frozenset(packages.split()), error=error
-    )
+def make_resolution(group, packages="", error="", built=()):
+    names = frozenset(packages.split())
+    return Resolution(platform="Linux x86-64", python="3.11", group=group, packages=names, built=built, error=error)
 
 
 def test_requirements_of_extras_of_the_project_itself_count():
@@ -135,8 +126,8 @@ def test_requirements_of_extras_of_the_project_itself_count():
 
 
 def test_packages_are_read_from_pins():
-    pins = "Brick_Red==2.1\n# a comment\ncolour==1 ; sys_platform == 'win32'\n"
-    assert find_packages(pins) == {"brick-red", "colour"}
+    lines = "Brick_Red==2.1\n# a comment\ncolour==1 ; sys_platform == 'win32'\n"
+    assert read_pins(lines) == {"brick-red": "2.1", "colour": "1"}
 
 
 def test_a_requirement_that_an_installation_does_not_get_is_a_hole():
@@ -154,6 +145,8 @@ def test_holes_without_a_name_names_without_a_hole_and_no_solution_are_faults():
     assert "no installation leaves it out" in fault
     (fault,) = find_faults(SMALL_PROJECT, {}, [make_resolution("docs", error="no wheels of glass")])
     assert fault == "Linux x86-64, Python 3.11, docs: no solution.\nno wheels of glass"
+    (fault,) = find_faults(SMALL_PROJECT, {}, [make_resolution("core", "brick-red glass", built=("glass",))])
+    assert fault == "Linux x86-64, Python 3.11, core: pip would build glass. Limit the version by a marker."
 
 
 def test_the_table_has_a_line_per_platform_and_python():

@@ -1,7 +1,8 @@
 """Resolve the package and its extras for every platform, from wheels alone, and print what is left out where.
 
 A requirement of pyproject.toml that an installation does not get is a hole: a marker leaves it out. `[tool.datamorphic.holes]`
-names such packages with the reason. The exit code is 1 if a hole has no name, a name has no hole, or there is no solution.
+names such packages with the reason. The exit code is 1 if a hole has no name, a name has no hole, there is no solution, or pip
+would build a package, because it prefers a newer version without wheels.
 """
 
 from __future__ import annotations
@@ -35,12 +36,13 @@ REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)\s*(\[(?P<extras>[\w, -]*)\])?")
 
 @dataclass(frozen=True, kw_only=True)
 class Resolution:
-    """What one installation gets: the names of its packages, or why there is no solution."""
+    """What one installation gets: the names of its packages, those that pip would build, or why there is no solution."""
 
     platform: str
     python: str
     group: str
     packages: frozenset[str] = frozenset()
+    built: tuple[str, ...] = ()
     error: str = ""
 
     @property
@@ -69,21 +71,26 @@ def normalize(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def find_packages(pins: str) -> frozenset[str]:
-    """Return the names of the packages in the lines ``name==version`` of uv."""
-    return frozenset(normalize(line.partition("==")[0]) for line in pins.splitlines() if "==" in line)
+def read_pins(lines: str) -> dict[str, str]:
+    """Return the versions of packages by name, from the lines ``name==version`` of uv."""
+    pins = (line.partition(";")[0].partition("==") for line in lines.splitlines())
+    return {normalize(name): version.strip() for name, equals, version in pins if equals}
 
 
 def resolve(platform: str, python: str, group: str) -> Resolution:
-    """Let uv choose versions for one installation, from wheels alone."""
+    """Let uv choose versions for one installation, from wheels alone and as pip does."""
     command = [sys.executable, "-m", "uv", "pip", "compile", "--quiet", "--no-header", "--no-annotate"]
-    command += ["--only-binary", ":all:", "--python-platform", PLATFORMS[platform], "--python-version", python]
+    command += ["--python-platform", PLATFORMS[platform], "--python-version", python]
     command += [*(["--extra", group] if group != "core" else []), str(PROJECT)]
     environment = {**os.environ, "MACOSX_DEPLOYMENT_TARGET": OLDEST_MACOS}
-    run = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    error = run.stderr.strip() or "uv gave no reason" if run.returncode else ""
-    packages = find_packages(run.stdout)
-    return Resolution(platform=platform, python=python, group=group, packages=packages, error=error)
+    wheels, newest = (
+        subprocess.run([*command, *options], capture_output=True, text=True, check=False, env=environment)
+        for options in (["--only-binary", ":all:"], [])
+    )
+    error = next((run.stderr.strip() or "uv gave no reason" for run in (wheels, newest) if run.returncode), "")
+    pins = read_pins(wheels.stdout)
+    built = tuple(name for name, version in read_pins(newest.stdout).items() if pins.get(name) != version)
+    return Resolution(platform=platform, python=python, group=group, packages=frozenset(pins), built=built, error=error)
 
 
 def find_holes(project: Mapping[str, Any], resolution: Resolution) -> list[str]:
@@ -92,8 +99,13 @@ def find_holes(project: Mapping[str, Any], resolution: Resolution) -> list[str]:
 
 
 def find_faults(project: Mapping[str, Any], reasons: Mapping[str, str], resolutions: list[Resolution]) -> list[str]:
-    """Return what contradicts pyproject.toml: no solution, holes without a name, and names without a hole."""
+    """Return what is wrong: no solution, packages that pip would build, holes without a name, and names without a hole."""
     faults = [f"{resolution.place}: no solution.\n{resolution.error}" for resolution in resolutions if resolution.error]
+    faults += [
+        f"{resolution.place}: pip would build {', '.join(resolution.built)}. Limit the version by a marker."
+        for resolution in resolutions
+        if resolution.built and not resolution.error
+    ]
     holes = {name: resolution for resolution in resolutions for name in find_holes(project, resolution)}
     faults += [
         f"{name} is left out ({resolution.place}), and [tool.datamorphic.holes] does not say why."
