@@ -191,9 +191,7 @@ def check(outcomes: dict[str, Outcome], only: Sequence[str]) -> int:
             varied.append(name)
             continue
         else:
-            line = (
-                f"differs\n    before {json.dumps(record[name]['summary'])}\n    now    {json.dumps(outcome.summary)}"
-            )
+            line = f"differs\n    before {json.dumps(record[name]['summary'])}\n    now    {json.dumps(outcome.summary, sort_keys=True)}"
             if name in whole:
                 line += "".join(f"\n    {place}" for place in differences(whole[name], outcome.value)[:40])
         wrong += 1
