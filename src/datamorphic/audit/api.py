@@ -70,9 +70,10 @@ def test(
         A fitted estimator, an unfitted one (a learner, which is fitted to `data` and `target`), a function, the path of a
         model file, a test system, or anything else that `dm.wrap` takes.
     data : DataLike, optional
-        Real inputs, preferably with their labels in the column `target`: a frame, a matrix, or an array of images with the
-        shape (n, height, width). A test system can generate its own. Of more than
-        100,000 rows a random sample of 100,000 is used; it depends on `seed`.
+        Real inputs, preferably with their labels in the column `target`: a frame (of pandas, polars or Arrow), the path of a
+        CSV or Parquet file, a matrix, or an array of images with the shape (n, height, width). Masked values are missing.
+        A test system can generate its own. Of more than 100,000 rows a random sample of 100,000 is used; it depends on
+        `seed`.
     target : str or array, optional
         The column of `data` that holds the label, or one label per case.
     protected : sequence of str

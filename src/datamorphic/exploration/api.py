@@ -74,7 +74,7 @@ def explore(
     model : ModelLike
         A fitted estimator, a function, the path of a model file, or a test system such as ``dm.subjects["Box 1"]``:
         anything that `dm.wrap` accepts.
-    data : DataFrame, array or Space, optional
+    data : DataFrame, path, array or Space, optional
         Real inputs from which walks start; the space is inferred from them. Images are an array of shape
         (n, height, width). A test system makes its own inputs.
     strategy : {"auto", "random_walk", "random_target", "directed_walk"}
