@@ -42,7 +42,6 @@ def take_pictures(page: Page, url: str) -> None:
     save(page, "start")
     page.get_by_role("button", name="Test the demo model").click()
     page.wait_for_url("**/check-up")
-    page.get_by_role("button", name="Test", exact=True).click()
     page.get_by_text("finished").first.wait_for()
     page.evaluate("document.querySelector('[data-job]').scrollIntoView()")
     page.evaluate("window.scrollBy(0, -60)")

@@ -64,6 +64,14 @@ def run(job, events, **options):
     return asyncio.run(execute())
 
 
+def test_an_incomplete_result_is_a_result(tmp_path):
+    job = make_job(tmp_path)
+    job.folder.mkdir()
+    (job.folder / "output.txt").write_text('{"headline": "incomplete: ..."}')
+    run(job, [{"event": "end", "code": 4}])
+    assert (job.state, job.succeeded) == ("finished", True)
+
+
 def test_a_job_follows_its_process(tmp_path):
     job = make_job(tmp_path)
     job.folder.mkdir()
