@@ -25,6 +25,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from datamorphic.errors import DataError, ModelError, UsageError
 from datamorphic.trees.coverage.api import cover
+from datamorphic.trees.pmml import document as pmml_document
 from datamorphic.trees.pmml.files import read_pmml
 from datamorphic.trees.read import forest_of
 from datamorphic.trees.rules import format_rule
@@ -869,6 +870,20 @@ DEEP = 100_000
 def test_files_that_are_not_pmml_are_refused(tmp_path, text, error, message):
     with pytest.raises(error, match=message):
         read(tmp_path, text)
+
+
+def test_a_long_comment_is_not_parsed_again_and_again(tmp_path, monkeypatch):
+    sizes = []
+
+    class CountingParser(pmml_document.XMLParser):
+        def feed(self, block):
+            sizes.append(len(block))
+            super().feed(block)
+
+    monkeypatch.setattr(pmml_document, "XMLParser", CountingParser)
+    (tmp_path / "long.pmml").write_text(f'<PMML version="4.4"><!--{"x" * (15 << 20)}--></PMML>')
+    assert pmml_document.parse_pmml(tmp_path / "long.pmml").tag == "PMML"
+    assert len(sizes) <= 6  # 80 bytes, then 1, 2, 4, 8 MB and the rest
 
 
 def test_a_missing_file_is_refused(tmp_path):

@@ -63,9 +63,11 @@ def parse_pmml(path: str | os.PathLike[str]) -> Element:
             block = file.read(80)
             if not block.strip():
                 raise DataError(f"The file {format_short(path)!r} is empty. A PMML document is expected.")
+            size = 1 << 20
             while block:
                 parser.feed(block)
-                block = file.read(1 << 20)
+                block = file.read(size)
+                size *= 2  # the parser begins a long comment or text again with every block
         root = parser.close()
     except OSError as error:
         raise DataError(f"The file {format_short(path)!r} cannot be read: {error.strerror or error}.") from None
