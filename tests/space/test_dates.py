@@ -67,13 +67,13 @@ def test_what_is_no_date_stays(values):
 
 
 def test_dates_with_day_and_month_in_doubt_are_read_day_first_with_a_note():
-    frame = pd.DataFrame({"day": ["03/04/2020", "05/04/2020", "04/04/2020"]})
+    frame = pd.DataFrame({"day": ["04/04/2020", "03/04/2020", "05/04/2020"]})
     numbers, (column,) = read_dates(frame)
-    assert numbers["day"].tolist() == [0, 2, 1]
+    assert numbers["day"].tolist() == [1, 0, 2]
     assert "03/04/2020 is read day-first, as 2020-04-03" in column.note
     assert 'kinds={"day": "month-first"}' in column.note
     numbers, (column,) = read_dates(frame, kinds={"day": "month-first"})
-    assert numbers["day"].tolist() == [0, 61, 31]
+    assert numbers["day"].tolist() == [31, 0, 61]
     assert "day-first" not in column.note
     assert "two ways" not in read_dates(frame.assign(day=["03/04/2020", "15/04/2020", "04/04/2020"]))[1][0].note
     assert "two ways" not in read_dates(frame.assign(day=["3 May 2020", "4 May 2020", "5 May 2020"]))[1][0].note

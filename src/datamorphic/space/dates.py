@@ -79,7 +79,7 @@ class DateColumn:
     first: pd.Timestamp
     form: DateForm | None = None  # if the dates are text
     other_form: DateForm | None = None  # in which all texts can be read as well
-    example: str = ""  # of the texts
+    example: str = ""  # of a text that the two forms read differently
     whole_days: bool = True
     dtype: Any  # of the column
 
@@ -172,12 +172,14 @@ def _find_date_column(name: str, values: pd.Series[Any], kind: str) -> DateColum
         return None
     if not len(dates):
         return None
+    other_form = next((form for form in forms if form.order != forms[0].order), None)
+    differs = None if other_form is None else (other_form.read(known) != dates).to_numpy()
     return DateColumn(
         name=name,
         first=dates.min().normalize(),
         form=forms[0] if forms else None,
-        other_form=next((form for form in forms if form.order != forms[0].order), None),
-        example=str(known.iloc[0]),
+        other_form=other_form,
+        example="" if differs is None else str(known.iloc[int(differs.argmax())]),
         whole_days=bool((dates == dates.dt.normalize()).all()),
         dtype=values.dtype,
     )
