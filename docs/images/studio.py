@@ -45,7 +45,7 @@ def take_pictures(page: Page, url: str) -> None:
     page.get_by_text("finished").first.wait_for()
     page.evaluate("document.querySelector('[data-job]').scrollIntoView()")
     page.evaluate("window.scrollBy(0, -60)")
-    save(page, "check-up", 1_000)
+    save(page, "check-up", 870)
     page.goto(url)
     page.get_by_role("button", name="Box 2").click()
     page.wait_for_url("**/activities")
