@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -101,3 +102,20 @@ def test_a_feature_that_never_decides_is_not_called_deciding(monkeypatch):
     assert shares == sorted(shares, reverse=True)
     monkeypatch.setattr(dm.Front, "deciding", lambda self: table.assign(decides=[0.1, 0.0, 0.0]))
     assert "several features decide together" in build_deciding_features(front).heading
+
+
+@pytest.mark.slow
+def test_with_a_time_out_the_system_never_runs_in_this_process(tmp_path):
+    """Neither while it is explored nor when the page asks for small changes: a crash would end the run."""
+    log = tmp_path / "processes"
+
+    def lend_and_note(frame):
+        with log.open("a") as file:
+            file.write(f"{os.getpid()}\n")
+        return lend(frame)
+
+    front = explore(lend_and_note, timeout=600)
+    front.to_html(tmp_path / "front.html")
+    front.save(tmp_path / "front.parquet")
+    front.quality()
+    assert str(os.getpid()) not in log.read_text().split()

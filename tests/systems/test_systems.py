@@ -411,6 +411,35 @@ def test_a_hanging_and_a_dying_row_are_told_apart(hang_clock):
     assert found == {13: Status.TIMEOUT, 31: Status.DIED}
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("death", ["exit", "segfault", "abort", "kill"])
+def test_a_system_may_die_in_any_way(death):
+    """All rows but the fatal one are answered, and this process goes on."""
+    space = dm.Space([dm.Integer("n", 0, 100)])
+
+    def model(frame):
+        import ctypes
+        import faulthandler
+        import os
+
+        if (frame["n"] == 31).any():
+            faulthandler.disable()  # its report would be printed among the tests
+            if death == "exit":
+                os._exit(0)
+            elif death == "segfault":
+                ctypes.string_at(0)
+            elif death == "abort":
+                os.abort()
+            else:  # as if the memory had run out
+                os.kill(os.getpid(), 9)
+        return frame["n"] % 2
+
+    isolated = IsolatedSystem(dm.wrap(model, space=space), timeout=600.0)
+    outputs = GuardedSystem(isolated, rows=1).execute(pd.DataFrame({"n": [1, 31, 4]}))
+    isolated.close()
+    assert [Status(status) for status in outputs.status] == [Status.OK, Status.DIED, Status.OK]
+
+
 @pytest.mark.parametrize(("exit_code", "failure"), [(1, SystemDied), (None, SystemHung)])
 def test_a_process_that_ended_is_not_taken_for_a_hanging_one(exit_code, failure, monkeypatch):
     """Although its end is noticed late, as on a busy machine."""

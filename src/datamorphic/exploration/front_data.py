@@ -257,11 +257,12 @@ def get_extra_call_limit(front: FrontData, limit: int) -> int:
 def query_quietly(front: FrontData, flow: Flow[FlowResult]) -> FlowResult | None:
     """Run a flow on the system of a front and return its result, or None if the system fails.
 
-    The calls do not count as calls of the front. What the system prints goes to stderr.
+    The calls do not count as calls of the front. What the system prints goes to stderr. A system that was explored with a
+    time-out runs in a process of its own here, too.
     """
     assert front.sut is not None
     try:
         with redirect_stdout(sys.stderr):
-            return drive(flow, front.sut, progress=False, recheck=0)
+            return drive(flow, front.sut, progress=False, recheck=0, timeout=front.tally.timeout)
     except (SystemFailed, Interrupted):
         return None

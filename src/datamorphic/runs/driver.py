@@ -46,6 +46,7 @@ class CallCounter:
     max_batches: int = 0  # in the largest query: so many workers could be busy
     exhausted: bool = False  # the budget, or the user, ended the run
     interrupted: bool = False  # the user ended the run
+    timeout: float | None = None  # seconds a batch could take; further queries of the system keep to it
     #: of the cases that failed in earlier runs and were tried first, how many still fail and how many do not
     retried_failures: tuple[int, int] | None = None
     health: Health = field(default_factory=Health)
@@ -144,7 +145,7 @@ def drive(
         )
         counting_system = CountingSystem(guard)
         cached_system = CachingSystem(counting_system, cache) if cache else counting_system
-        tally.health, tally.workers = guard.health, active_engine.workers
+        tally.health, tally.workers, tally.timeout = guard.health, active_engine.workers, timeout
         try:
             next_query = next(flow)
             while True:
