@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import importlib.metadata
 import os
 import pickle
 import subprocess
@@ -130,17 +129,10 @@ def test_pedestrian_symmetry_fails_in_a_few_pairs(router):
 
 
 @pytest.mark.slow
-def test_a_route_is_not_the_fastest(router):
-    """A fault of Valhalla that the guide shows: going via a point of the way back is shorter and faster."""
-    if not importlib.metadata.version("pyvalhalla-weekly" if sys.version_info < (3, 12) else "pyvalhalla").startswith(
-        "3.5"
-    ):
-        pytest.skip("another version of Valhalla may have other faults")
+def test_there_and_back_are_equally_long(router):
+    """Valhalla 3.5.1 made a detour on the way there: see the guide."""
     there, back = router.route("silmäasema", "Dumplings"), router.route("Dumplings", "silmäasema")
-    detour = router.route("silmäasema", "Dumplings", via="60.167756, 24.945672")
-    assert there["km"] > back["km"] + 0.05
-    assert detour["minutes"] < there["minutes"] - 0.4
-    assert detour["km"] < there["km"] - 0.05
+    assert there["km"] == pytest.approx(back["km"], abs=0.002)
 
 
 @pytest.mark.slow
