@@ -207,6 +207,18 @@ def test_a_check_that_looks_at_no_clock_is_ended():
     assert outcomes["after"].state == "passed"
 
 
+@pytest.mark.parametrize("has_timer", [True, False])
+def test_where_no_check_can_be_ended_the_notes_say_why_the_budget_was_exceeded(has_timer, clock, monkeypatch):
+    def take_long(context, budget):
+        clock.move(60)
+        return CheckFindings(basis="done")
+
+    monkeypatch.setattr(runner, "CHECKS", (make_check(run=take_long),))
+    monkeypatch.setattr(runner, "can_end_work", lambda: has_timer)
+    result = dm.test(Lender(PEOPLE), PEOPLE, target="decision", budget="10s", progress=False)
+    assert any("The budget was exceeded" in note for note in result.notes) is not has_timer
+
+
 def test_a_check_that_needs_more_than_its_share_gets_it_at_once(clock):
     """As long as it is not too much of what is left."""
     shares = []

@@ -18,7 +18,7 @@ from ..errors import AmbiguousData, ArgumentError, DataError, ModelError, OutOfB
 from ..exploration.front import Front
 from ..morphisms.subject import SubjectUnderTest, build_subject
 from ..morphisms.system import has_morphisms
-from ..runs.deadline import DeadlinePassed, TimeLimit
+from ..runs.deadline import DeadlinePassed, TimeLimit, can_end_work
 from ..runs.engines import PersistentEngine, make_engine, needs_processes
 from ..runs.interrupts import Interrupts
 from ..runs.versions import read_versions
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 #: After the first Ctrl-C, the running check may end by itself. Then it is ended, so that the report is written within two
 #: seconds.
 INTERRUPT_GRACE_SECONDS = 0.7
+MAX_OVERTIME_SECONDS = 2.0  # beyond the budget, which the notes need not explain
 RELATIONS_BUDGET_SHARE = 0.1  # to look for relations between columns
 MAX_ROWS = 100_000  # of the data; of more, a sample of this size is used
 TRIAL_BUDGET_SHARE = 0.3  # to try on a few rows how a function is called
@@ -131,6 +132,11 @@ def run_audit(model: ModelLike, data: DataLike | None, options: AuditOptions) ->
             engine.shut_down()
         if context.has_data:
             outcomes = locate_examples(outcomes, subject.seeds, context.column_relations, subject.rows)
+        if _is_overtime(clock) and not can_end_work():
+            notes.append(
+                "The budget was exceeded, because a check that takes longer than its share cannot be ended on this system, "
+                "or outside the main thread. Give timeout=, which ends slow queries everywhere."
+            )
         budget_text = NO_LIMIT if clock.budget.runs is None else pluralize(clock.budget.runs, "run")
         if clock.budget.seconds is not None:
             budget_text = f"{format_short(clock.budget.seconds)} s"
@@ -154,6 +160,10 @@ def run_audit(model: ModelLike, data: DataLike | None, options: AuditOptions) ->
         )
         audit_run.finish(result)
     return result
+
+
+def _is_overtime(clock: BudgetClock) -> bool:
+    return clock.budget.seconds is not None and clock.seconds > clock.budget.seconds + MAX_OVERTIME_SECONDS
 
 
 def _learns_from_other_forms(subject: SubjectUnderTest) -> bool:

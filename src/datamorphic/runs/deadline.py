@@ -55,7 +55,7 @@ class TimeLimit:
         self.passed = False  # whether it ended the block
 
     def __enter__(self) -> Self:
-        if not _is_usable():
+        if not can_end_work():
             return self
         if self._seconds is not None:
             self._end_time = read_clock() + self._seconds
@@ -96,8 +96,8 @@ def cancel_stop() -> None:
     TimeLimit._stop_time = float("inf")
 
 
-def _is_usable() -> bool:
-    """Return whether this is the main thread, and nobody else uses the signal."""
+def can_end_work() -> bool:
+    """Return whether a limit has an effect: in the main thread of a system with timer signals that nobody else uses."""
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         return False
     return bool(TimeLimit._active) or signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
