@@ -8,6 +8,7 @@ import gc
 import os
 import pickle
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -34,6 +35,10 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
     _FOLDER = tempfile.TemporaryDirectory(prefix="datamorphic-tests-", ignore_cleanup_errors=True)
     os.chmod(_FOLDER.name, 0o755)
     os.environ["TMPDIR"] = tempfile.tempdir = _FOLDER.name
+
+# In the background of a shell, Ctrl-C is ignored, and tests that send it would wait for ever.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Commands keep their runs in the user's data folder by default. Those of the tests stay out of it.
 os.environ["DATAMORPHIC_STORE"] = os.path.join(tempfile.mkdtemp(prefix="store-"), "runs.sqlite")

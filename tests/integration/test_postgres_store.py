@@ -133,15 +133,13 @@ def test_ctrl_c_during_a_statement(postgres_url):
         run = store.begin("explore", "m", {})
         previous = signal.signal(signal.SIGALRM, interrupt)
         signal.setitimer(signal.ITIMER_REAL, 0.2)
-        began = time.monotonic()
         try:
             with pytest.raises(KeyboardInterrupt):
-                store.database.write(lambda connection: connection.execute("SELECT pg_sleep(20)"))
+                store.database.write(lambda connection: connection.execute("SELECT pg_sleep(600)"))
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, previous)
         store.finish(run, "interrupted", message="stopped by the user")
-        assert time.monotonic() - began < 10
         assert store.run(run).state == "interrupted"
 
 
@@ -154,24 +152,24 @@ def test_a_server_that_does_not_come_back(postgres_server, postgres_url, monkeyp
             with pytest.raises(StoreError, match=f"cannot be reached.*runs resume {run}") as caught:
                 store.commit(run)
             assert "hunter2" not in "".join(traceback.format_exception(caught.value))
-            began = time.monotonic()
+            monkeypatch.setattr(time, "sleep", lambda seconds: pytest.fail(f"waited for {seconds} s"))
             with pytest.raises(StoreError, match="cannot be reached"):  # nobody waits for what was never there
                 Store.open(postgres_url)
-            assert time.monotonic() - began < 0.4
         finally:
             assert postgres_server.control("start")
 
 
-def test_nobody_waits_at_a_door_that_is_shut(postgres_url):
+def test_nobody_waits_at_a_door_that_is_shut(postgres_url, monkeypatch):
     with Store.open(postgres_url) as store, psycopg.connect(postgres_url, autocommit=True) as connection:
         run = store.begin("explore", "m", {})
         try:
             connection.execute("ALTER ROLE ada PASSWORD 'another'")
             store.database.close()  # connects anew
-            began = time.monotonic()
+            pauses = []
+            monkeypatch.setattr(time, "sleep", pauses.append)
             with pytest.raises(StoreError, match="password authentication failed"):
                 store.commit(run)
-            assert time.monotonic() - began < 5
+            assert len(pauses) == 1  # at the first refusal, the server may have been starting
         finally:
             connection.execute("ALTER ROLE ada PASSWORD 'hunter2'")
 

@@ -15,6 +15,9 @@ from datamorphic.runs.deadline import DeadlinePassed, TimeLimit, cancel_stop, st
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer signal")
 
 
+LONG_SECONDS = 600  # a limit that does nothing is noticed by its missing exception, however slow the machine is
+
+
 def work(seconds):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -22,11 +25,10 @@ def work(seconds):
 
 
 def test_work_that_takes_too_long_is_ended():
-    limit, start = TimeLimit(0.1), time.monotonic()
+    limit = TimeLimit(0.1)
     with pytest.raises(OutOfBudget), limit:
-        work(5)
+        work(LONG_SECONDS)
     assert limit.passed
-    assert time.monotonic() - start < 2
     assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
     assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
 
@@ -42,21 +44,19 @@ def test_work_in_time_is_not_disturbed():
 def test_catching_all_exceptions_does_not_help():
     def stubborn():
         try:
-            work(5)
+            work(LONG_SECONDS)
         except Exception:
             pytest.fail("a guard must not see it")
 
     def very_stubborn():
         for _ in range(2):
             with suppress(BaseException):
-                work(5)
-        work(5)
+                work(LONG_SECONDS)
+        work(LONG_SECONDS)
 
     for function in (stubborn, very_stubborn):
-        start = time.monotonic()
         with pytest.raises(OutOfBudget), TimeLimit(0.05):
             function()
-        assert time.monotonic() - start < 3
 
 
 def test_an_error_of_interrupted_work_is_the_limit():
@@ -94,11 +94,9 @@ def test_other_errors_pass_through():
 
 def test_ctrl_c_ends_a_block_without_a_limit():
     try:
-        start = time.monotonic()
         stop_soon(0.05)
         with pytest.raises(KeyboardInterrupt), TimeLimit(None):
-            work(5)
-        assert time.monotonic() - start < 2
+            work(LONG_SECONDS)
         work(0.3)  # outside of a block nothing is ended
     finally:
         cancel_stop()

@@ -48,7 +48,13 @@ class FaultyHandler(BaseHTTPRequestHandler):
             server.requests.append(record)
             server.counts[url.path] += 1
             count = server.counts[url.path]
-        getattr(self, "on_" + url.path.strip("/").replace("/", "_").split("-")[0], self.on_missing)(record, count)
+            server.active += 1
+            server.max_active = max(server.active, server.max_active)
+        try:
+            getattr(self, "on_" + url.path.strip("/").replace("/", "_").split("-")[0], self.on_missing)(record, count)
+        finally:
+            with server.lock:
+                server.active -= 1
 
     def send(self, status, content, headers=()):
         content = content if isinstance(content, bytes) else content.encode()
@@ -171,6 +177,7 @@ class FaultyServer(ThreadingHTTPServer):
     def __init__(self, context=None, address=("127.0.0.1", 0)):
         super().__init__(address, FaultyHandler)
         self.lock, self.requests, self.counts = threading.Lock(), [], Counter()
+        self.active = self.max_active = 0  # requests at the same time
         self.outcomes = SimpleQueue()
         if context is not None:
             self.socket = context.wrap_socket(self.socket, server_side=True)

@@ -69,11 +69,10 @@ def find_unused_port():
 
 
 def test_answers_come_in_order_and_concurrently(server):
-    started_at = time.monotonic()
     with make_service(server, "slow", concurrency=8) as service:
         outputs = service.execute(pd.concat([FRAME, FRAME]))
     assert outputs.values.tolist() == ["low", "high", "low", "high"] * 2
-    assert time.monotonic() - started_at < 8 * 0.2
+    assert server.max_active > 1
     assert all(request["headers"]["authorization"] == f"Bearer {TOKEN}" for request in server.requests)
 
 
@@ -180,10 +179,9 @@ def test_retry_after_is_a_number_or_a_date():
 def test_waiting_is_capped(server, monkeypatch):
     monkeypatch.setattr("datamorphic.systems.http.MAX_WAIT_SECONDS", 0.02)
     monkeypatch.setattr("datamorphic.systems.http._read_retry_after", lambda header: 3600.0)
-    started_at = time.monotonic()
     with make_service(server, "always/busy", backoff=0.01) as service:
-        service.execute(FRAME.head(1))
-    assert time.monotonic() - started_at < 2
+        outputs = service.execute(FRAME.head(1))  # in hours if waiting were not capped
+    assert outputs.messages[0].endswith("in 3 tries")
 
 
 @pytest.mark.slow
@@ -456,6 +454,7 @@ def test_a_description_is_audited_on_the_command_line(server, tmp_path, monkeypa
         "data.csv",
         "--budget",
         "300 runs",
+        "--allow-incomplete",
         "--html",
         "r.html",
         "--store",
