@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -72,9 +71,9 @@ def find_missing_default_store(url: str | None) -> str:
 
 def format_store_option(url: str | None) -> str:
     """Return what a command must add to find the same store again."""
-    if url is None:
-        return ""
-    return " --store ... (as here)" if "://" in url else f" --store {shlex.quote(url)}"
+    from ..runs.url import to_store_option
+
+    return "" if url is None else to_store_option(url)
 
 
 class RunNotice:

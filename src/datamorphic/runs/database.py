@@ -24,7 +24,7 @@ from . import errors as store_errors
 from . import tables
 from .errors import OTHER_STORE_HINT, is_busy, is_shutting_down, to_store_error
 from .tables import StoreTable
-from .url import Server, format_store_option
+from .url import Server, find_store_option
 
 T = TypeVar("T")
 
@@ -232,7 +232,7 @@ class Database:
 
     def __init__(self, address: Path | Server, reading: bool = False) -> None:
         self.file = address if isinstance(address, Path) else None
-        self.name, self.store_option = redact(str(address)), format_store_option(address)
+        self.name, self.store_option = redact(str(address)), find_store_option(address)
         self.largest_id = 2**63 - 1 if self.file else 2**31 - 1
         self._address, self._reading = address, reading
         self._sqlite_mode = "mode=rw" if reading else "mode=rwc"

@@ -67,12 +67,19 @@ def get_default_path() -> Path:
     return user_data_path("datamorphic", appauthor=False) / "runs.sqlite"
 
 
-def format_store_option(address: Path | Server) -> str:
-    """Return what a command must add to find a store: nothing for the one that it uses without the option."""
-    usual = read_store_variable() or str(get_default_path())
+def to_store_option(location: str) -> str:
+    """Return the option that names a store by its path or URL; a URL is left out, since it may hold a password."""
+    return " --store ... (as here)" if "://" in location else f" --store {shlex.quote(location)}"
+
+
+def find_store_option(address: Path | Server) -> str:
+    """Return what a command must add to find a store; empty for the store that it uses without the option."""
+    default_location = read_store_variable() or str(get_default_path())
     if isinstance(address, Path):
-        return "" if Path(usual).expanduser().absolute() == address else f" --store {shlex.quote(str(address))}"
-    return "" if "://" in usual else " --store ... (as here)"
+        is_default = Path(default_location).expanduser().absolute() == address
+    else:
+        is_default = "://" in default_location
+    return "" if is_default else to_store_option(str(address))
 
 
 def resolve_store_url(location: str | os.PathLike[str] | None, reading: bool) -> tuple[Path | Server, str | None]:

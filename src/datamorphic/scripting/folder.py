@@ -8,12 +8,12 @@ import stat
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
+from .._files import MAX_NAME_BYTES
 from .._text import pluralize, suggest_name
 from ..errors import ScriptError, UsageError
 from .grammar import MAX_SCRIPT_BYTES, Call, Script, parse_script
 
 MAX_PATH_CHARACTERS = 500
-MAX_NAME_BYTES = 255  # of one file or folder; more are an error of the operating system
 MAX_LISTED_FILES = 1_000  # of a folder, for a suggestion
 #: of the files that scripts write: scripts, figures and messages, test sets. Other files may be run by other programs.
 WRITTEN_SUFFIXES = (".scr", ".csv", ".tsv", ".txt", ".log", ".tcs", ".parquet", ".pq")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from ..._typing import DataLike, FilePath, ModelLike
 from ..._validation import check_types, reject, validate_seed
@@ -17,9 +16,6 @@ from .options import CreditOptions, CreditRelationsLike, LadderLike
 from .preparation import DEFAULT_REPEATS, TEST_SHARE
 from .result import CreditReport
 from .runner import CreditMeasurements, run_ladder, run_models
-
-if TYPE_CHECKING:
-    pass
 
 
 @accept_tables
