@@ -6,7 +6,7 @@ import math
 import numbers
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -27,6 +27,17 @@ def pluralize(count: int, noun: str, plural_noun: str | None = None) -> str:
     ('1 row', '10,000 rows', '2 queries')
     """
     return f"{count:,} {noun if count == 1 else plural_noun or noun + 's'}"
+
+
+def join_names(names: Sequence[str], word: str = "and") -> str:
+    """Return names as a list in a sentence.
+
+    Examples
+    --------
+    >>> join_names(["gender", "age", "origin"]), join_names(["gender"])
+    ('gender, age and origin', 'gender')
+    """
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
 
 
 def format_percent(share: float) -> str:

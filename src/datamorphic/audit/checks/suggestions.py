@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..._text import pluralize
+from ..._text import join_names, pluralize
 from ...errors import Interrupted, OutOfBudget
 from ...reporting.document import Section, Table
 from ..case_text import format_share
@@ -178,10 +178,7 @@ def _build_direction_finding(directions: Sequence[Direction]) -> Finding:
     features_by_effect: dict[str, list[str]] = {}
     for direction in directions:
         features_by_effect.setdefault(_format_effect(direction), []).append(direction.feature)
-    effects = [
-        f"a higher value of {' or '.join(filter(None, [', '.join(names[:-1]), names[-1]]))} {effect}"
-        for effect, names in features_by_effect.items()
-    ]
+    effects = [f"a higher value of {join_names(names, 'or')} {effect}" for effect, names in features_by_effect.items()]
     options = _join_options(_suggest_direction(direction).option for direction in directions)
     weakest = min(directions, key=lambda direction: direction.rows / direction.of)
     least = f"{weakest.rows:,}" if len(ways) == 1 else f"at least {weakest.rows:,}"

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from ..._text import join_names
 from .effects import AttributeEffect, CombinationEffect, CounterfactualCase
 from .intervals import MeasuredValue
 from .proxies import Proxy
 from .shares import GroupTable
-from .wording import Wording, join_names, shorten_names
+from .wording import Wording, shorten_names
 
 FindingKind = Literal["attribute", "probability", "combination", "stand-in", "gap"]
 FindingLevel = Literal["fault", "concern", "advice"]

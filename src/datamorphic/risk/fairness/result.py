@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from ..._text import to_jsonable
+from ..._text import join_names, to_jsonable
 from ..._typing import FilePath
 from ..._validation import validate_choice
 from ...reporting.export import Exportable
@@ -16,7 +16,7 @@ from .effects import AttributeEffect, CombinationEffect
 from .findings import FairnessFinding
 from .proxies import Proxy
 from .shares import GroupTable
-from .wording import Wording, join_names
+from .wording import Wording
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..._text import format_short
+from ..._text import format_short, join_names
 from .answers import AnswerReader, Measure
 from .intervals import MeasuredValue
 
@@ -25,17 +25,6 @@ def format_round_percent(share: float) -> str:
     if 0 < share < 1e-4:
         return "<0.01%"
     return f"{100 * share:.0f}%" if share >= 0.0995 or share <= -0.0995 else f"{100 * share:.2g}%"
-
-
-def join_names(names: Sequence[str], word: str = "and") -> str:
-    """Return names as a list in a sentence.
-
-    Examples
-    --------
-    >>> join_names(["gender", "age", "origin"]), join_names(["gender"])
-    ('gender, age and origin', 'gender')
-    """
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
 
 
 def shorten_names(names: Sequence[str]) -> str:
