@@ -1,7 +1,7 @@
 """The clock of budgets, deadlines, time-outs, paces and durations, in one place so that tests can replace it.
 
-It never jumps: setting the date and time of the computer does not change it. Dates in stores and reports are another matter,
-for which there is `time.time`.
+It never jumps: setting the date and time of the computer does not change it. Dates in stores and reports come from
+`time.time` instead.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ SLOWDOWN_CPU_SECONDS = 0.02  # of computing, to see how busy the machine is
 
 
 class Clock(Protocol):
-    """Whatever tells the time."""
+    """A source of the time in seconds."""
 
     def read(self) -> float:
-        """Return the seconds since some moment in the past; they never decrease."""
+        """Return the seconds since a fixed moment in the past; they never decrease."""
         ...
 
 
@@ -26,8 +26,8 @@ class MonotonicClock:
     """The clock of this computer."""
 
     def read(self) -> float:
-        """Return the seconds since this computer was started, or some other moment."""
-        return time.perf_counter()  # on Windows, time.monotonic goes on in steps of 16 ms
+        """Return the seconds since a moment that the operating system chooses."""
+        return time.perf_counter()  # on Windows, time.monotonic advances in steps of 16 ms
 
 
 _active_clock: Clock = MonotonicClock()

@@ -146,7 +146,7 @@ class DatamorphicWarning(UserWarning):
 
 
 class UnstoredRun(DatamorphicWarning):
-    """The run store failed on the way, so that the result is returned but not stored."""
+    """The run store failed during the run, so that the result is returned but not stored."""
 
 
 class AmbiguousData(DatamorphicWarning):

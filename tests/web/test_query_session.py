@@ -8,7 +8,7 @@ import pytest
 
 from datamorphic.errors import UsageError
 from datamorphic.web.folder import ServedFolder
-from datamorphic.web.query_session import QuerySession, describe_space, find_trees, guess_target, preview_data
+from datamorphic.web.query_session import QuerySession, describe_space, find_tree_problem, guess_target, preview_data
 from datamorphic.web.subject import ChosenSubject
 
 
@@ -124,9 +124,11 @@ def test_a_pickle_says_that_trust_would_help_and_no_word_of_python(folder):
 def test_whether_the_trees_of_a_model_can_be_read(folder, tmp_path):
     from datamorphic.web.demo_model import make_demo_files
 
-    assert find_trees({"model": str(folder / "model.skops"), "data": str(folder / "data.csv")}) == {"problem": ""}
+    assert find_tree_problem({"model": str(folder / "model.skops"), "data": str(folder / "data.csv")}) == {
+        "problem": ""
+    }
     model, data, _ = make_demo_files(tmp_path)
-    problem = find_trees({"model": str(model), "data": str(data)})["problem"]
+    problem = find_tree_problem({"model": str(model), "data": str(data)})["problem"]
     assert "ColumnTransformer" in problem
     assert "surrogate" not in problem  # the page fits one
 

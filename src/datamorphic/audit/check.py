@@ -25,7 +25,7 @@ RETRY_REASONS: tuple[SkipReason, ...] = ("share too small", "budget spent")
 MAX_OVERTIME_SHARE = 0.25  # of the share of a check that looks at the clock, to finish what it has begun
 MIN_OVERTIME_SECONDS = 0.25
 MIN_RETRY_PART = 0.5  # of what is left of the budget, for a check that was not completed
-MAX_EARLY_END = 0.25  # of its share: a check that ends sooner for lack of time has only estimated what it would take
+MAX_EARLY_END_PART = 0.25  # of its share: a check that gives up sooner has only estimated the time it needs
 #: What `Check.find_skip_reason` returns if the result of a check that it needs is missing.
 MISSING_RESULT = "a check that it needs has no result"
 
@@ -97,8 +97,8 @@ class Check:
     about_querying: bool = False  # about how the system is queried rather than about cases
     needs: tuple[str, ...] = ()  # names of checks whose results it uses: they run first
     max_share: float = 1.0  # of the whole budget, unless the user asks for this check
-    own_seconds: float = 0.2  # that it computes itself, apart from a few queries, on a machine that does nothing else
-    libraries: tuple[str, ...] = ()  # that it imports, which does not count
+    own_seconds: float = 0.2  # of its own computing, without queries of the model, on an otherwise idle machine
+    libraries: tuple[str, ...] = ()  # that it imports; the time of imports does not count
     #: Whether it is about single columns, which values of images and sequences are not: it looks at the other columns, if
     #: there are any ("others"), or does not apply to inputs with images or sequences ("tables").
     about_columns: Literal["", "others", "tables"] = ""
@@ -172,10 +172,10 @@ def run_checks(
 
     running, done_weight = not is_stopped(), 0.0
     # Checks that may take only a small part of the budget come last, after the others have got what they need.
-    todo = sorted(selected_checks, key=lambda check: check.max_share < 1)
-    while running and todo:
-        check = todo.pop(0)
-        later_weight = sum(later.weight for later in todo if is_applicable(later))
+    waiting_checks = sorted(selected_checks, key=lambda check: check.max_share < 1)
+    while running and waiting_checks:
+        check = waiting_checks.pop(0)
+        later_weight = sum(later.weight for later in waiting_checks if is_applicable(later))
         running = run_one(
             check,
             check.weight / (check.weight + later_weight),
@@ -183,13 +183,13 @@ def run_checks(
         )
         if outcomes[check.name].state != "not run":
             done_weight += check.weight
-        if todo and todo[0].max_share == check.max_share:
+        if waiting_checks and waiting_checks[0].max_share == check.max_share:
             continue
         # Spend what is left on checks whose share was too small, and on checks that need them.
         unfinished_checks = [check for check in selected_checks if _is_worth_a_retry(outcomes.get(check.name))]
         while running and unfinished_checks and not context.clock.spent:
             check = unfinished_checks.pop(0)
-            later_weight = sum(later.weight for later in [*unfinished_checks, *todo])
+            later_weight = sum(later.weight for later in [*unfinished_checks, *waiting_checks])
             part = check.weight / (check.weight + later_weight)
             if context.clock.budget.seconds is not None:
                 part = max(part, MIN_RETRY_PART)
@@ -206,7 +206,7 @@ def run_checks(
 def _has_given_up_early(context: CheckContext, outcome: Outcome, part: float) -> bool:
     """Tell whether a check saw that its share of the time is too small, before it used much of it."""
     seconds = context.clock.share(part).seconds
-    is_early = seconds is not None and outcome.seconds < MAX_EARLY_END * seconds
+    is_early = seconds is not None and outcome.seconds < MAX_EARLY_END_PART * seconds
     return is_early and outcome.state == "not run" and outcome.skip_reason == "share too small"
 
 

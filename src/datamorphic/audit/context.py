@@ -49,8 +49,8 @@ MIN_SECONDS_TO_START = 0.01  # with less left, no check starts
 SLOW_CALL_SECONDS = 0.3  # a slower call is timed again and, if it stays slow, ends the measurement of the pace
 REFERENCE_SECONDS = 1.0  # of computing; with less left, no reference model is fitted
 PACE_ROWS = (1, 1, 3, 24, 192, 512)  # of the calls before the first check
-FINE_PACE_ROWS = (1, 1, 3, 8, 24, 64, 192, 512)  # of those that measure the pace, of which the first is not counted
-MIN_PACE_GROWTH = 3.0  # of the time of a call: then it is clear how long a row takes
+FINE_PACE_ROWS = (1, 1, 3, 8, 24, 64, 192, 512)  # the same for a budget in seconds, to measure the pace
+MIN_PACE_GROWTH = 3.0  # of the time of a call, from which the time per row is clear
 MAX_PACE_BUDGET_SHARE = 0.1  # of the whole budget, for the next of these calls
 SCORE_COST = 2.0  # of a row with scores, in rows without: most systems compute both separately
 MAX_ROWS_TO_JUDGE = 1_000  # whose answers tell whether they are numbers or classes
@@ -76,12 +76,12 @@ class BudgetClock:
         return self._counted_seconds + (0.0 if self._start_time is None else read_clock() - self._start_time)
 
     def start(self) -> None:
-        """Let it go on."""
+        """Start or continue to count the time."""
         if self._start_time is None:
             self._start_time = read_clock()
 
     def stop(self) -> None:
-        """Let it stand still."""
+        """Stop counting the time, until the next start."""
         self._counted_seconds, self._start_time = self.seconds, None
 
     @contextmanager
@@ -100,7 +100,7 @@ class BudgetClock:
         if missing_names:
             self.stop()
             for name in missing_names:
-                with suppress(ImportError):  # whoever needs it says so
+                with suppress(ImportError):  # the check that needs it reports it
                     import_module(name)
             self.start()
 
@@ -152,9 +152,7 @@ class CheckContext:
     clock: BudgetClock
     learner: BaseEstimator | None = None  # can be cloned and fitted
     truth: npt.NDArray[Any] | None = None  # the labels of the inputs, if the data have them
-    label_note: str = (
-        ""  # how labels that are not classes of the model were matched with classes, or that they were not
-    )
+    label_note: str = ""  # how labels that are not classes of the model were matched with them, or that they were not
     has_unmatched_labels: bool = False  # whether labels and answers cannot be compared
     baseline: Front | None = None  # the border of an earlier version
     reference: pd.DataFrame | None = None  # the inputs of the training data, if given
@@ -338,7 +336,7 @@ class CheckContext:
             self.pace.seconds_per_row = min(self.pace.seconds_per_row, counter.seconds / counter.calls)
 
     def count_rows_within(self, seconds: float, seconds_per_row: float | None = None) -> float:
-        """Return how many rows are answered in some seconds; no limit if the budget has none in seconds."""
+        """Return how many rows the model answers in a number of seconds; infinite without a budget of time."""
         if self.clock.budget.seconds is None:
             return math.inf
         return seconds / max(self.pace.seconds_per_row if seconds_per_row is None else seconds_per_row, 1e-9)
@@ -391,17 +389,16 @@ class CheckContext:
             if round_ and round_ + 1 < len(row_counts) and budget_seconds is not None:
                 # on a busy machine a call may be slow although its rows are not
                 grows = seconds > MIN_PACE_GROWTH * measurements[0][1]
-                if (grows and seconds > SLOW_CALL_SECONDS) or seconds_per_row * row_counts[
-                    round_ + 1
-                ] > max_call_seconds:
+                next_seconds = seconds_per_row * row_counts[round_ + 1]
+                if (grows and seconds > SLOW_CALL_SECONDS) or next_seconds > max_call_seconds:
                     break
-        row_numbers, call_seconds = np.array(measurements or [(len(points), seconds)]).T
+        rows_per_call, call_seconds = np.array(measurements or [(len(points), seconds)]).T
         seconds_per_row = (
-            max(0.0, call_seconds[-1] - call_seconds[0]) / (row_numbers[-1] - 1)
-            if row_numbers[-1] > 1
+            max(0.0, call_seconds[-1] - call_seconds[0]) / (rows_per_call[-1] - 1)
+            if rows_per_call[-1] > 1
             else call_seconds[0]
         )
-        return Pace(max(0.0, float(np.median(call_seconds - row_numbers * seconds_per_row))), float(seconds_per_row))
+        return Pace(max(0.0, float(np.median(call_seconds - rows_per_call * seconds_per_row))), float(seconds_per_row))
 
     def reset_engine(self) -> None:
         """End the processes of the engine, which may still work on a query that nobody waits for."""
@@ -414,8 +411,8 @@ class CheckContext:
         budget: Budget,
         limit: int,
         runs_per_case: float = 1.0,
-        calls: float = 1.0,  # in which the rows are queried
-        calls_per_case: float = 0.0,  # and those for each case
+        calls: float = 1.0,  # for all cases together
+        calls_per_case: float = 0.0,  # for each case alone
     ) -> int:
         """Return how many cases the budget allows, at most `limit`.
 

@@ -67,9 +67,8 @@ class Finding:
     answer_changes: bool | None = None  # False if only scores change; None if unknown
     effect: float | None = None  # the typical size of the change, in units of the answer or of the score
     inputs: InputOrigin = ""
-    explained_rows: int | None = (
-        None  # of its group: rows answered wrongly, less those answered rightly; None if unknown
-    )
+    #: of the rows it is about, those answered wrongly minus those answered correctly; None if unknown
+    explained_rows: int | None = None
     evidence: tuple[Finding, ...] = ()  # what other checks found about the same cause
     #: what could be declared about it, as options of the command line: ("protected", "gender"), ("monotone", "income=up")
     declarations: tuple[tuple[str, str], ...] = ()

@@ -38,8 +38,8 @@ def _build_test_case(result: AuditResult, outcome: Outcome) -> JUnitCase:
         return replace(case, outcome="failed", kind=defects[0].level, message=message, detail=detail)
     if outcome.unfinished:
         message = f"incomplete: {outcome.why}"
-        error: JUnitOutcome = "skipped" if result.words.get("allow_incomplete") else "error"
-        return replace(case, outcome=error, kind="incomplete", message=message, detail=message)
+        junit_outcome: JUnitOutcome = "skipped" if result.words.get("allow_incomplete") else "error"
+        return replace(case, outcome=junit_outcome, kind="incomplete", message=message, detail=message)
     if outcome.state == "not run":
         return replace(case, outcome="skipped", message=outcome.why)
     return case

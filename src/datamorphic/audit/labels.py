@@ -13,7 +13,7 @@ from ..space.labels import shorten_label
 
 UNMATCHED_LABELS = "the labels of the data are not classes of the model: classes="
 MAX_MATCHED_CLASSES = 50
-#: The chi-square of two labels and two classes above which chance does not pair them: 0.0001 for one pair.
+#: The chi-square of two labels and two classes above which they are not paired by chance: p = 0.0001 for one pair.
 MIN_PAIRING_CHI_SQUARE = 15.1
 
 
@@ -71,8 +71,8 @@ def match_labels(
 ) -> dict[str, Any] | None:
     """Return the class that each label of the data stands for, by its text; None if the rows do not say it clearly.
 
-    Each label belongs to another class, and of any two labels and their classes the table of counts must show which
-    belongs to which: more than chance, whatever their frequencies.
+    Each label belongs to a different class. For any two labels, the counts of the two classes must show which belongs to
+    which, more clearly than chance would, whatever their frequencies.
 
     Examples
     --------

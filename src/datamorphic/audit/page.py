@@ -24,7 +24,7 @@ from .text import (
 
 STATE_OF_LEVEL: dict[Level, SectionState] = {"fault": "bad", "concern": "warn", "advice": "note"}
 LEVEL_TITLES = {"fault": ("Fault", "Faults"), "concern": ("Concern", "Concerns"), "advice": ("Advice", "Advice")}
-#: The outcomes of checks: what readers must act on first.
+#: The groups of outcomes, in the order in which readers must act on them: heading and state of the section.
 GROUP_HEADINGS: dict[str, tuple[str, SectionState]] = {
     "found": ("found something", "plain"),
     "broke": ("ended with an error", "warn"),

@@ -178,8 +178,8 @@ class AuditResult(Exportable):
         levels = [finding.level for finding in self.findings]
         run_count = sum(outcome.state != "not run" for outcome in self.outcomes)
         defects = [pluralize(levels.count(level), level) for level in LEVELS[:2] if level in levels]
-        nothing = "no fault or concern was" if self.unfinished else "nothing wrong was"
-        verdict = f"{' and '.join(defects) or nothing} found by {pluralize(run_count, 'check')}"
+        no_defects = "no fault or concern was" if self.unfinished else "nothing wrong was"
+        verdict = f"{' and '.join(defects) or no_defects} found by {pluralize(run_count, 'check')}"
         advice_count = levels.count("advice")
         if advice_count:
             pieces = "one piece" if advice_count == 1 else f"{advice_count} pieces"

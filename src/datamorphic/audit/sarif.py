@@ -53,12 +53,12 @@ def format_sarif(result: AuditResult) -> str:
         )
         for outcome in outcomes
     ]
-    allowed = bool(result.words.get("allow_incomplete"))
+    incomplete_allowed = bool(result.words.get("allow_incomplete"))
     run = {
         "tool": {"driver": {"name": "datamorphic", "version": __version__, "rules": rules}},
         "invocations": [
             {
-                "executionSuccessful": not broken_outcomes and (allowed or not result.unfinished),
+                "executionSuccessful": not broken_outcomes and (incomplete_allowed or not result.unfinished),
                 "commandLine": _cut_text(format_command(result)),
                 "toolExecutionNotifications": notifications,
             }

@@ -118,9 +118,10 @@ def format_impact(finding: Finding) -> str:
     if finding.answer_changes is not None or finding.effect is not None:
         change = "only the score is affected" if finding.answer_changes is False else "the answer is affected"
         change += "" if finding.effect is None else f", typically by {finding.effect:.2g}"
-        others_count = finding.cases - finding.affected_rows  # counted as often as the rows, but not among them
-        if finding.answer_changes and finding.of == finding.rows and others_count > 0:
-            change += f", and only the score of {pluralize(others_count, 'other row')}"
+        other_count = finding.cases - finding.affected_rows
+        cases_are_rows = finding.of == finding.rows  # then the other cases are rows whose answer stays
+        if finding.answer_changes and cases_are_rows and other_count > 0:
+            change += f", and only the score of {pluralize(other_count, 'other row')}"
         parts.append(change)
     return "; ".join(parts)
 

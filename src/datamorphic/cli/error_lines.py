@@ -88,7 +88,9 @@ def _format_parser_error(error: Exception) -> str:
     unknown_option = getattr(error, "option_name", None)
     if unknown_option and context is not None:
         names = [name[2:] for param in context.command.params for name in param.opts if name.startswith("--")]
-        similar = get_close_matches(unknown_option.lstrip("-"), names, n=1)  # the dashes are alike
+        similar = get_close_matches(
+            unknown_option.lstrip("-"), names, n=1
+        )  # shared dashes would make all options similar
         message = f"No such option: {unknown_option}." + (f" Did you mean --{similar[0]}?" if similar else "")
     if not message.endswith((".", "?")):
         message += "."

@@ -46,7 +46,7 @@ class CallCounter:
     max_batches: int = 0  # in the largest query: so many workers could be busy
     exhausted: bool = False  # the budget, or the user, ended the run
     interrupted: bool = False  # the user ended the run
-    timeout: float | None = None  # seconds a batch could take; further queries of the system keep to it
+    timeout: float | None = None  # seconds that a batch may take; later queries of the same system respect it
     #: of the cases that failed in earlier runs and were tried first, how many still fail and how many do not
     retried_failures: tuple[int, int] | None = None
     health: Health = field(default_factory=Health)
@@ -186,5 +186,7 @@ def drive(
             guard.close()
             if journal is not None:
                 journal.write()
-            tally.seconds = measure_seconds()  # the store keeps the largest duration: that of the result
+            tally.seconds = (
+                measure_seconds()
+            )  # after the last write, so that the store has no longer duration than the result
             flow.close()

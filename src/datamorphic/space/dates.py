@@ -41,7 +41,7 @@ MIN_DATES = 3  # with fewer different dates in text, they may as well be codes
 
 @dataclass(frozen=True)
 class DateForm:
-    """How dates are written."""
+    """The form in which the dates of a column are written as text."""
 
     date_format: str
     time_format: str = ""
@@ -49,7 +49,7 @@ class DateForm:
 
     @property
     def text_format(self) -> str:
-        """The format for reading."""
+        """The format of the whole text, as `strptime` reads it."""
         return self.date_format + self.time_format
 
     @property
@@ -96,7 +96,7 @@ class DateColumn:
         date = f"{datetime.strptime(self.example, self.form.text_format):%Y-%m-%d}"
         return (
             f"{note} All its dates can be read in two ways: {self.example} is read {self.form.order}, as {date}. To read "
-            'it the other way, declare kinds={"' + self.name + f'": "{self.other_form.order}"}}.'
+            'them the other way, declare kinds={"' + self.name + f'": "{self.other_form.order}"}}.'
         )
 
 
@@ -133,8 +133,8 @@ def to_day_numbers(frame: pd.DataFrame, columns: Sequence[DateColumn]) -> pd.Dat
 
     changed = {}
     for column in columns:
-        texts = frame[column.name]
-        dates = pd.to_datetime(texts) if column.form is None else column.form.read(texts)
+        values = frame[column.name]
+        dates = pd.to_datetime(values) if column.form is None else column.form.read(values)
         days = (dates - column.first).dt.total_seconds() / SECONDS_PER_DAY
         if column.whole_days:
             days = days.round().astype("Int64" if days.isna().any() else np.int64)
@@ -186,9 +186,9 @@ def _find_date_column(name: str, values: pd.Series[Any], kind: str) -> DateColum
 
 
 def _find_forms(known: pd.Series[Any], start: str) -> list[DateForm]:
-    """Return the form in which all texts are dates and are written again as they are, and another one with the day elsewhere.
+    """Return the forms that all texts have, the preferred one first; only the one that begins with `start`, if there is one.
 
-    Of two such forms, that whose format begins with `start` comes first, and alone.
+    A text has a form if it can be read as a date and the date is written as the same text.
     """
     first = known.iloc[0] if len(known) else None
     # most columns of text end here, before all their rows are read
@@ -209,8 +209,8 @@ def _find_forms(known: pd.Series[Any], start: str) -> list[DateForm]:
 
 
 def _is_written_as(form: DateForm, texts: pd.Series[Any]) -> bool:
-    """Return whether texts have a form, and get it again when they are written."""
+    """Return whether texts can be read in a form, and are written in it as they were."""
     try:
         return bool((form.write(form.read(texts)) == texts).all())
-    except ValueError:  # another form, or such as the 31st of February
+    except ValueError:  # another form, or no date, such as the 31st of February
         return False

@@ -14,13 +14,13 @@ from .._validation import is_number
 from .features import Mask
 
 MAX_LABEL_CHARACTERS = 100_000
-SHORTENED_CHARACTERS = 40
-MAX_FLOAT_BITS = 1023
+SHORTENED_CHARACTERS = 40  # of a huge label, which its text begins with
+MAX_FLOAT_BITS = 1023  # of integers that a float can hold
 TRUTH_WORDS = {"True": "1", "true": "1", "False": "0", "false": "0"}
 
 
 def shorten_label(label: Any) -> Any:
-    """Return a short text instead of a label that is too long to count with: a text of a book, an integer beyond all floats.
+    """Return a short text instead of a huge label: a text as long as a book, or an integer beyond the range of floats.
 
     Equal labels have equal texts, and different ones different texts. All other labels are returned as they are.
 

@@ -61,9 +61,9 @@ def read_table(path: FilePath) -> pd.DataFrame:
 
 def quote_formulas(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame for a CSV file, in which no text is a formula for spreadsheets; `read_table` restores the texts."""
-    texts = [name for name, dtype in frame.dtypes.items() if dtype.kind == "O"]
-    cells = frame[texts].astype(object).map(lambda cell: quote_formula(cell) if isinstance(cell, str) else cell)
-    return frame.assign(**{str(name): cells[name] for name in texts}).rename(
+    text_columns = [name for name, dtype in frame.dtypes.items() if dtype.kind == "O"]
+    cells = frame[text_columns].astype(object).map(lambda cell: quote_formula(cell) if isinstance(cell, str) else cell)
+    return frame.assign(**{str(name): cells[name] for name in text_columns}).rename(
         columns=lambda name: quote_formula(str(name))
     )
 

@@ -17,10 +17,10 @@ from ..errors import DataError
 from .inference import validate_frame
 from .table_files import is_table_file, read_table, stack_nested_arrays
 
-Accepting = TypeVar("Accepting", bound=Callable[..., Any])
+AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
 
 
-def accept_tables(function: Accepting) -> Accepting:
+def accept_tables(function: AnyFunction) -> AnyFunction:
     """Decorate a public function to pass the arguments annotated as data through `to_plain_data`.
 
     This is the one place where data enter, so every such function takes the same forms and refuses the same ones. A text

@@ -97,13 +97,13 @@ def _silence() -> None:
     os.dup2(nowhere, 2)
 
 
-def _limit_memory(count: int) -> None:
+def _limit_memory(max_bytes: int) -> None:
     """Limit the address space, where the platform can, so that a forged size is an error and not the end of the machine."""
     with suppress(ImportError, ValueError, OSError):
         import resource
 
         hard_limit = resource.getrlimit(resource.RLIMIT_AS)[1]
-        resource.setrlimit(resource.RLIMIT_AS, (count, hard_limit))
+        resource.setrlimit(resource.RLIMIT_AS, (max_bytes, hard_limit))
 
 
 # -- rows --------------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Modules that a model needs and that are not there: known packages are the user's to install, own modules to be found."""
+"""Modules that a model needs and that cannot be imported: packages to install, and modules of the user to find."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PACKAGE_BY_MODULE = {
 }
 
 #: Packages that models are made with and whose name at PyPI is that of the module. Only the names in these two lists are
-#: suggested to pip: an own module may have the name of a package of a stranger.
+#: suggested for pip: a module of the user may have the same name as a package of a stranger.
 KNOWN_PACKAGES = frozenset(
     [
         "autogluon",

@@ -50,7 +50,7 @@ class QuerySession:
         handlers: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
             "preview": preview_data,
             "space": describe_space,
-            "trees": find_trees,
+            "trees": find_tree_problem,
             "demo": _make_demo,
             "guide": self._guide.serve,
         }
@@ -231,7 +231,7 @@ def _read_system_space(subject: ChosenSubject) -> Space:
 # -- trees -------------------------------------------------------------------------------------------------------------
 
 
-def find_trees(request: Mapping[str, Any]) -> dict[str, Any]:
+def find_tree_problem(request: Mapping[str, Any]) -> dict[str, Any]:
     """Return why the trees of a model cannot be read, in `problem`; empty if they can."""
     from ..cli.tree_options import load_tree_model
     from ..space.table_files import read_table

@@ -205,8 +205,8 @@ class Gatekeeper:
         cookie = f"{self.access_cookie}={self._access}; Path=/; HttpOnly; SameSite=Strict"
         if headers.get("origin", "").startswith("https:"):
             cookie += "; Secure"
-        lines = [(b"location", b"/"), (b"set-cookie", cookie.encode()), (b"cache-control", b"no-store")]
-        await send({"type": "http.response.start", "status": 303, "headers": lines})
+        response_headers = [(b"location", b"/"), (b"set-cookie", cookie.encode()), (b"cache-control", b"no-store")]
+        await send({"type": "http.response.start", "status": 303, "headers": response_headers})
         await send({"type": "http.response.body", "body": b""})
 
     def _list_failures(self, address: str) -> deque[float]:

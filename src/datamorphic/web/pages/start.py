@@ -32,8 +32,8 @@ DEMO_EXPECTATIONS = {"protected": ["gender"], "monotone": ["income=up"], "toward
 MAX_FILES_WITHOUT_SEARCH = 12
 TRUST_LABEL = "I trust this file: run the code in it"
 TRUST_MISSING = "Only who started the studio can allow that: datamorphic web --trust."
-#: of the files that the uploader refused, in the browser
-REFUSED_FILES = "entries => emit(entries.map(entry => [entry.file.name, entry.file.size]))"
+#: runs in the browser: sends the names and sizes of the files that the uploader refused
+EMIT_REFUSED_FILES = "entries => emit(entries.map(entry => [entry.file.name, entry.file.size]))"
 #: what is inside the area for uploads; the trigger holds the hidden input of files
 UPLOAD_HEADER = """
 <div class="start-drop">
@@ -92,7 +92,7 @@ class FileChooser:
             self._missing = ui.label().classes("muted")
             upload = ui.upload(
                 multiple=True, auto_upload=True, max_file_size=limit * 1_000_000, on_upload=self._take_upload
-            ).on("rejected", self._explain_refusal, js_handler=REFUSED_FILES)
+            ).on("rejected", self._explain_refusal, js_handler=EMIT_REFUSED_FILES)
             upload.classes("w-full start-upload").props(f'flat bordered accept="{",".join(workspace.upload_suffixes)}"')
             upload.add_slot("header", UPLOAD_HEADER.format(limit=limit))
             self._uploads = ui.element("div").classes("w-full")

@@ -26,7 +26,7 @@ MAX_ROWS_PER_STEP = 30  # that locate the cut
 MIN_ROWS_PER_STEP = 5
 MIN_AGREEMENT = 0.25  # of the rows of a step that jump in the same one of its parts; by chance one in 16 does
 SHARP_STEP_CONTRAST = 3.0  # a jump between neighbouring whole numbers, compared with the usual step between them
-MAX_VALUES_TO_NAME = 100  # of a feature: a cut is then between two of them, wherever the model has it
+MAX_VALUES_TO_NAME = 100  # of a feature in the data, for a cut to be reported as lying between two of them
 MIN_SMOOTH_SHARE = 0.9  # of tiny steps that change the score: no tree does that
 
 
@@ -238,9 +238,9 @@ def find_cuts(context: CheckContext, budget: CheckBudget, responses: Responses) 
 
 def _find_neighbours(values: Codes, step: JumpStep) -> tuple[float, float] | None:
     """Return the values between which a cut lies: of the data, if they are few, or neighbouring whole numbers."""
-    known = np.unique(values[~np.isnan(values)])
-    below, above = known[known <= step.low], known[known >= step.high]
-    if len(known) <= MAX_VALUES_TO_NAME and len(below) and len(above):
+    distinct_values = np.unique(values[~np.isnan(values)])
+    below, above = distinct_values[distinct_values <= step.low], distinct_values[distinct_values >= step.high]
+    if len(distinct_values) <= MAX_VALUES_TO_NAME and len(below) and len(above):
         return float(below[-1]), float(above[0])
     return (step.low, step.high) if step.response.kind == "integer" and step.high - step.low <= 1 else None
 

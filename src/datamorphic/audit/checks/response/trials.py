@@ -126,7 +126,7 @@ def try_cuts(
     ]
     answers, _ = query_answers(context, budget, responses.codes, Points.concat(parts))
     trials, start = [], 0
-    for cut, side, end, rows, region, _ in plans:
+    for cut, side, end, rows, region_rows, _ in plans:
         own, moved_answers = own_answers[rows], answers[start : start + len(rows)]
         start += len(rows)
         known = ~np.isnan(own) & ~np.isnan(moved_answers)
@@ -139,8 +139,8 @@ def try_cuts(
                 own=own[known],
                 moved_answers=moved_answers[known],
                 truth=truth[rows[known]],
-                rows_in_region=len(region),
-                wrong_in_region=int((own_answers[region] != truth[region]).sum()),
+                rows_in_region=len(region_rows),
+                wrong_in_region=int((own_answers[region_rows] != truth[region_rows]).sum()),
                 numeric=responses.numeric,
             )
         )
