@@ -359,7 +359,7 @@ def test_a_result_that_cannot_be_stored_is_not_lost(test, postgres_server, postg
     frame = SQUARE.sample(60, seed=0)
     try:
         with pytest.warns(
-            UnstoredRun, match=r"The result is complete, but not stored\. The run store .* cannot be reached"
+            UnstoredRun, match=r"The result was computed, but it is not stored\. The run store .* cannot be reached"
         ):
             result = test(model, frame, store=postgres_url, progress=False)
     finally:

@@ -251,7 +251,7 @@ def test_a_pickle_is_not_loaded_by_a_studio_without_trust(studio_server, open_pa
         page.get_by_label("Model", exact=True).click()
         page.get_by_role("option", name="loans.pkl").click()
         page.get_by_text("runs any code that its author put into it").wait_for()
-        page.get_by_text("Only who started the studio can allow that").wait_for()
+        page.get_by_text("Only the person who started the studio can allow that").wait_for()
         assert page.get_by_role("checkbox", name="I trust this file").is_disabled()
         assert page.get_by_role("button", name="Test this model").is_disabled()
         take_screenshot(page, "not allowed")

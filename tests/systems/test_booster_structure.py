@@ -45,24 +45,24 @@ def change(learner, *path, to):
 
 TREES = ("gradient_booster", "model", "trees", 0)
 FORGED_XGBOOST = {
-    "uses a column that is not of 2": [(*TREES, "split_indices", 0, 1_000_000)],
-    "uses a column that": [(*TREES, "split_indices", 0, -3)],
-    "has a child 5000": [(*TREES, "left_children", 0, 5000)],
-    "has a child -7": [(*TREES, "right_children", 0, -7)],
+    "uses a column beyond the 2 of the model": [(*TREES, "split_indices", 0, 1_000_000)],
+    "uses a column": [(*TREES, "split_indices", 0, -3)],
+    "but a child 5000": [(*TREES, "left_children", 0, 5000)],
+    "but a child -7": [(*TREES, "right_children", 0, -7)],
     "as a child twice": [(*TREES, "left_children", 1, 0)],
-    "another parent": [(*TREES, "parents", 1, 65_537)],
+    "whose parent is not": [(*TREES, "parents", 1, 65_537)],
     "differ in length": [(*TREES, "right_children", [1])],
-    "compares with no set": [(*TREES, "categories_sizes", 0, 99)],
+    "compares with a set": [(*TREES, "categories_sizes", 0, 99)],
     "adds to a group": [("gradient_booster", "model", "tree_info", 0, 4)],
     "the iterations": [("gradient_booster", "model", "iteration_indptr", 0, 9)],
-    "one per tree": [("gradient_booster", "model", "tree_info", [])],
+    "one group per tree": [("gradient_booster", "model", "tree_info", [])],
     "the numbers of classes": [("objective", "softmax_multiclass_param", {"num_class": "7"})],
     "a part is missing": [(*TREES, "split_indices", 0, None)],
 }
 
 
 @pytest.mark.parametrize("problem", FORGED_XGBOOST)
-def test_indices_of_xgboost(xgboost_text, problem):
+def test_forged_indices_of_xgboost_are_refused(xgboost_text, problem):
     document = json.loads(xgboost_text)
     booster = SimpleNamespace(save_raw=lambda kind: json.dumps(document))
     validate_booster("xgboost", booster)
@@ -82,7 +82,7 @@ def test_indices_of_xgboost(xgboost_text, problem):
         ("feature_segments", [0, 2, 1], "the categories are out of order"),
     ],
 )
-def test_categories_of_xgboost(xgboost_text, name, value, problem):
+def test_forged_categories_of_xgboost_are_refused(xgboost_text, name, value, problem):
     document = json.loads(xgboost_text)
     categories = document["learner"]["gradient_booster"]["model"].get("cats")
     if not categories or not categories["enc"]:
@@ -96,21 +96,21 @@ def test_categories_of_xgboost(xgboost_text, name, value, problem):
 @pytest.mark.parametrize(
     ("pattern", "replacement", "problem"),
     [
-        (r"left_child=\S+", "left_child=500", "has a child 500"),
-        (r"left_child=\S+", "left_child=-500", "has a child -500"),
+        (r"left_child=\S+", "left_child=500", "but a child 500"),
+        (r"left_child=\S+", "left_child=-500", "but a child -500"),
         (r"left_child=\S+", "left_child=0", "as a child twice"),
         (r"right_child=\S+ ", "right_child=", "differ in length"),
-        (r"split_feature=\S+", "split_feature=12345", "uses a column that is not of 2"),
+        (r"split_feature=\S+", "split_feature=12345", "uses a column beyond the 2 of the model"),
         (r"leaf_value=\S+ ", "leaf_value=", "one value per leaf"),
         (r"num_leaves=\d", "num_leaves=9", "differ in length"),
         (r"cat_boundaries=0 \d+", "cat_boundaries=0 77", "sets of categories"),
-        (r"num_cat=\d+", "num_cat=0", "no set of categories"),
-        (r"num_class=1", "num_class=5", "one per class"),
+        (r"num_cat=\d+", "num_cat=0", "a set of categories that does not exist"),
+        (r"num_class=1", "num_class=5", "one tree per class"),
         (r"objective=binary", "objective=multiclass num_class:5", "numbers of classes"),
         (r"max_feature_idx=1", "max_feature_idx=zero", "a part is missing"),
     ],
 )
-def test_indices_of_lightgbm(lightgbm_text, pattern, replacement, problem):
+def test_forged_indices_of_lightgbm_are_refused(lightgbm_text, pattern, replacement, problem):
     validate_booster("lightgbm", SimpleNamespace(model_to_string=lambda num_iteration: lightgbm_text))
     assert re.search(pattern, lightgbm_text)
     forged_text = re.sub(pattern, replacement, lightgbm_text, count=1)
@@ -119,7 +119,7 @@ def test_indices_of_lightgbm(lightgbm_text, pattern, replacement, problem):
 
 
 FORGED_CATBOOST = {
-    "uses a column that is not of 2": [("features_info", "float_features", 0, "flat_feature_index", 2049)],
+    "uses a column beyond the 2 of the model": [("features_info", "float_features", 0, "flat_feature_index", 2049)],
     "two columns have the same place": [("features_info", "float_features", 0, "flat_feature_index", 1)],
     "tree 1 uses a column": [("oblivious_trees", 1, "splits", 0, {"float_feature_index": 44})],
     "tree 0 has 1 values": [("oblivious_trees", 0, "leaf_values", [0.5])],
@@ -127,7 +127,7 @@ FORGED_CATBOOST = {
 
 
 @pytest.mark.parametrize("problem", FORGED_CATBOOST)
-def test_indices_of_catboost(problem):
+def test_forged_indices_of_catboost_are_refused(problem):
     numbers = [{"flat_feature_index": 0, "feature_index": 0}]
     categories = [{"flat_feature_index": 1, "feature_index": 0}]
     tree = {"splits": [{"float_feature_index": 0}, {"cat_feature_index": 0}], "leaf_values": [0.0] * 4}

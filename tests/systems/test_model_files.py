@@ -191,7 +191,10 @@ def test_a_module_that_imports_a_missing_package_is_named(tmp_path, monkeypatch)
     ("error", "message"),
     [
         (ModuleNotFoundError("No module named 'imblearn'", name="imblearn"), "pip install imbalanced-learn$"),
-        (ModuleNotFoundError("No module named 'feat'", name="feat.columns"), "module 'feat', .* PYTHONPATH=. before"),
+        (
+            ModuleNotFoundError("No module named 'feat'", name="feat.columns"),
+            "module 'feat', .* PYTHONPATH=FOLDER before",
+        ),
         (
             ModuleNotFoundError("No module", name="sklearn.ensemble._old"),
             "'sklearn.ensemble._old' of the package 'scikit-learn'",

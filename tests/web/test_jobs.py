@@ -124,7 +124,7 @@ def test_a_process_that_dies_is_explained(tmp_path, monkeypatch, status, text):
     job = make_job(tmp_path)
     run(job, [{"event": "progress", "share": 0.5}])
     assert text in job.error
-    assert "start it again" in job.error
+    assert "Start the job again" in job.error
 
 
 def test_errors_are_the_last_lines_of_stderr(tmp_path):

@@ -25,7 +25,7 @@ def web(
     ] = None,
     public_url: Annotated[
         str | None,
-        opt.option("URL", "The address that people open, if a proxy stands before the studio. Needs --token."),
+        opt.option("URL", "The address that people open, if a proxy is in front of the studio. Needs --token."),
     ] = None,
     demo: Annotated[bool, opt.flag("--demo", "Begin with a model and data of ours.")] = False,
     upload_limit: Annotated[int, opt.option("MB", "The largest file that can be uploaded.", min=1)] = 50,

@@ -186,7 +186,6 @@ def drive(
             guard.close()
             if journal is not None:
                 journal.write()
-            tally.seconds = (
-                measure_seconds()
-            )  # after the last write, so that the store has no longer duration than the result
+            # after the last write: the store keeps the largest duration, which must be that of the result
+            tally.seconds = measure_seconds()
             flow.close()

@@ -67,7 +67,7 @@ class Session:
             if self.journal is not None:
                 raise
             self.is_store_lost = self._ended = True
-            warnings.warn(f"The result is complete, but not stored. {error}", UnstoredRun, stacklevel=3)
+            warnings.warn(f"The result was computed, but it is not stored. {error}", UnstoredRun, stacklevel=3)
 
     def record_error(self, error: BaseException) -> None:
         """Store why the run failed, if it has no result and the store can be written."""

@@ -79,7 +79,7 @@ class ScriptFolder:
     def find_target(self, text: str, base: str = "", *, holds_messages: bool = False) -> Path:
         """Return the path of a file that can be written; a file that `holds_messages` needs a suffix.
 
-        A test set may have none, as those of Morphy, but a message in such a file may be a program.
+        A test set may have none, as in Morphy. A message may not: a file without a suffix may be run as a program.
         """
         path = self.resolve(text, base)
         if path == self.root or (path.exists() and not path.is_file()):
@@ -87,7 +87,7 @@ class ScriptFolder:
         may_lack_suffix = not holds_messages and not path.name.startswith(".")
         if path.suffix.lower() not in WRITTEN_SUFFIXES and (path.suffix or not may_lack_suffix):
             raise UsageError(
-                f"Scripts and pools do not write {text!r}. They write files {', '.join(WRITTEN_SUFFIXES)}."
+                f"Scripts and pools do not write {text!r}. Choose a name that ends in {', '.join(WRITTEN_SUFFIXES)}."
             )
         for parent in path.relative_to(self.root).parents:
             folder = self.root / parent

@@ -47,7 +47,7 @@ def _validate_paths(children: Sequence[Sequence[int]], node_count: int, tree: in
     pending = [0]
     while pending:
         for child in children[pending.pop()]:
-            _require(0 <= child < node_count, f"tree {tree} has a child {child}, but {node_count} nodes")
+            _require(0 <= child < node_count, f"tree {tree} has {node_count} nodes, but a child {child}")
             _require(child not in seen, f"tree {tree} has node {child} as a child twice")
             seen.add(child)
             pending.append(child)
@@ -75,10 +75,11 @@ def _validate_xgboost(learner: Mapping[str, Any]) -> None:
     model = booster["gbtree"]["model"] if booster["name"] == "dart" else booster["model"]
     trees = model["trees"]
     if booster["name"] == "dart":
-        _require(len(booster["weight_drop"]) == len(trees), "the weights are not one per tree")
-    _require(len(model["tree_info"]) == len(trees), "the groups are not one per tree")
+        _require(len(booster["weight_drop"]) == len(trees), "there is not one weight per tree")
+    _require(len(model["tree_info"]) == len(trees), "there is not one group per tree")
     _require(
-        all(0 <= group < groups for group in model["tree_info"]), f"a tree adds to a group that is not of {groups}"
+        all(0 <= group < groups for group in model["tree_info"]),
+        f"a tree adds to a group beyond the {groups} of the model",
     )
     _validate_segments(model["iteration_indptr"], len(trees), "the iterations")
     for place, tree in enumerate(trees):
@@ -92,13 +93,15 @@ def _validate_xgboost_tree(tree: Mapping[str, Any], place: int, width: int, grou
     _require(len(left) == len(right) == len(feature) > 0, f"the arrays of tree {place} differ in length")
     _validate_paths([[] if left[node] == LEAF else [left[node], right[node]] for node in nodes], len(left), place)
     inner = [node for node in nodes if left[node] != LEAF]
-    _require(all(0 <= feature[node] < width for node in inner), f"tree {place} uses a column that is not of {width}")
+    _require(
+        all(0 <= feature[node] < width for node in inner), f"tree {place} uses a column beyond the {width} of the model"
+    )
     parents = tree["parents"]
     _require(
         len(parents) == len(left)
         and all(parent in NO_PARENT or 0 <= parent < len(left) for parent in parents)
         and all(parents[child] == node for node in inner for child in (left[node], right[node])),
-        f"tree {place} has a node with another parent",
+        f"tree {place} has a node whose parent is not the node above it",
     )
     vector_size = int(tree["tree_param"]["size_leaf_vector"])
     if vector_size > 1:  # then the right child of a leaf is the number of its vector
@@ -111,7 +114,8 @@ def _validate_xgboost_tree(tree: Mapping[str, Any], place: int, width: int, grou
     sets = {node: start >= 0 and size > 0 and start + size <= category_count for node, start, size in segments}
     kinds = tree["split_type"]
     _require(
-        all(sets.get(node, False) for node in inner if kinds[node]), f"tree {place} compares with no set of categories"
+        all(sets.get(node, False) for node in inner if kinds[node]),
+        f"tree {place} compares with a set of categories that does not exist",
     )
 
 
@@ -120,7 +124,7 @@ def _validate_categories(categories: Mapping[str, Any], width: int) -> None:
     columns, bounds = categories.get("enc", []), categories.get("feature_segments", [])
     if not columns:
         return
-    _require(len(columns) == width == len(bounds) - 1, "the categories are not one list per column")
+    _require(len(columns) == width == len(bounds) - 1, "there is not one list of categories per column")
     order = categories["sorted_idx"]
     _validate_segments(bounds, len(order), "the categories")
     for column, (start, end) in zip(columns, pairwise(bounds), strict=True):
@@ -141,7 +145,10 @@ def _validate_lightgbm(text: str) -> None:
     group_count = int(sizes["num_tree_per_iteration"])
     objective = dict(part.partition(":")[::2] for part in sizes.get("objective", "").split(" "))
     _require(int(objective.get("num_class", class_count)) == class_count, "the numbers of classes differ")
-    _require(group_count == class_count > 0 and len(blocks) % group_count == 0, "the trees are not one per class")
+    _require(
+        group_count == class_count > 0 and len(blocks) % group_count == 0,
+        "an iteration does not have one tree per class",
+    )
     for place, block in enumerate(blocks):
         _validate_lightgbm_tree(_read_fields(block), place, width)
 
@@ -161,26 +168,32 @@ def _validate_lightgbm_tree(fields: Mapping[str, str], place: int, width: int) -
     feature, kinds = _read_integers(fields, "split_feature"), _read_integers(fields, "decision_type")
     lengths = {len(left), len(right), len(feature), len(kinds), len(fields.get("threshold", "").split())}
     _require(lengths == {inner_count}, f"the arrays of tree {place} differ in length")
-    _require(len(fields["leaf_value"].split()) == leaf_count > 0, f"tree {place} has not one value per leaf")
+    _require(len(fields["leaf_value"].split()) == leaf_count > 0, f"tree {place} does not have one value per leaf")
     for child in (*left, *right):
-        _require(-leaf_count <= child < inner_count, f"tree {place} has a child {child}, but {leaf_count} leaves")
+        _require(-leaf_count <= child < inner_count, f"tree {place} has {leaf_count} leaves, but a child {child}")
     if inner_count:
         children = [[child for child in pair if child >= 0] for pair in zip(left, right, strict=True)]
         _validate_paths(children, inner_count, place)
     leaf_features = _read_integers(fields, "leaf_features")
     columns = [*feature, *leaf_features]
-    _require(all(0 <= column < width for column in columns), f"tree {place} uses a column that is not of {width}")
+    _require(
+        all(0 <= column < width for column in columns), f"tree {place} uses a column beyond the {width} of the model"
+    )
     if fields.get("is_linear", "0") != "0":
         counts = _read_integers(fields, "num_features")
-        _require(len(counts) == leaf_count and min(counts) >= 0, f"tree {place} has not one linear model per leaf")
-        _require(sum(counts) == len(leaf_features), f"the linear models of tree {place} have other columns")
+        _require(
+            len(counts) == leaf_count and min(counts) >= 0, f"tree {place} does not have one linear model per leaf"
+        )
+        _require(sum(counts) == len(leaf_features), f"the linear models of tree {place} do not fit its list of columns")
     if set_count:
         _validate_segments(
             _read_integers(fields, "cat_boundaries"), len(fields["cat_threshold"].split()), "the sets of categories"
         )
     for kind, threshold in zip(kinds, fields.get("threshold", "").split(), strict=True):
         if kind & CATEGORICAL_BIT:
-            _require(0 <= float(threshold) < set_count, f"tree {place} compares with no set of categories")
+            _require(
+                0 <= float(threshold) < set_count, f"tree {place} compares with a set of categories that does not exist"
+            )
 
 
 # -- CatBoost ----------------------------------------------------------------------------------------------------------
@@ -190,13 +203,13 @@ def _validate_catboost(document: Mapping[str, Any], width: int) -> None:
     info = document["features_info"]
     columns = [feature for kind, features in info.items() if kind.endswith("_features") for feature in features]
     places = [feature["flat_feature_index"] for feature in columns]
-    _require(all(0 <= place < width for place in places), f"it uses a column that is not of {width}")
+    _require(all(0 <= place < width for place in places), f"it uses a column beyond the {width} of the model")
     _require(len(set(places)) == len(places), "two columns have the same place")
     numbers = {feature["feature_index"] for feature in info.get("float_features", [])}
     group_count = len(document["scale_and_bias"][1])
     for place, tree in enumerate(document.get("oblivious_trees", [])):
         splits = tree["splits"] or []
         compared = {split["float_feature_index"] for split in splits if "float_feature_index" in split}
-        _require(compared <= numbers, f"tree {place} uses a column that is not of {width}")
+        _require(compared <= numbers, f"tree {place} uses a column beyond the {width} of the model")
         value_count = len(tree["leaf_values"])
         _require(value_count == group_count << len(splits), f"tree {place} has {value_count} values for its leaves")

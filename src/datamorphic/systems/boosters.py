@@ -170,9 +170,9 @@ class XGBoostCategoryModel:
                 columns[name] = pd.Categorical.from_codes(pd.Index(known).get_indexer(values), list(known))
             elif not pd.api.types.is_numeric_dtype(values):
                 raise ModelError(
-                    f"The model takes codes of categories in {name!r}, which holds text, and its file has no names of them. "
-                    f"{self.problem} Otherwise pass the data with that column as categories in the order in which the model "
-                    "was fitted: a pandas frame, or a Parquet file."
+                    f"The model takes codes of categories in {name!r}, which holds text, and its file does not name the "
+                    f"categories. {self.problem} Or pass that column as categories, in the order of the training data: in a "
+                    "pandas frame or a Parquet file."
                 )
         return rows.assign(**columns) if columns else rows
 

@@ -57,7 +57,7 @@ def _try_content(file: Path, _digest: bytes) -> None:
     except StructureError as error:
         raise build_forgery_error(file.name, str(error)) from None
     except BrokenProcessPool:
-        raise build_forgery_error(file.name, "it ended a child process that tried it") from None
+        raise build_forgery_error(file.name, "a child process that loaded and queried it ended") from None
     except MemoryError:
         raise build_forgery_error(file.name, "it takes too much memory") from None
     except NoAnswer:

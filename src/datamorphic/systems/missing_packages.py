@@ -101,8 +101,8 @@ def build_missing_package_error(error: ImportError, subject: str) -> ModelError:
             f"{subject} the package {package!r}, which is not installed. Install it: pip install {package}"
         )
     return MissingPackage(
-        f"{subject} the module {top!r}, which was not found. If it is your own, put it beside the file or run in its folder, or "
-        "name that folder, as in PYTHONPATH=. before the command. If it is part of a package, install that package."
+        f"{subject} the module {top!r}, which was not found. If it is your own, put it beside the file, run the command in its "
+        "folder, or write PYTHONPATH=FOLDER before the command. If it is part of a package, install that package."
     )
 
 

@@ -30,7 +30,7 @@ MAX_LINE_BYTES = 64_000_000
 STATE_FILE, RESULT_FILE, REPORT_FILE, FRONT_FILE = "job.json", "output.txt", "report.html", "front.parquet"
 PARTS_FILE = "parts.json"  # the report in parts, to be shown within a page of the studio
 RESULT_CODES = (ExitCode.OK, ExitCode.FINDINGS, ExitCode.INCOMPLETE, ExitCode.INTERRUPTED)  # of commands with a result
-NEXT_PROCESS = "The next job gets a new process: start it again."
+RESTART_HINT = "Start the job again: it gets a new process."
 INTERRUPT = {"kind": "interrupt"}  # a request that the worker does not queue
 ENDED_STATES: tuple[JobState, ...] = ("finished", "interrupted", "failed", "killed")
 
@@ -225,7 +225,7 @@ class StudioJob:
                 with contextlib.suppress(asyncio.CancelledError):  # Stop does not wait for a process that was killed
                     await self._following
         except (OSError, ValueError) as error:  # no process, no memory, or an invalid event
-            self.reason = f"The process of this job failed: {format_error_line(error)}. {NEXT_PROCESS}"
+            self.reason = f"The process of this job failed: {format_error_line(error)}. {RESTART_HINT}"
             logging.getLogger(__name__).error("Job %s failed: %s", self.number, format_error_line(error))
             if self._worker is not None:
                 self._worker.kill()
@@ -321,10 +321,10 @@ class StudioJob:
 def _describe_death(status: int) -> str:
     """Return what happened to a process that ended without a result; a negative status is a signal."""
     if status >= 0:
-        return f"The process of this job ended without a result (exit code {status}). {NEXT_PROCESS}"
+        return f"The process of this job ended without a result (exit code {status}). {RESTART_HINT}"
     try:
         name = signal.Signals(-status).name
     except ValueError:
         name = f"signal {-status}"
     cause = " Somebody ended it, or the memory ran out." if name == "SIGKILL" else ""
-    return f"The process of this job was killed ({name}).{cause} {NEXT_PROCESS}"
+    return f"The process of this job was killed ({name}).{cause} {RESTART_HINT}"

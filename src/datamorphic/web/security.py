@@ -36,7 +36,7 @@ PROXY_HEADERS = (b"x-forwarded-prefix", b"x-forwarded-for", b"x-forwarded-proto"
 
 #: with "no-referrer", browsers would name the origin "null" when they send the form of the login page
 REFERRER_POLICY = (b"referrer-policy", b"same-origin")
-PROXY_HINT = "If a proxy stands before the studio, start it with --public-url and the address that people open."
+PROXY_HINT = "If a proxy is in front of the studio, start it with --public-url and the address that people open."
 
 LOGIN_PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">

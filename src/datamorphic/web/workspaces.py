@@ -37,10 +37,10 @@ UPLOAD_REFUSALS = {
     **dict.fromkeys(
         PICKLE_SUFFIXES,
         "it is a pickle, and loading it runs any code that its author put into it. Save the model with skops or as ONNX, "
-        "or ask who started the studio to start it with --trust",
+        "or ask the person who started the studio to restart it with --trust",
     ),
     SERVICE_SUFFIX: "the description of a service can send secrets of this computer anywhere. Put it into the served "
-    "folder, or ask who started the studio to start it with --trust",
+    "folder, or ask the person who started the studio to restart it with --trust",
     ".py": "a Python module is code. Put it into the served folder",
 }
 MAX_UPLOADS = 100  # files of one person
@@ -83,7 +83,7 @@ class Workspace:
 
     @property
     def trust(self) -> bool:
-        """Whether the model may be code: only if who started the studio allows it, and the person trusts this model."""
+        """Whether the model may be code: only if the studio was started with --trust, and the person trusts this model."""
         return self.options.trust and self.subject.trust
 
     # -- files ---------------------------------------------------------------------------------------------------------

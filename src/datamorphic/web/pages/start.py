@@ -31,7 +31,7 @@ NO_TARGET = ""
 DEMO_EXPECTATIONS = {"protected": ["gender"], "monotone": ["income=up"], "towards": "approved"}
 MAX_FILES_WITHOUT_SEARCH = 12
 TRUST_LABEL = "I trust this file: run the code in it"
-TRUST_MISSING = "Only who started the studio can allow that: datamorphic web --trust."
+TRUST_MISSING = "Only the person who started the studio can allow that: datamorphic web --trust."
 #: runs in the browser: sends the names and sizes of the files that the uploader refused
 EMIT_REFUSED_FILES = "entries => emit(entries.map(entry => [entry.file.name, entry.file.size]))"
 #: what is inside the area for uploads; the trigger holds the hidden input of files
