@@ -74,7 +74,7 @@ sys.dont_write_bytecode = False
 
 @pytest.fixture(scope="session", autouse=True)
 def _no_downloads():
-    """Skip a test that needs a real data set which is not here: no test uses the network."""
+    """Skip a test that needs a real data set that is missing: no test uses the network."""
     import sklearn.datasets
 
     names = {number: name for name, number in sets.OPENML.items()}
@@ -89,7 +89,7 @@ def _no_downloads():
 
 @pytest.fixture(scope="session")
 def real_data():
-    """Load a real data set by name, or skip if it is not here."""
+    """Load a real data set by name, or skip if it is missing."""
     return dm.data.load
 
 
@@ -114,14 +114,14 @@ def _remembered_reference_models():
 
 @pytest.fixture
 def clock():
-    """A clock that goes on only when the test moves it."""
+    """A clock that advances only when the test moves it."""
     with use_clock(ManualClock()) as clock:
         yield clock
 
 
 @pytest.fixture
 def cpu_clock():
-    """A clock that goes on only while this process computes."""
+    """A clock that advances only while this process computes."""
     with use_clock(CpuClock()):
         yield
 
@@ -143,13 +143,13 @@ def mixed():
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item):
-    """Skip a test whose fixtures need what is not here: a package of an extra, or a POSIX system."""
+    """Skip a test whose fixtures need what is missing: a package of an extra, or a POSIX system."""
     return (yield from _skip_without_needs())
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
-    """Skip a test that needs what is not here, see `pytest_runtest_setup`."""
+    """Skip a test that needs what is missing, see `pytest_runtest_setup`."""
     return (yield from _skip_without_needs())
 
 

@@ -44,7 +44,7 @@ def finding(level="fault", check="repeats", about="", **more):
     return Finding(check=check, about=about, level=level, **(given | more))
 
 
-def incomplete_result(*findings, **more):
+def make_incomplete_result(*findings, **more):
     result = result_of(*findings, **more)
     unfinished = Outcome(check="borders", asks="?", state="not run", why="no time", skip_reason="budget spent")
     inapplicable = Outcome(check="texts", asks="?", state="not run", why="no input is text", skip_reason="inapplicable")
@@ -52,7 +52,7 @@ def incomplete_result(*findings, **more):
     return dataclasses.replace(result, outcomes=(*result.outcomes, passed, unfinished, inapplicable))
 
 
-def test_rows_whose_score_only_changes_are_counted_beside_those_whose_answer_does():
+def test_rows_of_which_only_the_score_changes_are_counted_apart():
     both = finding(cases=569, of=569, rows=569, affected_rows=4, inputs="changed", answer_changes=True)
     assert format_impact(both) == (
         "4 of 569 given rows, if they are changed; the answer is affected, and only the score of 565 other rows"
@@ -65,19 +65,21 @@ def test_rows_whose_score_only_changes_are_counted_beside_those_whose_answer_doe
 
 
 def test_an_incomplete_audit_is_never_said_to_have_found_nothing_wrong():
-    result = incomplete_result()
+    result = make_incomplete_result()
     assert (result.complete, result.passed) == (False, False)
     assert result.headline == (
         "incomplete: no fault or concern was found by 1 check; 1 check was not tried, since the budget (1m) did not suffice"
     )
     assert format_markdown(result).startswith("### ⚠️ m: incomplete: ")
-    assert format_markdown(incomplete_result(finding())).startswith("### ❌ m: incomplete: 1 fault found by 2 checks; ")
+    assert format_markdown(make_incomplete_result(finding())).startswith(
+        "### ❌ m: incomplete: 1 fault found by 2 checks; "
+    )
     assert "nothing wrong" not in format_text(result) + result.to_html() + result.to_junit() + format_sarif(result)
     assert AuditResult.from_json(result.to_json()) == result
     assert json.loads(result.to_json())["unfinished"] == ["borders"]
 
 
-def test_a_check_that_was_found_but_not_finished_leaves_an_audit_incomplete():
+def test_a_check_that_found_something_but_did_not_finish_leaves_an_audit_incomplete():
     advice = Outcome(
         check="response", asks="?", state="found", findings=(finding("advice"),), skip_reason="budget spent"
     )
@@ -87,7 +89,7 @@ def test_a_check_that_was_found_but_not_finished_leaves_an_audit_incomplete():
 
 
 def test_junit_and_sarif_say_which_checks_are_incomplete():
-    result = incomplete_result()
+    result = make_incomplete_result()
     cases = {case.get("name"): case for case in ET.fromstring(result.to_junit()).iter("testcase")}
     assert cases["borders"].find("error").attrib == {"type": "incomplete", "message": "incomplete: no time"}
     assert cases["texts"].find("skipped") is not None

@@ -67,7 +67,7 @@ def test_a_good_model_passes_and_a_bad_one_fails():
     assert rejected.stdout.startswith("Reject loan_models:upside_down")
 
 
-def test_a_spent_budget_is_incomplete():
+def test_a_spent_budget_makes_the_verdict_incomplete():
     words = ("loan_models:law", "loans.csv", "--also", "other=loan_models:law", "--budget", "5000 runs")
     incomplete = run(*words)
     assert incomplete.exit_code == 4, incomplete.output

@@ -47,7 +47,7 @@ def test_no_folder_beside_the_current_one_is_searched(user_folder, tmp_path, mon
 
 
 @pytest.mark.parametrize("name", sets.SHIPPED)
-def test_what_ships_with_scikit_learn(name, user_folder):
+def test_data_sets_of_scikit_learn_have_their_target_last(name, user_folder):
     assert dm.data.load(name).columns[-1] == "target"
 
 

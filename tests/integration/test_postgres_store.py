@@ -283,8 +283,8 @@ def test_two_stores_share_a_folder(postgres_url, tmp_path):
 # -- servers that are lost in the middle of a run ------------------------------------------------------------------------
 
 
-class Counting:
-    """A model that does something at one of its calls."""
+class ActingModel:
+    """A model that counts its calls, and runs `action` at one of them."""
 
     classes_ = np.array(["in", "out"])
 
@@ -316,9 +316,9 @@ def test_a_run_whose_server_is_lost_goes_on_when_it_is_back(
     monkeypatch.setattr(store_errors, "MAX_SERVER_WAIT_SECONDS", 0.2)
     monkeypatch.setattr(journal, "WRITE_INTERVAL_SECONDS", 0.0)
     url = f"{postgres_url}?artifacts={tmp_path}"
-    plain = Counting()
+    plain = ActingModel()
     whole = explore(plain, url)
-    lost = Counting(int(share * plain.calls), lambda: postgres_server.control("-m", "immediate", "stop"))
+    lost = ActingModel(int(share * plain.calls), lambda: postgres_server.control("-m", "immediate", "stop"))
     try:
         with pytest.raises(StoreError, match=r"cannot be reached.*then: datamorphic runs resume 2 --store"):
             explore(lost, url)
@@ -327,7 +327,7 @@ def test_a_run_whose_server_is_lost_goes_on_when_it_is_back(
     with Store.open(url) as store:
         assert store.run(2).state != "finished"
         assert sum(1 for _ in store.entries(2)) > 0
-    resumed = Counting()
+    resumed = ActingModel()
     pd.testing.assert_frame_equal(explore(resumed, url, resume=2).pairs, whole.pairs)
     assert resumed.calls < plain.calls
     with Store.open(url) as store:
@@ -343,8 +343,8 @@ def test_a_run_whose_connections_are_ended_notices_nothing(postgres_url, tmp_pat
             others = "WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
             connection.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity {others}")
 
-    whole = explore(Counting(), url)
-    ended = explore(Counting(10, end_connections), url)
+    whole = explore(ActingModel(), url)
+    ended = explore(ActingModel(10, end_connections), url)
     pd.testing.assert_frame_equal(ended.pairs, whole.pairs)
     with Store.open(url) as store:
         assert [run.state for run in store.runs()] == ["finished", "finished"]
@@ -355,7 +355,7 @@ def test_a_run_whose_connections_are_ended_notices_nothing(postgres_url, tmp_pat
 )
 def test_a_result_that_cannot_be_stored_is_not_lost(test, postgres_server, postgres_url, monkeypatch):
     monkeypatch.setattr(store_errors, "MAX_SERVER_WAIT_SECONDS", 0.2)
-    model = Counting(4, lambda: postgres_server.control("-m", "immediate", "stop"))
+    model = ActingModel(4, lambda: postgres_server.control("-m", "immediate", "stop"))
     frame = SQUARE.sample(60, seed=0)
     try:
         with pytest.warns(

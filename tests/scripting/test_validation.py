@@ -177,7 +177,11 @@ def test_a_map_names_other_test_systems(folder):
         (f"saveMessage(new/{'a' * 300};x)", (1, 13), "has at most 255 bytes"),
         ("saveMessage(a.scr;x)", (1, 13), "is a script that is being played"),
         ("makeSeed([RandomValue5)", (1, 23), "cannot stand here"),
-        ("saveMessage(conftest.py;import os)", (1, 13), "do not write 'conftest.py'. Choose a name that ends in .scr, .csv"),
+        (
+            "saveMessage(conftest.py;import os)",
+            (1, 13),
+            "do not write 'conftest.py'. Choose a name that ends in .scr, .csv",
+        ),
         ("saveMessage(Makefile;all:)", (1, 13), "do not write 'Makefile'"),
         ("saveMessage(.profile;rm)", (1, 13), "do not write '.profile'"),
         ("saveTestScript(conftest.py)", (1, 16), "do not write 'conftest.py'"),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 class ManualClock:
-    """Goes on when it is moved, and by `step` seconds whenever it is read."""
+    """A clock that advances when it is moved, and by `step` seconds whenever it is read."""
 
     def __init__(self, step: float = 0.0) -> None:
         self.time, self.step = 1000.0, step
@@ -18,7 +18,7 @@ class ManualClock:
         return self.time
 
     def move(self, seconds: float) -> None:
-        """Go on by some seconds."""
+        """Advance the clock by some seconds."""
         self.time += seconds
 
 
@@ -31,7 +31,7 @@ class CpuClock:
 
 
 class HangClock(ManualClock):
-    """Goes on by an hour whenever a file appears, with which a model says that it hangs; healthy rows have all the time.
+    """A clock that advances by an hour whenever a file appears, by which a model says that it hangs; other rows take no time.
 
     The model must write the file, and then hang for ever.
     """

@@ -25,7 +25,7 @@ EXTRAS = {
 
 
 def explain_missing(error: BaseException) -> str:
-    """Return what a test needs that raised an error; empty if the error has another reason."""
+    """Return what a test lacks, by the error that it raised; empty if the error has another reason."""
     if isinstance(error, AttributeError):
         frames = traceback.extract_tb(error.__traceback__)
         is_of_test = bool(frames) and Path(frames[-1].filename).is_relative_to(TESTS)

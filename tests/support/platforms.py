@@ -47,6 +47,7 @@ class Resolution:
 
     @property
     def place(self) -> str:
+        """The installation in words, for messages."""
         return f"{self.platform}, Python {self.python}, {self.group}"
 
 

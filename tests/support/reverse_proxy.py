@@ -1,4 +1,4 @@
-"""A reverse proxy as nginx or Caddy is one: it stands at an address of its own, and passes requests and websockets on."""
+"""A reverse proxy, like nginx or Caddy: it has an address of its own, and passes on requests and websockets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contextlib import contextmanager
 LOCAL_ADDRESS = "127.0.0.1"
 MAX_HEAD_BYTES = 100_000
 #: the loop of a proxy, and what ends it
-Started = tuple[asyncio.AbstractEventLoop, asyncio.Event]
+ProxyControls = tuple[asyncio.AbstractEventLoop, asyncio.Event]
 
 
 @contextmanager
@@ -21,7 +21,7 @@ def run_reverse_proxy(port: int, server_port: int, *, keep_host: bool) -> Iterat
     Proxies say which address people asked for in ``X-Forwarded-Host``; the header ``Host`` is that address, too, if
     `keep_host` is set, and else the address of the server behind the proxy.
     """
-    started: Future[Started] = Future()
+    started: Future[ProxyControls] = Future()
     thread = threading.Thread(target=lambda: asyncio.run(_serve(port, server_port, keep_host, started)))
     thread.start()
     loop, stopped = started.result()
@@ -32,7 +32,7 @@ def run_reverse_proxy(port: int, server_port: int, *, keep_host: bool) -> Iterat
         thread.join()
 
 
-async def _serve(port: int, server_port: int, keep_host: bool, started: Future[Started]) -> None:
+async def _serve(port: int, server_port: int, keep_host: bool, started: Future[ProxyControls]) -> None:
     async def pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             head = await reader.readuntil(b"\r\n\r\n")

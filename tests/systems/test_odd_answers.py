@@ -105,7 +105,7 @@ def test_every_message_about_user_code_survives_an_exception_without_a_text(tmp_
             request()
 
 
-def test_texts_of_values_that_have_none():
+def test_values_without_a_readable_text_get_another_text():
     assert to_text(10**5000) == hex(10**5000)
     assert to_text(Unreadable()) == "(no readable text)"
     assert to_text("as it is") == "as it is"

@@ -56,5 +56,5 @@ def test_the_folder_must_exist(tmp_path):
         ("http://192.168.1.5:9000", "http://192.168.1.5:9000"),
     ],
 )
-def test_the_public_address_as_browsers_name_it(url, origin, tmp_path):
+def test_the_public_origin_is_written_as_browsers_write_it(url, origin, tmp_path):
     assert WebOptions(folder=tmp_path, token=TOKEN, public_url=url).public_origin == origin

@@ -121,7 +121,7 @@ def test_a_pickle_says_that_trust_would_help_and_no_word_of_python(folder):
     assert "trust=True" not in reply["problem"]
 
 
-def test_whether_the_trees_of_a_model_can_be_read(folder, tmp_path):
+def test_a_model_whose_trees_cannot_be_read_says_why(folder, tmp_path):
     from datamorphic.web.demo_model import make_demo_files
 
     assert find_tree_problem({"model": str(folder / "model.skops"), "data": str(folder / "data.csv")}) == {
