@@ -56,7 +56,7 @@ def format_percent(share: float) -> str:
 
 
 def to_text(value: object) -> str:
-    """Return a value as text, also if its own code cannot: an exception, an object, an integer of thousands of digits."""
+    """Return a value as text, even if `str` fails: an object whose own code raises, an integer of thousands of digits."""
     if isinstance(value, int) and value.bit_length() >= MAX_DECIMAL_BITS:
         return hex(value)
     try:

@@ -210,7 +210,7 @@ class CheckContext:
 
     @cached_property
     def identifiers(self) -> dict[str, ColumnRole]:
-        """The columns that look like identifiers of rows. Dates do not, also if no two rows have the same."""
+        """The columns that look like identifiers of rows. Dates are not, even if no two rows have the same one."""
         dates = {column.name for column in getattr(self.sut, "date_columns", ())}
         return {name: role for name, role in find_identifiers(self.inputs).items() if name not in dates}
 

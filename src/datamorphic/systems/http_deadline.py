@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import httpcore
     import httpx
 
-MAX_WRITE_BYTES = 1 << 16  # that are written before the deadline is looked at again
+MAX_WRITE_BYTES = 1 << 16  # per write, after which the deadline is checked again
 
 _deadline: ContextVar[float | None] = ContextVar("deadline", default=None)  # on the monotonic clock
 
@@ -29,7 +29,7 @@ def limit_request(seconds: float) -> Iterator[None]:
 
 
 def apply_deadlines(client: httpx.Client) -> None:
-    """Make all connections of a client, also those through proxies, respect the deadline of the request."""
+    """Make all connections of a client, including those through proxies, respect the deadline of the request."""
     for transport in (client._transport, *client._mounts.values()):
         pool = getattr(transport, "_pool", None)
         if pool is not None:  # httpx has no parameter for it; httpcore has
