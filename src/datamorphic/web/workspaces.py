@@ -132,7 +132,7 @@ class Workspace:
         """Return the name under which a file is kept; raise `UsageError` with the reason if it cannot be uploaded."""
         base = Path(name.replace("\\", "/")).name.strip().lstrip(".")
         if not base or "\0" in base:
-            raise UsageError(f"{name!r} is not a name of a file.")
+            raise UsageError(f"{name!r} is not a name of a file. Rename it, and upload it again.")
         suffix = Path(base).suffix.lower()
         if suffix not in self.upload_suffixes:
             reason = UPLOAD_REFUSALS.get(suffix, "the studio cannot read this kind of file")
