@@ -177,7 +177,7 @@ def test_what_user_code_prints_stays_out_of_the_json(run, tmp_path):
     ("code", "name", "words"),
     [
         ("import sys; sys.exit(0)", "", "SystemExit"),
-        ("import no_such_neighbour", "", "pip install no_such_neighbour"),
+        ("import no_such_neighbour", "", "needs the module 'no_such_neighbour', which was not found"),
         ("class X:\n    def __init__(self): open('no_such.csv')", ":X", "FileNotFoundError"),
         ("five = 5", ":five.foo", "has no 'foo'"),
     ],

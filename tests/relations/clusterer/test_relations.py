@@ -260,7 +260,7 @@ def test_own_relations_are_judged_by_the_labels_they_expect():
 
 
 def test_wrong_requests_are_rejected():
-    with pytest.raises(ModelError, match="is about clusterers, but KNeighborsClassifier is none"):
+    with pytest.raises(ModelError, match="is about clusterers, but KNeighborsClassifier is not one"):
         check(KNeighborsClassifier(), relations="rows doubled")
     with pytest.raises(ArgumentError, match="one after the other"):
         check(KMeans(), relations=["rows doubled", "MR-0"])
