@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 #: After the first Ctrl-C, the running check may end by itself. Then it is ended, so that the report is written within two
 #: seconds.
 INTERRUPT_GRACE_SECONDS = 0.7
-MAX_OVERTIME_SECONDS = 2.0  # beyond the budget, which the notes need not explain
+TOLERATED_OVERTIME_SECONDS = 2.0  # beyond the budget, which the notes need not explain
 RELATIONS_BUDGET_SHARE = 0.1  # to look for relations between columns
 MAX_ROWS = 100_000  # of the data; of more, a sample of this size is used
 TRIAL_BUDGET_SHARE = 0.3  # to try on a few rows how a function is called
@@ -163,7 +163,7 @@ def run_audit(model: ModelLike, data: DataLike | None, options: AuditOptions) ->
 
 
 def _is_overtime(clock: BudgetClock) -> bool:
-    return clock.budget.seconds is not None and clock.seconds > clock.budget.seconds + MAX_OVERTIME_SECONDS
+    return clock.budget.seconds is not None and clock.seconds > clock.budget.seconds + TOLERATED_OVERTIME_SECONDS
 
 
 def _learns_from_other_forms(subject: SubjectUnderTest) -> bool:
