@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 # one more process than cores: a sixth of the time of tests is waiting
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+MARKS ?=
 PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 
 # Tests start hundreds of Python processes, and each would compile the package again.
@@ -15,8 +16,9 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: $(VENV)/installed
 	$(BIN)/datamorphic demo
 
+# All tests, or those of some marks: make test MARKS="not studio"
 test: $(VENV)/developing
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "$(MARKS)"
 
 # The tests that take no more than a few seconds each: an answer within two minutes.
 quick: $(VENV)/developing
