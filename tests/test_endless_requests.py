@@ -238,16 +238,7 @@ NUMBERS = list_numbers()
 
 
 def call_within_limits(function, arguments):
-    """Call a function in a process of its own with limits; return its error in words, or an empty text.
-
-    A call that does not end is repeated once: a fork may inherit a lock that another thread held.
-    """
-    outcome = call_in_fork(function, arguments) or call_in_fork(function, arguments)
-    return outcome.removeprefix("ended").strip() if outcome else "does not end"
-
-
-def call_in_fork(function, arguments):
-    """Return "ended" and the error in words; an empty text if the call does not end."""
+    """Call a function in a process of its own with limits; return its error in words, or an empty text."""
     reader, writer = os.pipe()
     import resource  # POSIX only
 
@@ -275,7 +266,7 @@ def call_in_fork(function, arguments):
         os.kill(process, signal.SIGKILL)
         os.waitpid(process, 0)
         os.close(reader)
-    return outcome
+    return outcome.removeprefix("ended").strip() if outcome else "does not end"
 
 
 needs_fork = pytest.mark.skipif(
