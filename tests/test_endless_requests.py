@@ -323,8 +323,8 @@ REQUESTS = {
     "as many runs as walks": lambda: dm.explore(Model(), SPACE, walks=HUGE, budget=HUGE, progress=False),
     "groups of several trials": lambda: dm.hunt(dm.programs["tanh"], "tripling", "RT", budget=10**9, trials=10**6),
     "groups of a model": lambda: dm.hunt(Model(), SAME, space=LINE, budget=HUGE, progress=False),
-    "trials": lambda: dm.simulate("RT", rate=0.01, trials=10**9, workers=1, progress=False),
-    "trials of a selector": lambda: dm.simulate(selector="Random", trials=10**9, progress=False),
+    "trials": lambda: dm.simulate("RT", rate=0.01, trials=10**12, workers=1, progress=False),
+    "trials of a selector": lambda: dm.simulate(selector="Random", trials=10**12, progress=False),
     "a region that is hardly ever hit": lambda: dm.simulate("RT", rate=1e-12, trials=100, budget=HUGE, progress=False),
     "groups that are compared with all others": lambda: dm.generate([(0, 1)], "IPART", n=10**9 // 2),
     "steps without an end of patience": lambda: dm.optimise(
