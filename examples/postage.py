@@ -30,7 +30,7 @@ class TwoParcels(dm.Relation):
     """One parcel is never dearer than two half as heavy."""
 
     name = "two parcels"
-    says = "a parcel costs no more than twice one of half the weight"
+    statement = "a parcel costs no more than twice one of half the weight"
 
     def follow_up(self, frame, rng):
         """Return the parcel of half the weight."""

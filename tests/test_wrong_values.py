@@ -819,6 +819,7 @@ UNTRIED_METHODS = {
             "source_inputs",
             "split",
             "system",
+            "find_obstacle",
             "why_not",
             "check_rows",
             "keep_unrecorded_cases",

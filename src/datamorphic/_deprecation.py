@@ -37,3 +37,38 @@ def deprecated(since: str, remedy: str) -> Callable[[Callable[_Parameters, _Resu
         return call
 
     return decorate
+
+
+def rename_keywords(
+    since: str, **new_names: str
+) -> Callable[[Callable[_Parameters, _Result]], Callable[_Parameters, _Result]]:
+    """Return a decorator that accepts old names of keywords, with a warning.
+
+    Examples
+    --------
+    >>> @rename_keywords(since="0.2", says="statement")
+    ... def build(statement=""): return statement
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     build(says="it holds")
+    'it holds'
+    >>> str(caught[0].message)
+    "The keyword 'says' of build is deprecated since datamorphic 0.2. Use 'statement'."
+    """
+
+    def decorate(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
+        owner = function.__qualname__.removesuffix(".__init__")
+
+        @functools.wraps(function)
+        def call(*arguments: _Parameters.args, **options: _Parameters.kwargs) -> _Result:
+            for old, new in new_names.items():
+                if old in options:
+                    message = f"The keyword {old!r} of {owner} is deprecated since datamorphic {since}. Use {new!r}."
+                    warnings.warn(message, DeprecationWarning, stacklevel=2)
+                    options[new] = options.pop(old)
+            return function(*arguments, **options)
+
+        return call
+
+    return decorate

@@ -349,7 +349,7 @@ def test_invalid_expectations_are_reported(expect, says):
 def test_relations_of_the_user():
     class Richer(dm.Relation):
         name = "richer"
-        says = "more income is never a reason to reject"
+        statement = "more income is never a reason to reject"
 
         def follow_up(self, frame, rng):
             return frame.assign(income=(frame.income + 20).clip(upper=199))

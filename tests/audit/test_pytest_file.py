@@ -322,14 +322,14 @@ def test_each_finding_has_a_test_with_its_example(tmp_path):
 
 
 class Richer(dm.Relation):
-    name, says = "richer", "more income: the same answer"
+    name, statement = "richer", "more income: the same answer"
 
     def follow_up(self, frame, rng):
         return frame.assign(income=frame.income + 30)
 
 
 class Same(dm.Relation):
-    name, says = "same", "the same again: the same answer"
+    name, statement = "same", "the same again: the same answer"
 
     def follow_up(self, frame, rng):
         return frame

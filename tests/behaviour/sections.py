@@ -618,7 +618,7 @@ class RicherIsApproved(dm.Relation):
     """More income gives the same decision or a better one."""
 
     name = "richer is approved"
-    says = "more income never changes an approval"
+    statement = "more income never changes an approval"
 
     def follow_up(self, frame, rng):
         return frame.assign(income=(frame.income + 10).clip(upper=190))
@@ -667,7 +667,7 @@ class DoubledRows(dm.LearnerRelation):
     """Every training row twice changes no label of a tree."""
 
     name = "doubled rows"
-    says = "each training row twice: the same labels"
+    statement = "each training row twice: the same labels"
 
     def follow_up(self, data, labels, rng):
         return data.rows(np.repeat(np.arange(len(data.y)), 2))

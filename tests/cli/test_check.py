@@ -50,7 +50,7 @@ class Stranger:
 
 class Backwards(dm.LearnerRelation):
     name = "backwards"
-    says = "training rows in reverse order: the same labels"
+    statement = "training rows in reverse order: the same labels"
 
     def follow_up(self, data, labels, rng):
         return data.rows(slice(None, None, -1))
@@ -307,7 +307,9 @@ def test_a_terminal_shows_what_names_say_and_obeys_none(folder, monkeypatch):
 @pytest.mark.skipif(not CHROMIUM, reason=WHY_NOT)
 def test_a_browser_shows_the_page(folder):
     evil = "<img src=x onerror=alert(1)>"
-    (folder / "evil.py").write_text(f"from own import Backwards\nclass Evil(Backwards):\n    name = says = {evil!r}\n")
+    (folder / "evil.py").write_text(
+        f"from own import Backwards\nclass Evil(Backwards):\n    name = statement = {evil!r}\n"
+    )
     told = run(
         "own:First", "--relation", "evil:Evil", "--relation", "sample order", "--inputs", "20", "--html", "page.html"
     )

@@ -364,7 +364,7 @@ SPACE = dm.Space([dm.Continuous("x", 0, 10), dm.Integer("n", 0, 4), dm.Categoric
 
 class NextNumber(dm.Relation):
     name = "next number"
-    says = "n changed: the answer stays"
+    statement = "n changed: the answer stays"
 
     def follow_up(self, cases, rng):
         return cases.assign(n=(cases["n"] + 1) % 5)
@@ -375,7 +375,7 @@ class NextNumber(dm.Relation):
 
 class LargerX(dm.Relation):
     name = "larger x"
-    says = "x grows: never from high to low"
+    statement = "x grows: never from high to low"
 
     def follow_up(self, cases, rng):
         return cases.assign(x=np.minimum(cases["x"] + 1, 10.0))

@@ -153,7 +153,7 @@ class OtherJob(dm.Relation):
     """Another job does not matter."""
 
     name = "other job"
-    says = "the answer does not depend on the job"
+    statement = "the answer does not depend on the job"
 
     def follow_up(self, frame, rng):
         return frame.assign(job=frame["job"].map({"full": "none", "none": "full"}))

@@ -18,7 +18,7 @@ def count_letters(frame):
 
 class UpperCase(dm.Relation):
     name = "upper case"
-    says = "a text in upper case: the answer stays"
+    statement = "a text in upper case: the answer stays"
 
     def follow_up(self, frame, rng):
         return frame.assign(text=frame["text"].str.upper())

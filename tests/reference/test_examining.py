@@ -92,7 +92,7 @@ def shared(relation, labels):
 def compared(learner, relation, data, number, strictness):
     """The verdict on each case, and its labels: before, expected, after."""
     nothing = (None, None, None)
-    if too_little(learner, data) or relation.why_not(learner, data):
+    if too_little(learner, data) or relation.find_obstacle(learner, data):
         return [(INAPPLICABLE, *nothing)] * len(data)
     data = relation.source(data, random(relation.name + " source", number))
     try:

@@ -102,12 +102,12 @@ def test_follow_ups_that_use_outputs_need_a_declared_domain():
         relation.follow_domains()
 
 
-def test_given_converts_drawn_numbers_to_inputs():
+def test_make_inputs_converts_drawn_numbers_to_inputs():
     """From the fixed input 0 by a free number: sin(0 + a) = sin(0) cos(a) + sin(a)."""
     relation = FunctionRelation(
         name="from 0",
         domain=(0, 6),
-        given=lambda a: 0 * a,
+        make_inputs=lambda a: 0 * a,
         follow_up=lambda a: a,
         equal=lambda x, y: (y[0] * np.cos(x[1]) + y[1], np.sin(x[1])),
     )
@@ -117,8 +117,10 @@ def test_given_converts_drawn_numbers_to_inputs():
     assert V in verdicts(relation, np.cos, drawn)
 
 
-def test_given_must_make_all_sources():
-    relation = FunctionRelation(name="two", domain=(0, 1), sources=2, given=lambda a, b: [a], follow_up=lambda a, b: a)
+def test_make_inputs_must_return_all_sources():
+    relation = FunctionRelation(
+        name="two", domain=(0, 1), sources=2, make_inputs=lambda a, b: [a], follow_up=lambda a, b: a
+    )
     with pytest.raises(TestSystemError, match=r"returned 1 source input\(s\). It must return 2"):
         relation.source_inputs(np.zeros((3, 2)))
 
@@ -414,7 +416,7 @@ def test_invalid_relations_are_rejected(given, why):
         ({"expects": lambda x, y: y[0][:2] == 0}, "expects of the relation 'r' must return True or False"),
         ({"expects": lambda x, y: y[0]}, "expects of the relation 'r' must return True or False"),
         ({"applies": lambda x, y: True}, "applies of the relation 'r' must return True or False"),
-        ({"given": lambda x: x[:2]}, "given of the relation 'r' must return one row"),
+        ({"make_inputs": lambda x: x[:2]}, "make_inputs of the relation 'r' must return one row"),
     ],
 )
 def test_functions_with_invalid_results_are_rejected(given, why):
@@ -442,7 +444,9 @@ def test_a_matrix_and_an_offset_that_do_not_fit():
 
 
 def test_relations_as_text():
-    relation = FunctionRelation(name="twice", domain=(0, 1), follow_up=Affine.scaled(2, 1), says="doubled: the same")
+    relation = FunctionRelation(
+        name="twice", domain=(0, 1), follow_up=Affine.scaled(2, 1), statement="doubled: the same"
+    )
     assert repr(relation) == "FunctionRelation('twice', 1-1)"
     assert "doubled" in str(relation)
     assert "(0, 1)" in str(relation)

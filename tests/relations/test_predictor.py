@@ -105,7 +105,7 @@ def test_rejecting_another_column_order_is_no_violation():
     result = run_relation_check(PREDICTOR_RELATIONS["column order"], dm.wrap(model, space=space), space.points(frame))
     assert (result.groups.verdicts == INAPPLICABLE).all()
     without_names = GaussianNB().fit(frame.to_numpy(), plain(frame))
-    why = PREDICTOR_RELATIONS["column order"].why_not(dm.wrap(without_names, space=space), space.points(frame))
+    why = PREDICTOR_RELATIONS["column order"].find_obstacle(dm.wrap(without_names, space=space), space.points(frame))
     assert "fitted on arrays" in why
 
 
@@ -192,9 +192,9 @@ def test_invalid_directions_and_classes_are_rejected():
         dm.monotone("x", "sideways")
     sut = dm.wrap(plain, space=SPACE, labels=["low", "high"])
     with pytest.raises(ArgumentError, match="The model has no class"):
-        dm.monotone("x", towards="best").why_not(sut, POINTS)
-    assert dm.monotone("x", towards="high").why_not(sut, POINTS) == ""
+        dm.monotone("x", towards="best").find_obstacle(sut, POINTS)
+    assert dm.monotone("x", towards="high").find_obstacle(sut, POINTS) == ""
     three = dm.wrap(plain, space=SPACE, labels=["low", "high", "other"])
-    assert "say which one" in dm.monotone("x").why_not(three, POINTS)
+    assert "say which one" in dm.monotone("x").find_obstacle(three, POINTS)
     with pytest.raises(ArgumentError, match="towards="):
         run_relation_check(dm.monotone("x"), dm.wrap(plain, space=SPACE), POINTS)

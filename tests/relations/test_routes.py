@@ -104,7 +104,7 @@ def test_the_relations_are_instances_of_the_catalogue():
         assert relation.output.pattern in dm.patterns
     assert [relation.promise for relation in relations.values()] == ["MR", "HMR", "HMR", "HMR", "HMR"]
     assert relations["routes.MR2"].input.fresh
-    assert "10% or 0.1 km, and the times by at most 10% or 1 min" in relations["routes.HMR4"].says
+    assert "10% or 0.1 km, and the times by at most 10% or 1 min" in relations["routes.HMR4"].statement
 
 
 def test_symmetry_is_for_walkers_only(routes):

@@ -41,7 +41,7 @@ RARE = """
 
     class Sign(dm.Relation):
         name = "sign"
-        says = "the sign of y makes no difference"
+        statement = "the sign of y makes no difference"
 
         def follow_up(self, frame, rng):
             return frame.assign(y=-frame.y)
@@ -110,7 +110,7 @@ def test_the_rerun_command_reproduces_the_violation(run, pytester):
     code = """
     def test_noise():
         class Noise(dm.Relation):
-            name, says = "noise", "a little noise makes no difference"
+            name, statement = "noise", "a little noise makes no difference"
 
             def follow_up(self, frame, rng):
                 return frame.assign(y=frame.y + rng.normal(0, 0.05, len(frame)))
@@ -313,7 +313,7 @@ def test_violations_are_replayed_first_until_they_are_fixed(run, pytester):
 def test_random_follow_ups_are_replayed_unchanged(run):
     code = """
     class Anything(dm.Relation):
-        name, says = "anything", "another y makes no difference"
+        name, statement = "anything", "another y makes no difference"
 
         def follow_up(self, frame, rng):
             return frame.assign(y=rng.uniform(1, 2, len(frame)))
@@ -1003,7 +1003,7 @@ def test_inapplicable_relations_are_skipped(run):
 def test_user_defined_relations():
     class Backwards(LearnerRelation):
         name = "backwards"
-        says = "training rows in reverse order: the same labels"
+        statement = "training rows in reverse order: the same labels"
 
         def follow_up(self, data, labels, rng):
             return type(data)(data.x[::-1], data.y[::-1], data.t)

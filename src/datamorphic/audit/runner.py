@@ -83,7 +83,7 @@ def run_audit(model: ModelLike, data: DataLike | None, options: AuditOptions) ->
         options.expectations.promises.validate(subject.seeds.space, subject.sut.labels, names)
     options.expectations.validate_features(subject.seeds.space, [str(name) for name in getattr(data, "columns", ())])
     for relation in options.expectations.build_monotone_relations():
-        relation.why_not(subject.sut, subject.seeds)  # raises if `towards` is not a class of the model
+        relation.find_obstacle(subject.sut, subject.seeds)  # raises if `towards` is not a class of the model
     frame: Any = data
     labels = None
     if options.target is not None and hasattr(data, "columns"):

@@ -138,7 +138,7 @@ def _build_table(relation: FunctionRelation | list[tuple[float, float]], groups:
         names = name_columns(Box.of(relation))
         return pd.DataFrame(groups.sources, columns=[f"source_{name}" for name in names])
     columns: dict[str, Any] = {}
-    if relation.given is not None:  # inputs are computed from the drawn numbers
+    if relation.make_inputs is not None:  # inputs are computed from the drawn numbers
         columns |= {f"drawn_{i}": column for i, column in enumerate(groups.sources.T, 1)}
     for kind, inputs in (
         ("source", relation.source_inputs(groups.sources)),

@@ -95,7 +95,7 @@ def _get_state(hunt: Hunt, violated: int) -> SectionState:
 def _build_relations_section(hunt: Hunt) -> Section:
     table = hunt.table
     rows: list[list[str | None]] = [
-        [to_one_line(relation.name), to_one_line(relation.says) or None, *(f"{count:,}" for count in counts)]
+        [to_one_line(relation.name), to_one_line(relation.statement) or None, *(f"{count:,}" for count in counts)]
         for relation, (_, *counts) in zip(hunt.relations, table.itertuples(index=False), strict=True)
     ]
     violated_count = int((table["violated"] > 0).sum())

@@ -67,7 +67,7 @@ class ViolationSample:
 def name_columns(relation: FunctionRelation | Box) -> tuple[str, ...]:
     """Return names for the numbers that are drawn for a group."""
     boxes = relation.domain if isinstance(relation, FunctionRelation) else (relation,)
-    if isinstance(relation, FunctionRelation) and relation.given is not None:
+    if isinstance(relation, FunctionRelation) and relation.make_inputs is not None:
         return tuple(f"p{i}" for i in range(1, relation.width + 1))  # parameters, from which inputs are made
     names = []
     for i, box in enumerate(boxes, 1):

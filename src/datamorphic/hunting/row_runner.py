@@ -61,7 +61,7 @@ def fit_relations(relations: Sequence[Any], executor: Executor, inputs: Points) 
                 f"The relation {getattr(relation, 'name', relation)!r} is not about rows of data. Choose another "
                 "generator than 'rows', or check it with dm.check."
             )
-        if reason := relation.why_not(executor, inputs):
+        if reason := relation.find_obstacle(executor, inputs):
             raise ArgumentError(f"The relation {relation.name!r} does not apply to {executor.name}: {reason}")
         fitted_relations.append(relation.fitted_to(executor, inputs))
     return tuple(fitted_relations)

@@ -24,7 +24,7 @@ from .loop import HuntSteps
 def validate_columns(relation: FunctionRelation, space: Space) -> FunctionRelation:
     """Return a relation; raise if its inputs do not have the columns of the space."""
     widths = {box.dimension for box in relation.follow_domains()}
-    if relation.given is None:
+    if relation.make_inputs is None:
         widths |= {box.dimension for box in relation.domain}
     if widths != {len(space.names)}:
         raise ArgumentError(
@@ -86,7 +86,7 @@ def to_function_relation(relation: Relation, space: Space) -> FunctionRelation:
 
     return FunctionRelation(
         name=relation.name,
-        says=relation.says,
+        statement=relation.statement,
         domain=Box.of(space, f"the relation {relation.name!r}"),
         follow_up=make_follow_ups,
         follow_domain=[Box.of(space)],
@@ -116,7 +116,7 @@ def fit_changes(relations: Sequence[object], sut: Executor, space: Space) -> lis
     inputs = Points(space, np.empty((0, len(space))))
     fitted_relations = []
     for relation in changes:
-        relation.why_not(sut, inputs)
+        relation.find_obstacle(sut, inputs)
         fitted_relations.append(relation.fitted_to(sut, inputs))
     first = fitted_relations[0]
     for relation in fitted_relations[1:]:
@@ -162,7 +162,7 @@ def to_change_function(relation: ChangeRelation, space: Space, box: Box) -> Func
     }[relation.direction]
     return FunctionRelation(
         name=relation.name,
-        says=relation.says,
+        statement=relation.statement,
         domain=box,
         follow_up=make_follow_ups,
         follow_domain=[Box(images.min(axis=0), images.max(axis=0), box.kind)],

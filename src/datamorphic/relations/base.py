@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from .._deprecation import deprecated
 from ..errors import DataError, TestSystemError
 from ..runs.flow import Flow, Query
 from ..space.outputs import Outputs, find_rounding
@@ -76,7 +78,71 @@ class JudgedGroups:
         return self.take(np.flatnonzero(self.verdicts == VIOLATED))
 
 
-class Relation:
+def _deprecate_why_not(find_obstacle: Callable[..., str]) -> Callable[..., str]:
+    """Return `find_obstacle` of a class under its old name, which warns."""
+
+    @deprecated(since="0.2", remedy="Use find_obstacle.")
+    def why_not(self: MetamorphicRelation, subject: Any, inputs: Any) -> str:
+        return find_obstacle(self, subject, inputs)
+
+    return why_not
+
+
+class MetamorphicRelation:
+    """A change of inputs and an expectation about the answers: what all relations have in common.
+
+    The inputs are cases of a frame (`Relation`), numbers (`FunctionRelation`) or training data (`LearnerRelation`).
+    """
+
+    name: str = ""
+    statement: str = ""
+    necessary: bool = True
+    robustness: bool = False
+    needs: tuple[str, ...] = ()  # the assumptions, as sentences
+    domain_noun: ClassVar[str] = ""  # the systems that it is about, for its description
+    input_noun: ClassVar[str] = ""  # what its inputs and outputs are, as an assumption
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        for old, new in (("says", "statement"), ("why_not", "find_obstacle")):
+            if old in cls.__dict__:  # of a class written for an earlier version
+                warnings.warn(
+                    f"{cls.__name__}.{old} is deprecated since datamorphic 0.2. Call it {new}.",
+                    DeprecationWarning,
+                    stacklevel=2,
+                )
+                setattr(cls, new, cls.__dict__[old])
+                delattr(cls, old)
+        if (
+            "find_obstacle" in cls.__dict__
+        ):  # super().why_not() must lead to the class above, as it does under the new name
+            cls.why_not = _deprecate_why_not(cls.__dict__["find_obstacle"])
+
+    def find_obstacle(self, subject: Any, inputs: Any) -> str:
+        """Return why the relation does not apply to a subject; empty if it applies."""
+        return ""
+
+    why_not = _deprecate_why_not(find_obstacle)
+
+    @property
+    @deprecated(since="0.2", remedy="Use statement.")
+    def says(self) -> str:
+        """The statement, under its old name."""
+        return self.statement
+
+    @says.setter
+    @deprecated(since="0.2", remedy="Set statement.")
+    def says(self, statement: str) -> None:
+        self.statement = statement
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
+
+    def __str__(self) -> str:
+        return format_relation(self.domain_noun, (self.input_noun, *self.needs), self.name, self.statement)
+
+
+class Relation(MetamorphicRelation):
     """A metamorphic relation of a model: a change of a case and its effect.
 
     To write your own, implement `follow_up`, which makes the follow-up cases, and `expects`, which compares the two answers.
@@ -86,7 +152,7 @@ class Relation:
     ----------
     name : str
         The name in reports and commands.
-    says : str
+    statement : str
         The relation as a sentence.
     necessary : bool
         Whether every correct system satisfies it, so that a violation is a fault. Otherwise it is a hypothesis, and a
@@ -99,7 +165,7 @@ class Relation:
     >>> import datamorphic as dm
     >>> class Richer(dm.Relation):
     ...     name = "richer"
-    ...     says = "twice the income never turns a yes into a no"
+    ...     statement = "twice the income never turns a yes into a no"
     ...
     ...     def follow_up(self, frame, rng):
     ...         return frame.assign(income=frame.income * 2)
@@ -108,11 +174,8 @@ class Relation:
     ...         return ~((before == "yes") & (after == "no"))
     """
 
-    name: str = ""
-    says: str = ""
-    necessary: bool = True
-    robustness: bool = False
-    needs: tuple[str, ...] = ()  # the assumptions, as sentences
+    domain_noun = "systems that answer single cases"
+    input_noun = "the input is a case, the output is the answer of the system"
     whole: bool = False  # whether it is about batches as a whole, not about single cases
     size_noun: str = ""  # what the size of a violation is, such as "difference of hits", if violations have sizes
     about: tuple[str, ...] = ()  # the features whose values an example must keep
@@ -123,7 +186,7 @@ class Relation:
         """Whether a stored violation is replayed with its follow-up; otherwise `check` makes new ones from its source."""
         return type(self).check is Relation.check
 
-    def why_not(self, sut: Executor, inputs: Points) -> str:
+    def find_obstacle(self, sut: Executor, inputs: Points) -> str:
         """Return why the relation does not apply to a system; empty if it applies."""
         return ""
 
@@ -206,13 +269,6 @@ class Relation:
         """
         return None
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.name!r})"
-
-    def __str__(self) -> str:
-        assumption = "the input is a case, the output is the answer of the system"
-        return format_relation("systems that answer single cases", (assumption, *self.needs), self.name, self.says)
-
 
 def to_batch(frame: pd.DataFrame, space: Space) -> Batch:
     """Return follow-up cases as points of a space, or as plain rows if they are outside of it."""
@@ -234,11 +290,11 @@ def validate_booleans(function: str, name: str, values: npt.ArrayLike, length: i
 
 
 def format_relation(
-    domain: str, assumptions: Sequence[str], name: str, says: str, noun: str = "metamorphic relation"
+    domain: str, assumptions: Sequence[str], name: str, statement: str, noun: str = "metamorphic relation"
 ) -> str:
     """Return a relation in the usual template of metamorphic relations."""
-    change, consequence = split_statement(says)
-    statement = f"  if {change},\n  then {consequence}." if consequence else f"  {says}."
+    change, consequence = split_statement(statement)
+    statement = f"  if {change},\n  then {consequence}." if consequence else f"  {statement}."
     assumption_lines = "".join(f"- {assumption}\n" for assumption in assumptions)
     return (
         f"In the domain of {domain}\nassuming that\n{assumption_lines}"
@@ -246,12 +302,12 @@ def format_relation(
     )
 
 
-def split_statement(says: str) -> tuple[str, str]:
+def split_statement(statement: str) -> tuple[str, str]:
     """Split a statement "change: consequence"; without a colon it is the change."""
-    change, _, consequence = says.partition(": ")
+    change, _, consequence = statement.partition(": ")
     return change, consequence
 
 
-def get_relation_name(relation: Relation) -> str:
+def get_relation_name(relation: MetamorphicRelation) -> str:
     """Return the name of a relation, or that of its class if it has none."""
     return relation.name or type(relation).__name__

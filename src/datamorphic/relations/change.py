@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from .._deprecation import rename_keywords
 from .._text import format_short, suggest_name
 from .._validation import is_number, validate_choice
 from ..errors import ArgumentError, DataError
@@ -264,7 +265,7 @@ class ChangeRelation(Relation):
         The direction in which the probability may move: "down" if it must not rise.
     outcome_guesses : sequence
         Classes to look for, in this order, if `outcome` is None. If the model has none of them, the relation is refused.
-    says : str, optional
+    statement : str, optional
         The relation as a sentence, by default made from the changes.
 
     Examples
@@ -272,7 +273,7 @@ class ChangeRelation(Relation):
     >>> import pandas as pd, datamorphic as dm
     >>> from datamorphic.relations.change import Change, ChangeRelation
     >>> relation = ChangeRelation("less debt", Change(column="debt", factor=0.9), outcome="default")
-    >>> relation.says
+    >>> relation.statement
     'debt x 0.9: the probability of default does not rise'
     >>> loans = pd.DataFrame({"debt": [1200.0, 3000.0, 450.0]})
     >>> dm.check(lambda frame: frame.debt / 10_000, loans, relation).table.violated.tolist()
@@ -281,6 +282,7 @@ class ChangeRelation(Relation):
 
     necessary = False
 
+    @rename_keywords("0.2", says="statement")
     def __init__(
         self,
         name: str,
@@ -289,7 +291,7 @@ class ChangeRelation(Relation):
         outcome: object = None,
         direction: Direction = "down",
         outcome_guesses: Sequence[object] = (),
-        says: str = "",
+        statement: str = "",
     ) -> None:
         items = (changes,) if isinstance(changes, Change) else tuple(changes)
         if not items or not all(isinstance(item, Change) for item in items):
@@ -301,15 +303,15 @@ class ChangeRelation(Relation):
         self.direction: Direction = direction
         self.outcome_guesses = tuple(outcome_guesses)
         self.about = tuple(dict.fromkeys(change.column for change in items))
-        self._says = says
+        self._statement = statement
         self._labels: Labels | None = None
         self._score_kind: str | None = None
 
     @property
-    def says(self) -> str:  # type: ignore[override]
+    def statement(self) -> str:  # type: ignore[override]
         """The relation as a sentence."""
-        if self._says:
-            return self._says
+        if self._statement:
+            return self._statement
         known_outcomes = (self.outcome,) if self.outcome is not None else self.outcome_guesses[:1]
         outcome = str(known_outcomes[0]) if known_outcomes else "the outcome"
         changes = ", ".join(map(str, self.changes))
@@ -317,7 +319,7 @@ class ChangeRelation(Relation):
 
     # -- what a system offers ----------------------------------------------------------------------------------------
 
-    def why_not(self, sut: Executor, inputs: Points) -> str:
+    def find_obstacle(self, sut: Executor, inputs: Points) -> str:
         """Return "": the relation applies. Raise if a column or the class that is judged is unknown."""
         for change in self.changes:
             if change.column not in inputs.space.names:
@@ -490,7 +492,7 @@ def compose(*relations: ChangeRelation, name: str = "") -> ChangeRelation:
     >>> from datamorphic.relations.change import Change, ChangeRelation, compose
     >>> score = ChangeRelation("score", Change(column="score", factor=1.1))
     >>> ltv = ChangeRelation("ltv", Change(column="ltv", factor=0.9))
-    >>> compose(score, ltv, name="both").says
+    >>> compose(score, ltv, name="both").statement
     'score x 1.1, ltv x 0.9: the probability of the outcome does not rise'
     """
     if len(relations) < 2 or not all(isinstance(relation, ChangeRelation) for relation in relations):

@@ -59,7 +59,7 @@ def credit_relations(
     --------
     >>> from datamorphic.relations.credit import credit_relations
     >>> for name, relation in credit_relations(outcome="default").items():
-    ...     print(name, relation.says.partition(":")[0])
+    ...     print(name, relation.statement.partition(":")[0])
     credit.HMR1 credit_score x 1.1
     credit.HMR2 dti x 0.9
     credit.HMR3 ltv x 0.9

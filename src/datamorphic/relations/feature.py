@@ -61,7 +61,7 @@ class _FeatureRelation(Relation):
         """Return the positions of the cases to which the relation applies."""
         return np.flatnonzero(self._is_known(inputs.codes[:, inputs.space.position(self.feature)]))
 
-    def why_not(self, sut: Executor, inputs: Points) -> str:
+    def find_obstacle(self, sut: Executor, inputs: Points) -> str:
         """Return why the relation does not apply: the feature does not vary."""
         values = inputs.codes[:, inputs.space.position(self.feature)]
         if not self._is_known(values).any():
@@ -78,7 +78,7 @@ class Invariant(_FeatureRelation):
     def __init__(self, feature: str) -> None:
         super().__init__(feature)
         self.name = f"invariant {feature}"
-        self.says = f"another {feature} alone does not change the answer"
+        self.statement = f"another {feature} alone does not change the answer"
 
     def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
         """Query each case with all values; a group has the nearest one that matters."""
@@ -130,7 +130,7 @@ class Monotone(_FeatureRelation):
         self._score_kind: str | None = None
         self.name = f"monotone {feature}"
         effect = "lowers the answer" if towards is None else f"makes the answer {towards} less likely"
-        self.says = f"a {'higher' if self.sign > 0 else 'lower'} {feature} alone never {effect}"
+        self.statement = f"a {'higher' if self.sign > 0 else 'lower'} {feature} alone never {effect}"
 
     def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
         """Query each case with all values; a group has the steepest wrong step."""
@@ -139,9 +139,9 @@ class Monotone(_FeatureRelation):
         groups = self.judge_sweep(swept)
         return replace(groups, rows=rows[groups.rows])
 
-    def why_not(self, sut: Executor, inputs: Points) -> str:
+    def find_obstacle(self, sut: Executor, inputs: Points) -> str:
         """Return why the relation does not apply: the class is ambiguous."""
-        why = super().why_not(sut, inputs)
+        why = super().find_obstacle(sut, inputs)
         if inputs.space[self.feature].kind == "text":
             why = f"{self.feature} is text, which has no order"
         if why or sut.labels is None:
@@ -314,7 +314,7 @@ def monotone(feature: str, direction: str = "up", towards: object = None) -> Mon
     Examples
     --------
     >>> import datamorphic as dm
-    >>> dm.monotone("income", "up", towards="approved").says
+    >>> dm.monotone("income", "up", towards="approved").statement
     'a higher income alone never makes the answer approved less likely'
     """
     return Monotone(feature, direction, towards)
@@ -327,7 +327,7 @@ def invariant(feature: str) -> Invariant:
     Examples
     --------
     >>> import datamorphic as dm
-    >>> dm.invariant("gender").says
+    >>> dm.invariant("gender").statement
     'another gender alone does not change the answer'
     """
     return Invariant(feature)

@@ -11,9 +11,20 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from .._deprecation import deprecated, rename_keywords
 from .._validation import check_types, is_number, reject, validate_integer
 from ..errors import ArgumentError, TestSystemError
-from .base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, Mask, Verdicts, format_relation, validate_booleans
+from .base import (
+    HOLDS,
+    INAPPLICABLE,
+    UNDEFINED,
+    VIOLATED,
+    Mask,
+    MetamorphicRelation,
+    Verdicts,
+    format_relation,
+    validate_booleans,
+)
 from .box import NUMBER, Affine, Box, Floats
 
 DEFAULT_TOLERANCE = 1e-6
@@ -34,7 +45,7 @@ class Comparison(NamedTuple):
 
 @check_types
 @dataclass(frozen=True, eq=False, kw_only=True)
-class FunctionRelation:
+class FunctionRelation(MetamorphicRelation):
     """A relation of a function between source inputs, follow-ups and outputs.
 
     The functions passed here get whole columns. Inputs are arrays with one row per group and one column per input of the
@@ -54,11 +65,11 @@ class FunctionRelation:
         than it. Without any of these, and without `expects`, all outputs must be equal.
     expects : callable, optional
         Any other condition: a function of ``(x, y)`` that returns True or False per group.
-    says : str
+    statement : str
         The relation as a sentence, best as "change: consequence".
     sources : int
         The number of source inputs per group.
-    given : callable, optional
+    make_inputs : callable, optional
         Converts the drawn numbers to the inputs of the function if they differ, for example if a relation starts at a
         fixed input and draws other numbers. Returns one array per source.
     applies : callable, optional
@@ -88,9 +99,9 @@ class FunctionRelation:
     at_most: SidesFunction | None = None
     less: SidesFunction | None = None
     expects: Callable[[ColumnList, ColumnList], Any] | None = None
-    says: str = ""
+    statement: str = ""
     sources: int = 1
-    given: Callable[..., Any] | None = None
+    make_inputs: Callable[..., Any] | None = None
     applies: Callable[[ColumnList, ColumnList], Any] | None = None
     follow_domain: Any = None
     uses_outputs: bool = False
@@ -124,8 +135,8 @@ class FunctionRelation:
                     f"A follow-up of {owner} is a matrix for {change.matrix.shape[1]} numbers, but its "
                     f"{self.sources} source(s) have {self.width} in all. Give it one column per number."
                 )
-        if self.given is not None:
-            self._validate_arity("given", self.given, owner)
+        if self.make_inputs is not None:
+            self._validate_arity("make_inputs", self.make_inputs, owner)
         if self.follow_domain is not None:
             object.__setattr__(self, "follow_domain", self._to_follow_boxes(owner))
 
@@ -162,6 +173,12 @@ class FunctionRelation:
         return boxes
 
     @property
+    @deprecated(since="0.2", remedy="Use make_inputs.")
+    def given(self) -> Callable[..., Any] | None:
+        """The function that converts drawn numbers, under its old name."""
+        return self.make_inputs
+
+    @property
     def follow_ups(self) -> int:
         """The number of follow-ups per group."""
         return len(self.follow_up)
@@ -196,15 +213,15 @@ class FunctionRelation:
     def source_inputs(self, drawn: Floats) -> list[Floats]:
         """Return the source inputs of the function."""
         parts = self.split(drawn)
-        if self.given is None:
+        if self.make_inputs is None:
             return parts
-        inputs = self.given(*(_flatten(part.copy()) for part in parts))
+        inputs = self.make_inputs(*(_flatten(part.copy()) for part in parts))
         inputs = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
         if len(inputs) != self.sources:
             raise TestSystemError(
-                f"given of the relation {self.name!r} returned {len(inputs)} source input(s). It must return {self.sources}."
+                f"make_inputs of the relation {self.name!r} returned {len(inputs)} source input(s). It must return {self.sources}."
             )
-        return [self._to_rows("given", part, len(drawn)) for part in inputs]
+        return [self._to_rows("make_inputs", part, len(drawn)) for part in inputs]
 
     def follow(self, drawn: Floats, outputs: ColumnList | None = None) -> Floats:
         """Return the follow-up inputs side by side."""
@@ -287,7 +304,7 @@ class FunctionRelation:
     def within(self, domain: Any) -> FunctionRelation:
         """Return the relation with sources whose follow-ups stay in a domain ("fit")."""
         box = Box.of(domain, f"the relation {self.name!r}")
-        if not self.affine or self.given is not None:
+        if not self.affine or self.make_inputs is not None:
             raise ArgumentError(
                 f"Follow-ups of the relation {self.name!r} are not affine, so it is not known which sources keep them in a "
                 "domain. Give the source domain: over(domain)."
@@ -358,7 +375,13 @@ class FunctionRelation:
 
     def __str__(self) -> str:
         assumption = f"there are {self.sources} source input(s) in {self.domain[0]} and {self.follow_ups} follow-up(s)"
-        return format_relation("functions", [assumption], self.name, self.says or "see the code")
+        return format_relation("functions", [assumption], self.name, self.statement or "see the code")
+
+
+# the parameters as they were called in earlier versions
+FunctionRelation.__init__ = rename_keywords("0.2", says="statement", given="make_inputs")(  # type: ignore[method-assign]
+    FunctionRelation.__init__
+)
 
 
 def _flatten(part: Floats) -> Floats:

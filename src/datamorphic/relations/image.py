@@ -47,7 +47,7 @@ class BlockRelation(Relation):
     --------
     >>> from datamorphic.morphisms.image_moves import ImageShift
     >>> from datamorphic.relations.image import BlockRelation
-    >>> BlockRelation("shift", ImageShift(columns=1), promise="HMR").says
+    >>> BlockRelation("shift", ImageShift(columns=1), promise="HMR").statement
     'the image is shifted right by 1: the answer stays the same'
     """
 
@@ -57,11 +57,11 @@ class BlockRelation(Relation):
         if not isinstance(move, BlockMove):
             reject("move", "BlockRelation", "a move of images or sequences", move)
         self.name, self.move, self.promise, self.column, self.tolerance = name, move, promise, column, tolerance
-        self.says = f"{move.describe()}: the answer stays the same"
+        self.statement = f"{move.describe()}: the answer stays the same"
         self.necessary, self.robustness = promise == "MR", promise == "MRR"
         self._blocks: tuple[PlacedBlock, ...] = ()
 
-    def why_not(self, sut: Executor, inputs: Points) -> str:
+    def find_obstacle(self, sut: Executor, inputs: Points) -> str:
         """Return why the relation does not apply: there are no images, or sequences, to change."""
         return "" if self._find_blocks(inputs) else f"the inputs hold no {' or '.join(self.move.kinds)}"
 
@@ -97,7 +97,7 @@ class BlockRelation(Relation):
     def __str__(self) -> str:
         domain = f"classifiers of {' and '.join(f'{kind}s' for kind in self.move.kinds)}"
         needs = ("the input is a case, the output is the answer of the system", *self.needs)
-        return format_relation(domain, needs, self.name, self.says, PROMISES[self.promise])
+        return format_relation(domain, needs, self.name, self.statement, PROMISES[self.promise])
 
 
 @check_types

@@ -41,7 +41,7 @@ class Repeats(_BatchRelation):
     """A case that is queried twice gets the same answer."""
 
     name = "repeats"
-    says = "the same case gets the same answer when it is queried again"
+    statement = "the same case gets the same answer when it is queried again"
 
     def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
         """Query everything twice."""
@@ -54,7 +54,7 @@ class RowOrder(_BatchRelation):
     """The order of the rows in a batch does not matter."""
 
     name = "row order"
-    says = "a case gets the same answer at any position in a batch"
+    statement = "a case gets the same answer at any position in a batch"
 
     def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
         """Query the rows in several orders, one of them reversed."""
@@ -70,7 +70,7 @@ class Batches(_BatchRelation):
     """A case gets the same answer alone, in a small batch and in a large one."""
 
     name = "batches"
-    says = "a case gets the same answer alone and in a batch"
+    statement = "a case gets the same answer alone and in a batch"
 
     def __init__(self, single_cases: int = MAX_SINGLE_CASES) -> None:
         self.single_cases = single_cases
@@ -97,7 +97,7 @@ class _FrameRelation(_BatchRelation):
         """Return the bare system: its wrapper would put the columns in order again."""
         return sut.bare if isinstance(sut, Estimator) else sut
 
-    def why_not(self, sut: Executor, inputs: Points) -> str:
+    def find_obstacle(self, sut: Executor, inputs: Points) -> str:
         """Return why the relation does not apply: the system does not read frames."""
         if inputs.space.blocks:
             return "the inputs hold images or sequences, which are not columns of a frame"
@@ -132,11 +132,11 @@ class ColumnOrder(_FrameRelation):
     """Columns are read by name, not by position."""
 
     name = "column order"
-    says = "a case gets the same answer when its columns are in another order"
+    statement = "a case gets the same answer when its columns are in another order"
 
-    def why_not(self, sut: Executor, inputs: Points) -> str:
+    def find_obstacle(self, sut: Executor, inputs: Points) -> str:
         """Return why the relation does not apply: a single column has one order."""
-        return "there is only one column" if len(inputs.space) == 1 else super().why_not(sut, inputs)
+        return "there is only one column" if len(inputs.space) == 1 else super().find_obstacle(sut, inputs)
 
     def rewrite(self, frame: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
         """Return the columns in reverse order."""
@@ -147,7 +147,7 @@ class RowLabels(_FrameRelation):
     """The index of a frame does not matter; filtering or sorting changes it."""
 
     name = "row labels"
-    says = "a case gets the same answer when the frame has another index"
+    statement = "a case gets the same answer when the frame has another index"
 
     def rewrite(self, frame: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
         """Return the rows with the index of a filtered and shuffled frame."""
@@ -158,11 +158,11 @@ class NumberTypes(_FrameRelation):
     """Integers may be written as floats, as files and joins do."""
 
     name = "number types"
-    says = "a case gets the same answer when its integers are written as floats"
+    statement = "a case gets the same answer when its integers are written as floats"
 
-    def why_not(self, sut: Executor, inputs: Points) -> str:
+    def find_obstacle(self, sut: Executor, inputs: Points) -> str:
         """Return why the relation does not apply: no column has integers."""
-        reason = super().why_not(sut, inputs)
+        reason = super().find_obstacle(sut, inputs)
         has_floats_only = inputs.space.kinds["continuous"] == len(inputs.space)
         if not reason and (has_floats_only or not self._find_integer_columns(inputs.frame)):
             reason = "no column has integers"

@@ -288,7 +288,7 @@ def search_relations(
     --------
     >>> import datamorphic as dm
     >>> for name, relation in dm.search_relations().items():
-    ...     print(f"{name} ({relation.promise}): {relation.says}")
+    ...     print(f"{name} ({relation.promise}): {relation.statement}")
     search.MR1 (MR): the sorting rule changes: the number of hits stays the same
     search.HMR1 (HMR): a filter is added: the number of hits does not rise
     search.HMR2 (HMR): the query is worded in another order: the number of hits stays the same
@@ -313,16 +313,16 @@ def search_relations(
     similar_hits = SimilarHits(at_least=at_least)
     relations = [
         (sort_change >> SameHits()).named(
-            "search.MR1", says="the sorting rule changes: the number of hits stays the same"
+            "search.MR1", statement="the sorting rule changes: the number of hits stays the same"
         ),
         (filter_change >> NotMoreHits()).named(
-            "search.HMR1", promise="HMR", says="a filter is added: the number of hits does not rise"
+            "search.HMR1", promise="HMR", statement="a filter is added: the number of hits does not rise"
         ),
         (order_change >> SameHits()).named(
-            "search.HMR2", promise="HMR", says=f"{order_text}: the number of hits stays the same"
+            "search.HMR2", promise="HMR", statement=f"{order_text}: the number of hits stays the same"
         ),
         (merge_change >> similar_hits).named(
-            "search.HMR3", promise="HMR", says=f"{merge_text}: {similar_hits.describe()}"
+            "search.HMR3", promise="HMR", statement=f"{merge_text}: {similar_hits.describe()}"
         ),
     ]
     if rankings:
@@ -330,7 +330,7 @@ def search_relations(
             expectation = SimilarRanking(measured_by=measure, at_least=ranking_at_least)
             for name, change, text in (("HMR2", order_change, order_text), ("HMR3", merge_change, merge_text)):
                 relation = (change >> expectation).named(
-                    f"search.{name} {suffix}", promise="HMR", says=f"{text}: {expectation.describe()}"
+                    f"search.{name} {suffix}", promise="HMR", statement=f"{text}: {expectation.describe()}"
                 )
                 relations.append(relation)
     return {relation.name: relation.named(relation.name, domain=SEARCH_DOMAIN) for relation in relations}

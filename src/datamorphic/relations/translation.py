@@ -445,7 +445,7 @@ def translation_relations(
             f"translation.{name}",
             promise=promise,
             domain=DOMAIN,
-            says=f"{statement or change.describe()}: {output.describe()}",
+            statement=f"{statement or change.describe()}: {output.describe()}",
         )
         for name, promise, change, output, statement in specifications
     }

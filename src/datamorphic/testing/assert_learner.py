@@ -76,7 +76,7 @@ def check_learner_relation(
     messages = [text for text in outcome.messages if text and has_unjudged]
     return AssertionOutcome(
         relation=name,
-        says=relation.says,
+        says=relation.statement,
         system=format_learner(learner),
         cases=outcome.judged_count,
         violated_count=outcome.violated_count,

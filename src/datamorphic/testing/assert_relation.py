@@ -115,8 +115,8 @@ def check_model_relation(
     The other keyword arguments are options of `drive`.
     """
     name, sut, inputs = get_relation_name(relation), subject.sut, subject.seeds
-    says = relation.says or "the relation has no description"
-    if obstacle := relation.why_not(sut, inputs):
+    says = relation.statement or "the relation has no description"
+    if obstacle := relation.find_obstacle(sut, inputs):
         return AssertionOutcome(
             relation=name, says=says, system=subject.name, unjudged_reason=obstacle, note=f"not applicable: {obstacle}"
         )

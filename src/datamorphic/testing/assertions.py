@@ -87,7 +87,7 @@ def assert_holds(
 
     >>> class Mirrored(dm.Relation):
     ...     name = "mirrored"
-    ...     says = "the sign of x makes no difference"
+    ...     statement = "the sign of x makes no difference"
     ...
     ...     def follow_up(self, frame, rng):
     ...         return frame.assign(x=-frame.x)

@@ -52,7 +52,7 @@ class RelationAssertion:
         return self.relation.name
 
     def __repr__(self) -> str:
-        return f"{self.name}: {self.relation.says}"
+        return f"{self.name}: {self.relation.statement}"
 
     def __call__(self, learner: SupportsFit, *, cases: int | None = None, seed: int | None = None) -> None:
         """Raise AssertionError if the learner violates the relation."""

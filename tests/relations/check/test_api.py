@@ -74,7 +74,7 @@ class Stranger:
 
 class Backwards(dm.LearnerRelation):
     name = "backwards"
-    says = "training rows in reverse order: the same labels"
+    statement = "training rows in reverse order: the same labels"
 
     def follow_up(self, data, labels, rng):
         return data.rows(slice(None, None, -1))
@@ -313,7 +313,7 @@ def test_a_user_defined_relation_is_a_hypothesis():
 
 
 def relation(name, **methods):
-    return type("Own", (dm.LearnerRelation,), {"name": name, "says": "a: b", **methods})()
+    return type("Own", (dm.LearnerRelation,), {"name": name, "statement": "a: b", **methods})()
 
 
 @in_one_test(
@@ -331,8 +331,8 @@ def relation(name, **methods):
             r"labels of shape \(\)",
         ),
         (
-            {"follow_up": lambda self, data, labels, rng: data, "why_not": lambda self, *given: {}["k"]},
-            r"why_not\(\) of the relation 'own'",
+            {"follow_up": lambda self, data, labels, rng: data, "find_obstacle": lambda self, *given: {}["k"]},
+            r"find_obstacle\(\) of the relation 'own'",
         ),
         (
             {"follow_up": lambda self, data, labels, rng: data, "source": lambda self, *given: {}["k"]},
@@ -796,7 +796,7 @@ def test_hostile_names_are_escaped():
     evil = type(
         "Evil",
         (Backwards,),
-        {"name": EVIL, "says": f"{EVIL} \x1b[31m\x00: {EVIL}", "change": lambda self, *given: EVIL},
+        {"name": EVIL, "statement": f"{EVIL} \x1b[31m\x00: {EVIL}", "change": lambda self, *given: EVIL},
     )
     report = check(First(1), data, [evil, "sample order"], "y", rows=12, inputs=40, name=EVIL, shrink=True)
     assert {EVIL, "sample order"} == set(report.examples)

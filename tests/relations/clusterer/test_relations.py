@@ -237,7 +237,7 @@ def test_clusterers_that_are_not_repeatable_are_judged_by_one_relation():
 def test_own_relations_are_judged_by_the_labels_they_expect():
     class Backwards(ClusterRelation):
         name = "rows backwards"
-        says = "the rows in reverse order: the same clusters"
+        statement = "the rows in reverse order: the same clusters"
 
         def follow_up(self, data, partition, rng):
             return data.rows(slice(None, None, -1))

@@ -52,7 +52,7 @@ def test_a_walk_from_the_input_ends_in_a_relation(tmp_path, monkeypatch):
     assert session.question.id == "output.pattern"
     assert any("grew" in message for message in session.take_messages())
     result = finish(session)
-    assert result.relation.says == "x is increased by 2: the answer does not fall"
+    assert result.relation.statement == "x is increased by 2: the answer does not fall"
     assert result.relation.promise == "HMR"
     assert result.relation.needs == ("the input has x", "x is from -3 to 3")
     assert (len(result.groups), result.violated) == (4, 0)  # one of the five cases is outside the range

@@ -65,7 +65,7 @@ def test_an_example_uses_the_pattern_it_illustrates(name, example):
     }
     assert sides & {pattern.inputs, pattern.outputs}
     assert example.relation.domain == DOMAINS.get(example.system, "numeric programs")
-    assert example.relation.says in str(example.relation).replace(",\n  then ", ": ").replace("\n", "")
+    assert example.relation.statement in str(example.relation).replace(",\n  then ", ": ").replace("\n", "")
 
 
 def test_names_of_examples_are_unique_and_have_a_namespace():

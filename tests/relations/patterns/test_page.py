@@ -100,10 +100,10 @@ def test_code_builds_the_same_relation(example):
     ast.parse(code)
     relation = eval(code, {"dm": dm})
     assert (relation.input, relation.output) == (example.relation.input, example.relation.output)
-    assert (relation.name, relation.promise, relation.says) == (
+    assert (relation.name, relation.promise, relation.statement) == (
         example.relation.name,
         example.relation.promise,
-        example.relation.says,
+        example.relation.statement,
     )
 
 

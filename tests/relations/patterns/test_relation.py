@@ -95,7 +95,7 @@ def test_a_chain_changes_what_the_first_pattern_made():
     assert add.then(double).follow_ups(frame)[0].x.tolist() == [4.0, 12.0]
     assert double.then(add).follow_ups(frame)[0].x.tolist() == [3.0, 11.0]
     relation = add.then(double) >> PATTERNS["Monotone"].output(strict=True)
-    assert relation.says == "x is increased by 1, then x is multiplied by 2: the answer rises"
+    assert relation.statement == "x is increased by 1, then x is multiplied by 2: the answer rises"
     both = (
         PATTERNS["Conjunctive Conditions"]
         .input(column="brand", values=("Acme", "Bolt"))
@@ -228,6 +228,6 @@ def test_an_answer_without_the_part_is_named(queries):
 
 def test_any_change_can_be_a_function():
     upper = Transform(change=lambda frame: frame.assign(query=frame["query"].str.upper()), statement="in capitals")
-    assert (upper >> PATTERNS["Equality"].output()).says == "in capitals: the answers are the same"
+    assert (upper >> PATTERNS["Equality"].output()).statement == "in capitals: the answers are the same"
     with pytest.raises(dm.errors.ArgumentError, match="must be a function"):
         Transform(change="upper")

@@ -70,7 +70,7 @@ class Answers(Relation):
     """The relation that every case gets an answer."""
 
     name = "answers"
-    says = "every case gets an answer"
+    statement = "every case gets an answer"
 
     def __init__(self, rows_per_query: int = MAX_ROWS_PER_QUERY) -> None:
         self.rows_per_query = rows_per_query

@@ -126,7 +126,7 @@ def _try_relations(
     """Check several relations, each within its part of the budget."""
     outcome = _Trials(unseen=unseen)
     for i, relation in enumerate(relations):
-        reason = relation.why_not(context.sut, context.inputs)
+        reason = relation.find_obstacle(context.sut, context.inputs)
         if reason:
             outcome.omissions.append(f"{relation.name}: {reason}")
             continue
@@ -161,7 +161,7 @@ def check_monotone(context: CheckContext, budget: CheckBudget) -> CheckFindings:
                 title=f"A higher {relation.feature} can {_format_wrong_direction(relation)}",
                 level="fault" if flips or numbers else "concern",
                 sure=1.0,
-                detail=f"{_cite(context, relation.feature, relation.says)}. {trial.share_text} have a value of "
+                detail=f"{_cite(context, relation.feature, relation.statement)}. {trial.share_text} have a value of "
                 f"{relation.feature} from which a step {'up' if relation.sign > 0 else 'down'} goes the wrong way, all else "
                 f"equal.{flip_text}",
                 remedy=_advise_constraint(context, [relation.feature], "declaration"),
@@ -268,7 +268,7 @@ def _draw_curve(context: CheckContext, budget: CheckBudget, relation: Monotone, 
     return [
         Section(
             heading=f"The {quantity} as {relation.feature} rises, all else equal",
-            text=f"One case: {format_case(case)}. Declared: {relation.says}.",
+            text=f"One case: {format_case(case)}. Declared: {relation.statement}.",
             picture=Line(
                 title=f"{quantity} along {relation.feature}",
                 x_label=relation.feature,
@@ -309,7 +309,7 @@ def _build_invariant_finding(context: CheckContext, trial: _RelationTrial) -> Fi
         title=title,
         level="fault" if necessary else "concern",
         sure=1.0,
-        detail=f"{_cite(context, about, relation.says or relation.name)}. {trial.share_text} violate it.",
+        detail=f"{_cite(context, about, relation.statement or relation.name)}. {trial.share_text} violate it.",
         remedy=remedy,
         cases=trial.violated,
         of=trial.judged,

@@ -122,7 +122,7 @@ def _check_relation(name: str, context: CheckContext, budget: CheckBudget) -> Ch
         title=title,
         level=level,
         sure=1.0,
-        detail=f"Expected: {relation.says}. This fails for {format_share(violating_cases, judged_cases, 'row')}."
+        detail=f"Expected: {relation.statement}. This fails for {format_share(violating_cases, judged_cases, 'row')}."
         + known_text,
         remedy=remedy,
         cases=violating_cases,
@@ -144,7 +144,7 @@ def _build_check(name: str, question: str, weight: float) -> Check:
             return "answers do not repeat, so differences between queries mean nothing"
         if name in ("row order", "batches") and getattr(context.sut, "scalar", False):
             return "the function takes one case at a time"
-        return PREDICTOR_RELATIONS[name].why_not(context.sut, context.inputs)
+        return PREDICTOR_RELATIONS[name].find_obstacle(context.sut, context.inputs)
 
     return Check(
         name=name,

@@ -82,12 +82,12 @@ def _check_relations(context: CheckContext, budget: CheckBudget, sets: list[Trai
         relation, view = relations[name], views[name]
         reason = subject.find_obstacle(relation, data)
         if reason:
-            body.append([name, relation.says, _format_necessity(view), "–", "–", reason])
+            body.append([name, relation.statement, _format_necessity(view), "–", "–", reason])
             continue
         seconds_left = budget.seconds_left
         if budget.spent or (seconds_left is not None and seconds_left < FITS_PER_RELATION * fit_seconds):
             untried_names.append(name)
-            body.append([name, relation.says, _format_necessity(view), "–", "–", "not tried: there was no time"])
+            body.append([name, relation.statement, _format_necessity(view), "–", "–", "not tried: there was no time"])
             continue
         strictness = view.strictness if view.strictness in ("class_exact", "score_exact") else "class_exact"
         manner = JudgingOptions(strictness, seed=context.seed)
@@ -107,15 +107,15 @@ def _check_relations(context: CheckContext, budget: CheckBudget, sets: list[Trai
             raise
         except OutOfBudget:
             untried_names.append(name)
-            body.append([name, relation.says, _format_necessity(view), "–", "–", "not tried: there was no time"])
+            body.append([name, relation.statement, _format_necessity(view), "–", "–", "not tried: there was no time"])
             continue
         tried_count += 1
         violated, judged = result.count(VIOLATED), result.count(VIOLATED) + result.count(HOLDS)
         note = result.message if result.count(UNDEFINED) else view.reason
-        body.append([name, relation.says, _format_necessity(view), f"{judged:,}", f"{violated:,}", note])
+        body.append([name, relation.statement, _format_necessity(view), f"{judged:,}", f"{violated:,}", note])
         if violated and view.necessary:
             build_finding = _build_cluster_finding if clusters else _build_finding
-            findings.append(build_finding(name, relation.says, view.reason, result, violated, judged))
+            findings.append(build_finding(name, relation.statement, view.reason, result, violated, judged))
     noun = "parts" if clusters else "rows"
     table = Table(columns=["relation", "expectation", "for this learner", noun, "violated", "reason"], rows=body)
     text = (

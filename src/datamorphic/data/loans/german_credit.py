@@ -155,7 +155,7 @@ def german_credit_relations(*, outcome: object = BAD_LABEL) -> dict[str, ChangeR
     --------
     >>> from datamorphic.data.loans.german_credit import german_credit_relations
     >>> relations = german_credit_relations()
-    >>> len(relations), relations["german.savings"].says
+    >>> len(relations), relations["german.savings"].statement
     (7, 'savings + 1: the probability of bad does not rise')
     """
     relations = {

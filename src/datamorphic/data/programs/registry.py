@@ -51,7 +51,7 @@ class Programs(Mapping[str, NumericProgram]):
 
     Examples
     --------
-    >>> programs["SIN"].relations["Sin13"].says
+    >>> programs["SIN"].relations["Sin13"].statement
     'a third of the angle: S1 = 3 S2 - 4 S2^3'
     """
 

@@ -36,23 +36,23 @@ def subtract_from(number: float) -> Affine:
 
 
 def make_relation(
-    name: str, box: Box, says: str, changes: Affine | Sequence[Affine], **promise: Any
+    name: str, box: Box, statement: str, changes: Affine | Sequence[Affine], **promise: Any
 ) -> FunctionRelation:
     """Return a relation whose sources, and follow-ups if possible, lie in a domain.
 
     Reflected follow-ups may lie outside, because hardly any would stay in the domain.
     """
-    full_relation = FunctionRelation(name=name, domain=box, follow_up=changes, says=says, **promise)
+    full_relation = FunctionRelation(name=name, domain=box, follow_up=changes, statement=statement, **promise)
     not_reflected = [change for change in full_relation.follow_up if not (change.matrix < 0).any()]
-    if not not_reflected or full_relation.given is not None:
+    if not not_reflected or full_relation.make_inputs is not None:
         return full_relation
     return full_relation.over(replace(full_relation, follow_up=not_reflected).within(box).domain)
 
 
-def make_swapped_relation(name: str, box: Box, order: str, says: str, **promise: Any) -> FunctionRelation:
+def make_swapped_relation(name: str, box: Box, order: str, statement: str, **promise: Any) -> FunctionRelation:
     """Return the relation that the inputs, named x y z p, may be given in another order."""
     return make_relation(
-        name, box, says, Affine.permuted(["xyzp".index(letter) for letter in order.split()]), **promise
+        name, box, statement, Affine.permuted(["xyzp".index(letter) for letter in order.split()]), **promise
     )
 
 
@@ -116,19 +116,19 @@ def sin_relations(domain: Box) -> Relations:
         ("a third of the angle: S1 = 3 S2 - 4 S2^3", multiply_by(1 / 3), lambda x, y: (y[0], 3 * y[1] - 4 * y[1] ** 3)),
     ]
     return [
-        make_relation(f"Sin{number}", domain, says, changes, equal=sides)
-        for number, (says, changes, sides) in enumerate(table, 1)
+        make_relation(f"Sin{number}", domain, statement, changes, equal=sides)
+        for number, (statement, changes, sides) in enumerate(table, 1)
     ]
 
 
 def sin_misprints(domain: Box) -> Relations:
     """Return Sin11 and Sin12 as printed."""
-    says = "three and five times the angle, and {}: 10 S1 = 5 S2 - S3 {} 16 S4"
+    statement = "three and five times the angle, and {}: 10 S1 = 5 S2 - S3 {} 16 S4"
     return [
         make_relation(
             name,
             domain,
-            says.format(angle_text, sign),
+            statement.format(angle_text, sign),
             [multiply_by(3), multiply_by(5), change],
             equal=_make_fivefold_sides(1, float(f"{sign}1")),
             necessary=False,
@@ -157,8 +157,8 @@ def tanh_relations(domain: Box) -> Relations:
     def get_sides(x: ColumnList, y: ColumnList) -> tuple[Any, Any]:
         return y[1], (y[0] ** 3 + 3 * y[0]) / (1 + 3 * y[0] ** 2)
 
-    says = "three times the number: T2 = (T1^3 + 3 T1) / (1 + 3 T1^2)"
-    return [make_relation("tripling", domain, says, multiply_by(3), equal=get_sides)]
+    statement = "three times the number: T2 = (T1^3 + 3 T1) / (1 + 3 T1^2)"
+    return [make_relation("tripling", domain, statement, multiply_by(3), equal=get_sides)]
 
 
 # -- the error function -------------------------------------------------------------------------------------
@@ -166,8 +166,8 @@ def tanh_relations(domain: Box) -> Relations:
 
 def erf_relations(domain: Box) -> Relations:
     """Return the 8 relations of the error function."""
-    says = "the negative number: the negative answer"
-    negative = make_relation("Erf1", domain, says, subtract_from(0), equal=_get_opposite_sides)
+    statement = "the negative number: the negative answer"
+    negative = make_relation("Erf1", domain, statement, subtract_from(0), equal=_get_opposite_sides)
     shifted_relations = [
         make_relation(f"Erf{number}", domain, f"{shift} more: no less", add(shift), at_most=_get_rising_sides)
         for number, shift in enumerate((1, 5, 10, 100), 2)
@@ -194,7 +194,7 @@ def erf_misprints(domain: Box) -> Relations:
             domain=BOTH_SIDES,
             follow_up=multiply_by(factor),
             at_most=_get_rising_sides,
-            says=f"{factor} times the number: no less",
+            statement=f"{factor} times the number: no less",
             necessary=False,
         )
         for number, factor in enumerate((5, 10, 100), 6)
@@ -226,29 +226,29 @@ def besselj_relations(domain: Box) -> Relations:
         (
             "from x = 0 and order 0 to any x and order of 1 to 100: less",
             multiply_by(1, 2),
-            {"given": np.zeros_like, "less": lambda x, y: (y[1], y[0])},
+            {"make_inputs": np.zeros_like, "less": lambda x, y: (y[1], y[0])},
         ),
         (
             "at x = 0, another order of 1 to 100: the same",
             Affine.of([[0, 0], [0, 1]]),
-            {"given": lambda free: np.stack([np.zeros(len(free)), free[:, 0]], axis=1)},
+            {"make_inputs": lambda free: np.stack([np.zeros(len(free)), free[:, 0]], axis=1)},
         ),
     ]
     return [
-        make_relation(f"BesselJ{number}", domain, says, changes, **promise)
-        for number, (says, changes, promise) in enumerate(table, 1)
+        make_relation(f"BesselJ{number}", domain, statement, changes, **promise)
+        for number, (statement, changes, promise) in enumerate(table, 1)
     ]
 
 
 def besselj_misprints(domain: Box) -> Relations:
     """Return BesselJ3 as printed: y1 is set twice, and y2 not at all, so it is 0."""
-    says = "at x = 0, order 0 in place of one of 1 to 100: the same"
+    statement = "at x = 0, order 0 in place of one of 1 to 100: the same"
     order_zero = Affine.of(np.zeros((2, 2)))
 
     def give_sources(free: Any) -> Any:
         return np.stack([np.zeros(len(free)), free[:, 1]], axis=1)
 
-    relation = make_relation("BesselJ3", domain, says, order_zero, given=give_sources, necessary=False)
+    relation = make_relation("BesselJ3", domain, statement, order_zero, make_inputs=give_sources, necessary=False)
     return [relation]
 
 
@@ -289,8 +289,10 @@ def sncndn_relations(domain: Box) -> Relations:
 def rj_relations(domain: Box) -> Relations:
     """Return the 6 relations of R_J."""
     # relative tolerance, because the integral ranges from 0.001 to more than a million
-    says = "three times all inputs: no more"
-    smaller = make_relation("rj1", domain, says, multiply_by(3, 4), at_most=lambda x, y: (y[1], y[0]), relative=True)
+    statement = "three times all inputs: no more"
+    smaller = make_relation(
+        "rj1", domain, statement, multiply_by(3, 4), at_most=lambda x, y: (y[1], y[0]), relative=True
+    )
     orders = ("y x z p", "z y x p", "x z y p", "z x y p", "y z x p")
     same = [
         make_swapped_relation(f"rj{number}", domain, order, f"inputs in the order {order}: the same", relative=True)
@@ -306,8 +308,8 @@ def _make_scaled_relation(name: str, domain: Box, factor: int, area: int) -> Fun
     def get_sides(x: ColumnList, y: ColumnList) -> tuple[Any, Any]:
         return area * y[0], y[1]
 
-    says = f"{factor} times all sides: {area} times the area"
-    return make_relation(name, domain, says, multiply_by(factor, 3), equal=get_sides, necessary=area == factor**2)
+    statement = f"{factor} times all sides: {area} times the area"
+    return make_relation(name, domain, statement, multiply_by(factor, 3), equal=get_sides, necessary=area == factor**2)
 
 
 def _make_triangle_relations(prefix: str, domain: Box) -> list[FunctionRelation]:

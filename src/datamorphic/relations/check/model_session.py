@@ -61,7 +61,7 @@ class ModelSession:
         for relation in self.relations:
             outcome = ModelRelationOutcome(relation=relation)
             self.outcomes.append(outcome)
-            if obstacle := relation.why_not(sut, inputs):
+            if obstacle := relation.find_obstacle(sut, inputs):
                 outcome.counts[INAPPLICABLE] = len(inputs)
                 outcome.messages[obstacle] = len(inputs)
                 continue
@@ -111,7 +111,7 @@ class ModelSession:
         if not len(groups):
             return None
         remarks = tuple(outcome.relation.explain_violation(groups))
-        return ModelViolation(outcome.relation.name, outcome.relation.says, groups, remarks)
+        return ModelViolation(outcome.relation.name, outcome.relation.statement, groups, remarks)
 
 
 def count_verdicts(groups: JudgedGroups, inputs: int) -> npt.NDArray[np.int64]:

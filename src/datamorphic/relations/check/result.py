@@ -147,7 +147,7 @@ def _build_entry(outcome: LearnerRelationOutcome | ModelRelationOutcome, **value
     holds, changed, inapplicable, undefined = (int(count) for count in outcome.counts)
     return RelationResult(
         relation=outcome.relation.name or type(outcome.relation).__name__,
-        says=outcome.relation.says,
+        says=outcome.relation.statement,
         holds=holds,
         changed=changed,
         inapplicable=inapplicable,

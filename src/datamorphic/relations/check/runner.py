@@ -83,7 +83,7 @@ def run_relation_check(
     example satisfies the constraints of `plausible_space`. `source_answers` are the answers to the inputs, if another
     relation about changes queried them. Without `shrink`, no smallest violation is searched. `query_pace` refuses the
     check if the rows that it queries would take too long. The other keyword arguments are
-    options of `drive`. The caller has to find out whether the relation applies, with ``relation.why_not(sut, inputs)``.
+    options of `drive`. The caller has to find out whether the relation applies, with ``relation.find_obstacle(sut, inputs)``.
     """
     fitted_relation, system = relation.fitted_to(sut, inputs), relation.system(sut)
     drive_options = {"progress": False, "recheck": 0, "alive": True, **drive_options}

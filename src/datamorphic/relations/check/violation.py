@@ -224,7 +224,7 @@ def build_violation(
     kind = ClusterViolation if isinstance(outcome.relation, ClusterRelation) else LearnerViolation
     return kind(
         relation=outcome.relation.name,
-        says=outcome.relation.says,
+        says=outcome.relation.statement,
         necessary=outcome.stance.necessary,
         reason=outcome.stance.reason,
         source=data.cases([int(result.data.case_index[row])]),

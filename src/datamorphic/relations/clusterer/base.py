@@ -9,7 +9,6 @@ import numpy as np
 
 from ...systems.clusterer import RowPartition
 from ...systems.training import Array, Training
-from ..base import format_relation
 from ..learner.base import LearnerRelation, Rng
 
 
@@ -21,7 +20,7 @@ class ClusterRelation(LearnerRelation):
 
     Attributes
     ----------
-    name, says : str
+    name, statement : str
         The name in reports and in the table of necessary relations, and the relation as "change: consequence".
     seeded : bool
         Whether violations are set aside if the clusters depend on ``random_state``.
@@ -30,7 +29,7 @@ class ClusterRelation(LearnerRelation):
     --------
     >>> class Backwards(ClusterRelation):
     ...     name = "rows backwards"
-    ...     says = "the rows in reverse order: the same clusters"
+    ...     statement = "the rows in reverse order: the same clusters"
     ...
     ...     def follow_up(self, data, partition, rng):
     ...         return data.rows(slice(None, None, -1))
@@ -41,6 +40,8 @@ class ClusterRelation(LearnerRelation):
     Backwards('rows backwards')
     """
 
+    domain_noun = "clusterers"
+    input_noun = "the input is rows, the output is a partition of them into clusters and noise"
     regressors = True
     scores = False
     labelled = False
@@ -58,7 +59,3 @@ class ClusterRelation(LearnerRelation):
         """Return which partitions agree with the expected ones."""
         pairs = zip(answers.tolist(), expected.tolist(), strict=True)
         return np.array([answer is not None and answer.agrees(goal) for answer, goal in pairs], dtype=bool)
-
-    def __str__(self) -> str:
-        assumption = "the input is rows, the output is a partition of them into clusters and noise"
-        return format_relation("clusterers", (assumption, *self.needs), self.name, self.says)

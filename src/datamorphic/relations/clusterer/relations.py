@@ -19,7 +19,7 @@ FAR_WIDTHS = 4  # how far the copy of a cluster is moved, in widths of each feat
 
 class _FittedAgain(ClusterRelation):
     name = "fitted again"
-    says = "fitted again to the same rows, with the same random_state: the same clusters"
+    statement = "fitted again to the same rows, with the same random_state: the same clusters"
     firm = False
     seeded = False
 
@@ -29,7 +29,7 @@ class _FittedAgain(ClusterRelation):
 
 class _RowsReordered(ClusterRelation):
     name = "rows reordered"
-    says = "the rows in another order: the same clusters"
+    statement = "the rows in another order: the same clusters"
 
     def follow_up(self, data: Training, partition: RowPartition, rng: Rng) -> Training:
         # the labels, which a clusterer does not see, carry the old positions of the rows
@@ -41,7 +41,7 @@ class _RowsReordered(ClusterRelation):
 
 class _RowsDoubled(ClusterRelation):
     name = "rows doubled"
-    says = "every row twice: the same clusters"
+    statement = "every row twice: the same clusters"
 
     def follow_up(self, data: Training, partition: RowPartition, rng: Rng) -> Training:
         return data.rows(np.tile(np.arange(len(data.y)), 2))
@@ -53,13 +53,13 @@ class _RowsDoubled(ClusterRelation):
 class _NumericRelation(ClusterRelation):
     needs = ("all features are numbers",)
 
-    def why_not(self, learner: SupportsFit, data: Training) -> str:
+    def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
         return "" if len(data.numeric) == data.x.shape[1] else "some features are not numbers"
 
 
 class _AllScaled(_NumericRelation):
     name = "all features scaled"
-    says = "all numbers multiplied by the same power of two: the same clusters"
+    statement = "all numbers multiplied by the same power of two: the same clusters"
 
     def follow_up(self, data: Training, partition: RowPartition, rng: Rng) -> Training:
         # a power of two causes no rounding errors, which could break ties
@@ -73,7 +73,7 @@ class _AllScaled(_NumericRelation):
 
 class _AllShifted(_NumericRelation):
     name = "all features shifted"
-    says = "a number added to each feature, the same in all rows: the same clusters"
+    statement = "a number added to each feature, the same in all rows: the same clusters"
 
     def follow_up(self, data: Training, partition: RowPartition, rng: Rng) -> Training:
         return data.with_numbers(data.numbers + compute_widths(data) * rng.uniform(-1, 1, data.numbers.shape[1]))
@@ -85,10 +85,10 @@ class _AllShifted(_NumericRelation):
 
 class _FeaturesReordered(ClusterRelation):
     name = "features reordered"
-    says = "the features in another order: the same clusters"
+    statement = "the features in another order: the same clusters"
     needs = ("there are at least two features",)
 
-    def why_not(self, learner: SupportsFit, data: Training) -> str:
+    def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
         return "" if data.x.shape[1] > 1 else "there is only one feature"
 
     def follow_up(self, data: Training, partition: RowPartition, rng: Rng) -> Training:
@@ -97,7 +97,7 @@ class _FeaturesReordered(ClusterRelation):
 
 class _ConstantFeature(ClusterRelation):
     name = "constant feature"
-    says = "one more feature at the end, with the same value everywhere: the same clusters"
+    statement = "one more feature at the end, with the same value everywhere: the same clusters"
 
     def follow_up(self, data: Training, partition: RowPartition, rng: Rng) -> Training:
         numbers = data.numbers[np.isfinite(data.numbers)]  # a number that occurs has the right magnitude
@@ -106,7 +106,7 @@ class _ConstantFeature(ClusterRelation):
 
 class _RowOnCentre(_NumericRelation):
     name = "row on its centre"
-    says = "one row moved onto the mean of its cluster: the same clusters"
+    statement = "one row moved onto the mean of its cluster: the same clusters"
 
     def follow_up(self, data: Training, partition: RowPartition, rng: Rng) -> Training | None:
         rows = _draw_cluster(partition, rng)
@@ -123,7 +123,7 @@ class _RowOnCentre(_NumericRelation):
 
 class _FarCluster(_NumericRelation):
     name = "far cluster"
-    says = "a copy of one cluster, moved far away, and one more cluster to find: the same clusters and the copy"
+    statement = "a copy of one cluster, moved far away, and one more cluster to find: the same clusters and the copy"
 
     def follow_up(self, data: Training, partition: RowPartition, rng: Rng) -> Training | None:
         rows = _draw_cluster(partition, rng)

@@ -425,7 +425,7 @@ class _GuideWalk:
         lines = [f"{pattern.name} ({KINDS[pattern.kind]}). {pattern.definition}"]
         if pattern.note:
             lines.append(f"  {pattern.note}")
-        lines += [f"  Example: {example.relation.says}" for example in pattern.examples[:2]]
+        lines += [f"  Example: {example.relation.statement}" for example in pattern.examples[:2]]
         published = [item for item in published_relations.values() if pattern.name in item.patterns]
         lines += [
             f"  Published ({item.reference}, {item.domain}): {item.statement}"
@@ -448,7 +448,7 @@ class _GuideWalk:
             number = yield Question(
                 id=f"{side}.start",
                 text="Start from your own answers, or from a known relation?",
-                choices=(Choice(OWN), *(Choice(relation.name, relation.says) for relation, _ in pairs)),
+                choices=(Choice(OWN), *(Choice(relation.name, relation.statement) for relation, _ in pairs)),
                 default=OWN,
                 help="A known relation fills in the answers that fit your inputs; you can change each of them.",
             )

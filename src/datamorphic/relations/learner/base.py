@@ -15,12 +15,12 @@ import numpy as np
 from ..._typing import SupportsFit
 from ...systems.learner import find_parameter_values
 from ...systems.training import Array, Floats, Places, Training
-from ..base import format_relation
+from ..base import MetamorphicRelation
 
 Rng = np.random.Generator
 
 
-class LearnerRelation:
+class LearnerRelation(MetamorphicRelation):
     """A relation of learners: a change of the training data and its effect.
 
     To write your own, implement `follow_up`, which makes the follow-up data. Without `expected`, the labels must stay the
@@ -28,7 +28,7 @@ class LearnerRelation:
 
     Attributes
     ----------
-    name, says : str
+    name, statement : str
         The name in reports and in the table of necessary relations, and the relation as "change: consequence".
     shares : {"all", "label", "case"}
         Which test cases share one follow-up: all, those with the same predicted label, or none.
@@ -44,7 +44,7 @@ class LearnerRelation:
     --------
     >>> class Backwards(LearnerRelation):
     ...     name = "backwards"
-    ...     says = "training rows in reverse order: the same labels"
+    ...     statement = "training rows in reverse order: the same labels"
     ...
     ...     def follow_up(self, data, labels, rng):
     ...         return data.rows(slice(None, None, -1))
@@ -58,16 +58,15 @@ class LearnerRelation:
       then the same labels.
     """
 
-    name: str = ""
-    says: str = ""
-    needs: tuple[str, ...] = ()
+    domain_noun = "learners"
+    input_noun = "the input is training data and test cases, the output is a label per case"
     shares: ClassVar[Literal["all", "label", "case"]] = "all"
     regressors: ClassVar[bool] = False
     scores: ClassVar[bool] = True
     firm: ClassVar[bool] = True
     labelled: ClassVar[bool] = True
 
-    def why_not(self, learner: SupportsFit, data: Training) -> str:
+    def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
         """Return why the relation does not apply; empty if it applies.
 
         Every relation needs two classes, enough rows and an attribute that varies; that is checked elsewhere.
@@ -120,13 +119,6 @@ class LearnerRelation:
         for place, label in enumerate(labels.tolist()):
             places_by_label.setdefault(label, []).append(place)
         return [np.array(places) for places in places_by_label.values()]
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.name!r})"
-
-    def __str__(self) -> str:
-        assumption = "the input is training data and test cases, the output is a label per case"
-        return format_relation("learners", (assumption, *self.needs), self.name, self.says)
 
 
 def compute_widths(data: Training, low: float = 0.0, high: float = 1.0) -> Floats:

@@ -50,7 +50,7 @@ class LearnerSubject:
 
     def find_obstacle(self, relation: LearnerRelation, data: Training) -> str:
         """Return why a relation does not apply; empty if it applies."""
-        return self.find_data_obstacle(relation, data) or relation.why_not(self.learner, data)
+        return self.find_data_obstacle(relation, data) or relation.find_obstacle(self.learner, data)
 
     def find_data_obstacle(self, relation: LearnerRelation, data: Training) -> str:
         """Return why nothing can be learnt from data; empty if something can."""

@@ -85,7 +85,7 @@ class _LearnerCheck:
     ) -> Flow[LearnerVerdicts]:
         relation, needs_scores = self.relation, self.judging.needs_scores
         obstacles = [
-            self.subject.find_data_obstacle(relation, data) or self.call("why_not", self.subject.learner, data)
+            self.subject.find_data_obstacle(relation, data) or self.call("find_obstacle", self.subject.learner, data)
             for data in drawn_data.trainings
         ]
         applies = ~np.array([bool(obstacle) for obstacle in obstacles], dtype=bool)[drawn_data.training_index]

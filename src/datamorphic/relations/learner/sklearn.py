@@ -23,7 +23,7 @@ from .xie import XIE_RELATIONS, ConstantAttribute
 
 class _Refit(LearnerRelation):
     name = "refit"
-    says = "fitted again on the same data, with the same random_state: the same labels"
+    statement = "fitted again on the same data, with the same random_state: the same labels"
     regressors = True
     firm = False  # a learner that is not repeatable cannot be judged by any relation
 
@@ -33,7 +33,7 @@ class _Refit(LearnerRelation):
 
 class _SampleOrder(LearnerRelation):
     name = "sample order"
-    says = "the training rows in another order: the same labels"
+    statement = "the training rows in another order: the same labels"
     regressors = True
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
@@ -42,11 +42,11 @@ class _SampleOrder(LearnerRelation):
 
 class _RenamedLabels(LearnerRelation):
     name = "label renaming"
-    says = "the classes get other names in the same order: predicted labels are renamed in the same way"
+    statement = "the classes get other names in the same order: predicted labels are renamed in the same way"
     needs = ("the labels have one type",)
     firm = False  # the computation is exactly the same
 
-    def why_not(self, learner: SupportsFit, data: Training) -> str:
+    def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
         if has_named_class_weights(learner):
             return "the learner's class_weight names the classes"
         mixed = len({isinstance(label, str) for label in data.classes}) > 1
@@ -65,7 +65,7 @@ class _RenamedLabels(LearnerRelation):
 
 class _OverruledCase(LearnerRelation):
     name = "overruled"
-    says = "the case added to the training rows, as often as there are rows, with another label: that label"
+    statement = "the case added to the training rows, as often as there are rows, with another label: that label"
     shares = "case"
     scores = False
 
@@ -83,11 +83,11 @@ class _OverruledCase(LearnerRelation):
 
 class _RowWeights(LearnerRelation):
     name = "weights"
-    says = "some training rows twice instead of with weight 2: the same labels"
+    statement = "some training rows twice instead of with weight 2: the same labels"
     needs = ("the learner accepts sample weights",)
     regressors = True
 
-    def why_not(self, learner: SupportsFit, data: Training) -> str:
+    def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
         return "" if has_weight_parameter(learner) else "the learner's fit does not accept sample_weight"
 
     def source(self, data: Training, rng: Rng) -> Training:
@@ -103,11 +103,11 @@ class _RowWeights(LearnerRelation):
 
 class _SparseMatrix(LearnerRelation):
     name = "sparse"
-    says = "the same numbers in a sparse matrix instead of a dense one: the same labels"
+    statement = "the same numbers in a sparse matrix instead of a dense one: the same labels"
     needs = ("the learner accepts sparse matrices", "all attributes are numbers")
     regressors = True
 
-    def why_not(self, learner: SupportsFit, data: Training) -> str:
+    def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
         if len(data.numeric) < data.x.shape[1] or not np.isfinite(data.numbers).all():
             return "a sparse matrix holds numbers only, but some attributes are not numbers"
         from sklearn.utils import get_tags
@@ -130,7 +130,7 @@ class _SparseMatrix(LearnerRelation):
 
 class _ConstantFirst(ConstantAttribute):
     name = "constant column"
-    says = "one more attribute at the front, with the same value everywhere: the same labels"
+    statement = "one more attribute at the front, with the same value everywhere: the same labels"
     first = True
 
 

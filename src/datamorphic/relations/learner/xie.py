@@ -28,12 +28,12 @@ from .base import (
 
 class _SameMap(LearnerRelation):
     name = "MR-0"
-    says = "all numbers of training rows and test cases mapped by k*x + b with k > 0: the same labels"
+    statement = "all numbers of training rows and test cases mapped by k*x + b with k > 0: the same labels"
     needs = ("a numeric attribute varies",)
     signs: ClassVar[tuple[int, ...]] = (1,)
     subset: ClassVar[bool] = False  # whether only some attributes are mapped
 
-    def why_not(self, learner: SupportsFit, data: Training) -> str:
+    def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
         return "" if compute_widths(data).any() else "no numeric attribute varies"
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
@@ -61,24 +61,24 @@ class _SameMap(LearnerRelation):
 
 class _MirroredMap(_SameMap):
     name = "MR-0 mirrored"
-    says = "all numbers of training rows and test cases mapped by k*x + b with k < 0: the same labels"
+    statement = "all numbers of training rows and test cases mapped by k*x + b with k < 0: the same labels"
     signs = (-1,)
 
 
 class _SubsetMap(_SameMap):
     name = "MR-0 subset"
-    says = "the numbers of some attributes, in training rows and test cases, mapped by k*x + b with k not 0: the same labels"
+    statement = "the numbers of some attributes, in training rows and test cases, mapped by k*x + b with k not 0: the same labels"
     signs = (-1, 1)
     subset = True
 
-    def why_not(self, learner: SupportsFit, data: Training) -> str:
+    def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
         too_few = "" if len(data.numeric) > 1 else "there are fewer than two numeric attributes"
-        return super().why_not(learner, data) or too_few
+        return super().find_obstacle(learner, data) or too_few
 
 
 class _PermutedLabels(LearnerRelation):
     name = "MR-1.1"
-    says = "the labels of the classes are permuted: predicted labels are permuted in the same way"
+    statement = "the labels of the classes are permuted: predicted labels are permuted in the same way"
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
         new = data.classes[shuffle_positions(len(data.classes), rng)]
@@ -91,11 +91,11 @@ class _PermutedLabels(LearnerRelation):
 
 class _PermutedAttributes(LearnerRelation):
     name = "MR-1.2"
-    says = "the attributes in another order: the same labels"
+    statement = "the attributes in another order: the same labels"
     needs = ("there are two attributes",)
     regressors = True
 
-    def why_not(self, learner: SupportsFit, data: Training) -> str:
+    def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
         return "" if data.x.shape[1] > 1 else "there is only one attribute"
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
@@ -106,7 +106,7 @@ class ConstantAttribute(LearnerRelation):
     """A relation that adds an attribute with the same value everywhere."""
 
     name = "MR-2.1"
-    says = "one more attribute at the end, with the same value everywhere: the same labels"
+    statement = "one more attribute at the end, with the same value everywhere: the same labels"
     regressors = True
     first: ClassVar[bool] = False
 
@@ -120,7 +120,9 @@ class ConstantAttribute(LearnerRelation):
 
 class _InformativeAttribute(LearnerRelation):
     name = "MR-2.2"
-    says = "one more attribute, with one value per class; the case gets that of the predicted class: the same label"
+    statement = (
+        "one more attribute, with one value per class; the case gets that of the predicted class: the same label"
+    )
     shares = "label"
     scores = False
     shared: ClassVar[bool] = False  # whether all other classes have the same value
@@ -139,13 +141,13 @@ class _InformativeAttribute(LearnerRelation):
 
 class _InformativeShared(_InformativeAttribute):
     name = "MR-2.2 shared"
-    says = "one more attribute, with one value for the predicted class and the case, another for all others: the same label"
+    statement = "one more attribute, with one value for the predicted class and the case, another for all others: the same label"
     shared = True
 
 
 class _RepredictedCase(LearnerRelation):
     name = "MR-3.1"
-    says = "the case added to the training rows, with its predicted label: the same label"
+    statement = "the case added to the training rows, with its predicted label: the same label"
     shares = "case"
     scores = False
 
@@ -155,7 +157,7 @@ class _RepredictedCase(LearnerRelation):
 
 class _DuplicatedClass(LearnerRelation):
     name = "MR-3.2"
-    says = "each training row of the predicted class twice: the same label"
+    statement = "each training row of the predicted class twice: the same label"
     shares = "label"  # one follow-up serves all test cases with this label
     scores = False
 
@@ -166,11 +168,11 @@ class _DuplicatedClass(LearnerRelation):
 
 class _DoubledOdds(_DuplicatedClass):
     name = "MR-3.2 odds"
-    says = "each training row of the predicted class twice: the odds of the class against any other are doubled"
+    statement = "each training row of the predicted class twice: the odds of the class against any other are doubled"
     needs = ("scores are probabilities",)
     scores = True
 
-    def why_not(self, learner: SupportsFit, data: Training) -> str:
+    def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
         return "" if hasattr(learner, "predict_proba") else "the learner gives no probabilities"
 
     def expected_scores(self, scores: Floats, classes: list[Any], labels: Array) -> Floats:
@@ -187,10 +189,10 @@ class _OtherClasses(LearnerRelation):
 
 class _StarredCopies(_OtherClasses):
     name = "MR-4.1"
-    says = "the rows of each other class copied, with a new label per class: the same label"
+    statement = "the rows of each other class copied, with a new label per class: the same label"
     subset: ClassVar[bool] = False  # whether only some classes are copied
 
-    def why_not(self, learner: SupportsFit, data: Training) -> str:
+    def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
         return find_label_obstacle(data)
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
@@ -205,15 +207,15 @@ class _StarredCopies(_OtherClasses):
 
 class _StarredSubset(_StarredCopies):
     name = "MR-4.1 subset"
-    says = "the rows of some other classes copied, with a new label per class: the same label"
+    statement = "the rows of some other classes copied, with a new label per class: the same label"
     subset = True
 
 
 class _RelabelledRows(_OtherClasses):
     name = "MR-4.2"
-    says = "some rows of other classes relabelled, with a new label per class: the same label"
+    statement = "some rows of other classes relabelled, with a new label per class: the same label"
 
-    def why_not(self, learner: SupportsFit, data: Training) -> str:
+    def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
         return find_label_obstacle(data)
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
@@ -222,10 +224,10 @@ class _RelabelledRows(_OtherClasses):
 
 class _RemovedClass(_OtherClasses):
     name = "MR-5.1"
-    says = "one class other than the predicted one removed: the same label"
+    statement = "one class other than the predicted one removed: the same label"
     needs = ("there are three classes",)
 
-    def why_not(self, learner: SupportsFit, data: Training) -> str:
+    def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
         return "" if len(data.classes) > 2 else "there are only two classes, and one must be removed"
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
@@ -235,7 +237,7 @@ class _RemovedClass(_OtherClasses):
 
 class _RemovedRows(_OtherClasses):
     name = "MR-5.2"
-    says = "some rows of classes other than the predicted one removed: the same label"
+    statement = "some rows of classes other than the predicted one removed: the same label"
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
         removed_rows = draw_subset(np.flatnonzero(get_comparable_labels(data) != labels[0]), rng)
@@ -244,10 +246,10 @@ class _RemovedRows(_OtherClasses):
 
 class _PermutedValues(LearnerRelation):
     name = "MR-NBC"
-    says = "the values of one attribute permuted within the training rows of a class: the same labels"
+    statement = "the values of one attribute permuted within the training rows of a class: the same labels"
     needs = ("a class has two rows",)
 
-    def why_not(self, learner: SupportsFit, data: Training) -> str:
+    def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
         return "" if len(data.classes) < len(data.y) else "no class has two rows"
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:

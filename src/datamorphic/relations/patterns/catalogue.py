@@ -161,7 +161,7 @@ class PatternCatalogue(Mapping[str, Pattern], Exportable):
                 {
                     "relation": example.relation.name,
                     "promise": example.relation.promise,
-                    "says": example.relation.says,
+                    "says": example.relation.statement,
                     "system": example.system,
                     "fault": example.fault,
                 }

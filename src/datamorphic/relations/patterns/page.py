@@ -63,7 +63,7 @@ def _build_pattern_section(catalogue: PatternCatalogue, pattern: Pattern) -> Sec
         facts.append(
             (
                 f"Example {example.relation.name}",
-                f"{example.relation.says}. The {example.system} satisfies it; its fault {example.fault!r} violates it.",
+                f"{example.relation.statement}. The {example.system} satisfies it; its fault {example.fault!r} violates it.",
             )
         )
     return Section(

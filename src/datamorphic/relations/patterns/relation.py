@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
+from ..._deprecation import rename_keywords
 from ..._text import suggest_name
 from ..._validation import check_types, reject, validate_choice
 from ...errors import ArgumentError, TestSystemError
@@ -60,7 +61,7 @@ class InputPattern:
     --------
     >>> import datamorphic as dm
     >>> longer = dm.patterns["Conjunctive Conditions"].input(column="brand", values=("Acme",))
-    >>> print((longer >> dm.patterns["Subset"].output()).says)
+    >>> print((longer >> dm.patterns["Subset"].output()).statement)
     brand is restricted to 'Acme': all items of the follow-up's answer are in the source's answer
     """
 
@@ -396,6 +397,7 @@ class PatternRelation(Relation):
       then the follow-up's answer is the negative of the source's answer.
     """
 
+    @rename_keywords("0.2", says="statement")
     def __init__(
         self,
         input: InputPattern,
@@ -405,7 +407,7 @@ class PatternRelation(Relation):
         promise: Promise = "MR",
         domain: str = "",
         needs: Sequence[str] = (),
-        says: str = "",
+        statement: str = "",
     ) -> None:
         self.input, self.output = input, output
         self.name = name or f"{input.pattern} >> {output.pattern}"
@@ -413,10 +415,11 @@ class PatternRelation(Relation):
         self.promise = promise
         self.necessary, self.robustness = promise == "MR", promise == "MRR"
         self.domain, self.needs = domain, tuple(needs)
-        self.says = says or f"{input.describe()}: {output.describe()}"
+        self.statement = statement or f"{input.describe()}: {output.describe()}"
         self.about = tuple(dict.fromkeys(input.columns_read))
         self.size_noun = output.size_noun
 
+    @rename_keywords("0.2", says="statement")
     def named(
         self,
         name: str,
@@ -424,11 +427,11 @@ class PatternRelation(Relation):
         promise: Promise | None = None,
         domain: str | None = None,
         needs: Sequence[str] | None = None,
-        says: str | None = None,
+        statement: str | None = None,
     ) -> Self:
         """Return the relation with a name, and with what else is given.
 
-        `promise` is "MR", "HMR" or "MRR", `domain` the kind of system, `needs` the assumptions as sentences, `says` the relation
+        `promise` is "MR", "HMR" or "MRR", `domain` the kind of system, `needs` the assumptions as sentences, `statement` the relation
         as a sentence "change: consequence".
         """
         relation = copy.copy(self)
@@ -440,7 +443,7 @@ class PatternRelation(Relation):
             promise=self.promise if promise is None else promise,
             domain=self.domain if domain is None else domain,
             needs=self.needs if needs is None else needs,
-            says=self.says if says is None else says,
+            statement=self.statement if statement is None else statement,
         )
         return relation
 
@@ -582,5 +585,5 @@ class PatternRelation(Relation):
         columns = ", ".join(self.about)
         needs = self.needs or ((f"the input has {columns}",) if columns else ("the input is a case",))
         return format_relation(
-            self.domain or "systems that answer cases", needs, self.name, self.says, PROMISES[self.promise]
+            self.domain or "systems that answer cases", needs, self.name, self.statement, PROMISES[self.promise]
         )

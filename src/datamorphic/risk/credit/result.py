@@ -197,7 +197,7 @@ class CreditReport(Exportable):
                 "threshold": self.threshold,
                 "choice": self.choice.document(),
                 "mitigations": [mitigation.document() for mitigation in self.mitigations],
-                "relations": {relation.name: relation.says for relation in self.relations},
+                "relations": {relation.name: relation.statement for relation in self.relations},
                 "models": [model.document() for model in self.models],
                 "settings": dict(self.settings),
                 "answers": self.answers,

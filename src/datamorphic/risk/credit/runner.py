@@ -307,9 +307,9 @@ class _ModelQuery:
         if outcome is None and loans.outcome is not None:
             reader.outcome = loans.outcome
         points = Space([Continuous("any", 0.0, 1.0)]).points({"any": 0.5})
-        why_not = reader.why_not(system, points)
-        if why_not:
-            raise ArgumentError(f"{name}: {why_not}.")
+        obstacle = reader.find_obstacle(system, points)
+        if obstacle:
+            raise ArgumentError(f"{name}: {obstacle}.")
         self._reader = reader.fitted_to(system, points)
         self._system = GuardedSystem(reader.system(system))
 

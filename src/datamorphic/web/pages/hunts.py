@@ -170,7 +170,7 @@ class HuntPage:
         ui.label("Mutants are copies of the program with one fault.").classes("muted")
         self.mutant = ui.select(versions, label="Version", value=mutant if mutant in versions else ORIGINAL)
         self.mutant.props("outlined dense").classes("w-full")
-        statements = {name: relation.says for name, relation in program.relations.items()}
+        statements = {name: relation.statement for name, relation in program.relations.items()}
         self._build_relations(statements, "Relations (all, if none is chosen)", relations)
 
     # -- the chosen model ----------------------------------------------------------------------------------------------
@@ -288,7 +288,7 @@ def list_model_relations(columns: SubjectColumns) -> dict[str, str]:
     """Return the statements of the relations that can be hunted in a model with these columns, by name."""
     statements = {name: says for name, says in list_input_relations(columns).items() if "flip" not in name}
     if set(CREDIT_RANGES) <= set(columns.features):
-        statements |= {name: relation.says for name, relation in CREDIT_RELATIONS.items()}
+        statements |= {name: relation.statement for name, relation in CREDIT_RELATIONS.items()}
     return statements
 
 

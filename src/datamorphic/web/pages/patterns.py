@@ -106,7 +106,7 @@ def _format_scope(scope: str) -> str:
 
 def _collect_words(pattern: Pattern) -> str:
     """Return everything about a pattern that a search looks at."""
-    examples = " ".join(f"{example.relation.says} {example.system}" for example in pattern.examples)
+    examples = " ".join(f"{example.relation.statement} {example.system}" for example in pattern.examples)
     parts = (pattern.name, pattern.definition, pattern.scope, pattern.reference, pattern.note, examples)
     return " ".join(parts).casefold()
 
@@ -119,7 +119,7 @@ def _build_card(pattern: Pattern) -> ui.element:
             ui.label(_format_scope(pattern.scope)).classes("muted")
         ui.label(pattern.definition)
         for example in pattern.examples[:1]:
-            ui.label(f"For example ({example.system}): {example.relation.says}.").classes("muted")
+            ui.label(f"For example ({example.system}): {example.relation.statement}.").classes("muted")
         with ui.expansion("More").classes("w-full").props("dense"):
             ui.html(_format_details(pattern.name), sanitize=False)  # one element instead of ten: there are many cards
     return card
@@ -139,7 +139,7 @@ def _format_details(name: str) -> str:
     ]
     parts = [f"<div>{escape(f'{title}: {text}')}</div>" for title, text in facts if text]
     for example in pattern.examples:
-        words = f"{example.relation.name}: {example.relation.says}. The fault {example.fault!r} violates it."
+        words = f"{example.relation.name}: {example.relation.statement}. The fault {example.fault!r} violates it."
         parts.append(f'<div>{escape(words)}</div><pre class="command">{escape(format_code(example.relation))}</pre>')
     return "".join(parts)
 

@@ -150,7 +150,7 @@ class RelationPage:
             statements = list_relations(self.workspace.subject, self._columns)
             own_names = tuple(list_input_relations(self._columns))
         else:
-            statements = {name: relation.says for name, relation in LEARNER_RELATIONS.items()}
+            statements = {name: relation.statement for name, relation in LEARNER_RELATIONS.items()}
         self._known = tuple(statements)
         self.relations.set_options(
             {name: f"{name}: {says}" for name, says in statements.items()},
@@ -211,7 +211,7 @@ def list_relations(subject: ChosenSubject, columns: SubjectColumns) -> dict[str,
         relations |= LEARNER_RELATIONS
     if set(CREDIT_RANGES) <= set(columns.features):
         relations |= CREDIT_RELATIONS
-    return own_relations | {name: relation.says for name, relation in relations.items()}
+    return own_relations | {name: relation.statement for name, relation in relations.items()}
 
 
 def list_input_relations(columns: SubjectColumns) -> dict[str, str]:
@@ -225,10 +225,10 @@ def list_input_relations(columns: SubjectColumns) -> dict[str, str]:
     relations: dict[str, str] = {}
     for column in columns.texts:
         for name, relation in FAMILIES["text"](column=column).items():
-            relations[f"{name}{COLUMN_MARK}{column}"] = relation.says
+            relations[f"{name}{COLUMN_MARK}{column}"] = relation.statement
     for kind, names in (("image", columns.images), ("sequence", columns.sequences)):
         if names:
-            relations |= {name: relation.says for name, relation in FAMILIES[kind]().items()}
+            relations |= {name: relation.statement for name, relation in FAMILIES[kind]().items()}
     return relations
 
 
