@@ -21,6 +21,7 @@ FOUNDATION = [
     "errors",
     "_clock",
     "_files",
+    "_tables",
     "_validation",
     "_estimates",
     "_stats",

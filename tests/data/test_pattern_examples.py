@@ -8,7 +8,6 @@ import pytest
 
 import datamorphic as dm
 from datamorphic.data.pattern_examples import PRODUCTS, example_systems
-from datamorphic.relations.patterns.examples import EXAMPLES
 from datamorphic.space.answers import to_hashable
 from support.cases import in_one_test
 
@@ -49,7 +48,7 @@ def test_faults_of_programs_are_their_mutants():
 
 
 def test_most_faults_are_found_by_an_example_of_the_catalogue():
-    found = {(example.system, example.fault) for examples in EXAMPLES.values() for example in examples}
+    found = {(example.system, example.fault) for pattern in dm.patterns.values() for example in pattern.examples}
     written = {(name, fault) for name in HAND_WRITTEN for fault in example_systems[name].faults}
     missing = {fault for _, fault in written - found}
     assert missing <= {"jumps", "ignores the query", "first word decides"}

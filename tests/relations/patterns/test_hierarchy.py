@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import datamorphic as dm
-from datamorphic.relations.patterns.catalogue import PATTERNS, PatternCatalogue
+from datamorphic.relations.patterns.catalogue import PatternCatalogue
 from datamorphic.relations.patterns.hierarchy import find_ancestors, find_descendants, find_layers, measure_abstraction
 from datamorphic.relations.patterns.pattern import ParentEdge, Pattern
 
@@ -16,7 +16,9 @@ def make_pattern(name, *parents):
 
 
 def test_edges_that_chapter_6_states_are_not_marked_as_inferred():
-    stated = {(pattern.name, edge.parent) for pattern in PATTERNS for edge in pattern.edges if not edge.inferred}
+    stated = {
+        (pattern.name, edge.parent) for pattern in dm.patterns.values() for edge in pattern.edges if not edge.inferred
+    }
     similar = {(name, "Similar") for name in ("Query-Meaning", "Input-Merge")}
     translation = {
         (name, parent)
@@ -26,7 +28,7 @@ def test_edges_that_chapter_6_states_are_not_marked_as_inferred():
     others = {("Similar", "Symmetry"), ("Irrelevance", "Symmetry")}
     parts = {("Fully-Equal", "Irrelevance"), ("Partially-Equal", "Irrelevance")}
     assert stated == similar | translation | others | parts
-    assert all(edge.source for pattern in PATTERNS for edge in pattern.edges)
+    assert all(edge.source for pattern in dm.patterns.values() for edge in pattern.edges)
 
 
 def test_a_pattern_appears_once_in_the_layer_of_its_lowest_level():
@@ -45,7 +47,7 @@ def test_a_pattern_appears_once_in_the_layer_of_its_lowest_level():
 def test_a_super_pattern_is_more_abstract_than_its_sub_patterns():
     for relations in ([], [["Query-Meaning"], ["Addition", "Fully-Equal"]] * 7):
         abstraction = measure_abstraction(dm.patterns, relations)
-        for pattern in PATTERNS:
+        for pattern in dm.patterns.values():
             for parent in pattern.parents:
                 assert abstraction[parent] > abstraction[pattern.name], (parent, pattern.name)
         assert all(0 < value <= 1 for value in abstraction.values())

@@ -1,0 +1,84 @@
+"""The reader of data files, and every data file of the package."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pytest
+
+from datamorphic._tables import parse_document, parse_rows
+from datamorphic.errors import DataError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Moon:
+    name: str
+    radius: float = 1.0
+    inner: bool = False
+    orbit: int = 1
+    kind: Literal["ice", "rock"] = "ice"
+    names: tuple[str, ...] = ()
+    note: str | None = None
+    range: tuple[float, float] = (0.0, 1.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Planets:
+    moons: tuple[Moon, ...]
+    sizes: Mapping[str, float]
+    other: Any = None
+
+
+def test_cells_become_the_types_of_the_fields():
+    text = 'name,radius,inner,orbit,kind,names,range,note\n"Io, first",2.5,yes,3,rock,Io; Jupiter I,1; 2.5,\nEuropa,,,,,,,x\n'
+    first, second = parse_rows(text, "moons.csv", Moon)
+    assert first == Moon(
+        name="Io, first", radius=2.5, inner=True, orbit=3, kind="rock", names=("Io", "Jupiter I"), range=(1.0, 2.5)
+    )
+    assert second == Moon(name="Europa", note="x")
+
+
+def test_a_document_becomes_a_record_with_tuples():
+    text = 'other = [{a = [1, 2]}]\n[sizes]\nMars = 3\n[[moons]]\nname = "Io"\nnames = ["a"]\ninner = true\n'
+    planets = parse_document(text, "planets.toml", Planets)
+    assert planets.moons == (Moon(name="Io", names=("a",), inner=True),)
+    assert planets.other == ({"a": (1, 2)},)
+    assert type(planets.sizes["Mars"]) is float
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("name,radius\nIo\n", "moons.csv, row 1 has 1 cells. Expected 2: name, radius."),
+        ("name,radius\nIo,1\nEuropa,big\n", "moons.csv, row 2, radius: 'big' is not a number."),
+        ("name,orbit\nIo,1.5\n", "moons.csv, row 1, orbit: '1.5' is not a whole number."),
+        ("name,inner\nIo,true\n", "moons.csv, row 1, inner: 'true' is not yes or no."),
+        ("name,kind\nIo,gas\n", "moons.csv, row 1, kind: 'gas' is not one of 'ice', 'rock'."),
+        ("name,range\nIo,1\n", "moons.csv, row 1, range has 1 items. Expected 2."),
+        ("name,mass\nIo,1\n", "moons.csv, row 1: there is no key 'mass'. Expected name, "),
+        ("radius\n1\n", "moons.csv, row 1: the key 'name' is missing."),
+    ],
+)
+def test_a_wrong_row_is_named(text, message):
+    with pytest.raises(DataError) as error:
+        parse_rows(text, "moons.csv", Moon)
+    assert str(error.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("moons = ", "planets.toml is not valid TOML: "),
+        ("moons = 1\nsizes = {}", "planets.toml, moons: 1 is not a list."),
+        ("moons = [1]\nsizes = {}", "planets.toml, moons, row 1: 1 is not a table."),
+        ("moons = [{name = 1}]\nsizes = {}", "planets.toml, moons, row 1, name: 1 is not a text."),
+        ("moons = []\nsizes = {Mars = true}", "planets.toml, sizes, Mars: True is not a number."),
+        ("moons = []\nsizes = []", "planets.toml, sizes: [] is not a table."),
+    ],
+)
+def test_a_wrong_document_is_named(text, message):
+    with pytest.raises(DataError) as error:
+        parse_document(text, "planets.toml", Planets)
+    assert str(error.value).startswith(message)
