@@ -102,9 +102,11 @@ def _build(values: Mapping[str, Any], schema: type[Schema], place: str, in_cells
     for key, (_, required) in fields.items():
         if required and key not in values:
             raise DataError(f"{place}: the key {key!r} is missing.")
-    return schema(
-        **{key: _convert(value, fields[key][0], f"{place}, {key}", in_cells) for key, value in values.items()}
-    )
+    values = {key: _convert(value, fields[key][0], f"{place}, {key}", in_cells) for key, value in values.items()}
+    try:
+        return schema(**values)
+    except DataError as error:  # of the record's own checks
+        raise DataError(f"{place}: {error}") from error
 
 
 def _convert(value: Any, hint: Any, place: str, in_cells: bool) -> Any:

@@ -16,15 +16,15 @@ from sklearn.preprocessing import StandardScaler
 import datamorphic as dm
 from datamorphic.errors import ArgumentError, DataError, ModelError, TestSystemError
 from datamorphic.relations.clusterer.base import ClusterRelation
-from datamorphic.relations.clusterer.exemptions import CLUSTER_EXEMPTIONS
 from datamorphic.relations.clusterer.relations import CLUSTER_RELATIONS
 from datamorphic.relations.clusterer.sampling import make_cluster_sampler, make_rows_sampler, make_training
 from datamorphic.relations.clusterer.source import make_cluster_source
-from datamorphic.relations.clusterer.table import CLUSTER_RELATION_NAMES, CLUSTER_STANCE_BUILDERS
 from datamorphic.relations.learner.necessity import find_stance, is_known_learner
+from datamorphic.relations.learner.table import build_stances, read_learners
 from datamorphic.systems.clusterer import Clusterer, RowPartition
 
 ROWS = np.array([[0.0, 1.0], [0.5, 1.0], [8.0, 3.0], [8.0, 3.5], [4.0, 9.0]])
+CLUSTERERS = [name for name, row in read_learners().items() if row.kind == "clusterer"]
 CLUSTERS = RowPartition([0, 0, 1, 1, -1])
 
 
@@ -110,12 +110,10 @@ def test_relations_that_need_a_cluster_do_not_apply_to_noise(name):
 
 
 def test_every_relation_has_a_place_in_the_table():
-    assert tuple(CLUSTER_RELATIONS) == CLUSTER_RELATION_NAMES
-    for name, build in CLUSTER_STANCE_BUILDERS.items():
-        learner = _make(name)
-        assert set(CLUSTER_RELATION_NAMES) <= set(build(learner, "")), name
-        assert build(learner, "")["fitted again"].necessary
-    assert set(CLUSTER_EXEMPTIONS) <= set(CLUSTER_STANCE_BUILDERS)
+    for name in CLUSTERERS:
+        stances = build_stances(read_learners()[name], _make(name), "")
+        assert set(CLUSTER_RELATIONS) <= set(stances), name
+        assert stances["fitted again"].necessary
 
 
 def _make(name):
@@ -275,7 +273,8 @@ def test_relations_of_a_clusterer_become_tests(learner, relation):
 
 def test_the_table_of_the_guide_is_that_of_the_code():
     guide = (Path(__file__).parents[3] / "docs" / "guides" / "promises-of-learners.md").read_text(encoding="utf-8")
-    for name, build in CLUSTER_STANCE_BUILDERS.items():
-        stances = [build(_make(name), "")[relation] for relation in CLUSTER_RELATION_NAMES]
+    for name in CLUSTERERS:
+        table = build_stances(read_learners()[name], _make(name), "")
+        stances = [table[relation] for relation in CLUSTER_RELATIONS]
         signs = ["●" if s.necessary else "○" if s.strictness == "expected_failure" else "·" for s in stances]
         assert f"| `{name}` | {' | '.join(signs)} |" in guide

@@ -29,17 +29,21 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
+from datamorphic._tables import parse_rows
 from datamorphic.data.knn import KNN
 from datamorphic.data.naive_bayes import NaiveBayes
-from datamorphic.errors import UsageError
+from datamorphic.errors import DataError, UsageError
 from datamorphic.relations.base import INAPPLICABLE, VIOLATED
+from datamorphic.relations.clusterer.relations import CLUSTER_RELATIONS
+from datamorphic.relations.learner.exemptions import EXEMPTIONS
 from datamorphic.relations.learner.necessity import STRICTNESS, find_stance, is_known_learner, override_stance
 from datamorphic.relations.learner.result import JudgingOptions, LearnerSubject
 from datamorphic.relations.learner.runner import answer_flow, check_relation
 from datamorphic.relations.learner.sampling import draw_random_training
 from datamorphic.relations.learner.sklearn import LEARNER_RELATIONS
 from datamorphic.relations.learner.smoothing import SMOOTHING_FACTORS, is_smoothing_decisive
-from datamorphic.relations.learner.table import STANCE_BUILDERS
+from datamorphic.relations.learner.stance import SCALING_UNDONE, SIGNS_FLIPPED
+from datamorphic.relations.learner.table import CONDITIONS, StanceRow, build_stances, read_learners, read_sections
 from datamorphic.systems.learner import Learner
 from datamorphic.systems.training import Training, TrainingBatch
 from support.cases import LONG, in_one_test
@@ -173,7 +177,35 @@ def test_every_family_has_a_row_for_every_relation(learner):
 
 def test_all_learners_of_the_table_are_tested():
     names = {type(learner).__name__ for learner in FAMILIES.values()}
-    assert names == set(STANCE_BUILDERS) - {"KNeighborsRegressor"}
+    classifiers = {name for name, row in read_learners().items() if row.kind == "classifier"}
+    assert names == classifiers - {"KNeighborsRegressor"}
+
+
+def test_the_files_of_the_table_fit_together():
+    sections, learners = read_sections(), read_learners().values()
+    assert {section for row in learners for section in row.sections} == set(sections)
+    assert {row.exemption for row in learners} == {"", *EXEMPTIONS}
+    rows = [row for section in sections.values() for row in section]
+    assert {condition.removeprefix("not ") for row in rows for condition in row.when} == set(CONDITIONS)
+    known = {*LEARNER_RELATIONS, *CLUSTER_RELATIONS, SCALING_UNDONE, SIGNS_FLIPPED, "*"}
+    assert {relation for row in rows for relation in row.relations} <= known
+    for row in rows:
+        assert bool(row.relations) == bool(row.reason) == (row.stance != "stop")
+
+
+def test_a_wrong_condition_is_named():
+    text = "section,when,relations,stance,reason\nforests,no such,MR-0,may fail,why\n"
+    with pytest.raises(DataError, match=r"necessity\.csv, row 1: There is no condition 'no such'"):
+        parse_rows(text, "necessity.csv", StanceRow)
+
+
+def test_later_rows_replace_earlier_ones_and_stop_ends_the_table():
+    trees, neighbours = read_learners()["RandomForestClassifier"], read_learners()["KNeighborsClassifier"]
+    assert build_stances(trees, RandomForestClassifier(bootstrap=False), "")["sample order"].necessary
+    assert not build_stances(trees, RandomForestClassifier(), "")["sample order"].necessary
+    assert not any(stance.necessary for stance in build_stances(trees, RandomForestClassifier(n_jobs=2), "").values())
+    unknown = build_stances(neighbours, KNeighborsClassifier(metric="cosine"), "")
+    assert list(unknown) == ["refit", "label renaming", "overruled"]
 
 
 # -- tried on the learners -------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from .base import compute_widths
 from .smoothing import SMOOTHING_FACTORS, is_smoothing_decisive
 from .stance import EstimatorParameters
 
+MAX_RELATIVE_SIZE = 1e4  # of numbers, in widths of the data, up to which the precision of distances suffices
 _FLAGS_REASON = "booleans and categories are not mapped like the numbers"
 _PRECISION_REASON = "the numbers are far from zero and close together, so floating-point precision does not suffice"
 
@@ -18,8 +19,7 @@ _PRECISION_REASON = "the numbers are far from zero and close together, so floati
 def _exempt_distances(relation: str, model: EstimatorParameters, data: Training) -> str:
     if relation in ("MR-0", "MR-0 mirrored") and len(data.numeric) < data.x.shape[1]:
         return _FLAGS_REASON
-    far = np.abs(data.numbers).max(initial=0) > 1e4 * compute_widths(data).max(initial=0)
-    return _PRECISION_REASON if far else ""
+    return _PRECISION_REASON if _is_far_from_zero(data) else ""
 
 
 def _exempt_densities(relation: str, model: EstimatorParameters, data: Training) -> str:
@@ -38,23 +38,58 @@ def _exempt_splits(relation: str, model: EstimatorParameters, data: Training) ->
     return ""
 
 
+def _exempt_histograms(relation: str, model: EstimatorParameters, data: Training) -> str:
+    return _PRECISION_REASON if _is_imprecise(data, 1e6) else ""
+
+
+def _exempt_clusters(relation: str, model: EstimatorParameters, data: Training) -> str:
+    return _PRECISION_REASON if relation != "fitted again" and _is_far_from_zero(data) else ""
+
+
+def _exempt_dense_clusters(relation: str, model: EstimatorParameters, data: Training) -> str:
+    if relation == "far cluster" and model.eps > compute_widths(data).max(initial=0):
+        return "eps is greater than the width of the data, so nothing is far away"
+    if relation in ("rows reordered", "far cluster") and _has_shared_border(model, data):
+        return "a row at the border of two clusters belongs to the one that is found first"
+    return _exempt_clusters(relation, model, data)
+
+
+def _is_far_from_zero(data: Training) -> bool:
+    return bool(np.abs(data.numbers).max(initial=0) > MAX_RELATIVE_SIZE * compute_widths(data).max(initial=0))
+
+
 def _is_imprecise(data: Training, max_ratio: float, min_width: float = 0.0) -> bool:
     """Return whether an attribute varies too little for floating-point precision."""
     spans, sizes = compute_widths(data), np.abs(data.numbers).max(axis=0, initial=0)
     return bool(((spans > 0) & ((spans < min_width) | (spans * max_ratio < sizes))).any())
 
 
-# by class of scikit-learn: returns why a necessary relation is not necessary on given data; empty if it is
+def _has_shared_border(model: EstimatorParameters, data: Training) -> bool:
+    """Return whether a row that is not dense itself has dense rows of several clusters within eps."""
+    from sklearn.base import clone
+    from sklearn.metrics import pairwise_distances
+
+    rows = data.numbers[: len(data.y)]
+    if rows.shape[1] < data.x.shape[1] or not np.isfinite(rows).all():
+        return False
+    fitted = clone(model).fit(rows)
+    dense = fitted.core_sample_indices_
+    if not len(dense):
+        return False
+    order = np.inf if model.metric == "minkowski" and model.p == np.inf else model.p
+    options = {"p": 2 if order is None else order} if model.metric == "minkowski" else {}
+    near = pairwise_distances(rows, rows[dense], metric=model.metric, **options) <= model.eps
+    clusters = fitted.labels_[dense]
+    borders = np.setdiff1d(np.arange(len(rows)), dense)
+    return any(len(np.unique(clusters[near[row]])) > 1 for row in borders)
+
+
+# by the name in learners.csv: returns why a necessary relation is not necessary on given data; empty if it is
 EXEMPTIONS: dict[str, Callable[[str, EstimatorParameters, Training], str]] = {
-    "DecisionTreeClassifier": _exempt_splits,
-    "ExtraTreesClassifier": _exempt_splits,
-    "GaussianNB": _exempt_densities,
-    "GradientBoostingClassifier": _exempt_splits,
-    "HistGradientBoostingClassifier": lambda relation, model, data: (
-        _PRECISION_REASON if _is_imprecise(data, 1e6) else ""
-    ),
-    "KNeighborsClassifier": _exempt_distances,
-    "KNeighborsRegressor": _exempt_distances,
-    "NearestCentroid": _exempt_distances,
-    "RandomForestClassifier": _exempt_splits,
+    "clusters": _exempt_clusters,
+    "dense clusters": _exempt_dense_clusters,
+    "densities": _exempt_densities,
+    "distances": _exempt_distances,
+    "histograms": _exempt_histograms,
+    "splits": _exempt_splits,
 }

@@ -15,47 +15,34 @@ from typing import Any, cast
 from ..._typing import SupportsFit
 from ..._validation import validate_choice
 from ...systems.training import Training
-from ..clusterer.exemptions import CLUSTER_EXEMPTIONS
-from ..clusterer.table import CENTRE, CLUSTER_RELATION_NAMES, CLUSTER_STANCE_BUILDERS, FAR, SCALED, SHIFTED
 from .exemptions import EXEMPTIONS
 from .stance import (
-    CONSTANT_RELATIONS,
-    COPY_RELATIONS,
     INFORMATIVE_RELATIONS,
-    OVERRULED_STANCE,
-    REMOVAL_RELATIONS,
     SCALING_UNDONE,
-    SHARED_STANCES,
     SIGNS_FLIPPED,
     STRICTNESS,
     EstimatorParameters,
     Stance,
-    StanceTable,
     Strictness,
     may_fail,
 )
-from .table import STANCE_BUILDERS
+from .table import build_stances, read_learners
 
 __all__ = ["STRICTNESS", "Stance", "Strictness", "find_stance", "is_known_learner", "override_stance"]
 
 _SCALERS = ("MinMaxScaler", "StandardScaler")
 # transformers that ignore the labels and are deterministic
 _LABEL_BLIND_STEPS = (*_SCALERS, "MaxAbsScaler", "OneHotEncoder", "OrdinalEncoder", "RobustScaler", "SimpleImputer")
-_LABEL_RELATIONS = (*SHARED_STANCES, "MR-1.1", "MR-4.2")  # only labels change
-_ROW_RELATIONS = (
-    "MR-3.1",
-    "MR-3.2",
-    "MR-3.2 odds",
-    *COPY_RELATIONS,
-    *REMOVAL_RELATIONS,
-    CENTRE,
-    FAR,
-)  # the rows change
-# no column is scaled
-_COLUMN_RELATIONS = ("MR-1.2", *CONSTANT_RELATIONS, *INFORMATIVE_RELATIONS, "MR-NBC", "sample order")
-
-# what a scaler is blind to: it gives the same numbers
-_CLUSTER_RELATIONS = frozenset(CLUSTER_RELATION_NAMES) - {CENTRE, FAR, SCALED, SHIFTED}
+_SHARED_RELATIONS = ("refit", "label renaming")  # they hold on all data
+_LABEL_RELATIONS = (*_SHARED_RELATIONS, "MR-1.1", "MR-4.2")  # only labels change
+_ROW_RELATIONS = (  # the rows change
+    *("MR-3.1", "MR-3.2", "MR-3.2 odds", "MR-4.1", "MR-4.1 subset", "MR-5.1", "MR-5.2"),
+    *("row on its centre", "far cluster"),
+)
+_COLUMN_RELATIONS = (  # no column is scaled, so a scaler gives the same numbers
+    *("MR-1.2", "MR-2.1", "constant column", *INFORMATIVE_RELATIONS, "MR-NBC", "sample order"),
+    *("fitted again", "rows reordered", "rows doubled", "features reordered", "constant feature"),
+)
 
 
 def find_stance(relation: str, learner: object, data: Training | None = None) -> Stance:
@@ -69,11 +56,8 @@ def find_stance(relation: str, learner: object, data: Training | None = None) ->
     *steps, last = _list_steps(learner)
     name = _get_sklearn_name(last)
     scaler = next((_get_sklearn_name(step) for step in reversed(steps) if _get_sklearn_name(step) in _SCALERS), "")
-    table: StanceTable = {}
-    if name in CLUSTER_STANCE_BUILDERS:
-        table = CLUSTER_STANCE_BUILDERS[name](last, scaler)
-    elif name in STANCE_BUILDERS:
-        table = {**SHARED_STANCES, "overruled": OVERRULED_STANCE, **STANCE_BUILDERS[name](last, scaler)}
+    learner_row = read_learners().get(name)
+    table = build_stances(learner_row, last, scaler) if learner_row else {}
     unlike = getattr(learner, "unlike", None)
     if isinstance(unlike, Mapping) and relation in unlike:
         return may_fail(str(unlike[relation]))
@@ -91,9 +75,9 @@ def find_stance(relation: str, learner: object, data: Training | None = None) ->
     row = table[inner_relation]
     if row.necessary and inner_relation == SCALING_UNDONE:
         row = replace(row, reason=f"{scaler} undoes the change of scale")
-    exemptions = EXEMPTIONS | CLUSTER_EXEMPTIONS
-    if row.necessary and data is not None and inner_relation not in SHARED_STANCES and name in exemptions:
-        exemption = exemptions[name](inner_relation, last, data)
+    if row.necessary and data is not None and inner_relation not in _SHARED_RELATIONS:
+        exempt = EXEMPTIONS.get(learner_row.exemption if learner_row else "")
+        exemption = exempt(inner_relation, last, data) if exempt else ""
         return may_fail(exemption) if exemption else row
     return row
 
@@ -101,10 +85,10 @@ def find_stance(relation: str, learner: object, data: Training | None = None) ->
 def is_known_learner(learner: object) -> bool:
     """Return whether the table has a learner."""
     *steps, last = _list_steps(learner)
-    name = _get_sklearn_name(last)
-    if name in CLUSTER_STANCE_BUILDERS:
+    row = read_learners().get(_get_sklearn_name(last))
+    if row is not None and row.kind == "clusterer":
         return all(_get_sklearn_name(step) in _SCALERS for step in steps)
-    return name in STANCE_BUILDERS and all(_map_through_step(step, "refit") for step in steps)
+    return row is not None and all(_map_through_step(step, "refit") for step in steps)
 
 
 def override_stance(stance: Stance, strictness: str | None = None, expected_failure: str | None = None) -> Stance:
@@ -122,11 +106,11 @@ def _map_through_step(step: EstimatorParameters, relation: str) -> str:
     """Return the relation that a learner behind a transformer sees, if known."""
     name = _get_sklearn_name(step)
     if name == "MinMaxScaler" or (name == "StandardScaler" and step.with_mean and step.with_std):
-        if relation in ("MR-0", SCALING_UNDONE, SCALED, SHIFTED):
+        if relation in ("MR-0", SCALING_UNDONE, "all features scaled", "all features shifted"):
             return SCALING_UNDONE
         if relation in ("MR-0 mirrored", "MR-0 subset", SIGNS_FLIPPED):
             return SIGNS_FLIPPED
-        if relation in _COLUMN_RELATIONS or relation in _CLUSTER_RELATIONS:
+        if relation in _COLUMN_RELATIONS:
             return relation
     parts = [step]
     if name == "ColumnTransformer":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal, Protocol, get_args
 
 
@@ -38,26 +37,13 @@ def must_hold(reason: str, strictness: Strictness = "class_exact") -> Stance:
     return Stance(True, strictness, reason)
 
 
-def may_fail(reason: str, strictness: Strictness = "class_exact") -> Stance:
+def may_fail(reason: str) -> Stance:
     """Return the stance of a relation that a correct implementation may violate."""
-    return Stance(False, strictness, reason)
+    return Stance(False, "class_exact", reason)
 
 
-known_to_fail = partial(may_fail, strictness="expected_failure")
-may_vary = partial(may_fail, strictness="class_stat")
-for_all = dict.fromkeys
 StanceTable = Mapping[str, Stance]
 
 # what a scaler leaves of a linear map of numbers: rounding errors only, or the signs of some attributes
 SCALING_UNDONE, SIGNS_FLIPPED = "the same numbers", "some attributes mirrored"
-MAP_RELATIONS = ("MR-0", "MR-0 mirrored", "MR-0 subset")
-CONSTANT_RELATIONS = ("MR-2.1", "constant column")
 INFORMATIVE_RELATIONS = ("MR-2.2", "MR-2.2 shared")
-COPY_RELATIONS, REMOVAL_RELATIONS = ("MR-4.1", "MR-4.1 subset"), ("MR-5.1", "MR-5.2")
-SHARED_STANCES: StanceTable = {
-    "refit": must_hold("the algorithm is deterministic", "score_exact"),
-    "label renaming": must_hold("only the order of labels matters, so the computation is the same", "score_exact"),
-}
-OVERRULED_STANCE = may_fail("learners differ in how much weight rows like the case have")
-NO_WEIGHTS_STANCE = may_fail("the learner does not accept sample weights")
-NO_SPARSE_STANCE = may_fail("the learner does not accept sparse matrices")
