@@ -139,7 +139,7 @@ def test_counterexamples_are_tried_first_until_they_are_fixed(store, faulty, sou
     after = dm.laws(mended, examples=1, seed=5, store=store)
     assert outcome(after)[law] == "HOLDS"
     assert after.tried_first["mended"] == 1 == after.tried_first["tried"] - after.tried_first["breaking"]
-    assert str(after).endswith("1 fixed")
+    assert "1 fixed" in str(after)
     assert kept_cases(store, law) == []
     assert outcome(dm.laws(broken, examples=1, seed=1, store=store))[law] == "HOLDS"  # it is forgotten
 
@@ -532,7 +532,7 @@ def test_the_command_keeps_counterexamples_and_tries_them_first(run):
     assert first.stdout.endswith("kept as run 1: datamorphic runs show 1\n")
     again = run("laws", "cornered_system:Corner", "--examples", "1", "--seed", "3")
     assert again.exit_code == 1
-    assert "\ntried first: 1 counter-example from earlier checks, 1 still breaking, 0 fixed\n" in again.stdout
+    assert "\nEarlier counter-examples: 1 tried first, 1 still breaking, 0 fixed\n" in again.stdout
     document = json.loads(run("laws", "cornered_system:Corner", "--examples", "1", "--seed", "3", "--json").stdout)
     assert document["tried_first"] == {"tried": 1, "breaking": 1, "mended": 0}
     assert document["run"] == 3

@@ -9,7 +9,7 @@ import datamorphic as dm
 from datamorphic.errors import ArgumentError
 from datamorphic.morphisms.options import LawOptions
 from datamorphic.morphisms.page import build_page
-from datamorphic.morphisms.text import format_report
+from datamorphic.reporting.terminal import format_page
 
 
 class Asymmetric:
@@ -69,8 +69,10 @@ def test_junit_has_one_test_case_per_law(report):
 
 
 def test_the_description_is_the_text_of_the_report(report):
-    assert report.describe() == str(report) == format_report(report)
-    assert "BROKEN       symmetry" in report.describe()
+    text = report.describe()
+    assert text == str(report) == format_page(report.page(brief=True))
+    assert text.splitlines()[0] == f"{report.system}: {report.page().verdict}"
+    assert "BROKEN       symmetry" in text
 
 
 @pytest.mark.parametrize("wrong", [{"examples": 0}, {"seed": -1}, {"examples": True}])

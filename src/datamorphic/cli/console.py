@@ -47,7 +47,7 @@ OUTCOME_STYLES = {
     "killed": "yellow",
     "failed": "red",
 }
-_OUTCOME_AT_START = re.compile(r"^(?:\d+\. )?(HOLDS|BROKEN|VIOLATED|NOT CHECKED|FAULT|CONCERN|ADVICE)\b")
+_OUTCOME_AT_START = re.compile(r"^ *(?:\d+\. )?(HOLDS|BROKEN|VIOLATED|NOT CHECKED|FAULT|CONCERN|ADVICE)\b")
 
 #: arguments of the public functions that are options of the commands under another name
 _OPTION_NAMES = {"kinds": "kind", "steps": "feature-step", "feature_steps": "feature-step", "orders": "order"}

@@ -87,7 +87,6 @@ class CaseStatistics(Exportable):
     notes: Sequence[str] = ()
 
     _PAGE: ClassVar[str] = "morphisms.statistics_page:build_page"
-    _TEXT: ClassVar[str] = "morphisms.statistics_text:format_statistics"
 
     @property
     def test_cases_count(self) -> int:

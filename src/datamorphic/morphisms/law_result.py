@@ -47,7 +47,6 @@ class LawReport(Exportable):
     seed: int
 
     _PAGE: ClassVar[str] = "morphisms.page:build_page"
-    _TEXT: ClassVar[str] = "morphisms.text:format_report"
 
     @property
     def holds(self) -> bool:

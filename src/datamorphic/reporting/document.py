@@ -142,6 +142,8 @@ class Table:
     note: str = ""
     sortable: bool = True
     marked: Sequence[Sequence[int]] = ()  # the row and column of each cell that is highlighted
+    main_columns: Sequence[str] = ()  # those that a terminal shows; all if empty
+    main_rows: int = 20  # as many as a terminal shows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,7 +202,10 @@ class Page:
     """A page of a report."""
 
     title: str
-    lead: str  # an introduction below the title
+    lead: str  # an introduction below the title; a terminal does not show it
+    subject: str = (
+        ""  # what was examined, if the verdict does not say it: where there is no title, it comes before the verdict
+    )
     sections: Sequence[Section] = ()
     verdict: str = ""  # the main result in one line
     state: SectionState = "plain"  # of the verdict, shown as a colour

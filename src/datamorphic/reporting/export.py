@@ -31,7 +31,7 @@ class Exportable:
     """
 
     _PAGE: ClassVar[str]
-    _TEXT: ClassVar[str]
+    _TEXT: ClassVar[str] = ""
 
     # -- what a subclass says ------------------------------------------------------------------------------------------
 
@@ -67,8 +67,12 @@ class Exportable:
         return self._render(self._PAGE, "page", options)
 
     def describe(self, **options: Any) -> str:
-        """Return the result as text for a terminal."""
-        return self._render(self._TEXT, "describe", options)
+        """Return the result as text for a terminal: its page in the short form."""
+        if self._TEXT:
+            return self._render(self._TEXT, "describe", options)
+        from .terminal import format_page
+
+        return format_page(self._render(self._PAGE, "describe", {"brief": True} | options))
 
     def _render(self, reference: str, owner: str, options: Mapping[str, Any]) -> Any:
         renderer = load_renderer(reference)

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from .. import __version__
 from .._files import write_file
 from ..runs.events import is_watched, publish
-from .document import Drawing, Link, Page, Picture, Section, Table
+from .document import Drawing, Link, Page, Picture, Section
 from .marked_text import MarkedText
 from .svg import NARROW_PICTURE_WIDTH, PICTURE_WIDTH, drawing_to_svg, legend_to_html, picture_to_svg
-from .text import NO_VALUE_TEXT, split_blocks
+from .text import find_numeric_columns, split_blocks
 from .trim import PageLimits, PageTooLarge, PageTrimmer
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 MAX_PAGE_BYTES = 800_000
 MAX_LINKS_PER_ENTRY = 40  # of the list of contents
-_NUMBER = re.compile(r"[<>≈~]?\s*[-−+]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:[eE][-+]?\d+)?\s*(?:%|s|ms)?")
 
 
 def render_page(page: Page) -> str:
@@ -71,7 +70,7 @@ def _build_environment() -> Environment:
         "drawing": lambda drawing: Markup(drawing_to_svg(drawing)),
         "blocks": split_blocks,
         "marks": _mark_cell,
-        "numeric": _find_numeric_columns,
+        "numeric": lambda table: find_numeric_columns(table.rows, len(table.columns)),
     }
     return environment
 
@@ -209,16 +208,6 @@ def _build_policy(script: str) -> str:
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     allowed = f"'sha256-{digest}'" if script else "'none'"
     return f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-
-
-def _find_numeric_columns(table: Table) -> list[bool]:
-    """Return for each column whether it holds numbers, which are right-aligned and sorted as numbers."""
-    cells = list(zip(*table.rows, strict=True)) if table.rows else []
-    return [
-        any(cell != NO_VALUE_TEXT for cell in column)
-        and all(cell == NO_VALUE_TEXT or (any(map(str.isdigit, cell)) and _NUMBER.fullmatch(cell)) for cell in column)
-        for column in cells
-    ] or [False] * len(table.columns)
 
 
 def _has_content(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from numbers import Real
 
 from .._text import format_short
@@ -14,6 +15,7 @@ _HARMFUL_PATTERN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
 )
 NO_VALUE_TEXT = "–"  # shown for a missing value
+_NUMBER = re.compile(r"[<>≈~]?\s*[-−+]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:[eE][-+]?\d+)?\s*(?:%|s|ms)?")
 
 
 def clean(text: str) -> str:
@@ -52,6 +54,15 @@ def format_cell(value: object) -> str:
     if isinstance(value, str):
         return value
     return format_short(value) if isinstance(value, Real) else str(value)
+
+
+def find_numeric_columns(rows: Sequence[Sequence[str]], column_count: int) -> list[bool]:
+    """Return for each column whether its cells hold numbers, which are right-aligned and sorted as numbers."""
+    return [
+        any(cell != NO_VALUE_TEXT for cell in column)
+        and all(cell == NO_VALUE_TEXT or (any(map(str.isdigit, cell)) and _NUMBER.fullmatch(cell)) for cell in column)
+        for column in zip(*rows, strict=True)
+    ] or [False] * column_count
 
 
 def split_blocks(text: str) -> list[tuple[str, list[str]]]:
