@@ -91,7 +91,6 @@ class Mutation(Exportable):
     """The mutants of a program and their states."""
 
     _PAGE = "mutation.page:build_page"
-    _TEXT = "mutation.text:format_mutation"
 
     program: str
     tried: Sequence[MutantResult]  # in the order of the source text

@@ -123,17 +123,19 @@ def _format_table(table: Table, indent: str, width: int) -> Iterator[str]:
 
 
 def _choose_widths(lines: Sequence[Sequence[str]], width: int) -> list[int]:
-    """Return the widths of columns; the widest ones are narrowed as long as the lines are too long."""
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    least = [
-        max((len(word) for cell in column for word in cell.split()), default=0) for column in zip(*lines, strict=True)
+    """Return the widths of columns. Where lines are too long, headings are wrapped first, then the longest texts."""
+    columns = list(zip(*lines, strict=True))
+    words = [max((len(word) for cell in column for word in cell.split()), default=0) for column in columns]
+    widths = [max(map(len, column)) for column in columns]
+    bodies = [max(map(len, column[1:]), default=0) for column in columns]
+    limits = [
+        [max(word, body) for word, body in zip(words, bodies, strict=True)],
+        [max(word, min(MIN_COLUMN_CHARACTERS, size)) for word, size in zip(words, widths, strict=True)],
     ]
-    least = [max(length, min(MIN_COLUMN_CHARACTERS, size)) for length, size in zip(least, widths, strict=True)]
     excess = sum(widths) + len(COLUMN_GAP) * (len(widths) - 1) - width
-    while excess > 0 and (candidates := [j for j, size in enumerate(widths) if size > least[j]]):
-        widest = max(candidates, key=lambda j: widths[j])
-        rival = max((widths[j] for j in candidates if j != widest), default=0)
-        narrower = max(least[widest], widths[widest] - excess, min(rival, widths[widest] - 1))
-        excess -= widths[widest] - narrower
-        widths[widest] = narrower
+    for least in limits:
+        while excess > 0 and (wide := [j for j, size in enumerate(widths) if size > least[j]]):
+            widest = max(wide, key=lambda j: widths[j])
+            widths[widest] -= 1
+            excess -= 1
     return widths

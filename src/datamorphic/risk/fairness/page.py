@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from ..._text import pluralize
 from ...reporting.document import Drawing, Page, Section, SectionState, Shape, Table, TextLabel, Tile
 from ...reporting.text import NO_VALUE_TEXT, cut
@@ -10,7 +13,6 @@ from .findings import FairnessFinding, FindingLevel
 from .proxies import Proxy
 from .result import AttributeState, FairnessReport
 from .shares import GroupTable
-from .text import choose_tables, describe_measure
 from .wording import Wording, format_round_percent
 
 LEVEL_STATES: dict[FindingLevel, SectionState] = {"fault": "bad", "concern": "warn", "advice": "note"}
@@ -28,8 +30,9 @@ VERDICTS: dict[AttributeState, str] = {
     "stand-in": "has a stand-in",
     "probability": "moves the probability",
     "slightly": "matters for few people",
-    "clear": "does not decide",
+    "clear": "no dependence found",
 }
+GROUPS_HEADING = "What the groups get"
 MAX_CASE_COLUMNS = 8
 MAX_VERDICT_FINDINGS = 4  # on one printed page
 MAX_VERDICT_ROWS = 13  # of groups and their headings
@@ -48,21 +51,41 @@ METHOD = (
 )
 
 
-def build_page(report: FairnessReport, one_page: bool = False) -> Page:
-    """Return a report as a page; with `one_page`, the verdict alone, which is printed on one sheet."""
+def build_page(report: FairnessReport, one_page: bool = False, brief: bool = False) -> Page:
+    """Return a report as a page.
+
+    With `one_page`, it is the verdict alone, which is printed on one sheet; with `brief`, the short form for terminals.
+    """
     sections = [_build_overview(report)]
     if one_page:
         sections += [*_list_findings(report), _build_groups(report, one_page=True)]
     else:
-        sections += [_build_finding(report, number, item) for number, item in enumerate(report.findings, start=1)]
-        sections += [_build_groups(report), *_build_proxies(report), _build_method(report)]
+        sections += [
+            _build_finding(report, number, item, brief) for number, item in enumerate(report.findings, start=1)
+        ]
+        if brief:
+            notes = "\n".join(f"• {note}" for note in report.notes)
+            sections += [
+                _tabulate_groups(report, _choose_tables(report)),
+                Section(heading="", text=notes, again=report.command()),
+            ]
+        else:
+            sections += [_build_groups(report), *_build_proxies(report), _build_method(report)]
     return Page(
         title=f"Fairness: {report.subject}",
+        subject=report.subject,
         lead="Decisions about people should not depend on who they are. The model was queried again about every person, as if the "
         "person were somebody else, and other columns were searched for stand-ins.",
         verdict=report.headline,
         state="good" if report.passed else "bad" if any(item.level == "fault" for item in report.findings) else "warn",
-        facts=[("People", f"{report.people:,}"), ("Counted", describe_measure(report.wording))],
+        facts=[
+            ("People", f"{report.people:,}"),
+            ("Counted", _describe_measure(report.wording)),
+            (
+                "Effort",
+                f"{report.seconds:.1f} s and {pluralize(report.calls, 'row')} computed by the model, seed {report.seed}",
+            ),
+        ],
         tiles=[
             Tile(
                 label=VERDICTS[report.find_state(name)],
@@ -75,6 +98,19 @@ def build_page(report: FairnessReport, one_page: bool = False) -> Page:
         sections=sections,
         compact=one_page,
     )
+
+
+def _choose_tables(report: FairnessReport) -> list[GroupTable]:
+    """Return the tables of single attributes, and of those that matter together."""
+    together = {finding.attributes for finding in report.findings if len(finding.attributes) > 1}
+    return [table for table in report.tables if len(table.attributes) == 1 or table.attributes in together]
+
+
+def _describe_measure(wording: Wording) -> str:
+    """Return what is counted, in words."""
+    if wording.measure == "decision":
+        return f"people who get {wording.decision}"
+    return "the answer" if wording.measure == "number" else f"the probability of {wording.decision}"
 
 
 def _list_findings(report: FairnessReport) -> list[Section]:
@@ -105,17 +141,19 @@ def _build_overview(report: FairnessReport) -> Section:
             alone = f"{value} of people ({low} to {high})"
         rows.append([name, VERDICTS[state], alone, _name_partners(report, name), _name_stand_ins(report, name)])
     answer = "decision" if report.wording.measure == "decision" else "answer"
+    columns = [
+        "protected column",
+        "verdict",
+        f"would get another {answer}, if only it were different",
+        "matters together with",
+        "stand-ins",
+    ]
     return Section(
         heading="Column by column",
         text="",
         table=Table(
-            columns=[
-                "protected column",
-                "verdict",
-                f"would get another {answer}, if only it were different",
-                "matters together with",
-                "stand-ins",
-            ],
+            columns=columns,
+            main_columns=[name for j, name in enumerate(columns) if any(row[j] != NO_VALUE_TEXT for row in rows)],
             rows=rows,
             sortable=False,
             marked=[
@@ -151,13 +189,13 @@ def _name_stand_ins(report: FairnessReport, attribute: str) -> str:
 # -- findings ----------------------------------------------------------------------------------------------------------
 
 
-def _build_finding(report: FairnessReport, number: int, finding: FairnessFinding) -> Section:
+def _build_finding(report: FairnessReport, number: int, finding: FairnessFinding, brief: bool) -> Section:
     beside = []
     if finding.kind == "combination":
         effect = next(item for item in report.combinations if item.attributes == finding.attributes)
         beside.append(_tabulate_combination(effect, report.wording))
     if finding.example is not None:
-        beside.append(_build_example(finding.example, report.wording))
+        beside.append(_build_example(finding.example, report.wording, brief))
     return Section(
         heading=finding.title,
         text=finding.detail,
@@ -180,9 +218,9 @@ def _tabulate_combination(effect: CombinationEffect, wording: Wording) -> Sectio
     )
 
 
-def _build_example(case: CounterfactualCase, wording: Wording) -> Section:
-    """Return one person before and after as a table; changed columns come first."""
-    others = [name for name in case.before if name not in case.changes]
+def _build_example(case: CounterfactualCase, wording: Wording, brief: bool) -> Section:
+    """Return one person before and after as a table; changed columns come first, with `brief` they are the only ones."""
+    others = [] if brief else [name for name in case.before if name not in case.changes]
     names = [*case.changes, *others[: MAX_CASE_COLUMNS - len(case.changes)]]
     rows = [[name, _format(case.before[name]), _format(case.changes.get(name, case.before[name]))] for name in names]
     if wording.measure == "decision":
@@ -222,17 +260,29 @@ def _format(value: object) -> str:
 
 def _build_groups(report: FairnessReport, one_page: bool = False) -> Section:
     """Return what groups get, with ranges, and the same as a table to be opened."""
-    tables = choose_tables(report)
+    tables = _choose_tables(report)
     if one_page:
         tables = _choose_verdict_tables(tables)
+    return Section(
+        heading=GROUPS_HEADING,
+        text="A difference between groups alone does not show that the model is unfair: the groups may differ in things that may "
+        "count. It shows where to look.",
+        drawing=draw_groups(tables, report.wording, compact=one_page),
+        parts=[]
+        if one_page
+        else [replace(_tabulate_groups(report, report.tables), heading="All groups as a table", folding="closed")],
+    )
+
+
+def _tabulate_groups(report: FairnessReport, tables: Sequence[GroupTable]) -> Section:
     has_errors = any(row.wrong is not None for table in tables for row in table.rows)
     columns = ["", "people", report.wording.column, "range"]
     errors_note = ""
     if has_errors:
-        columns += ["wrongly", "range"]
+        columns += ["wrongly", "range of it"]
         errors_note = f"Wrongly: of those whose label is not {report.wording.decision}, the share that gets it."
     rows = []
-    for table in report.tables:
+    for table in tables:
         for row in table.rows:
             cells = [
                 f"{table.title}: {row.label}",
@@ -248,20 +298,9 @@ def _build_groups(report: FairnessReport, one_page: bool = False) -> Section:
                 )
             rows.append(cells)
     return Section(
-        heading="What the groups get",
-        text="A difference between groups alone does not show that the model is unfair: the groups may differ in things that may "
-        "count. It shows where to look.",
-        drawing=draw_groups(tables, report.wording, compact=one_page),
-        parts=[]
-        if one_page
-        else [
-            Section(
-                heading="All groups as a table",
-                text="",
-                folding="closed",
-                table=Table(columns=columns, rows=rows, note=errors_note),
-            )
-        ],
+        heading=GROUPS_HEADING,
+        text="",
+        table=Table(columns=columns, rows=rows, note=errors_note, main_columns=columns[:5]),
     )
 
 

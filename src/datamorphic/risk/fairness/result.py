@@ -46,7 +46,6 @@ class FairnessReport(Exportable):
     """
 
     _PAGE: ClassVar[str] = "risk.fairness.page:build_page"
-    _TEXT: ClassVar[str] = "risk.fairness.text:format_fairness"
 
     subject: str
     people: int
