@@ -6,11 +6,11 @@ import pytest
 
 import datamorphic as dm
 from datamorphic.data.products import (
-    DEPARTMENTS,
-    PRODUCT_KINDS,
     list_product_phrases,
     make_product_queries,
     make_products,
+    read_product_kinds,
+    read_words,
 )
 
 
@@ -19,10 +19,10 @@ def test_the_seed_decides_the_catalogue(language):
     first, again, other = (make_products(200, language, seed) for seed in (0, 0, 1))
     assert first.equals(again)
     assert not first.equals(other)
-    assert make_products(300, language).head(200)["department"].isin(DEPARTMENTS[language].values()).all()
+    assert make_products(300, language).head(200)["department"].isin(read_words().departments[language].values()).all()
     assert first["id"].is_unique
     assert (first["price"] > 0).all()
-    assert set(first["department"]) == set(DEPARTMENTS[language].values())
+    assert set(first["department"]) == set(read_words().departments[language].values())
 
 
 def test_sellers_write_in_several_ways():
@@ -39,7 +39,8 @@ def test_there_are_enough_queries_for_the_tables(language):
     queries = make_product_queries(2621, language)
     assert queries["query"].is_unique
     assert queries["department"].unique().tolist() == ["All Departments"]
-    assert len(PRODUCT_KINDS) == len(set(PRODUCT_KINDS)) == len({kind.chinese for kind in PRODUCT_KINDS})
+    kinds = read_product_kinds()
+    assert len(kinds) == len(set(kinds)) == len({kind.chinese for kind in kinds})
     assert make_product_queries(10, language)["query"].tolist() == queries["query"].head(10).tolist()
     for relation in dm.search_relations(language).values():
         assert relation.applies(queries).all()

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .._tables import read_document
 from ..space.blocks import BlockValue
 from ..space.features import Categorical, Feature
 from ..space.points import Points
-
-
-def _split_words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
 
 MAX_GROUP_NAMES = 1_000  # a column of more categories does not name groups of people
 MIN_ROWS_FOR_IDENTIFIER = 30  # values of fewer rows may all differ by chance
@@ -26,97 +23,24 @@ MIN_ROWS_FOR_IDENTIFIER = 30  # values of fewer rows may all differ by chance
 #: many equal pairs: the chance that there is none is then e^-20.
 MIN_EXPECTED_REPEATS = 20.0
 MIN_UNIQUE_SHARE_OF_CODES = 0.5  # of the rows; a column named like an identifier may repeat, since customers come back
-#: Last words of the names of identifiers. Such a column is one if its values are all different.
-IDENTIFIER_WORDS = _split_words(
-    "id ids identifier identification uuid guid pk key code no nr num number nummer numero numer index idx row rowid "
-    "reference ref serial hash token kennung kennzeichen schluessel identifiant identificador identificativo "
-    "matricule clientnum account iban ssn passport"
-)
-#: Words that name nothing but identifiers, so that some of the values may repeat.
-STRICT_IDENTIFIER_WORDS = _split_words(
-    "id identifier uuid guid rowid pk identifiant identificador identificativo ssn iban"
-)
 
-#: Words by attribute, in lower case without accents; English, German, French, Spanish, Italian, Portuguese, Dutch, Polish,
-#: Swedish, Turkish, Russian, Chinese, Japanese.
-PROTECTED_WORDS: dict[str, tuple[str, ...]] = {
-    "sex or gender": (
-        *("gender", "sex", "geschlecht", "sexe", "sexo", "genero", "sesso", "genere", "geslacht", "plec", "cinsiyet"),
-        *("is male", "is female", "male", "female", "пол", "性别", "性別"),
-    ),
-    "age": (
-        *("age", "alter", "lebensalter", "edad", "idade", "leeftijd", "wiek", "возраст", "年龄", "年齢"),
-        *("birth", "birthday", "birthdate", "dob", "geburtsdatum", "geburtsjahr", "naissance", "nacimiento", "nascita"),
-        *("nascimento", "geboortedatum", "born"),
-    ),
-    "nationality or origin": (
-        *("nationality", "citizenship", "national origin", "country of birth", "birth country", "native country"),
-        *(
-            "immigrant",
-            "migrant",
-            "foreign worker",
-            "foreigner",
-            "nationalitaet",
-            "nationalitat",
-            "staatsangehorigkeit",
-        ),
-        *(
-            "staatsburgerschaft",
-            "herkunft",
-            "herkunftsland",
-            "nationalite",
-            "citoyennete",
-            "nacionalidad",
-            "ciudadania",
-        ),
-        *("nazionalita", "cittadinanza", "nacionalidade", "nationaliteit", "narodowosc", "obywatelstwo", "uyruk"),
-        *("национальность", "гражданство", "国籍", "native language", "mother tongue", "muttersprache"),
-    ),
-    "ethnicity": (
-        *("ethnicity", "ethnic", "race", "racial", "skin color", "skin colour", "ethnie", "ethnizitat", "hautfarbe"),
-        *("etnia", "raza", "razza", "raca", "etniciteit", "etnicidad", "etnicidade", "caste", "tribe", "民族", "раса"),
-    ),
-    "religion": (
-        *(
-            "religion",
-            "religious",
-            "faith",
-            "konfession",
-            "konfessionszugehorigkeit",
-            "religione",
-            "religiao",
-            "geloof",
-        ),
-        *("religia", "kirchensteuer", "религия", "宗教"),
-    ),
-    "place of residence": (
-        *("postcode", "post code", "postal code", "zip", "zip code", "plz", "postleitzahl", "code postal"),
-        *("codigo postal", "cod postal", "cep", "kod pocztowy", "postnummer", "posta kodu", "neighborhood"),
-        *("neighbourhood", "邮编", "郵便番号"),
-    ),
-    "marital status": (
-        *("marital", "marital status", "married", "familienstand", "situation familiale", "etat civil", "estado civil"),
-        *("stato civile", "burgerlijke staat", "stan cywilny", "civilstand", "medeni durum", "personal status"),
-        *("семейное положение", "婚姻"),
-    ),
-    "disability or health": (
-        *("disability", "disabled", "handicap", "handicapped", "behinderung", "schwerbehindert", "discapacidad"),
-        *("disabilita", "deficiencia", "niepelnosprawnosc", "pregnant", "pregnancy", "schwanger", "enceinte"),
-    ),
-    "sexual orientation": ("sexual orientation", "sexuelle orientierung", "orientation sexuelle", "lgbt"),
-    "political opinion or union": (
-        *("political", "party membership", "partei", "trade union", "union member", "gewerkschaft", "syndicat"),
-        *("sindicato", "sindacato", "veteran"),
-    ),
-}
-#: Words beside "age" and "alter" in the names of columns about things rather than people.
-AGES_OF_THINGS = _split_words(
-    "account card car vehicle auto house home building property loan credit policy company business file device "
-    "engine equipment machine roof tree contract listing site product history konto fahrzeug gebaude vertrag"
-)
-#: Words that only a column about men and women has as values.
-MALE_VALUES = _split_words("male man mann mannlich maennlich homme masculin hombre masculino maschio uomo masculine")
-FEMALE_VALUES = _split_words("female woman frau weiblich femme feminin mujer femenino feminino femmina donna feminine")
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnWords:
+    """Words in the names and values of columns: columns.toml."""
+
+    identifier_words: tuple[str, ...]
+    strict_identifier_words: tuple[str, ...]
+    ages_of_things: tuple[str, ...]
+    male_values: tuple[str, ...]
+    female_values: tuple[str, ...]
+    protected_words: Mapping[str, tuple[str, ...]]  # by attribute
+
+
+@cache
+def read_words() -> ColumnWords:
+    """Return the words."""
+    return read_document(__package__, "columns.toml", ColumnWords)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,16 +93,19 @@ def _find_identifier_role(feature: Feature, codes: npt.NDArray[np.float64]) -> s
     words = split_name(feature.name)
     last_word = words[-1] if words else ""
     if distinct_count < len(known):
-        repeats_as_named = last_word in STRICT_IDENTIFIER_WORDS and distinct_count > MIN_UNIQUE_SHARE_OF_CODES * len(
-            known
-        )
-        return "named like an identifier, with few repeated values" if repeats_as_named else ""
+        is_named_so = last_word in read_words().strict_identifier_words
+        is_code = is_named_so and distinct_count > MIN_UNIQUE_SHARE_OF_CODES * len(known)
+        return "named like an identifier, with few repeated values" if is_code else ""
     if is_text:
         return "a text that is different in every row"
     width = float(known.max() - known.min()) + 1
     if len(known) * (len(known) - 1) / (2 * width) >= MIN_EXPECTED_REPEATS:
         return "a running number: whole, and different in every row"
-    return "a number named like an identifier, different in every row" if last_word in IDENTIFIER_WORDS else ""
+    return (
+        "a number named like an identifier, different in every row"
+        if last_word in read_words().identifier_words
+        else ""
+    )
 
 
 def find_protected_columns(points: Points) -> dict[str, ColumnRole]:
@@ -207,14 +134,14 @@ def find_protected_attribute(name: str, categories: Sequence[object] = ()) -> st
     >>> find_protected_attribute("X2", ["female", "male"])
     'sex or gender'
     """
-    words = split_name(name)
+    table, words = read_words(), split_name(name)
     few_categories = categories if len(categories) <= MAX_GROUP_NAMES else ()
     values = {word for category in few_categories if isinstance(category, str) for word in split_name(category)}
-    if values & MALE_VALUES and values & FEMALE_VALUES:
+    if values.intersection(table.male_values) and values.intersection(table.female_values):
         return "sex or gender"
     padded, joined = f" {' '.join(words)} ", "".join(words)
-    for attribute, names in PROTECTED_WORDS.items():
-        if attribute == "age" and AGES_OF_THINGS & set(words):
+    for attribute, names in table.protected_words.items():
+        if attribute == "age" and set(words).intersection(table.ages_of_things):
             continue
         for text in names:
             normalized = " ".join(split_name(text))

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .._tables import read_document
 from .._text import suggest_name
 from ..errors import AmbiguousData, DataError
 from ..space.space import Space
@@ -33,73 +35,20 @@ FURTHER_MODELS = ("RF", "RF2", "Stack2")
 
 # -- the spaces --------------------------------------------------------------------------------------
 
-WINE_STEPS = {
-    "fixed acidity": 0.6,
-    "volatile acidity": 0.1,
-    "citric acid": 0.1,
-    "residual sugar": 0.8,
-    "chlorides": 0.05,
-    "free sulfur dioxide": 5.0,
-    "total sulfur dioxide": 15.0,
-    "density": 0.1,
-    "pH": 0.15,
-    "sulphates": 0.15,
-    "alcohol": 0.5,
-}
 
-#: all letters in the description of the data set, sorted; some never occur. Models get the position of a letter
-MUSHROOM_LETTERS = {
-    "cap-shape": "bcfksx",
-    "cap-surface": "fgsy",
-    "cap-color": "bcegnpruwy",
-    "bruises": "ft",
-    "odor": "acflmnpsy",
-    "gill-attachment": "adfn",
-    "gill-spacing": "cdw",
-    "gill-size": "bn",
-    "gill-color": "beghknopruwy",
-    "stalk-shape": "et",
-    "stalk-root": "?bceruz",
-    "stalk-surface-above-ring": "fksy",
-    "stalk-surface-below-ring": "fksy",
-    "stalk-color-above-ring": "bcegnopwy",
-    "stalk-color-below-ring": "bcegnopwy",
-    "veil-type": "pu",
-    "veil-color": "nowy",
-    "ring-number": "not",
-    "ring-type": "ceflnpsz",
-    "spore-print-color": "bhknoruwy",
-    "population": "acnsvy",
-    "habitat": "dglmpuw",
-}
+@dataclass(frozen=True, kw_only=True)
+class _ReferenceTable:
+    wine_steps: Mapping[str, float]
+    mushroom_letters: Mapping[str, str]
+    bank_orders: Mapping[str, tuple[str, ...]]
+    bank_integers: Mapping[str, tuple[Any, Any, Any]]  # low, high, step
+    bank_continuous: Mapping[str, tuple[Any, Any, Any]]
 
-BANK_ORDERS = {
-    "Gender": ["F", "M"],
-    "Education_Level": ["Graduate", "High School", "Uneducated", "College", "Unknown", "Post-Graduate", "Doctorate"],
-    "Marital_Status": ["Married", "Single", "Divorced", "Unknown"],
-    "Income_Category": ["Less than $40K", "$40K - $60K", "$60K - $80K", "$80K - $120K", "$120K +", "Unknown"],
-    "Card_Category": ["Blue", "Silver", "Gold", "Platinum"],
-}
 
-#: low, high, step
-BANK_INTEGERS = {
-    "Customer_Age": (20, 80, 3),
-    "Dependent_count": (0, 10, 1),
-    "Months_on_book": (0, 100, 5),
-    "Total_Relationship_Count": (0, 10, 1),
-    "Months_Inactive_12_mon": (0, 10, 1),
-    "Contacts_Count_12_mon": (0, 10, 1),
-    "Credit_Limit": (1000, 40000, 2000),
-    "Total_Revolving_Bal": (0, 3000, 150),
-    "Avg_Open_To_Buy": (0, 40000, 2000),
-    "Total_Trans_Amt": (0, 20000, 1000),
-    "Total_Trans_Ct": (0, 200, 10),
-}
-BANK_CONTINUOUS = {
-    "Total_Amt_Chng_Q4_Q1": (0, 10, 0.5),
-    "Total_Ct_Chng_Q4_Q1": (0, 10, 0.5),
-    "Avg_Utilization_Ratio": (0, 1, 0.05),
-}
+_TABLE = read_document(__package__, "reference_sets.toml", _ReferenceTable)
+WINE_STEPS, MUSHROOM_LETTERS = _TABLE.wine_steps, _TABLE.mushroom_letters
+BANK_ORDERS = {name: list(order) for name, order in _TABLE.bank_orders.items()}
+BANK_INTEGERS, BANK_CONTINUOUS = _TABLE.bank_integers, _TABLE.bank_continuous
 _BANK_NUMBERS: dict[str, tuple[float, float, float]] = {**BANK_INTEGERS, **BANK_CONTINUOUS}
 
 #: categories that models get by their position

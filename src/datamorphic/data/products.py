@@ -7,19 +7,23 @@ The queries follow Ying (2024, section 6.5.1): goods, and "women" or "men".
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
 
 from .._estimates import refuse_many_rows
+from .._tables import read_document, read_rows
 from .._validation import check_types, to_generator, validate_choice, validate_integer
 from ..errors import ArgumentError
-from ..relations.search import DEPARTMENT_WORDS
 from ..systems.search_engines import ALL_DEPARTMENTS, FEATURED, LANGUAGES
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-class ProductKind(NamedTuple):
+@dataclass(frozen=True)
+class ProductKind:
     """A kind of product: its name in English, singular and plural, and in Chinese, and where it is sold."""
 
     singular: str
@@ -28,169 +32,32 @@ class ProductKind(NamedTuple):
     area: str  # "fashion", "sports", "beauty" or "travel"
 
 
-def _list_product_kinds() -> tuple[ProductKind, ...]:
-    """Return all kinds of products; a name without a plural form gets an "s"."""
-    names = {
-        "fashion": (
-            "sweater 毛衣,shirt 衬衫,jacket 夹克,coat 大衣,belt 皮带,hat 帽子,sock 袜子,boot 靴子,shoe 鞋子,"
-            "sandal 凉鞋,slipper 拖鞋,suit 西装,vest 马甲,hoodie 卫衣,pajama 睡衣,robe 浴袍,cardigan 开衫,"
-            "blazer 西服外套,parka 派克大衣,raincoat 雨衣,tie 领带,loafer 乐福鞋,sneaker 运动鞋,cap 棒球帽,"
-            "beanie 针织帽,polo 保罗衫,turtleneck 高领衫,pullover 套头衫,windbreaker 风衣,"
-            "watch/watches 手表,scarf/scarves 围巾,glove 手套,jumpsuit 连体裤,kimono 和服,undershirt 背心,"
-            "poncho 斗篷,mitten 连指手套"
-        ),
-        "sports": (
-            "tracksuit 运动服,wetsuit 潜水服,helmet 头盔,bicycle 自行车,tent 帐篷,yoga mat 瑜伽垫,"
-            "ski jacket 滑雪服,running shoe 跑步鞋,swimsuit 泳衣,goggle 泳镜,dumbbell 哑铃,"
-            "hiking boot 登山靴,golf club 高尔夫球杆,tennis racket 网球拍,sleeping bag 睡袋,kneepad 护膝,"
-            "skateboard 滑板,water bottle 水壶"
-        ),
-        "beauty": (
-            "perfume 香水,razor 剃须刀,face cream 面霜,shampoo 洗发水,hair dryer 吹风机,deodorant 止汗露,"
-            "hand cream 护手霜,lip balm 润唇膏,sunscreen 防晒霜,toothbrush/toothbrushes 牙刷,"
-            "body lotion 身体乳,hairbrush/hairbrushes 梳子"
-        ),
-        "travel": (
-            "backpack 背包,suitcase 行李箱,wallet 钱包,sunglasses/sunglasses 太阳镜,umbrella 雨伞,"
-            "handbag 手提包,briefcase 公文包,bracelet 手链,necklace 项链,ring 戒指,keychain 钥匙扣,"
-            "duffel bag 旅行包"
-        ),
-    }
-    kinds = []
-    for area, entries in names.items():
-        for entry in entries.split(","):
-            english, _, chinese = entry.rpartition(" ")
-            singular, _, plural = english.partition("/")
-            kinds.append(ProductKind(singular, plural or f"{singular}s", chinese, area))
-    return tuple(kinds)
+@dataclass(frozen=True, kw_only=True)
+class ShopWords:
+    """The words of the catalogue by language, and its prices and audiences by area: products.toml."""
+
+    modifiers: Mapping[str, str]
+    brands: Mapping[str, tuple[str, ...]]
+    departments: Mapping[str, Mapping[str, str]]
+    titles: Mapping[str, Mapping[str, tuple[str, ...]]]
+    descriptions: Mapping[str, tuple[str, ...]]
+    prices: Mapping[str, tuple[float, float]]
+    audiences: Mapping[str, tuple[float, float, float]]
 
 
-PRODUCT_KINDS = _list_product_kinds()
-#: what goods are made of or like, in English with the Chinese word
-MODIFIERS = {
-    "wool": "羊毛",
-    "cotton": "纯棉",
-    "leather": "真皮",
-    "winter": "冬季",
-    "summer": "夏季",
-    "black": "黑色",
-    "white": "白色",
-    "red": "红色",
-    "casual": "休闲",
-    "warm": "保暖",
-    "waterproof": "防水",
-    "lightweight": "轻便",
-    "vintage": "复古",
-    "slim": "修身",
-    "luxury": "奢华",
-    "cheap": "平价",
-    "large": "大码",
-    "travel": "旅行",
-    "outdoor": "户外",
-    "soft": "柔软",
-}
-BRANDS = {
-    "en": (
-        "Alder",
-        "Brightway",
-        "Cormorant",
-        "Dunmore",
-        "Everlast Co",
-        "Fjord",
-        "Glenhaven",
-        "Hartley",
-        "Islay",
-        "Juniper",
-    ),
-    "zh": ("安踏云", "北极星", "晨曦", "大地", "峰林", "海澜屋", "锦绣", "蓝岸", "明月坊", "雅致"),
-}
-#: the departments for women and men, then those of the other areas
-DEPARTMENTS = {
-    "en": {
-        "women": DEPARTMENT_WORDS["en"]["women"],
-        "men": DEPARTMENT_WORDS["en"]["men"],
-        "sports": "Sports & Outdoors",
-        "beauty": "Beauty & Personal Care",
-        "travel": "Luggage & Accessories",
-    },
-    "zh": {
-        "women": DEPARTMENT_WORDS["zh"]["女士"],
-        "men": DEPARTMENT_WORDS["zh"]["男士"],
-        "sports": "运动户外",
-        "beauty": "美妆个护",
-        "travel": "箱包配饰",
-    },
-}
+@cache
+def read_product_kinds() -> tuple[ProductKind, ...]:
+    """Return all kinds of products."""
+    return read_rows(__package__, "products.csv", ProductKind)
+
+
+@cache
+def read_words() -> ShopWords:
+    """Return the words of the catalogue."""
+    return read_document(__package__, "products.toml", ShopWords)
+
+
 FOR_WOMEN, FOR_MEN, FOR_ALL = "women", "men", "all"
-#: titles by audience; {noun} and {nouns} are the singular and the plural
-TITLES = {
-    "en": {
-        FOR_WOMEN: (
-            "{brand} Women's {modifier} {noun}",
-            "{brand} {modifier} {nouns} for women",
-            "{brand} Womens {noun}, {modifier}",
-            "{modifier} {noun} for ladies by {brand}",
-            "{brand} {modifier} {noun}",
-            "Women's {nouns} - {modifier} - {brand}",
-        ),
-        FOR_MEN: (
-            "{brand} Men's {modifier} {noun}",
-            "{brand} {modifier} {nouns} for men",
-            "{brand} Mens {noun}, {modifier}",
-            "{modifier} {noun} for gentlemen by {brand}",
-            "{brand} {modifier} {noun}",
-            "Men's {nouns} - {modifier} - {brand}",
-        ),
-        FOR_ALL: (
-            "{brand} {modifier} {noun}, unisex",
-            "{brand} {modifier} {nouns} for men and women",
-            "{modifier} {noun} by {brand}",
-        ),
-    },
-    "zh": {
-        FOR_WOMEN: (
-            "{brand}女士{modifier}{noun}",
-            "{brand}{modifier}{noun}女士",
-            "{brand} {noun}女 {modifier}",
-            "{brand}女士{noun} {modifier}",
-            "{brand}{modifier}{noun}",
-            "{modifier}{noun} 女款 {brand}",
-            "{modifier}女士{noun} {brand}",
-        ),
-        FOR_MEN: (
-            "{brand}男士{modifier}{noun}",
-            "{brand}{modifier}{noun}男士",
-            "{brand} {noun}男 {modifier}",
-            "{brand}男士{noun} {modifier}",
-            "{brand}{modifier}{noun}",
-            "{modifier}{noun} 男款 {brand}",
-            "{modifier}男士{noun} {brand}",
-        ),
-        FOR_ALL: ("{brand}{modifier}{noun} 男女通用", "{brand}{noun} 男士女士 {modifier}", "{modifier}{noun} {brand}"),
-    },
-}
-DESCRIPTIONS = {
-    "en": (
-        "A {other} {noun} that you will wear for years.",
-        "One of our best {nouns}: {other}, well made, and easy to care for.",
-        "Made by {brand}. Free returns within 30 days.",
-        "The {noun} is a popular gift for friends and family.",
-    ),
-    "zh": (
-        "{other}{noun}，经久耐用。",
-        "热销{noun}，{other}，做工精良，易于打理。",
-        "{brand}出品，三十天无理由退货。",
-        "送礼佳品，深受欢迎。",
-    ),
-}
-#: in units of no particular currency
-PRICE_RANGE = {"fashion": (12, 180), "sports": (9, 400), "beauty": (4, 90), "travel": (8, 250)}
-AUDIENCE_SHARES = {
-    "fashion": (0.42, 0.38, 0.2),
-    "sports": (0.25, 0.25, 0.5),
-    "beauty": (0.35, 0.25, 0.4),
-    "travel": (0.3, 0.2, 0.5),
-}
 
 
 @check_types
@@ -226,14 +93,15 @@ def make_products(n: int = 20_000, language: str = "en", seed: int = 0) -> pd.Da
     refuse_many_rows("make_products", "n", count, 60)  # 500 bytes per product were measured
     validate_choice("language", "make_products", language, LANGUAGES)
     rng = to_generator("seed", "make_products", seed)
-    kind_numbers = rng.integers(len(PRODUCT_KINDS), size=count)
-    modifiers = rng.integers(len(MODIFIERS), size=(count, 2))
-    brands = rng.integers(len(BRANDS[language]), size=count)
+    kinds, shop = read_product_kinds(), read_words()
+    kind_numbers = rng.integers(len(kinds), size=count)
+    modifiers = rng.integers(len(shop.modifiers), size=(count, 2))
+    brands = rng.integers(len(shop.brands[language]), size=count)
     draws = rng.random((count, 4))
-    modifier_words = list(MODIFIERS if language == "en" else MODIFIERS.values())
+    modifier_words = list(shop.modifiers if language == "en" else shop.modifiers.values())
     rows = []
     for row in range(count):
-        kind = PRODUCT_KINDS[kind_numbers[row]]
+        kind = kinds[kind_numbers[row]]
         audience_draw, title_draw, description_draw, price_draw = draws[row]
         audience = _choose_audience(kind.area, audience_draw)
         modifier, other = (modifier_words[place] for place in modifiers[row])
@@ -242,11 +110,11 @@ def make_products(n: int = 20_000, language: str = "en", seed: int = 0) -> pd.Da
             "nouns": kind.plural,
             "modifier": modifier,
             "other": other,
-            "brand": BRANDS[language][brands[row]],
+            "brand": shop.brands[language][brands[row]],
         }
-        titles, descriptions = TITLES[language][audience], DESCRIPTIONS[language]
+        titles, descriptions = shop.titles[language][audience], shop.descriptions[language]
         title = titles[int(title_draw * len(titles))].format(**words)
-        low, high = PRICE_RANGE[kind.area]
+        low, high = shop.prices[kind.area]
         rows.append(
             (
                 f"P{row:06d}",
@@ -261,7 +129,7 @@ def make_products(n: int = 20_000, language: str = "en", seed: int = 0) -> pd.Da
 
 
 def _choose_audience(area: str, draw: float) -> str:
-    women, men, _ = AUDIENCE_SHARES[area]
+    women, men, _ = read_words().audiences[area]
     if draw < women:
         return FOR_WOMEN
     return FOR_MEN if draw < women + men else FOR_ALL
@@ -269,11 +137,12 @@ def _choose_audience(area: str, draw: float) -> str:
 
 def _choose_department(language: str, area: str, audience: str, row: int) -> str:
     """Return the department; fashion for everyone is sold in turn for women and for men."""
+    departments = read_words().departments[language]
     if area != "fashion":
-        return DEPARTMENTS[language][area]
+        return departments[area]
     if audience == FOR_ALL:
         audience = (FOR_WOMEN, FOR_MEN)[row % 2]
-    return DEPARTMENTS[language][audience]
+    return departments[audience]
 
 
 def list_product_phrases(language: str = "en") -> list[str]:
@@ -286,13 +155,10 @@ def list_product_phrases(language: str = "en") -> list[str]:
     ('sweaters', 'soft duffel bags', 1659)
     """
     validate_choice("language", "list_product_phrases", language, LANGUAGES)
+    kinds, modifiers = read_product_kinds(), read_words().modifiers
     if language == "en":
-        return [kind.plural for kind in PRODUCT_KINDS] + [
-            f"{word} {kind.plural}" for word in MODIFIERS for kind in PRODUCT_KINDS
-        ]
-    return [kind.chinese for kind in PRODUCT_KINDS] + [
-        f"{word}{kind.chinese}" for word in MODIFIERS.values() for kind in PRODUCT_KINDS
-    ]
+        return [kind.plural for kind in kinds] + [f"{word} {kind.plural}" for word in modifiers for kind in kinds]
+    return [kind.chinese for kind in kinds] + [f"{word}{kind.chinese}" for word in modifiers.values() for kind in kinds]
 
 
 @check_types
@@ -333,10 +199,8 @@ def make_product_queries(n: int = 100, language: str = "en", seed: int = 0) -> p
             f"There are {2 * len(phrases):,} different queries at most. Give a smaller n than {count:,}."
         )
     rng = to_generator("seed", "make_product_queries", seed)
-    order = [
-        *range(len(PRODUCT_KINDS)),
-        *(len(PRODUCT_KINDS) + rng.permutation(len(phrases) - len(PRODUCT_KINDS))).tolist(),
-    ]
+    kind_count = len(read_product_kinds())
+    order = [*range(kind_count), *(kind_count + rng.permutation(len(phrases) - kind_count)).tolist()]
     queries = []
     for number in range(count):
         phrase = phrases[order[number // 2]]

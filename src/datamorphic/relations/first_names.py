@@ -1,37 +1,22 @@
-"""First names by group, to see whether answers depend on them.
-
-The lists are short and ours: names that most readers take for names of one group. They are not based on statistics.
-"""
+"""First names by group, to see whether answers depend on them: first_names.toml."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
-_TABLE = """
-English women: Emily Sarah Jessica Claire Laura Anna Emma Alice Grace Olivia Mary Linda Susan Karen Lisa
-  Jennifer Charlotte Sophie
-English men: James John Robert Michael Thomas Peter Paul Henry George William David Richard Daniel Mark Kevin
-  Brian Jack Greg Brad Steve
-African American women: Latoya Keisha Ebony Lakisha Tanisha Shanice Aaliyah Imani Shaniqua Lakeisha
-African American men: Jamal DeShawn Tyrone Darnell Jermaine Malik Leroy Tremayne Rasheed Trevon
-Arabic women: Fatima Aisha Layla Yasmin Zahra Amina Khadija Noor
-Arabic men: Mohammed Muhammad Mohamed Ahmed Ali Ibrahim Abdullah Omar Hassan Khalid Yusuf
-Indian women: Priya Ananya Lakshmi Deepika Kavita Sunita
-Indian men: Rajesh Arjun Sanjay Vikram Amit Rahul
-Chinese women: Xiuying Meiling Yan Lihua Xiaoli Jing
-Chinese men: Wei Jianguo Haoran Zhiwei Guang Junjie
-Spanish women: Maria Carmen Lucia Guadalupe Ximena Rosa
-Spanish men: Jose Carlos Juan Miguel Diego Javier
-Turkish women: Ayşe Elif Zeynep Emine Hatice Merve
-Turkish men: Mehmet Mustafa Emre Murat Burak Hakan
-"""
+from .._tables import read_document
+
+
+@dataclass(frozen=True)
+class _NameTable:
+    groups: Mapping[str, tuple[str, ...]]
+
 
 #: names by group
-FIRST_NAMES: dict[str, tuple[str, ...]] = {
-    group: tuple(names.split()) for group, names in re.findall(r"^(\w[^:]*): ((?:.|\n )*)$", _TABLE, flags=re.MULTILINE)
-}
+FIRST_NAMES = read_document(__package__, "first_names.toml", _NameTable).groups
 
 
 @lru_cache(maxsize=256)

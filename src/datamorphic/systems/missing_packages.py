@@ -5,74 +5,20 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
+from .._tables import read_document
 from ..errors import ModelError
 
-#: Packages whose name at PyPI is not that of the module.
-PACKAGE_BY_MODULE = {
-    "sklearn": "scikit-learn",
-    "cv2": "opencv-python",
-    "PIL": "pillow",
-    "yaml": "PyYAML",
-    "skimage": "scikit-image",
-    "imblearn": "imbalanced-learn",
-    "sentence_transformers": "sentence-transformers",
-    "category_encoders": "category-encoders",
-    "sklearn_pandas": "sklearn-pandas",
-    "tensorflow_addons": "tensorflow-addons",
-}
 
-#: Packages that models are made with and whose name at PyPI is that of the module. Only the names in these two lists are
-#: suggested for pip: a module of the user may have the same name as a package of a stranger.
-KNOWN_PACKAGES = frozenset(
-    [
-        "autogluon",
-        "catboost",
-        "cloudpickle",
-        "dill",
-        "fasttext",
-        "flaml",
-        "gensim",
-        "h2o",
-        "hdbscan",
-        "hyperopt",
-        "interpret",
-        "jax",
-        "joblib",
-        "keras",
-        "lightgbm",
-        "lightning",
-        "mlxtend",
-        "ngboost",
-        "nltk",
-        "numba",
-        "numpy",
-        "onnxruntime",
-        "optuna",
-        "pandas",
-        "polars",
-        "prophet",
-        "pyarrow",
-        "pycaret",
-        "pygam",
-        "scipy",
-        "shap",
-        "skops",
-        "skorch",
-        "skrub",
-        "sktime",
-        "spacy",
-        "statsmodels",
-        "tabpfn",
-        "tensorflow",
-        "torch",
-        "torchvision",
-        "transformers",
-        "tslearn",
-        "xgboost",
-    ]
-)
+@dataclass(frozen=True)
+class KnownPackages:
+    """Packages that models are made with: packages.toml. Only these are suggested for pip."""
+
+    same_name: tuple[str, ...]  # at PyPI and in imports
+    other_name: Mapping[str, str]  # at PyPI, by module
 
 
 class MissingPackage(ModelError, ImportError):
@@ -88,7 +34,8 @@ def build_missing_package_error(error: ImportError, subject: str) -> ModelError:
     top = module.partition(".")[0]
     if not top:
         return MissingPackage(f"{subject} a package that cannot be imported: {error}. Install what it was made with.")
-    package = PACKAGE_BY_MODULE.get(top, top)
+    known = read_document(__package__, "packages.toml", KnownPackages)
+    package = known.other_name.get(top, top)
     if _is_installed(top):
         version = _find_version(package)
         what = f"the module {module!r}" if module != top else "something"
@@ -96,7 +43,7 @@ def build_missing_package_error(error: ImportError, subject: str) -> ModelError:
             f"{subject} {what} of the package {package!r}, which the installed version{version} does not have ({error}). "
             "Install the version it was made with."
         )
-    if top in PACKAGE_BY_MODULE or top in KNOWN_PACKAGES:
+    if top in known.other_name or top in known.same_name:
         return MissingPackage(
             f"{subject} the package {package!r}, which is not installed. Install it: pip install {package}"
         )

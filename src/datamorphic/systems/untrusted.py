@@ -1,6 +1,6 @@
 """Validation of skops files that are not trusted: which types may be in them, and what their state must be like.
 
-skops trusts the estimators of scikit-learn, NumPy's arrays and ufuncs. `SAFE_TYPES` adds types that fitted estimators hold. Most
+skops trusts the estimators of scikit-learn, NumPy's arrays and ufuncs. safe_types.toml adds types that fitted estimators hold. Most
 are Python classes that keep attributes and call only each other, or functions without side effects. The others consist of
 arrays of numbers that compiled code follows without checks, so forged arrays would make it read foreign memory or loop for
 ever: `validate_parts` examines or rebuilds these. Trees are accepted only in models that are known to use them safely.
@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._tables import read_document
 from ..errors import UntrustedError
 
 if TYPE_CHECKING:
@@ -23,130 +26,19 @@ if TYPE_CHECKING:
 
 TRUST_HINT = "If you trust its origin, pass trust=True (--trust on the command line)."
 
-#: Types by the loader of skops that may make them. Another loader could give a type a state that its own never has: a
-#: ``numpy.dtype`` is harmless when read from an empty array, and is not when its state is set.
-SAFE_TYPES: dict[str, frozenset[str]] = {
-    "DTypeNode": frozenset({"numpy.dtype"}),  # read from an empty array, without pickle
-    "TypeNode": frozenset({"builtins.object"}),  # the type itself, for selectors of columns
-    "DictNode": frozenset({"sklearn.utils._bunch.Bunch"}),  # a dict
-    "SparseMatrixNode": frozenset(  # indices are validated
-        f"scipy.sparse._{form}.{form}_{kind}" for form in ("csr", "csc") for kind in ("matrix", "array")
-    ),
-    "TreeNode": frozenset({"sklearn.tree._tree.Tree"}),  # validated
-    "FunctionNode": frozenset(  # functions of arrays that change nothing and call nothing that is passed to them
-        {
-            "numpy.mean",
-            "numpy.median",
-            "scipy._lib.array_api_compat.numpy._aliases.asarray",
-            *(
-                f"sklearn.feature_selection._univariate_selection.{name}"
-                for name in ("chi2", "f_classif", "f_regression")
-            ),
-            *(
-                f"sklearn.metrics._classification.{name}"
-                for name in ("accuracy_score", "balanced_accuracy_score", "f1_score", "log_loss", "recall_score")
-            ),
-        }
-    ),
-    "ObjectNode": frozenset(
-        {
-            # validated or rebuilt
-            "scipy.interpolate._bsplines.BSpline",
-            "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
-            "sklearn.metrics._dist_metrics.EuclideanDistance64",  # has no state beyond its class that a query uses
-            "sklearn.neighbors._ball_tree.BallTree",
-            "sklearn.neighbors._kd_tree.KDTree",
-            # Python classes that hold numbers, names and other parts
-            "sklearn._loss.loss.HalfTweedieLoss",
-            "sklearn._loss.loss.HalfTweedieLossIdentity",
-            "sklearn.calibration._CalibratedClassifier",
-            "sklearn.calibration._SigmoidCalibration",
-            "sklearn.calibration._TemperatureScaling",
-            "sklearn.compose._column_transformer.make_column_selector",
-            "sklearn.gaussian_process._gpc._BinaryGaussianProcessClassifierLaplace",
-            *(
-                f"sklearn.gaussian_process.kernels.{name}"
-                for name in (
-                    "CompoundKernel",
-                    "ConstantKernel",
-                    "DotProduct",
-                    "ExpSineSquared",
-                    "Exponentiation",
-                    "Matern",
-                    "Product",
-                    "RBF",
-                    "RationalQuadratic",
-                    "Sum",
-                    "WhiteKernel",
-                )
-            ),
-            "sklearn.metrics._scorer._CurveScorer",
-            "sklearn.metrics._scorer._PassthroughScorer",
-            "sklearn.metrics._scorer._Scorer",
-            "sklearn.model_selection._search_successive_halving.HalvingGridSearchCV",
-            "sklearn.model_selection._search_successive_halving.HalvingRandomSearchCV",
-            *(
-                f"sklearn.model_selection._split.{name}"
-                for name in (
-                    "GroupKFold",
-                    "KFold",
-                    "RepeatedKFold",
-                    "RepeatedStratifiedKFold",
-                    "ShuffleSplit",
-                    "StratifiedKFold",
-                    "StratifiedShuffleSplit",
-                    "TimeSeriesSplit",
-                )
-            ),
-            "sklearn.multiclass._ConstantPredictor",
-            "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
-            "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
-            "sklearn.utils._metadata_requests.MetadataRequest",
-            "sklearn.utils._metadata_requests.MethodMetadataRequest",
-        }
-    ),
-}
 
-#: Estimators in Python that pass rows to their parts through `predict` or `transform`, which validate them.
-META_ESTIMATORS = frozenset(
-    {
-        "AdaBoostClassifier",
-        "AdaBoostRegressor",
-        "BaggingClassifier",
-        "BaggingRegressor",
-        "CalibratedClassifierCV",
-        "ClassifierChain",
-        "ColumnTransformer",
-        "FeatureUnion",
-        "FixedThresholdClassifier",
-        "FrozenEstimator",
-        "GridSearchCV",
-        "HalvingGridSearchCV",
-        "HalvingRandomSearchCV",
-        "IterativeImputer",
-        "MultiOutputClassifier",
-        "MultiOutputRegressor",
-        "OneVsOneClassifier",
-        "OneVsRestClassifier",
-        "OutputCodeClassifier",
-        "Pipeline",
-        "RANSACRegressor",
-        "RFE",
-        "RFECV",
-        "RandomizedSearchCV",
-        "RegressorChain",
-        "SelectFromModel",
-        "SelfTrainingClassifier",
-        "SequentialFeatureSelector",
-        "StackingClassifier",
-        "StackingRegressor",
-        "TransformedTargetRegressor",
-        "TunedThresholdClassifierCV",
-        "VotingClassifier",
-        "VotingRegressor",
-        "_CalibratedClassifier",
-    }
-)
+@dataclass(frozen=True)
+class SafeTypes:
+    """The types of safe_types.toml."""
+
+    loaders: Mapping[str, tuple[str, ...]]  # types by the loader of skops that may make them
+    meta_estimators: tuple[str, ...]  # which pass rows to their parts through methods that validate them
+
+
+@cache
+def read_safe_types() -> SafeTypes:
+    """Return the types that files of unknown origin may hold, beside those that skops trusts."""
+    return read_document(__package__, "safe_types.toml", SafeTypes)
 
 
 def list_unsafe_types(file: Path, unknown_types: list[str]) -> list[str]:
@@ -155,10 +47,11 @@ def list_unsafe_types(file: Path, unknown_types: list[str]) -> list[str]:
         return []
     with zipfile.ZipFile(file) as archive:
         loaders = _list_loaders(json.loads(archive.read("schema.json")))
+    safe_types = read_safe_types().loaders
     return [
         name
         for name in unknown_types
-        if not all(name in SAFE_TYPES.get(loader, ()) for loader in loaders.get(name, {""}))
+        if not all(name in safe_types.get(loader, ()) for loader in loaders.get(name, {""}))
     ]
 
 
@@ -208,7 +101,7 @@ def validate_parts(model: object, name: str) -> None:
             is_safe = isinstance(part, BaseHistGradientBoosting)
         else:
             has_trees = any(isinstance(member, BaseDecisionTree) and hasattr(member, "tree_") for member in members)
-            is_safe = not has_trees or kind in META_ESTIMATORS or _is_ensemble_of_trees(part)
+            is_safe = not has_trees or kind in read_safe_types().meta_estimators or _is_ensemble_of_trees(part)
         if not is_safe:
             problem = f"holds trees in a {kind}, which is not known to use them safely"
             raise UntrustedError(f"{name} {problem}. {TRUST_HINT}")

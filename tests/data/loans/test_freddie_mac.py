@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 import datamorphic as dm
-from datamorphic.data.loans.freddie_mac import ORIGINATION_FIELDS, read_freddie_mac
+from datamorphic.data.loans.freddie_mac import list_origination_fields, read_freddie_mac
 from datamorphic.errors import DataError, IncompleteData
 from support.cases import in_one_test
 
+ORIGINATION_FIELDS = list(list_origination_fields())
 FILES = Path(__file__).parent / "files"
 ORIGINATION, PERFORMANCE = FILES / "sample_orig_2018.txt", FILES / "sample_svcg_2018.txt"
 

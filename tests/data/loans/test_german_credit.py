@@ -10,12 +10,12 @@ from sklearn.linear_model import LogisticRegression
 
 import datamorphic as dm
 from datamorphic.data.loans.german_credit import (
-    GERMAN_CREDIT_EXPECTATIONS,
     LEVELS,
     UNKNOWN_CODES,
     format_german_credit_promises,
     german_credit_relations,
     load_german_credit,
+    read_expectations,
     to_levels,
 )
 from datamorphic.errors import DataError
@@ -40,15 +40,15 @@ def test_ordered_categories_become_levels(loans: pd.DataFrame) -> None:
 
 
 def test_every_column_has_an_expectation_or_a_reason_for_none(loans: pd.DataFrame) -> None:
-    columns = [expectation.column for expectation in GERMAN_CREDIT_EXPECTATIONS]
+    columns = [expectation.column for expectation in read_expectations()]
     assert sorted(columns) == sorted(loans.columns.drop("target"))
-    assert all(expectation.reason for expectation in GERMAN_CREDIT_EXPECTATIONS)
-    for expectation in GERMAN_CREDIT_EXPECTATIONS:
+    assert all(expectation.reason for expectation in read_expectations())
+    for expectation in read_expectations():
         assert (expectation.change is not None) == (expectation.promise in ("raises", "lowers"))
 
 
 def test_changes_lead_to_a_safer_loan(loans: pd.DataFrame) -> None:
-    for expectation in GERMAN_CREDIT_EXPECTATIONS:
+    for expectation in read_expectations():
         if expectation.change is None:
             continue
         changed = expectation.change.apply(loans)
@@ -61,7 +61,7 @@ def test_changes_lead_to_a_safer_loan(loans: pd.DataFrame) -> None:
 
 
 def test_a_linear_model_with_the_expected_signs_satisfies_them(loans: pd.DataFrame) -> None:
-    columns = [expectation.column for expectation in GERMAN_CREDIT_EXPECTATIONS if expectation.change is not None]
+    columns = [expectation.column for expectation in read_expectations() if expectation.change is not None]
     known = loans[(loans[columns] >= 0).all(axis=1)]
     model = LogisticRegression(max_iter=2000).fit(known[columns] / known[columns].std(), known.target == "bad")
     signs = dict(zip(columns, model.coef_[0], strict=True))
@@ -88,7 +88,7 @@ def test_the_expectations_are_a_promises_file(tmp_path: Path) -> None:
     promises = read_promises(path)
     assert promises.outcome == "bad"
     assert {name: promise.kind for name, promise in promises.columns.items()} == {
-        expectation.column: expectation.promise for expectation in GERMAN_CREDIT_EXPECTATIONS if expectation.promise
+        expectation.column: expectation.promise for expectation in read_expectations() if expectation.promise
     }
 
 

@@ -10,12 +10,15 @@ from __future__ import annotations
 import io
 import re
 import warnings
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..._files import to_local_path
+from ..._tables import read_rows
 from ..._text import pluralize, suggest_name
 from ..._typing import FilePath
 from ..._validation import check_types, validate_choice
@@ -27,40 +30,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LOAN_NUMBER = "loan_sequence_number"
-ORIGINATION_FIELDS = (
-    "credit_score",
-    "first_payment_date",
-    "first_time_buyer",
-    "maturity_date",
-    "metropolitan_area",
-    "mortgage_insurance",
-    "units",
-    "occupancy",
-    "combined_ltv",
-    "dti",
-    "upb",
-    "ltv",
-    "interest_rate",
-    "channel",
-    "prepayment_penalty",
-    "amortization_type",
-    "state",
-    "property_type",
-    "postal_code",
-    LOAN_NUMBER,
-    "purpose",
-    "loan_term",
-    "borrowers",
-    "seller",
-    "servicer",
-    "super_conforming",
-    "relief_refinance_loan",
-    "program",
-    "relief_refinance",
-    "valuation_method",
-    "interest_only",
-    "insurance_cancelled",
-)
 MIN_ORIGINATION_FIELDS = 26  # releases until 2018 end with the flag of super-conforming loans
 #: positions of the fields of the performance file that decide about default
 PERFORMANCE_POSITIONS = {LOAN_NUMBER: 0, "delinquency": 3, "loan_age": 4, "zero_balance_code": 8}
@@ -129,21 +98,22 @@ def _read_origination_fields(path: Path) -> FieldFile:
     lines = read_lines(path)
     first = lines[0].split("|")
     header = [_to_name(field) for field in first]
-    if set(header) & set(ORIGINATION_FIELDS):
+    names = list(list_origination_fields())
+    if set(header) & set(names):
         return _select_named_fields(path, lines, header)
     if re.fullmatch(LOAN_NUMBER_PATTERN, first[0].strip()) and len(first) >= MIN_PERFORMANCE_FIELDS:
         raise DataError(
             f"{path.name}:1: this is a performance file, because its first line starts with the number of a loan. Give that file as "
             "performance=, and the origination file first."
         )
-    expected = f"{MIN_ORIGINATION_FIELDS} to {len(ORIGINATION_FIELDS)}"
-    if not MIN_ORIGINATION_FIELDS <= len(first) <= len(ORIGINATION_FIELDS):
+    expected = f"{MIN_ORIGINATION_FIELDS} to {len(names)}"
+    if not MIN_ORIGINATION_FIELDS <= len(first) <= len(names):
         raise DataError(
             f"{path.name}:1: {pluralize(len(first), 'field')} separated by '|', but an origination file of Freddie Mac has "
             f"{expected}. Is it another file?"
         )
     file = _split_fields(path, lines, len(first), start=1)
-    file.fields.columns = list(ORIGINATION_FIELDS[: len(first)])
+    file.fields.columns = names[: len(first)]
     return file
 
 
@@ -187,27 +157,19 @@ def _split_fields(path: Path, lines: list[str], width: int, start: int) -> Field
 def _to_name(field: str) -> str:
     """Return a title of a column as one of the names used here, as far as they are alike."""
     name = re.sub(r"\W+", "_", field.strip().lower()).strip("_")
-    return TITLES.get(name, name)
+    return next((field for field, titles in list_origination_fields().items() if name in titles), name)
 
 
-#: titles of the user guide that differ from the names used here
-TITLES = {
-    "first_time_homebuyer_flag": "first_time_buyer",
-    "mortgage_insurance_percentage": "mortgage_insurance",
-    "mortgage_insurance_percentage_mi": "mortgage_insurance",
-    "number_of_units": "units",
-    "occupancy_status": "occupancy",
-    "original_debt_to_income_dti_ratio": "dti",
-    "original_debt_to_income_ratio": "dti",
-    "original_upb": "upb",
-    "original_loan_to_value_ltv": "ltv",
-    "original_loan_to_value": "ltv",
-    "original_interest_rate": "interest_rate",
-    "property_state": "state",
-    "loan_purpose": "purpose",
-    "original_loan_term": "loan_term",
-    "number_of_borrowers": "borrowers",
-}
+@dataclass(frozen=True)
+class _FieldRow:
+    field: str
+    titles: tuple[str, ...] = ()  # of the user guide, where they differ from the name used here
+
+
+@cache
+def list_origination_fields() -> dict[str, tuple[str, ...]]:
+    """Return the names of the fields in their order, with other titles that they may have."""
+    return {row.field: row.titles for row in read_rows(__package__, "freddie_mac.csv", _FieldRow)}
 
 
 # -- the performance file ----------------------------------------------------------------------------------------

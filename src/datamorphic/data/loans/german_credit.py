@@ -6,8 +6,10 @@ The codes are those of the Statlog data set (Hofmann 1994): A61 to A64 are risin
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Literal
 
+from ..._tables import read_rows
 from ...errors import DataError
 from ...relations.change import Change, ChangeRelation, compose
 from ..sets import load
@@ -30,74 +32,36 @@ UNKNOWN_CODES = {"checking_status": "A14", "savings": "A65"}  # no account here;
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnExpectation:
-    """What a lender expects of a column, all else equal."""
+    """What a lender expects of a column, all else equal, and the change that must not raise the probability of a bad loan."""
 
     column: str
-    promise: str  # "raises", "lowers" (the probability of a bad loan), "protected"; "" without an expectation
+    promise: Literal["raises", "lowers", "protected", ""] = ""  # of the probability of a bad loan
     reason: str
-    change: Change | None = None  # the change that must not raise the probability of a bad loan
+    factor: float | None = None
+    amount: int | None = None
+    low: int = 0
+    high: int = 0
+    may_be_unknown: bool = False  # whether the column has the level that means "unknown"
+
+    @property
+    def change(self) -> Change | None:
+        """The change, if a direction is expected."""
+        if self.factor is None and self.amount is None:
+            return None
+        return Change(
+            column=self.column,
+            factor=self.factor,
+            amount=self.amount,
+            low=self.low,
+            high=self.high,
+            sentinels=(UNKNOWN_LEVEL,) if self.may_be_unknown else (),
+        )
 
 
-GERMAN_CREDIT_EXPECTATIONS = (
-    ColumnExpectation(
-        column="duration_months",
-        promise="raises",
-        reason="a longer loan has more time to fail",
-        change=Change(column="duration_months", factor=0.9, low=1, high=120),
-    ),
-    ColumnExpectation(
-        column="credit_amount",
-        promise="raises",
-        reason="a larger debt is harder to repay from the same income",
-        change=Change(column="credit_amount", factor=0.9, low=1, high=1_000_000),
-    ),
-    ColumnExpectation(
-        column="installment_rate",
-        promise="raises",
-        reason="instalments take a larger share of the income; the levels 1 to 4 rise with the share",
-        change=Change(column="installment_rate", amount=-1, low=1, high=4),
-    ),
-    ColumnExpectation(
-        column="savings",
-        promise="lowers",
-        reason="savings cover missed income",
-        change=Change(column="savings", amount=1, low=0, high=3, sentinels=(UNKNOWN_LEVEL,)),
-    ),
-    ColumnExpectation(
-        column="checking_status",
-        promise="lowers",
-        reason="a fuller account shows that income exceeds expenses",
-        change=Change(column="checking_status", amount=1, low=0, high=2, sentinels=(UNKNOWN_LEVEL,)),
-    ),
-    ColumnExpectation(
-        column="employment",
-        promise="lowers",
-        reason="a longer employment makes a steady income likelier",
-        change=Change(column="employment", amount=1, low=0, high=4),
-    ),
-    ColumnExpectation(column="age", promise="protected", reason="age is protected by law in lending"),
-    ColumnExpectation(column="personal_status", promise="protected", reason="it combines gender and marital status"),
-    ColumnExpectation(column="foreign_worker", promise="protected", reason="it stands for nationality"),
-    ColumnExpectation(
-        column="credit_history",
-        promise="",
-        reason="its codes are not ordered as their names suggest: of loans after 'critical account', fewest are bad",
-    ),
-    ColumnExpectation(
-        column="existing_credits", promise="", reason="more credits at this bank are a burden, and a sign of trust"
-    ),
-    ColumnExpectation(
-        column="other_parties", promise="", reason="a guarantor lowers the risk, but is asked for if it is high"
-    ),
-    ColumnExpectation(column="purpose", promise="", reason="no order"),
-    ColumnExpectation(column="residence_since", promise="", reason="moving is no sign of risk by itself"),
-    ColumnExpectation(column="property", promise="", reason="the codes mix kinds of property, not values"),
-    ColumnExpectation(column="other_installments", promise="", reason="no order"),
-    ColumnExpectation(column="housing", promise="", reason="no order"),
-    ColumnExpectation(column="job", promise="", reason="levels of skill, not of income"),
-    ColumnExpectation(column="dependents", promise="", reason="a lender may not count children against an applicant"),
-    ColumnExpectation(column="telephone", promise="", reason="no expectation"),
-)
+@cache
+def read_expectations() -> tuple[ColumnExpectation, ...]:
+    """Return the expectations of all columns."""
+    return read_rows(__package__, "german_credit.csv", ColumnExpectation)
 
 
 def load_german_credit() -> pd.DataFrame:
@@ -162,7 +126,7 @@ def german_credit_relations(*, outcome: object = BAD_LABEL) -> dict[str, ChangeR
         f"german.{expectation.column}": ChangeRelation(
             f"german.{expectation.column}", expectation.change, outcome=outcome
         )
-        for expectation in GERMAN_CREDIT_EXPECTATIONS
+        for expectation in read_expectations()
         if expectation.change is not None
     }
     relations["german.safer"] = compose(*relations.values(), name="german.safer")
@@ -172,7 +136,7 @@ def german_credit_relations(*, outcome: object = BAD_LABEL) -> dict[str, ChangeR
 def format_german_credit_promises() -> str:
     """Return the expectations as the text of a promises file."""
     lines = ["# German credit: what a lender expects, all else equal", f"outcome: {BAD_LABEL}"]
-    for expectation in GERMAN_CREDIT_EXPECTATIONS:
+    for expectation in read_expectations():
         if expectation.promise:
             statement = (
                 expectation.promise if expectation.promise == "protected" else f"{expectation.promise} {BAD_LABEL}"
