@@ -50,5 +50,5 @@ print()
 for finding in result.findings:
     print(f"{finding.level}: {finding.title}")
     for example in finding.examples[:1]:
-        print(f"  {example.words}")
+        print(f"  {example.text}")
 assert any("weight" in finding.title for finding in result.findings)

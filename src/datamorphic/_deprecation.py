@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
@@ -72,3 +72,27 @@ def rename_keywords(
         return call
 
     return decorate
+
+
+def rename_attribute(old: str, new: str, since: str = "0.2") -> Any:
+    """Return a property for the old name of an attribute, which warns and returns the attribute `new`.
+
+    Examples
+    --------
+    >>> class Road:
+    ...     length = 5
+    ...     size = rename_attribute("Road.size", "length")
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     Road().size
+    5
+    >>> str(caught[0].message)
+    'Road.size is deprecated since datamorphic 0.2. Use length.'
+    """
+
+    def read(owner: object) -> Any:
+        warnings.warn(f"{old} is deprecated since datamorphic {since}. Use {new}.", DeprecationWarning, stacklevel=2)
+        return getattr(owner, new)
+
+    return property(read, doc=f"The old name of `{new}`.")

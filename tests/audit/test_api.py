@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 import datamorphic as dm
 from datamorphic.audit.checks import CHECKS
 from datamorphic.audit.expectations import parse_expectations, read_expectations
-from datamorphic.audit.finding import LEVELS
+from datamorphic.core.result import LEVELS
 from datamorphic.errors import ArgumentError, DataError, SystemFailed, UsageError
 from support.cases import LONG
 from support.lending import PROMISES, Lender, LooksAtGender, NotMonotone, SilentInACorner, people
@@ -158,7 +158,7 @@ def test_the_metamorphisms_of_a_test_system():
     (finding,) = result.findings
     assert finding.about == "never_falls"
     assert 0 < finding.rate < 0.2
-    assert "after more" in finding.examples[0].words
+    assert "after more" in finding.examples[0].text
 
 
 def test_clusterers_and_arrays():
@@ -185,11 +185,11 @@ def test_findings_are_ranked_and_reproducible():
     assert low < finding.rate < high
     example = finding.examples[0]
     assert set(example.changed) == {"gender"}
-    assert example.answer != example.becomes
+    assert example.answer != example.new_answer
     model = LooksAtGender(PEOPLE)
     before = pd.DataFrame([dict(example.case)])
     assert model.predict(before)[0] == example.answer
-    assert model.predict(before.assign(**example.changed))[0] == example.becomes
+    assert model.predict(before.assign(**example.changed))[0] == example.new_answer
     again = dm.test(
         LooksAtGender(PEOPLE), FEW, "decision", protected="gender", expect=PROMISES, seed=0, only="protected"
     )
@@ -211,7 +211,7 @@ def test_the_table_of_changes_equals_a_plain_count():
     told = {(g.strip("'"), h.strip("'"), a, b): int(n) for g, h, a, b, n, _ in section.table.rows}
     assert told == counted
     assert result.findings[0].cases == sum(counted.values())
-    assert result.findings[0].of == len(inputs)
+    assert result.findings[0].cases_tried == len(inputs)
 
 
 def test_a_regressors_dependence_on_a_protected_number():
@@ -555,7 +555,7 @@ def test_findings_are_reported_although_time_is_up(clock):
         return np.where(frame.income > 90, "a", "b")
 
     result = dm.test(raises, PEOPLE.head(60), "decision", budget="6s", only="answers")
-    assert "too rich" in result.findings[0].examples[0].words
+    assert "too rich" in result.findings[0].examples[0].text
 
 
 @pytest.mark.slow
@@ -693,7 +693,7 @@ def test_findings_have_one_count_a_remedy_and_plain_words(model):
         assert finding.remedy, finding
         assert finding.inputs or not finding.examples, finding
         if finding.noun == "row" and finding.rows:
-            assert (finding.affected_rows, finding.rows) == (finding.cases, finding.of), finding
+            assert (finding.affected_rows, finding.rows) == (finding.cases, finding.cases_tried), finding
         if finding.rows:
             assert f"{finding.affected_rows:,} of" in finding.detail or finding.affected_rows == finding.rows, finding
         words = set(f"{finding.title} {finding.detail}".lower().split())

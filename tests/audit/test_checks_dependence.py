@@ -61,7 +61,7 @@ def test_an_encoder_that_knows_no_category_is_a_concern_if_the_labels_depend_on_
     assert finding.level == "concern"
     assert finding.title == "All categories of home are treated alike, although their labels differ"
     assert "real rows with 'rent' that are answered yes" in finding.detail or "'own'" in finding.detail
-    assert finding.examples[0].answer == finding.examples[0].becomes
+    assert finding.examples[0].answer == finding.examples[0].new_answer
     (finding,) = run(model, FEATURES, target=None).findings
     assert (finding.level, finding.title) == ("advice", "All categories of home are treated alike")
 
@@ -92,7 +92,7 @@ def test_one_feature_that_decides_alone_is_advice_beside_those_that_do_not():
     assert all(finding.level == "advice" for finding in findings if "home" not in finding.title)
     example = findings[0].examples[0]
     assert list(example.changed) == ["income"]
-    assert example.answer != example.becomes
+    assert example.answer != example.new_answer
 
 
 def test_numbers_are_handled_like_labels():

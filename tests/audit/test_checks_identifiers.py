@@ -47,9 +47,9 @@ def test_an_identifier_that_decides_is_a_concern():
     (finding,) = run("identifiers", fit(data), data).findings
     assert (finding.level, finding.about) == ("concern", "client_id")
     assert "client_id" in finding.title
-    assert finding.cases >= 0.2 * finding.of
+    assert finding.cases >= 0.2 * finding.cases_tried
     assert list(finding.examples[0].changed) == ["client_id"]
-    assert finding.examples[0].answer != finding.examples[0].becomes
+    assert finding.examples[0].answer != finding.examples[0].new_answer
 
 
 def test_text_that_is_different_in_every_row_is_an_identifier():
@@ -146,8 +146,8 @@ def test_rows_of_the_training_data_are_found():
     test = pd.concat([rest, train.head(60)]).reset_index(drop=True)
     model = fit(train, RandomForestClassifier(20, random_state=0))
     (finding,) = run("duplicates", model, test, reference=train).findings
-    assert (finding.level, finding.cases, finding.of) == ("concern", 60, 260)
-    assert "row 200 of the test data equals row 0 of the training data" in finding.examples[0].words
+    assert (finding.level, finding.cases, finding.cases_tried) == ("concern", 60, 260)
+    assert "row 200 of the test data equals row 0 of the training data" in finding.examples[0].text
     assert run("duplicates", model, rest.reset_index(drop=True), reference=train).state == "passed"
 
 

@@ -47,7 +47,7 @@ def test_a_planted_pixel_is_found_and_named():
     example = finding.examples[0]
     assert example.changed == {"image[0,7]": 16.0}
     assert example.row is not None
-    assert "the pixel in row 0, column 7 of image from 0 to 16" in example.words
+    assert "the pixel in row 0, column 7 of image from 0 to 16" in example.text
     page = result.to_html()
     assert page.count("<svg") >= 1
     assert 'class="up5"' in page  # the difference is drawn

@@ -21,8 +21,8 @@ def test_a_learner_that_depends_on_the_order_of_its_rows_is_a_fault(monkeypatch)
     assert finding.title == (
         "Training does not keep what its algorithm promises: “the training rows in another order: the same labels”"
     )
-    assert f"{finding.cases} of {finding.of} rows" in finding.detail
-    assert (finding.affected_rows, finding.rows, finding.inputs) == (finding.cases, finding.of, "given")
+    assert f"{finding.cases} of {finding.cases_tried} rows" in finding.detail
+    assert (finding.affected_rows, finding.rows, finding.inputs) == (finding.cases, finding.cases_tried, "given")
 
 
 def test_a_relation_that_trains_per_case_uses_at_most_20_cases(monkeypatch):
@@ -56,6 +56,6 @@ def test_a_clusterer_that_depends_on_the_order_of_its_rows_is_a_fault(monkeypatc
     assert not sound.at_least("fault")
     monkeypatch.setattr(KMeans, "fit_predict", lambda self, X, y=None: np.arange(len(X)) * 3 // len(X))
     (finding,) = dm.test(model, iris, **options).findings
-    assert (finding.about, finding.level, finding.of) == ("rows reordered", "fault", 3)
+    assert (finding.about, finding.level, finding.cases_tried) == ("rows reordered", "fault", 3)
     assert f"{finding.cases} of 3 parts" in finding.detail
-    assert "in another cluster, such as" in finding.examples[0].words
+    assert "in another cluster, such as" in finding.examples[0].text

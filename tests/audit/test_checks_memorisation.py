@@ -49,7 +49,7 @@ def test_a_table_of_rows(whole):
     assert "by heart" in finding.title
     assert 0.3 < finding.rate < 0.7
     example = finding.examples[0]
-    assert (example.answer, example.becomes) == ("yes", "no")
+    assert (example.answer, example.new_answer) == ("yes", "no")
     assert len(example.changed) == 1
     assert "agrees with the label for 100% of the rows" in finding.detail
     unlabelled = audit(make_table(data, "no"), data.drop(columns="target"), target=None)
@@ -96,7 +96,7 @@ def test_label_noise_learned_by_heart(model):
     assert "by heart" in finding.title
     assert 0.05 < finding.rate < 0.2  # of all rows
     assert float(re.search(r"That is ([\d.]+)% of all labels that are so contradicted", finding.detail)[1]) > 90
-    assert "nearest rows have another label" in finding.examples[0].words
+    assert "nearest rows have another label" in finding.examples[0].text
 
 
 @pytest.mark.slow

@@ -75,7 +75,7 @@ def test_a_hard_coded_limit_is_named_with_its_place_and_a_real_row():
     assert finding.about == "weight"
     assert finding.title == "The answer jumps at weight 80, and the labels do not"
     example = finding.examples[0]
-    assert (example.answer, example.becomes) == ("well", "ill")
+    assert (example.answer, example.new_answer) == ("well", "ill")
     assert example.case["weight"] > 80 > example.changed["weight"] > 79
     assert outcome.findings[0].sections[0].picture.steps == sorted(outcome.findings[0].sections[0].picture.steps)
     assert AuditResult.from_json(result.to_json()) == result
@@ -154,8 +154,8 @@ def test_answers_that_change_with_every_value_have_no_single_values():
 def test_a_finding_gives_one_count_in_all_places():
     model = Changed(LOGISTIC, after=lambda f, answers: np.where(f["weight"] > 80, "well", answers))
     (finding,) = run(model)[1].findings
-    assert (finding.affected_rows, finding.rows) == (finding.cases, finding.of)
-    assert finding.detail.startswith(f"{finding.cases} of {finding.of} rows (")
+    assert (finding.affected_rows, finding.rows) == (finding.cases, finding.cases_tried)
+    assert finding.detail.startswith(f"{finding.cases} of {finding.cases_tried} rows (")
     assert finding.detail.count(" of ") == 2  # the count, and one share of these rows
     assert finding.counted_in_detail
 

@@ -71,7 +71,7 @@ def test_invalid_probabilities_are_a_fault(scores, title):
     (finding,) = findings(Scored(scores=scores))
     assert finding.level == "fault"
     assert title in finding.title
-    assert 0 < finding.cases <= finding.of == 400
+    assert 0 < finding.cases <= finding.cases_tried == 400
     assert finding.examples[0].case["x"] == DATA["x"][finding.examples[0].row]
     assert not findings(Scored(scores=scores), check="calibration")
 
@@ -134,7 +134,7 @@ def test_probabilities_that_are_offered_and_raise():
 
     (finding,) = findings(Scored(scores=fail))
     assert finding.level == "concern"
-    assert "no probabilities" in finding.examples[0].words
+    assert "no probabilities" in finding.examples[0].text
 
 
 def test_what_is_known_of_a_model_is_advice():

@@ -63,7 +63,7 @@ def test_a_category():
     assert finding.title == "It is mostly wrong where region is 'south'"
     assert finding.interval[0] > 0.5
     assert finding.examples[0].case["region"] == "south"
-    assert "although its label is" in finding.examples[0].words
+    assert "although its label is" in finding.examples[0].text
     assert finding.sections[0].table.rows
     assert DATA["region"][finding.examples[0].row] == "south"
 

@@ -45,7 +45,7 @@ def test_a_planted_name_is_found_without_a_declaration():
     assert finding.rate > 0.2
     example = finding.examples[0]
     assert "Fatima" in example.changed["review"]
-    assert "{+Fatima+}" in example.words
+    assert "{+Fatima+}" in example.text
     assert "<ins>Fatima</ins>" in result.to_html()
     assert "\\{+Fatima+\\}" in result.to_markdown()
     json.loads(result.to_json())
@@ -59,7 +59,7 @@ def test_names_that_the_data_do_not_have_are_added(reviews):
 
     result = run(unfair, texts)
     assert [finding.title for finding in result.findings] == ["The answer depends on the first name in text: “Keisha”"]
-    assert "written by [-Zorvan-]{+Keisha+}" in result.findings[0].examples[0].words
+    assert "written by [-Zorvan-]{+Keisha+}" in result.findings[0].examples[0].text
 
 
 def test_a_whole_group_is_named(reviews):

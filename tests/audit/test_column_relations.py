@@ -13,9 +13,10 @@ from sklearn.tree import DecisionTreeClassifier
 import datamorphic as dm
 from datamorphic.audit.checks.answers import make_probes
 from datamorphic.audit.examples import build_example_table, locate_examples
-from datamorphic.audit.finding import Example, Finding, Outcome
+from datamorphic.audit.outcome import Outcome
 from datamorphic.audit.ranking import rank_findings
 from datamorphic.audit.text import format_example
+from datamorphic.core.result import Example, Finding
 
 RELATION = "limit = balance + available"
 
@@ -153,7 +154,7 @@ def test_dates_are_compared_with_each_other():
 
 
 def build_finding(examples, **options):
-    texts = {"title": "", "detail": "", "remedy": "", "level": "concern", "sure": 1.0}
+    texts = {"title": "", "detail": "", "remedy": "", "level": "concern", "confidence": 1.0}
     return Finding(**{"check": "response", "about": "limit", **texts, "examples": tuple(examples), **options})
 
 
@@ -162,12 +163,12 @@ def test_examples_that_break_a_relation_say_so_and_come_last(accounts):
     points = space.points(accounts)
     relations = dm.find_constraints(points)
     case = points.frame.iloc[3].to_dict() | {"age": int(accounts["age"][3]), "balance": int(accounts["balance"][3])}
-    broken = Example(words="limit rises", case=case, changed={"limit": case["limit"] + 9000.0}, answer=1, becomes=2)
-    kept = Example(words="age rises", case=case, changed={"age": 60}, answer=1, becomes=2)
+    broken = Example(text="limit rises", case=case, changed={"limit": case["limit"] + 9000.0}, answer=1, new_answer=2)
+    kept = Example(text="age rises", case=case, changed={"age": 60}, answer=1, new_answer=2)
     outcome = Outcome(check="response", asks="", state="found", findings=(build_finding([broken, kept]),))
     [located] = locate_examples([outcome], points, relations)
     first, second = located.findings[0].examples
-    assert (first.words, first.breaks, first.row) == ("age rises", (), 3)
+    assert (first.text, first.breaks, first.row) == ("age rises", (), 3)
     assert second.breaks == (RELATION,)
     assert f"breaks a relation that all given rows keep: {RELATION}." in format_example(second)
     assert RELATION in build_example_table(second).note
@@ -175,7 +176,7 @@ def test_examples_that_break_a_relation_say_so_and_come_last(accounts):
 
 
 def test_findings_whose_examples_all_break_a_relation_rank_lower():
-    broken, kept = Example(words="", breaks=(RELATION,)), Example(words="")
+    broken, kept = Example(text="", breaks=(RELATION,)), Example(text="")
     implausible = build_finding([broken], inputs="changed", about="a")
     plausible = build_finding([kept, broken], inputs="changed", about="b")
     given = build_finding([broken], inputs="given", about="c")

@@ -21,10 +21,11 @@ from datamorphic.audit.examples import (
     find_row,
     locate_examples,
 )
-from datamorphic.audit.finding import Example, Finding, Outcome
+from datamorphic.audit.outcome import Outcome
 from datamorphic.audit.page import build_page
 from datamorphic.audit.result import AuditResult
 from datamorphic.audit.text import format_frequency, format_pair
+from datamorphic.core.result import Example, Finding
 from datamorphic.reporting.document import Drawing, Meter, Section, Shape, Snippet, Table, TextLabel
 from datamorphic.reporting.html import render_page
 from datamorphic.space.points import Points
@@ -47,7 +48,15 @@ def to_points(frame):
 
 
 def finding(*examples, **fields):
-    default = {"check": "c", "about": "", "title": "t", "level": "fault", "sure": 1.0, "detail": "d", "remedy": "r"}
+    default = {
+        "check": "c",
+        "about": "",
+        "title": "t",
+        "level": "fault",
+        "confidence": 1.0,
+        "detail": "d",
+        "remedy": "r",
+    }
     return Finding(examples=examples, **(default | fields))
 
 
@@ -79,12 +88,12 @@ def test_an_example_is_found_in_the_data():
 
 def test_rows_of_the_data_come_before_made_ones():
     points = to_points(applicants())
-    made = Example(words="made", case={**extract_case(points, 0), "age": 42}, changed={"age": 43})
-    real = Example(words="real", case=extract_case(points, 2), changed={"age": 34, "gender": "male"})
-    simple = Example(words="simple", case=extract_case(points, 1), changed={"age": 53})
+    made = Example(text="made", case={**extract_case(points, 0), "age": 42}, changed={"age": 43})
+    real = Example(text="real", case=extract_case(points, 2), changed={"age": 34, "gender": "male"})
+    simple = Example(text="simple", case=extract_case(points, 1), changed={"age": 53})
     outcome = Outcome(check="c", asks="?", state="found", findings=(finding(made, real, simple),))
     (located,) = locate_examples([outcome], points)
-    assert [(example.words, example.row) for example in located.findings[0].examples] == [
+    assert [(example.text, example.row) for example in located.findings[0].examples] == [
         ("simple", 1),
         ("real", 2),
         ("made", None),
@@ -111,28 +120,28 @@ def test_an_audit_names_the_row_of_an_example():
 
 def test_changed_cells_are_marked():
     case = {"a": 1, "b": "x", "c": None}
-    table = build_example_table(Example(words="", case=case, answer="no", changed={"b": "y"}, becomes="yes"))
+    table = build_example_table(Example(text="", case=case, answer="no", changed={"b": "y"}, new_answer="yes"))
     assert table.columns == ["feature", "before", "after"]
     assert table.rows == [["b", "x", "y"], ["a", "1", "1"], ["c", "–", "–"], ["the model’s answer", "no", "yes"]]
     assert table.marked == [(0, 1), (0, 2), (3, 1), (3, 2)]
-    page = render_page(build_page(result_of(finding(Example(words="w", case=case, changed={"b": "y"})))))
+    page = render_page(build_page(result_of(finding(Example(text="w", case=case, changed={"b": "y"})))))
     assert page.count('<td class="marked"><strong>') == 2
 
 
 def test_an_example_without_a_change_has_one_column_of_values():
-    table = build_example_table(Example(words="", case={"a": 1}, answer="no"))
+    table = build_example_table(Example(text="", case={"a": 1}, answer="no"))
     assert (table.columns, table.rows) == (["feature", "value"], [["a", "1"], ["the model’s answer", "no"]])
-    table = build_example_table(Example(words="", case={"a": 1}, answer="no", becomes="yes"))
+    table = build_example_table(Example(text="", case={"a": 1}, answer="no", new_answer="yes"))
     assert table.rows == [["a", "1", "1"], ["the model’s answer", "no", "yes"]]
-    assert build_example_table(Example(words="")).rows == []
+    assert build_example_table(Example(text="")).rows == []
 
 
 def test_many_features_are_counted():
     case = {f"f{i}": i for i in range(30)}
-    table = build_example_table(Example(words="", case=case, changed={"f3": 4}))
+    table = build_example_table(Example(text="", case=case, changed={"f3": 4}))
     assert table.rows == [["f3", "3", "4"]]
     assert table.note.startswith("The other 29 features are the same before and after.")
-    table = build_example_table(Example(words="", case=case, changed={f"f{i}": -1 for i in range(20)}))
+    table = build_example_table(Example(text="", case=case, changed={f"f{i}": -1 for i in range(20)}))
     assert len(table.rows) == 14
     assert table.note.startswith("The other 16 features are not shown.")
 
@@ -150,7 +159,7 @@ def test_two_numbers_have_as_many_digits_as_show_the_difference():
 @pytest.mark.parametrize("word", [word for word in EVIL.values() if word.isprintable() or word.isascii()])
 def test_snippets_hold_all_values_and_nothing_else(word):
     case = {word: word, "n": 3, "x": 0.1 + 0.2, "none": None, "yes": True}
-    example = Example(words="", case=case, answer=word, changed={"n": 4}, becomes=word, row=12)
+    example = Example(text="", case=case, answer=word, changed={"n": 4}, new_answer=word, row=12)
     python, table = build_snippets(example)
     names = {"model": type("Model", (), {"predict": staticmethod(lambda frame: frame)})}
     exec(python.text, names)  # the code that readers copy
@@ -165,9 +174,9 @@ def test_snippets_hold_all_values_and_nothing_else(word):
 
 
 def test_snippets_query_the_model_as_it_was_given():
-    example = Example(words="", case={"a": 1}, answer="no")
+    example = Example(text="", case={"a": 1}, answer="no")
     assert build_snippets(example)[0].text.endswith("model.predict(pd.DataFrame([case]))  # no")
-    assert build_snippets(Example(words="only words")) == []
+    assert build_snippets(Example(text="only words")) == []
     page = build_page(result_of(finding(example)))
     assert "model.predict(" in page.sections[0].parts[0].beside[0].snippets[0].text
 
@@ -191,23 +200,24 @@ def test_pixels_are_recognised_by_their_names_or_values():
 
 def test_an_example_of_pixels_is_a_picture():
     case = {f"pixel_{i // 8}_{i % 8}": float(i % 17) for i in range(64)}
-    drawing = draw_pixels(Example(words="", case=case, answer=3, changed={"pixel_0_0": 16.0}, becomes=8))
+    drawing = draw_pixels(Example(text="", case=case, answer=3, changed={"pixel_0_0": 16.0}, new_answer=8))
     kinds = [shape.kind for shape in drawing.shapes if isinstance(shape, Shape)]
     assert kinds.count("framed") == 2
     assert {"tone0", "tone15"} <= set(kinds)
     assert [shape.text for shape in drawing.shapes if isinstance(shape, TextLabel)] == ["before: 3", "after: 8"]
     assert "1 pixel of 64 changed" in drawing.alt
-    assert draw_pixels(Example(words="", case={"a": 1})) is None
-    assert "tone7" in render_page(build_page(result_of(finding(Example(words="", case=case, answer=3)))))
+    assert draw_pixels(Example(text="", case={"a": 1})) is None
+    assert "tone7" in render_page(build_page(result_of(finding(Example(text="", case=case, answer=3)))))
 
 
 # -- findings ----------------------------------------------------------------------------------------------------------
 
 
 def test_counts_that_are_no_sample_have_no_interval():
-    assert format_frequency(finding(cases=14, of=32, noun="leaf", sampled=False)) == "14 of 32 leaves: 43.8%"
+    assert format_frequency(finding(cases=14, cases_tried=32, noun="leaf", sampled=False)) == "14 of 32 leaves: 43.8%"
     assert (
-        format_frequency(finding(cases=1, of=1, noun="row")) == "1 of 1 row tried: 100% (95% interval: 20.7% to 100%)"
+        format_frequency(finding(cases=1, cases_tried=1, noun="row"))
+        == "1 of 1 row tried: 100% (95% interval: 20.7% to 100%)"
     )
 
 
@@ -230,7 +240,7 @@ def test_the_picture_of_a_finding_stands_in_its_card():
 
 
 def test_documents_of_earlier_versions_are_read():
-    result = result_of(finding(Example(words="w", case={"a": 1}), cases=1, of=2))
+    result = result_of(finding(Example(text="w", case={"a": 1}), cases=1, cases_tried=2))
     document = json.loads(result.to_json())
     for outcome in document["outcomes"]:
         for item in outcome["findings"]:

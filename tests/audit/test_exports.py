@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from datamorphic._text import format_percent
-from datamorphic.audit.finding import Example, Finding, Outcome
 from datamorphic.audit.markdown import MAX_CHARACTERS, format_markdown
+from datamorphic.audit.outcome import Outcome
 from datamorphic.audit.result import AuditResult
 from datamorphic.audit.sarif import format_sarif
 from datamorphic.audit.text import format_certainty, format_frequency, format_impact, format_text, tabulate_example
+from datamorphic.core.result import Example, Finding
 from datamorphic.reporting.markdown import escape_markdown, format_code_block
 from datamorphic.reporting.text import clean, cut, format_cell, split_blocks, to_one_line, to_printable
 from support.planted_models import EVIL, example, hostile
@@ -40,7 +41,7 @@ def result_of(*findings, outcome="found", **more):
 
 
 def finding(level="fault", check="repeats", about="", **more):
-    given = {"title": "t", "sure": 1.0, "detail": "d", "remedy": "r"}
+    given = {"title": "t", "confidence": 1.0, "detail": "d", "remedy": "r"}
     return Finding(check=check, about=about, level=level, **(given | more))
 
 
@@ -53,11 +54,11 @@ def make_incomplete_result(*findings, **more):
 
 
 def test_rows_of_which_only_the_score_changes_are_counted_apart():
-    both = finding(cases=569, of=569, rows=569, affected_rows=4, inputs="changed", answer_changes=True)
+    both = finding(cases=569, cases_tried=569, rows=569, affected_rows=4, inputs="changed", answer_changes=True)
     assert format_impact(both) == (
         "4 of 569 given rows, if they are changed; the answer is affected, and only the score of 565 other rows"
     )
-    one = finding(cases=4, of=569, rows=569, affected_rows=4, inputs="changed", answer_changes=True)
+    one = finding(cases=4, cases_tried=569, rows=569, affected_rows=4, inputs="changed", answer_changes=True)
     assert format_impact(one) == "4 of 569 given rows, if they are changed; the answer is affected"
 
 
@@ -148,14 +149,14 @@ def test_bullets_make_lists():
     ],
 )
 def test_the_frequency_has_an_interval(cases, of, said):
-    assert format_frequency(finding(cases=cases, of=of)) == said
+    assert format_frequency(finding(cases=cases, cases_tried=of)) == said
 
 
 def test_the_certainty_is_given_in_words():
-    shown = Example(words="x")
+    shown = Example(text="x")
     assert format_certainty(finding(examples=(shown,))) == "certain: an example shows it"
     assert format_certainty(finding()) == "certain"
-    assert [format_certainty(finding(sure=sure)) for sure in (0.95, 0.7, 0.5, 0.1)] == [
+    assert [format_certainty(finding(confidence=sure)) for sure in (0.95, 0.7, 0.5, 0.1)] == [
         "nearly certain (95%)",
         "likely (70%)",
         "possible (50%)",
@@ -167,26 +168,26 @@ def test_the_certainty_is_given_in_words():
 def test_an_example_shows_only_what_matters():
     case = {f"f{i}": i for i in range(30)}
     assert tabulate_example(
-        Example(words="w", case=case, answer="no", changed={"f3": 4.5, "new": 1}, becomes="yes")
+        Example(text="w", case=case, answer="no", changed={"f3": 4.5, "new": 1}, new_answer="yes")
     ) == (
         ["feature", "before", "after"],
         [["f3", "3", "4.5"], ["new", "–", "1"], ["the answer", "no", "yes"]],
         "The other 29 features are the same in both.",
     )
     columns, table, note = tabulate_example(
-        Example(words="w", case=case, answer="no", changed={f"f{i}": 0 for i in range(20)}, becomes="yes")
+        Example(text="w", case=case, answer="no", changed={f"f{i}": 0 for i in range(20)}, new_answer="yes")
     )
     assert len(table) == 13
     assert note == "8 more changed features not shown. The other 10 features are the same in both."
-    columns, table, note = tabulate_example(Example(words="w", case=case, answer="no", changed={}, becomes="yes"))
+    columns, table, note = tabulate_example(Example(text="w", case=case, answer="no", changed={}, new_answer="yes"))
     assert (columns, len(table), table[-2:]) == (["feature", "value"], 10, [["the answer", "no"], ["and then", "yes"]])
     assert note == "22 more features not shown."
-    assert tabulate_example(Example(words="w", case={"a": None}, answer="no")) == (
+    assert tabulate_example(Example(text="w", case={"a": None}, answer="no")) == (
         ["feature", "value"],
         [["a", "–"], ["the answer", "no"]],
         "",
     )
-    assert tabulate_example(Example(words="w")) == (["feature", "value"], [], "")
+    assert tabulate_example(Example(text="w")) == (["feature", "value"], [], "")
 
 
 # -- for a terminal ---------------------------------------------------------------------------------------------------
@@ -210,7 +211,7 @@ def test_a_terminal_gets_the_findings_worst_first():
 
 def test_counts_in_the_detail_are_not_repeated():
     detail = "3 of 1,200 cases (0.25%, 0.085% to 0.733%) do it."
-    once = result_of(finding(detail=detail, cases=3, of=1_200, counted_in_detail=True))
+    once = result_of(finding(detail=detail, cases=3, cases_tried=1_200, counted_in_detail=True))
     for export in (format_text, format_markdown, AuditResult.to_junit, format_sarif):
         assert export(once).count("3 of 1,200") == 1 + (export is format_markdown)  # and once in its table
 
@@ -423,8 +424,8 @@ def test_sarif_follows_the_standard(result):
         assert unescaped(value["message"]).startswith(clean(found.title))
         (location,) = value["locations"]
         assert set(location) == KNOWN["location"]
-        assert value["properties"]["sure"] == found.sure
-        if found.of:
+        assert value["properties"]["sure"] == found.confidence
+        if found.cases_tried:
             assert value["properties"]["rate"] == found.rate
             assert value["properties"]["interval"] == list(found.interval)
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", told.replace("\n", ""))
@@ -443,7 +444,9 @@ def test_a_fingerprint_depends_on_check_and_subject_only():
 
     first = prints(finding(check="monotone", about="income"))
     again = prints(
-        finding("concern", "monotone", "income", title="other", cases=3, of=9, sure=0.5), seed=9, subject="x"
+        finding("concern", "monotone", "income", title="other", cases=3, cases_tried=9, confidence=0.5),
+        seed=9,
+        subject="x",
     )
     assert first == again
     others = prints(

@@ -99,8 +99,8 @@ def test_a_broken_promise_is_a_finding_with_its_line(loans, promises):
     assert f"Promised in {promises}, line 6" in better.detail
     assert "percentage point" in better.detail
     assert better.level == "fault"
-    assert 0 < better.cases < better.of == 135
-    assert "%" in better.examples[0].words
+    assert 0 < better.cases < better.cases_tried == 135
+    assert "%" in better.examples[0].text
     assert better.examples[0].changed.keys() == {"credit_score"}
     assert f"promises={str(promises)!r}" in result.command()
     test_file = result.to_pytest(promises.parent / "test_bank.py")

@@ -16,11 +16,12 @@ import sklearn.naive_bayes
 
 import datamorphic as dm
 import datamorphic.audit.api  # runs of pytest inside this one drop modules that are imported later
-from datamorphic.audit.finding import Example, Finding, Outcome
 from datamorphic.audit.options import AuditOptions
+from datamorphic.audit.outcome import Outcome
 from datamorphic.audit.pytest_file import format_comment
 from datamorphic.audit.result import AuditResult
 from datamorphic.audit.runner import run_audit
+from datamorphic.core.result import Example, Finding
 from datamorphic.errors import UsageError
 from datamorphic.reporting.python_code import format_literal
 from datamorphic.runs.flow import Budget
@@ -61,7 +62,7 @@ def finding(**about):
         "about": "gender",
         "title": "The decision depends on gender",
         "level": "fault",
-        "sure": 1.0,
+        "confidence": 1.0,
         "detail": "3 of 9 cases.",
         "remedy": "Leave it out.",
     }
@@ -277,15 +278,15 @@ def written(result, folder, name="test_it.py"):
 
 def test_each_finding_has_a_test_with_its_example(tmp_path):
     pair = Example(
-        words="gender from f to m: no becomes yes",
+        text="gender from f to m: no becomes yes",
         case={"income": 42.5, "gender": "f"},
         answer="no",
         changed={"gender": "m"},
-        becomes="yes",
+        new_answer="yes",
     )
-    silent = Example(words="income 3.0: no answer", case={"income": 3.0, "gender": None})
-    order = Example(words="in another order", case={"income": 1.0}, answer="no", changed={}, becomes="yes")
-    same = Example(words="the score falls", case={"income": 1.0}, answer="no", changed={"income": 2.0}, becomes="no")
+    silent = Example(text="income 3.0: no answer", case={"income": 3.0, "gender": None})
+    order = Example(text="in another order", case={"income": 1.0}, answer="no", changed={}, new_answer="yes")
+    same = Example(text="the score falls", case={"income": 1.0}, answer="no", changed={"income": 2.0}, new_answer="no")
     result = result_of(
         outcome(findings=[finding(examples=(pair,))], state="found"),
         outcome("answers", "found", [finding(check="answers", about="given", examples=(silent,))]),
@@ -447,7 +448,7 @@ NASTY = [
 
 @pytest.mark.parametrize("text", NASTY)
 def test_no_name_becomes_code(tmp_path, text):
-    example = Example(words=text, case={text: text, "n": 1}, answer=text, changed={text: 2.0}, becomes=3)
+    example = Example(text=text, case={text: text, "n": 1}, answer=text, changed={text: 2.0}, new_answer=3)
     result = result_of(
         outcome(
             text, "found", [finding(check=text, about=text, title=text, detail=text, remedy=text, examples=(example,))]
@@ -470,7 +471,7 @@ def test_no_name_becomes_code(tmp_path, text):
                         check="x",
                         about="x",
                         examples=(
-                            Example(words="x", case={"x": "x", "n": 1}, answer="x", changed={"x": 2.0}, becomes=3),
+                            Example(text="x", case={"x": "x", "n": 1}, answer="x", changed={"x": 2.0}, new_answer=3),
                         ),
                     )
                 ],

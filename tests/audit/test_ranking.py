@@ -7,11 +7,12 @@ import json
 
 import pytest
 
-from datamorphic.audit.finding import Finding, Outcome
+from datamorphic.audit.outcome import Outcome
 from datamorphic.audit.ranking import rank_findings
 from datamorphic.audit.result import AuditResult
+from datamorphic.core.result import Finding
 
-PLAIN = Finding(check="x", about="", title="plain", level="concern", sure=1.0, detail="", remedy="")
+PLAIN = Finding(check="x", about="", title="plain", level="concern", confidence=1.0, detail="", remedy="")
 
 
 def make(**fields):
@@ -36,14 +37,17 @@ def make_result(*findings, **fields):
     ("first", "second"),
     [
         ({"level": "fault", "answer_changes": False}, {"level": "concern", "answer_changes": True}),
-        ({"answer_changes": True, "rows": 100, "affected_rows": 1}, {"answer_changes": False, "cases": 9, "of": 10}),
+        (
+            {"answer_changes": True, "rows": 100, "affected_rows": 1},
+            {"answer_changes": False, "cases": 9, "cases_tried": 10},
+        ),
         ({"inputs": "given"}, {"inputs": "made"}),
         ({"inputs": "changed"}, {"inputs": "made"}),
-        ({"inputs": "given", "rows": 100, "affected_rows": 1}, {"inputs": "made", "cases": 90, "of": 100}),
-        ({"sure": 1.0}, {"sure": 0.6, "cases": 5, "of": 5}),
+        ({"inputs": "given", "rows": 100, "affected_rows": 1}, {"inputs": "made", "cases": 90, "cases_tried": 100}),
+        ({"confidence": 1.0}, {"confidence": 0.6, "cases": 5, "cases_tried": 5}),
         ({"rows": 100, "affected_rows": 50}, {"rows": 1_000, "affected_rows": 51}),
         ({"effect": -2.0}, {"effect": 0.1}),
-        ({"cases": 5, "of": 10}, {"cases": 1, "of": 10}),
+        ({"cases": 5, "cases_tried": 10}, {"cases": 1, "cases_tried": 10}),
     ],
 )
 def test_the_greater_impact_comes_first(first, second):

@@ -925,7 +925,7 @@ add("laws/mixed space", lambda: broken_laws(mixed_space()))
 
 def audit_numbers(result: Any) -> dict[str, Any]:
     findings = [
-        [f.check, f.about, f.level, f.sure, f.cases, f.of, f.rate, list(f.interval), len(f.examples)]
+        [f.check, f.about, f.level, f.confidence, f.cases, f.cases_tried, f.rate, list(f.interval), len(f.examples)]
         for f in result.findings
     ]
     outcomes = [[o.check, o.state, o.calls, len(o.findings)] for o in result.outcomes]

@@ -331,8 +331,8 @@ def test_commands_options_and_values_are_completed():
 
 
 def test_completed_values_are_those_that_exist():
-    from datamorphic.audit.finding import LEVELS
     from datamorphic.audit.options import CHECK_NAMES
+    from datamorphic.core.result import LEVELS
     from datamorphic.exploration.options import STRATEGIES
     from datamorphic.exploration.refinement import REFINEMENT_METHODS
 

@@ -13,9 +13,10 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
-from datamorphic.audit.finding import LEVEL_MEANINGS, Example, Finding, Outcome
+from datamorphic.audit.outcome import Outcome
 from datamorphic.audit.page import build_page
 from datamorphic.audit.result import AuditResult
+from datamorphic.core.result import LEVEL_MEANINGS, Example, Finding
 from datamorphic.errors import UsageError
 from datamorphic.reporting.document import Axis, Line, Page, Scatter, Section, Table
 from datamorphic.reporting.html import MAX_PAGE_BYTES, build_part_style, render_page, render_parts, write_page
@@ -302,10 +303,10 @@ def test_an_example_without_a_case_is_a_sentence():
         about="",
         title="t",
         level="advice",
-        sure=1.0,
+        confidence=1.0,
         detail="d",
         remedy="r",
-        examples=(Example(words="so it is"),),
+        examples=(Example(text="so it is"),),
     )
     report = build_page(
         AuditResult(

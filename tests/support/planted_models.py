@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from datamorphic.audit.finding import Example, Finding, Outcome
+from datamorphic.audit.outcome import Outcome
 from datamorphic.audit.result import AuditResult
+from datamorphic.core.result import Example, Finding
 from datamorphic.reporting.document import Axis, Line, Scatter, Section, Table
 
 #: what names, labels and messages may hold, in the worst case
@@ -86,21 +87,21 @@ def example() -> AuditResult:
         about="gender",
         title="The answer depends on gender alone",
         level="concern",
-        sure=1.0,
+        confidence=1.0,
         detail="37 of 1,000 applicants get another answer when nothing but gender is changed.",
         remedy="Train without the feature and what stands for it, or show that the law allows it; then test again.",
         cases=37,
-        of=1_000,
+        cases_tried=1_000,
         examples=(
             Example(
-                words="gender from female to male: declined becomes approved",
+                text="gender from female to male: declined becomes approved",
                 case=case,
                 answer="declined",
                 changed={"gender": "male"},
-                becomes="approved",
+                new_answer="approved",
             ),
-            Example(words="gender from male to female, at income 31,200: approved becomes declined"),
-            Example(words="gender from male to female, at income 29,900: approved becomes referred"),
+            Example(text="gender from male to female, at income 31,200: approved becomes declined"),
+            Example(text="gender from male to female, at income 29,900: approved becomes referred"),
         ),
     )
     order = Finding(
@@ -108,18 +109,18 @@ def example() -> AuditResult:
         about="",
         title="The answer depends on the order of the columns",
         level="fault",
-        sure=1.0,
+        confidence=1.0,
         detail="The model was given the same rows with their columns in another order, by name.",
         remedy="Select the columns by name before predicting, e.g. frame[model.feature_names_in_].",
         cases=288,
-        of=300,
+        cases_tried=300,
         examples=(
             Example(
-                words="the same applicant, columns reversed: approved becomes declined",
+                text="the same applicant, columns reversed: approved becomes declined",
                 case=case,
                 answer="approved",
                 changed={},
-                becomes="declined",
+                new_answer="declined",
             ),
         ),
     )
@@ -128,18 +129,18 @@ def example() -> AuditResult:
         about="income",
         title="A higher income turns an approval into a refusal",
         level="concern",
-        sure=0.93,
+        confidence=0.93,
         detail="Along 12 of 400 sweeps the score for approved falls by more than rounding.",
         remedy="Constrain the model (monotonic_cst in scikit-learn's gradient boosting), or declare where it may fall.",
         cases=12,
-        of=400,
+        cases_tried=400,
         examples=(
             Example(
-                words="income from 58,000 to 60,000: approved becomes declined",
+                text="income from 58,000 to 60,000: approved becomes declined",
                 case=case,
                 answer="approved",
                 changed={"income": 60_000},
-                becomes="declined",
+                new_answer="declined",
             ),
         ),
     )
@@ -148,7 +149,7 @@ def example() -> AuditResult:
         about="",
         title="A third of the leaves are never reached by the data",
         level="advice",
-        sure=0.8,
+        confidence=0.8,
         detail="112 of 340 leaves get no row of the data that the model was tested with.",
         remedy="Add the rows that dm.select proposes to the test data.",
     )
@@ -294,11 +295,11 @@ def hostile() -> AuditResult:
     for i in range(len(texts)):
         word = evil(i)
         example = Example(
-            words=word,
+            text=word,
             case={word: evil(i + 1), "x": 1.5},
             answer=word,
             changed={word: evil(i + 2)},
-            becomes=evil(i + 3),
+            new_answer=evil(i + 3),
         )
         levels = ("fault", "concern", "advice")
         finding = Finding(
@@ -306,11 +307,11 @@ def hostile() -> AuditResult:
             about=word,
             title=word,
             level=levels[i % 3],
-            sure=0.5,
+            confidence=0.5,
             detail=word,
             remedy=word,
             cases=3,
-            of=10,
+            cases_tried=10,
             examples=(example, example),
         )  # type: ignore[arg-type]
         scatter = Scatter(

@@ -5,14 +5,14 @@ import json
 import pytest
 
 import datamorphic as dm
-from datamorphic.audit.finding import Finding
+from datamorphic.core.result import Finding
 from datamorphic.errors import UsageError
 from datamorphic.web.audit_files import EXPORTS, export_result, pin_result, summarize_findings
 from datamorphic.web.jobs import RESULT_FILE
 
 
 def _build_finding(check, about, **values):
-    texts = {"title": f"{about} is wrong", "level": "concern", "sure": 1.0, "detail": "", "remedy": ""}
+    texts = {"title": f"{about} is wrong", "level": "concern", "confidence": 1.0, "detail": "", "remedy": ""}
     return Finding(check=check, about=about, **texts | values)
 
 

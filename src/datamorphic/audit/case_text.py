@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._stats import compute_wilson_interval
-from .._text import format_percent, format_short, pluralize
+from .._text import format_short, pluralize
+from ..core.result import Example
 from ..errors import DataError
 from ..exploration._utils import format_answers, format_value
 from ..relations.base import JudgedGroups
@@ -17,7 +17,6 @@ from ..space.blocks import split_value_name
 from ..space.outputs import Outputs
 from ..space.points import Batch
 from ..space.serialize import value_to_json
-from .finding import Example
 
 MAX_FEATURES_PER_CASE = 6
 MAX_TEXT_CHARACTERS = 300  # of a text with marked words
@@ -103,27 +102,59 @@ def name_position(index: tuple[int, ...]) -> str:
     return f"the pixel in row {index[0]}, column {index[1]}{channel}"
 
 
-def build_example(groups: JudgedGroups, phrases: tuple[str, str] = ("", "and then")) -> Example:
+class AnsweredCase(NamedTuple):
+    """A case with the answer to it, as a value and in words."""
+
+    case: dict[str, Any]
+    answer: Any
+    answer_text: str
+
+
+def read_case(batch: Batch, row: int, outputs: Outputs, output_row: int | None = None) -> AnsweredCase:
+    """Return one case with its answer, which is in the same row of `outputs` unless `output_row` is given."""
+    place = row if output_row is None else output_row
+    return AnsweredCase(extract_case(batch, row), to_plain_answer(outputs, place), format_answer(outputs, place))
+
+
+def build_example(
+    source: AnsweredCase, follow_up: AnsweredCase | None = None, *, text: str = "", row: int | None = None
+) -> Example:
+    """Return a case, or a case and its follow-up, as an example; the default text says what changes, and the answers."""
+    if follow_up is None:
+        return Example(
+            text=text or f"{format_case(source.case)}: {source.answer_text}",
+            case=source.case,
+            answer=source.answer,
+            row=row,
+        )
+    case, new_case = source.case, follow_up.case
+    changed = {name: new_case[name] for name in case if name in new_case and case[name] != new_case[name]}
+    if not text:
+        before, after = source.answer_text, follow_up.answer_text
+        answers = f"{before} becomes {after}" if before != after else f"the answer stays {before}"
+        text = f"{_format_example_change(case, changed)}: {answers}"
+    return Example(text=text, case=case, answer=source.answer, changed=changed, new_answer=follow_up.answer, row=row)
+
+
+def build_examples(batches: Sequence[Batch], outputs: Sequence[Outputs], rows: Iterable[int]) -> tuple[Example, ...]:
+    """Return examples of cases before and after a change, which are in the same rows of two batches."""
+    return tuple(
+        build_example(*(read_case(batch, row, answers) for batch, answers in zip(batches, outputs, strict=True)))
+        for row in rows
+    )
+
+
+def build_group_example(groups: JudgedGroups, phrases: tuple[str, str] = ("", "and then")) -> Example:
     """Return the first group as an example.
 
     If both cases are equal, `phrases` say how the two queries differ: after the first answer, and before the second.
     """
-    case, follow_up = extract_case(groups.source, 0), extract_case(groups.follow_up, 0)
-    changed = {name: follow_up[name] for name in case if name in follow_up and case[name] != follow_up[name]}
-    before, after = format_answer(groups.before, 0), format_answer(groups.after, 0)
-    if changed:
-        change = _format_example_change(case, changed)
-        text = f"{change}: {before} becomes {after}" if before != after else f"{change}: the answer stays {before}"
-    else:
+    source, follow_up = read_case(groups.source, 0, groups.before), read_case(groups.follow_up, 0, groups.after)
+    text = ""
+    if all(source.case[name] == follow_up.case.get(name, source.case[name]) for name in source.case):
         first, second = phrases
-        text = f"{format_case(case)}: {before}{first}, {second} {after}"
-    return Example(
-        words=text,
-        case=case,
-        answer=to_plain_answer(groups.before, 0),
-        changed=changed,
-        becomes=to_plain_answer(groups.after, 0),
-    )
+        text = f"{format_case(source.case)}: {source.answer_text}{first}, {second} {follow_up.answer_text}"
+    return build_example(source, follow_up, text=text)
 
 
 def format_change(name: str, before: object, after: object) -> str:
@@ -131,12 +162,6 @@ def format_change(name: str, before: object, after: object) -> str:
     if has_several_words(before) and has_several_words(after):
         return f"{name} “{MarkedText.compare(str(before), str(after)).shorten(MAX_TEXT_CHARACTERS)}”"
     return f"{name} from {format_value(before)} to {format_value(after)}"
-
-
-def format_share(count: int, total: int, noun: str = "case", plural: str | None = None) -> str:
-    """Return a count with its share and 95% interval: ``3 of 150 cases (2%, 0.683% to 5.71%)``."""
-    share, low, high = map(format_percent, (count / max(total, 1), *compute_wilson_interval(count, total)))
-    return f"{count:,} of {pluralize(total, noun, plural)} ({share}, {low} to {high})"
 
 
 def format_label(value: object) -> str:

@@ -12,13 +12,14 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
 
 from .._clock import read_clock
+from ..core.result import Finding
 from ..errors import Interrupted, OutOfBudget, SystemFailed, format_error_line
 from ..reporting.document import Section
 from ..runs.deadline import DeadlinePassed, TimeLimit
 from ..runs.driver import CallCounter, drive
 from ..runs.flow import Budget, Flow
 from .context import MAX_EXTRA_PART, CheckContext
-from .finding import UNFINISHED_REASONS, Finding, Outcome, OutcomeState, SkipReason
+from .outcome import UNFINISHED_REASONS, Outcome, OutcomeState, SkipReason
 
 MAX_DOUBTFUL_CERTAINTY = 0.6  # of findings about a system whose answers depend on how it is queried
 RETRY_REASONS: tuple[SkipReason, ...] = ("share too small", "budget spent")
@@ -273,7 +274,9 @@ def _run_check(
         if query_dependent and not check.about_querying:
             warning = " The answers depend on how the system is queried (see above), which may explain part of this."
             findings = [
-                replace(finding, sure=min(finding.sure, MAX_DOUBTFUL_CERTAINTY), detail=finding.detail + warning)
+                replace(
+                    finding, confidence=min(finding.confidence, MAX_DOUBTFUL_CERTAINTY), detail=finding.detail + warning
+                )
                 for finding in result.findings
             ]
             result = replace(result, findings=findings)

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._text import pluralize, quote_formula
+from ..core.result import Example
 from ..errors import UsageError
 from ..reporting.block_pictures import PicturePair, build_pair_drawing
 from ..reporting.document import Drawing, Shape, Snippet, Table, TextLabel
@@ -28,7 +29,7 @@ from ..space.points import Points
 from ..space.serialize import value_from_json
 from ..space.space import Space
 from .case_text import name_position, split_blocks
-from .finding import Example, Outcome
+from .outcome import Outcome
 from .text import format_broken_relations, format_pair
 
 MAX_FEATURES_SHOWN = 14  # an example with more shows only what changes, and all values as code
@@ -121,7 +122,7 @@ def build_example_table(example: Example) -> Table:
     Changed features come first. If there are many features, only these are shown. The answers come last.
     """
     has_follow_up = bool(example.changed) or (
-        example.becomes is not None and str(example.becomes) != str(example.answer)
+        example.new_answer is not None and str(example.new_answer) != str(example.answer)
     )
     names = [*example.changed, *(name for name in example.case if name not in example.changed)]
     names = [name for name in names if name in example.changed or split_value_name(name) is None]
@@ -150,10 +151,10 @@ def build_example_table(example: Example) -> Table:
         rows.append([title, *format_pair(before, after)])
         if name in example.changed:
             marked += [(len(rows) - 1, 1), (len(rows) - 1, 2)]
-    if example.answer is not None or example.becomes is not None:
+    if example.answer is not None or example.new_answer is not None:
         if has_follow_up:
-            rows.append(["the model’s answer", *format_pair(example.answer, example.becomes)])
-            if str(example.answer) != str(example.becomes):
+            rows.append(["the model’s answer", *format_pair(example.answer, example.new_answer)])
+            if str(example.answer) != str(example.new_answer):
                 marked += [(len(rows) - 1, 1), (len(rows) - 1, 2)]
         else:
             rows.append(["the model’s answer", format_cell(example.answer)])
@@ -185,7 +186,7 @@ def build_snippets(example: Example, call: str = "model.predict({cases})") -> li
     if changed:
         lines.append(f"after = {{**before, **{format_literal(changed)}}}")
     frame = "pd.DataFrame([before, after])" if changed else "pd.DataFrame([case])"
-    answers = [example.answer, example.becomes] if changed else [example.answer]
+    answers = [example.answer, example.new_answer] if changed else [example.answer]
     comment = ", then ".join(cut(to_one_line(format_cell(answer)), MAX_COMMENT_CHARACTERS) for answer in answers)
     lines.append(call.format(cases=frame) + (f"  # {comment}" if any(answer is not None for answer in answers) else ""))
     return [Snippet(label="Python", text="\n".join(lines)), Snippet(label="CSV", text=_format_csv(example))]
@@ -201,7 +202,7 @@ def _build_array_snippets(example: Example, call: str, origin: str) -> list[Snip
         changes = [(index, value) for index, value in split_blocks(example.changed)[0].get(name, {}).items()]
         lines += [f"after[{', '.join(map(str, index))}] = {value!r}" for index, value in changes]
     cases = "np.stack([before, after])" if example.changed else "before[None]"
-    answers = [example.answer, example.becomes] if example.changed else [example.answer]
+    answers = [example.answer, example.new_answer] if example.changed else [example.answer]
     comment = ", then ".join(cut(to_one_line(format_cell(answer)), MAX_COMMENT_CHARACTERS) for answer in answers)
     lines.append(f"{call.format(cases=cases)}  # {comment}")
     return [Snippet(label="Python", text="\n".join(lines)), Snippet(label="CSV", text=_format_csv(example))]
@@ -247,7 +248,7 @@ def draw_example(example: Example) -> Drawing | None:
         before=before.ravel(),
         after=after.ravel(),
         first_title=format_cell(example.answer) if example.answer is not None else "before",
-        second_title=format_cell(example.becomes) if example.becomes is not None else "after",
+        second_title=format_cell(example.new_answer) if example.new_answer is not None else "after",
     )
     return build_pair_drawing(PlacedBlock(block, tuple(range(block.size))), [pair])
 
@@ -265,7 +266,7 @@ def draw_pixels(example: Example) -> Drawing | None:
     changed = np.zeros(len(before), dtype=bool) if after is None else before != after
     gap = 32.0
     shapes: list[Shape | TextLabel] = []
-    titles = [f"before: {format_cell(example.answer)}", f"after: {format_cell(example.becomes)}"]
+    titles = [f"before: {format_cell(example.answer)}", f"after: {format_cell(example.new_answer)}"]
     if after is None:
         titles = [format_cell(example.answer) if example.answer is not None else ""]
     for number, (pixels, title) in enumerate(zip([before] if after is None else [before, after], titles, strict=True)):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..core.result import count_rows
 from ..space.outputs import Outputs
 from ..space.points import Points
 
@@ -40,11 +41,7 @@ class Influence:
         changed, tried = self.count_changed(feature), self.tried[feature]
         affected = changed or int(self.score_changed[feature].sum())
         return {
-            "cases": affected,
-            "of": tried,
-            "noun": "row",
-            "affected_rows": affected,
-            "rows": tried,
+            **count_rows(affected, tried),
             "answer_changes": changed > 0,
             "effect": self.measure_effect(feature),
             "inputs": "changed",

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from .._text import pluralize
+from ..core.result import Finding
 from ..reporting.junit import JUnitCase, JUnitOutcome
 from ..reporting.text import cut
-from .finding import Finding, Outcome
+from .outcome import Outcome
 from .result import AuditResult
 from .text import format_certainty, format_command, format_frequency, tabulate_example
 
@@ -62,7 +63,7 @@ def _format_finding(result: AuditResult, finding: Finding) -> str:
     ]
     for example in finding.examples[:1]:
         _, table, note = tabulate_example(example)
-        lines += [f"example: {example.words}", *(f"  {name}: {' -> '.join(values)}" for name, *values in table), note]
+        lines += [f"example: {example.text}", *(f"  {name}: {' -> '.join(values)}" for name, *values in table), note]
     lines += [
         f"what to do: {finding.remedy}" if finding.remedy else "",
         f"reproduce: {format_command(result, finding)}",

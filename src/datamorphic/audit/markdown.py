@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .._text import format_percent
+from ..core.result import LEVEL_MEANINGS, Finding
 from ..reporting.markdown import escape_markdown, escape_summary, format_code_block, format_table
-from .finding import LEVEL_MEANINGS, Finding
 from .result import AuditResult
 from .text import (
     format_certainty,
@@ -72,8 +72,8 @@ def _format_row(finding: Finding, text_limit: int) -> str:
         LEVEL_LABELS[finding.level],
         escape_markdown(finding.title, min(200, text_limit)),
         escape_markdown(finding.check, min(60, text_limit)),
-        f"{finding.cases:,} of {finding.of:,}" if finding.of else "–",
-        format_percent(finding.sure),
+        f"{finding.cases:,} of {finding.cases_tried:,}" if finding.cases_tried else "–",
+        format_percent(finding.confidence),
     ]
     return f"| {' | '.join(cells)} |"
 
@@ -91,7 +91,7 @@ def _format_details(result: AuditResult, finding: Finding, text_limit: int) -> l
     lines.append("")
     for example in finding.examples[:1]:
         columns, rows, note = tabulate_example(example)
-        text = f"**Example:** {escape_markdown(example.words, text_limit)}" if example.words else "**Example**"
+        text = f"**Example:** {escape_markdown(example.text, text_limit)}" if example.text else "**Example**"
         lines += [text, ""]
         if rows:
             lines += [*format_table(columns, rows, MAX_EXAMPLE_CHARACTERS), ""]

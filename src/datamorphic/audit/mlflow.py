@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._validation import import_optional
-from .finding import LEVELS
+from ..core.result import LEVELS
 from .result import AuditResult
 
 FOLDER = "datamorphic"  # of the artifacts, and the prefix of metrics and tags

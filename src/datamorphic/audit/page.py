@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from .._text import format_percent, pluralize
+from ..core.result import LEVEL_MEANINGS, LEVELS, Example, Finding, Level
 from ..reporting.document import Meter, Page, Section, SectionState, Table, Tile
 from ..reporting.text import cut
 from .examples import build_example_table, build_snippets, draw_example
-from .finding import LEVEL_MEANINGS, LEVELS, Example, Finding, Level, Outcome
+from .outcome import Outcome
 from .result import AuditResult
 from .text import (
     format_certainty,
@@ -146,10 +147,10 @@ def _build_finding(result: AuditResult, finding: Finding) -> Section:
     examples: list[Section] = []
     if finding.examples:
         example = finding.examples[0]
-        if example.case or example.answer is not None or example.becomes is not None:
+        if example.case or example.answer is not None or example.new_answer is not None:
             examples.append(_build_example(result, example))
         else:
-            facts.append(("An example", example.words))
+            facts.append(("An example", example.text))
     further_examples = finding.examples[1 : MAX_FURTHER_EXAMPLES + 1]
     if further_examples:
         omitted_count = len(finding.examples) - 1 - len(further_examples)
@@ -203,7 +204,7 @@ def _build_example(result: AuditResult, example: Example) -> Section:
         heading += ": a row made for this test"
     return Section(
         heading=heading,
-        text=example.words,
+        text=example.text,
         table=build_example_table(example),
         drawing=draw_example(example),
         snippets=build_snippets(example, _format_call(result)),
@@ -214,12 +215,12 @@ def _build_example(result: AuditResult, example: Example) -> Section:
 def _build_meters(finding: Finding) -> list[Meter]:
     """Return how much a finding affects, and how sure it is."""
     meters = []
-    if finding.of:
+    if finding.cases_tried:
         text = format_frequency(finding)
         if finding.counted_in_detail:  # which gives the interval, too
             text = f"{format_percent(finding.rate)} of {format_total(finding)}"
         meters.append(Meter(label="How often", share=finding.rate, text=text))
-    return [*meters, Meter(label="How sure", share=finding.sure, text=format_certainty(finding))]
+    return [*meters, Meter(label="How sure", share=finding.confidence, text=format_certainty(finding))]
 
 
 def _format_call(result: AuditResult) -> str:

@@ -4,32 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .._typing import ModelLike
-from ..errors import DataError, UsageError
-from ..exploration.io import write_front
-from ..exploration.persistence import FRONT_FILE
+from ..errors import UsageError
 from ..morphisms.subject import SubjectUnderTest, find_system_name
 from ..runs.keep import keep_run
 from ..space.points import Points
 from ..space.serialize import value_from_json
 from .check import CheckObserver
-from .finding import LEVELS, Outcome
 from .options import AuditOptions
+from .outcome import Outcome
 from .result import AuditResult
 
 if TYPE_CHECKING:  # the run store is loaded when it is opened
     from ..runs.session import Session
 
-RESULT_FILE = "result.json"
 RELATION_PREFIX = "test: "  # of the names under which the store keeps violating cases
 MAX_REMEMBERED_CASES = 20  # per check
 MAX_FORGOTTEN_CASES = 1_000  # per check
 #: Checks about single cases, which can be tried again.
 RETRIED_CHECKS = ("answers", "monotone", "invariant", "protected")
-VERDICTS = {"passed": "HOLDS", "found": "VIOLATED", "not run": "INAPPLICABLE", "broke": "UNDEFINED"}
 
 
 class AuditRun(CheckObserver):
@@ -73,7 +68,7 @@ class AuditRun(CheckObserver):
             known = failures.recall(store, self.system, relation, MAX_FORGOTTEN_CASES)
             failures.forget(store, [failure.id for failure in known])
         cases = [
-            {"case": dict(example.case), "verdict": "VIOLATED", "message": example.words}
+            {"case": dict(example.case), "verdict": "VIOLATED", "message": example.text}
             for finding in outcome.defects
             for example in finding.examples
             if example.case
@@ -86,53 +81,7 @@ class AuditRun(CheckObserver):
         if self.session is None or self.session.is_store_lost:
             return
         with self.session.tolerate_lost_store():
-            self._store_result(self.session, result)
-
-    def _store_result(self, session: Session, result: AuditResult) -> None:
-        front = result.front
-
-        def write_result(path: Path) -> int:
-            result.to_json(path)
-            return len(result.findings)
-
-        def write_border(path: Path) -> int:
-            assert front is not None
-            write_front(front, path, query_seeds=False)
-            return len(front)
-
-        artifacts = {RESULT_FILE: write_result}
-        border = {} if front is None or not len(front) else {FRONT_FILE: write_border}
-        levels = [finding.level for finding in result.findings]
-        summary = {
-            "headline": result.headline,
-            "passed": result.passed,
-            "complete": result.complete,
-            **{f"{level}s" if level != "advice" else level: levels.count(level) for level in LEVELS},
-            "checks": sum(outcome.state != "not run" for outcome in result.outcomes),
-            "calls": result.calls,
-            "findings": [finding.title for finding in result.findings],
-        }
-        verdicts = [
-            {
-                "relation": outcome.check,
-                "says": outcome.asks,
-                "verdict": _choose_verdict(outcome),
-                "cases": sum(finding.cases for finding in outcome.defects),
-            }
-            for outcome in result.outcomes
-        ]
-        try:
-            session.finish(result, summary=summary, verdicts=verdicts, artifacts=artifacts | border)
-        except (DataError, UnicodeError):  # the border has labels that no file can hold
-            session.finish(result, summary=summary, verdicts=verdicts, artifacts=artifacts)
-
-
-def _choose_verdict(outcome: Outcome) -> str:
-    if outcome.state == "found" and not outcome.defects:
-        return "HOLDS"
-    if outcome.state == "not run" and outcome.unfinished:
-        return "UNDEFINED"  # it may apply, but there was no time to try it
-    return VERDICTS[outcome.state]
+            self.session.finish(result)
 
 
 @contextmanager

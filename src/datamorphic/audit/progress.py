@@ -10,7 +10,7 @@ from ..runs.events import publish
 from ..runs.progress import Progress
 from .check import Check, CheckObserver
 from .context import BudgetClock
-from .finding import Outcome
+from .outcome import Outcome
 
 TICK_SECONDS = 0.5
 MAX_RUNNING_SHARE = 0.95  # of a check that has used its share and still runs

@@ -12,12 +12,12 @@ from typing import Any
 
 from .._files import prepare_file, write_file
 from .._text import redact
+from ..core.result import Example, Finding
 from ..errors import DataError, UsageError
 from ..reporting.python_code import format_literal, format_path, render_template
 from ..runs.flow import Budget
 from ..systems.files import is_weka_name
 from .expectations import merge_expectations
-from .finding import Example, Finding
 from .result import NO_LIMIT, AuditResult, format_space_code
 
 SIGNATURE = "Written by result.to_pytest(...)."
@@ -270,10 +270,10 @@ class _TestFile:
     def _build_test(self, finding: Finding, name: str) -> dict[str, Any]:
         lines, uses_ask = [], False
         for example in finding.examples[:1]:
-            unanswered = finding.check == "answers" and example.answer is None and example.becomes is None
-            has_two_answers = bool(example.changed) and example.answer != example.becomes
+            unanswered = finding.check == "answers" and example.answer is None and example.new_answer is None
+            has_two_answers = bool(example.changed) and example.answer != example.new_answer
             uses_ask = bool(example.case) and (has_two_answers or unanswered)
-            lines = [format_comment(f"The smallest example: {example.words}")]
+            lines = [format_comment(f"The smallest example: {example.text}")]
             lines += self._format_example(example, uses_ask)
         return {
             "name": name,
@@ -292,7 +292,7 @@ class _TestFile:
         code = [f"case = {format_literal(dict(example.case), 4)}"]
         if example.changed:
             code.append(f"changed = {format_literal(dict(example.changed), 4)}")
-            today, cases = [example.answer, example.becomes], "case, case | changed"
+            today, cases = [example.answer, example.new_answer], "case, case | changed"
         else:
             today, cases = [example.answer], "case"
         if not uses_ask:

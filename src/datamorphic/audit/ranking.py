@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from .finding import LEVELS, Finding
+from ..core.result import LEVELS, Finding
 
 #: Checks that find the same defect in different ways, by the kind of defect. Their findings about a common feature have
 #: the same cause. The check that explains most comes first.
@@ -28,7 +28,7 @@ def rank_findings(findings: Iterable[Finding]) -> list[Finding]:
 
     Examples
     --------
-    >>> texts = {"detail": "", "remedy": "", "level": "concern", "sure": 1.0}
+    >>> texts = {"detail": "", "remedy": "", "level": "concern", "confidence": 1.0}
     >>> [finding] = rank_findings([
     ...     Finding(check="dependence", about="id", title="One feature decides: id", **texts),
     ...     Finding(check="identifiers", about="id", title="id is an identifier", **texts | {"level": "fault"}),

@@ -23,11 +23,13 @@ import numpy.typing as npt
 
 from .._clock import read_clock
 from .._text import format_short
+from ..core.result import Example
 from ..errors import Interrupted, OutOfBudget
 from ..runs.flow import Flow, Query
 from ..space.features import Codes, FeatureKind, Mask
 from ..space.outputs import Outputs
 from ..space.points import Points
+from .case_text import AnsweredCase, build_example, extract_case
 from .check import CheckBudget, run_flow
 from .context import SCORE_COST, CheckContext, round_down
 from .labels import to_label_texts
@@ -246,6 +248,17 @@ class Responses:
         if np.isnan(code):
             return "no answer"
         return format_short(float(code)) if self.numeric else self.codes.labels[int(code)]
+
+    def build_example(
+        self, points: Points, column: int, value: float, answers: tuple[float, float], row: int | None = None
+    ) -> Example:
+        """Return the first of some points as it is, and with another value of one feature."""
+        codes = points.codes[:1].copy()
+        codes[0, column] = value
+        cases = (extract_case(batch, 0) for batch in (points, Points(points.space, codes)))
+        texts = map(self.format_answer, answers)
+        before, after = (AnsweredCase(case, text, text) for case, text in zip(cases, texts, strict=True))
+        return build_example(before, after, row=row)
 
     def find_directions(self) -> list[Direction]:
         """Return the features along which nearly all rows move in one direction, the strongest first.

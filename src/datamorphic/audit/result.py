@@ -11,18 +11,21 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from .._text import pluralize, to_jsonable
 from .._validation import check_types, validate_choice
+from ..core.result import LEVELS, Example, FileWriter, Finding, Level, make_writer
+from ..core.result import Result as BaseResult
 from ..errors import DataError
 from ..reporting.document import Axis, Drawing, Line, Meter, Page, Scatter, Section, Shape, Snippet, Table, TextLabel
-from ..reporting.export import Exportable, FilePath, load_renderer, write_export
+from ..reporting.export import FilePath, load_renderer, write_export
 from ..reporting.junit import JUnitCase
 from .expectations import merge_expectations
-from .finding import LEVELS, Example, Finding, Level, Outcome
+from .outcome import Outcome
 from .ranking import rank_findings
 
 if TYPE_CHECKING:
     from ..exploration.front import Front
 
 FORMAT_VERSION = 1  # of the JSON document; `from_json` refuses newer ones
+RESULT_FILE = "result.json"  # the name of the result among the files of a run
 NO_LIMIT = "no limit"  # the text of a budget without limits
 SERIALISED_CLASSES = {
     kind.__name__: kind
@@ -77,7 +80,7 @@ def format_space_code(request: Mapping[str, Any], path: str) -> str:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class AuditResult(Exportable):
+class AuditResult(BaseResult):
     """The result of `dm.test`: ranked findings, and the outcome of every check.
 
     Attributes
@@ -269,15 +272,42 @@ class AuditResult(Exportable):
         }
         return document | verdict | {"headline": self.headline}
 
+    def stored_summary(self) -> dict[str, Any]:
+        """Return the verdict, the number of findings per level, and their titles."""
+        levels = [finding.level for finding in self.findings]
+        return {
+            "headline": self.headline,
+            "passed": self.passed,
+            "complete": self.complete,
+            **{f"{level}s" if level != "advice" else level: levels.count(level) for level in LEVELS},
+            "checks": sum(outcome.state != "not run" for outcome in self.outcomes),
+            "calls": self.calls,
+            "findings": [finding.title for finding in self.findings],
+        }
+
+    def stored_verdicts(self) -> list[dict[str, Any]]:
+        """Return the verdict of every check."""
+        return [
+            {
+                "relation": outcome.check,
+                "says": outcome.asks,
+                "verdict": outcome.stored_verdict,
+                "cases": sum(finding.cases for finding in outcome.defects),
+            }
+            for outcome in self.outcomes
+        ]
+
+    def stored_files(self) -> dict[str, FileWriter]:
+        """Return the result as a JSON file, and the border if it was explored."""
+        border = {} if self.front is None or not len(self.front) else self.front.stored_files()
+        return {RESULT_FILE: make_writer(self.to_json, len(self.findings)), **border}
+
     def _json_document(self) -> dict[str, Any]:
         return {"format": FORMAT_VERSION, **self.document()}
 
     def test_cases(self) -> Sequence[JUnitCase]:
         """Return one test case per check."""
         return load_renderer("audit.junit:build_test_cases")(self)
-
-    def _export_name(self) -> str:
-        return self.subject
 
     def _export_properties(self) -> Mapping[str, str]:
         settings = {"kind": self.kind, "data": self.data, "seed": str(self.seed), "budget": self.budget}
@@ -339,7 +369,8 @@ Result = AuditResult  # its public name, kept for users of version 0.1
 def _to_plain(value: object) -> Any:
     """Return a JSON-serialisable value; a dataclass becomes a dict with its class name as "kind"."""
     if is_dataclass(value) and not isinstance(value, type):
-        attributes = {item.name: getattr(value, item.name) for item in fields(value)}
+        keys = getattr(value, "JSON_KEYS", {})
+        attributes = {keys.get(item.name, item.name): getattr(value, item.name) for item in fields(value)}
         return {"kind": type(value).__name__, **_to_plain(attributes)}
     if isinstance(value, Mapping):
         # the name of a feature or an attribute must differ from "kind"
@@ -357,5 +388,9 @@ def _from_plain(value: object) -> Any:
         attributes = {name: _from_plain(item) for name, item in value.items()}
         kind = attributes.pop("kind", None)
         attributes = {name[:-1] if name.rstrip("_") == "kind" else name: item for name, item in attributes.items()}
-        return attributes if kind is None else SERIALISED_CLASSES[kind](**attributes)
+        if kind is None:
+            return attributes
+        serialised_class = SERIALISED_CLASSES[kind]
+        names = {key: name for name, key in getattr(serialised_class, "JSON_KEYS", {}).items()}
+        return serialised_class(**{names.get(key, key): item for key, item in attributes.items()})
     return tuple(_from_plain(item) for item in value) if isinstance(value, list) else value

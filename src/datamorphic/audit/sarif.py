@@ -11,8 +11,8 @@ from urllib.parse import quote
 
 from .. import __version__
 from .._text import to_jsonable
+from ..core.result import Example, Finding, Level
 from ..reporting.text import clean, cut
-from .finding import Example, Finding, Level
 from .result import AuditResult
 from .text import format_certainty, format_command, format_evidence, format_frequency, tabulate_example
 
@@ -83,7 +83,7 @@ def _build_result(result: AuditResult, finding: Finding, rule: int) -> dict[str,
         "ruleIndex": rule,
         "kind": "fail",
         "level": SARIF_LEVELS[finding.level],
-        "rank": round(100 * finding.sure, 1),
+        "rank": round(100 * finding.confidence, 1),
         "message": _build_message("\n".join(line for line in lines if line)),
         "locations": [_build_location(result, finding)],
         # GitHub reads the second name only
@@ -91,11 +91,11 @@ def _build_result(result: AuditResult, finding: Finding, rule: int) -> dict[str,
         "properties": {
             "level": finding.level,
             "about": _cut_text(finding.about),
-            "sure": finding.sure,
+            "sure": finding.confidence,
             "howSure": format_certainty(finding),
             "cases": finding.cases,
-            "of": finding.of,
-            **({"rate": finding.rate, "interval": [low, high]} if finding.of else {}),
+            "of": finding.cases_tried,
+            **({"rate": finding.rate, "interval": [low, high]} if finding.cases_tried else {}),
             "remedy": _cut_text(finding.remedy),
             "reproduce": _cut_text(format_command(result, finding)),
             "examples": [_build_example(example) for example in finding.examples[:MAX_EXAMPLES]],
@@ -106,7 +106,7 @@ def _build_result(result: AuditResult, finding: Finding, rule: int) -> dict[str,
 def _build_example(example: Example) -> dict[str, Any]:
     columns, rows, note = tabulate_example(example)
     cells = [dict(zip(columns, map(_cut_text, row), strict=True)) for row in rows]
-    return {"words": _cut_text(example.words), "table": cells, "note": note}
+    return {"words": _cut_text(example.text), "table": cells, "note": note}
 
 
 def _build_location(result: AuditResult, finding: Finding) -> dict[str, Any]:

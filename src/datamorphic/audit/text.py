@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 from .._text import format_percent, pluralize, redact_parameter
+from ..core.result import Example, Finding
 from ..reporting.text import cut, format_cell, to_printable
-from .finding import Example, Finding, Outcome
+from .outcome import Outcome
 from .result import AuditResult
 
 MAX_LINE_CHARACTERS = 2_000
@@ -54,7 +55,7 @@ def _format_finding(result: AuditResult, finding: Finding, number: int) -> list[
         "; ".join(filter(None, (frequency, format_certainty(finding)))),
         f"Impact: {impact}" if impact else "",
         format_evidence(finding),
-        *(f"Example: {format_example(example)}" for example in finding.examples[:1] if example.words),
+        *(f"Example: {format_example(example)}" for example in finding.examples[:1] if example.text),
         f"What to do: {finding.remedy}" if finding.remedy else "",
         f"Reproduce: {format_command(result, finding)}",
     ]
@@ -71,7 +72,7 @@ def format_frequency(finding: Finding, skip_if_in_detail: bool = False) -> str:
 
     The text is empty if nothing was counted or, with `skip_if_in_detail`, if the detail of the finding says it.
     """
-    if not finding.of or (skip_if_in_detail and finding.counted_in_detail):
+    if not finding.cases_tried or (skip_if_in_detail and finding.counted_in_detail):
         return ""
     total = format_total(finding)
     if not finding.sampled:
@@ -85,15 +86,15 @@ def format_frequency(finding: Finding, skip_if_in_detail: bool = False) -> str:
 
 def format_total(finding: Finding) -> str:
     """Return the number of what was counted, with its noun."""
-    return pluralize(finding.of, finding.noun, PLURALS.get(finding.noun))
+    return pluralize(finding.cases_tried, finding.noun, PLURALS.get(finding.noun))
 
 
 def format_certainty(finding: Finding) -> str:
     """Return the certainty of a finding in words."""
-    if finding.sure >= 0.995:
+    if finding.confidence >= 0.995:
         return "certain: an example shows it" if finding.examples else "certain"
-    name = next((name for minimum, name in CERTAINTY_NAMES if finding.sure >= minimum), "a suspicion")
-    return f"{name} ({format_percent(finding.sure)})"
+    name = next((name for minimum, name in CERTAINTY_NAMES if finding.confidence >= minimum), "a suspicion")
+    return f"{name} ({format_percent(finding.confidence)})"
 
 
 def format_impact(finding: Finding) -> str:
@@ -103,7 +104,7 @@ def format_impact(finding: Finding) -> str:
 
     Examples
     --------
-    >>> texts = {"check": "", "about": "", "title": "", "level": "fault", "sure": 1.0, "detail": "", "remedy": ""}
+    >>> texts = {"check": "", "about": "", "title": "", "level": "fault", "confidence": 1.0, "detail": "", "remedy": ""}
     >>> format_impact(Finding(**texts, rows=200, affected_rows=12, inputs="changed", answer_changes=False, effect=0.0312))
     '12 of 200 given rows, if they are changed; only the score is affected, typically by 0.031'
     """
@@ -119,7 +120,7 @@ def format_impact(finding: Finding) -> str:
         change = "only the score is affected" if finding.answer_changes is False else "the answer is affected"
         change += "" if finding.effect is None else f", typically by {finding.effect:.2g}"
         other_count = finding.cases - finding.affected_rows
-        cases_are_rows = finding.of == finding.rows  # then the other cases are rows whose answer stays
+        cases_are_rows = finding.cases_tried == finding.rows  # then the other cases are rows whose answer stays
         if finding.answer_changes and cases_are_rows and other_count > 0:
             change += f", and only the score of {pluralize(other_count, 'other row')}"
         parts.append(change)
@@ -157,7 +158,7 @@ def format_state(outcome: Outcome) -> str:
 
 def format_example(example: Example) -> str:
     """Return an example in words, with the number of its row in the data and the relations that it breaks."""
-    text = example.words if example.row is None else f"row {example.row:,} of the data: {example.words}"
+    text = example.text if example.row is None else f"row {example.row:,} of the data: {example.text}"
     return f"{text}. {format_broken_relations(example)}" if example.breaks else text
 
 
@@ -184,10 +185,10 @@ def _tabulate_case(example: Example) -> tuple[list[str], list[list[str]], str]:
     rows = [[str(name), format_cell(value)] for name, value in listed]
     omitted_count = len(example.case) - len(listed)
     note = f"{pluralize(omitted_count, 'more feature')} not shown." if omitted_count else ""
-    if example.answer is not None or example.becomes is not None:
+    if example.answer is not None or example.new_answer is not None:
         rows.append(["the answer", format_cell(example.answer)])
-        if example.becomes is not None and str(example.answer) != str(example.becomes):
-            rows.append(["and then", format_cell(example.becomes)])
+        if example.new_answer is not None and str(example.answer) != str(example.new_answer):
+            rows.append(["and then", format_cell(example.new_answer)])
     return ["feature", "value"], rows, note
 
 
@@ -202,8 +203,8 @@ def _tabulate_change(example: Example) -> tuple[list[str], list[list[str]], str]
         notes.append("The other feature is the same in both.")
     elif unchanged_count:
         notes.append(f"The other {unchanged_count:,} features are the same in both.")
-    if example.answer is not None or example.becomes is not None:
-        rows.append(["the answer", *format_pair(example.answer, example.becomes)])
+    if example.answer is not None or example.new_answer is not None:
+        rows.append(["the answer", *format_pair(example.answer, example.new_answer)])
     return ["feature", "before", "after"], rows, " ".join(notes)
 
 

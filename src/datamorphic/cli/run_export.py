@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 
 from .._files import write_file
-from ..audit.persistence import RESULT_FILE
-from ..audit.result import AuditResult
+from ..audit.result import RESULT_FILE, AuditResult
 from ..errors import ArgumentError
-from ..exploration.persistence import FRONT_FILE, load_front
+from ..exploration.front import FRONT_FILE
+from ..exploration.persistence import load_front
 from ..runs.run import Run
 from ..runs.store import Store
 from ..space.table_files import quote_formulas

@@ -100,9 +100,9 @@ def test(
     datamorphic test model.skops loans.csv --target decision --only "row order"
     """
     from ..audit.expectations import merge_expectations
-    from ..audit.finding import LEVELS
     from ..audit.options import AuditOptions
     from ..audit.runner import run_audit
+    from ..core.result import LEVELS
     from ..runs.engines import make_engine
     from ..runs.progress import TimedProgress
 

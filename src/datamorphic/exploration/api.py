@@ -22,7 +22,7 @@ from ..space.space import Space
 from ..space.table_forms import accept_tables
 from .front import Front
 from .options import ExploreOptions
-from .persistence import keep_front, retry_failures
+from .persistence import remember_failures, retry_failures
 from .runner import run_exploration
 
 if TYPE_CHECKING:  # the run store is loaded when it is opened
@@ -199,6 +199,7 @@ def explore(
         front = run_exploration(
             subject, rng, options, seed=seed, engine=chosen_engine, progress=progress, session=session
         )
-        keep_front(session, system, front)
+        remember_failures(session, system, front)
+        session.finish(front)
         front.tally.retried_failures = failures
         return front

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from .._text import to_jsonable
 from .._typing import DataLike, FilePath, ModelLike
 from .._validation import check_types, validate_option_names
-from ..reporting.export import Exportable
+from ..core.result import FileWriter, Result, make_writer
 from ..space.outputs import Status
 from ..space.table_forms import accept_tables
 from ..systems.wrap import wrap
@@ -25,11 +24,12 @@ if TYPE_CHECKING:  # imported when they are needed, as most explorations need no
     from .augment import Augmentation
     from .diff.diff import Difference
 
+FRONT_FILE = "front.parquet"  # the name of the front among the files of a run
 ANSWERS_RELATION = "answers"  # the relation that every system must satisfy: an answer to every case
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Front(FrontData, Exportable):
+class Front(FrontData, Result):
     """The border pairs of an exploration: nearly equal inputs with different answers.
 
     Made by `dm.explore` and `Front.load`.
@@ -163,19 +163,42 @@ class Front(FrontData, Exportable):
 
     def document(self) -> dict[str, Any]:
         """Return the figures of the front as a JSON-serialisable dict, without the pairs."""
-        document = {
-            "subject": self.subject,
-            **summarize_front(self),
-            "capability_interval": self.capability_interval(),
-            "cost_interval": self.cost_interval(),
-            "seconds": self.seconds,
-            "seed": self.settings.get("seed"),
-            "deciding": [vars(feature) for feature in self.deciding_features],
-            "quality": self.quality()[["value", "per_1000_calls"]].to_dict("index"),
-            "choices": self.choices,
-            "settings": self.settings,
+        return self.collect(
+            *("subject", "seconds", "choices", "settings"),
+            **self.stored_summary(),
+            capability_interval=self.capability_interval(),
+            cost_interval=self.cost_interval(),
+            seed=self.settings.get("seed"),
+            deciding=self.deciding_features,
+            quality=self.quality()[["value", "per_1000_calls"]].to_dict("index"),
+        )
+
+    def stored_summary(self) -> dict[str, Any]:
+        """Return the yield and the cost of the exploration."""
+        names = ("strategy", "walks", "mutants", "runs", "calls", "capability", "lost", "unfinished", "exhausted")
+        return {
+            **{name: getattr(self, name) for name in names},
+            "pairs": len(self),
+            "cost": self.cost if len(self) else None,
+            "borders": count_borders(self),
+            "notes": list(self.notes),
         }
-        return dict(to_jsonable(document))
+
+    def stored_verdicts(self) -> list[dict[str, Any]]:
+        """Return whether the system answered every case, and gave the same answer when queried again."""
+        health = self.tally.health
+        failed_rows = sum(count for status, count in health.status_counts.items() if status != Status.NEW_LABEL)
+        return [
+            {"relation": name, "says": statement, "verdict": "VIOLATED" if count else "HOLDS", "cases": count}
+            for name, statement, count in (
+                (ANSWERS_RELATION, "the system answers every case", failed_rows),
+                ("repeats", "the system gives the same answer when it is queried again", len(health.unstable_cases)),
+            )
+        ]
+
+    def stored_files(self) -> dict[str, FileWriter]:
+        """Return the pairs as a file, without answers to seed cases, for which the system would be queried again."""
+        return {FRONT_FILE: make_writer(partial(write_front, self, query_seeds=False), len(self))}
 
     def test_cases(self) -> Sequence[JUnitCase]:
         """Return whether the system answered every case, and gave the same answer twice, as two test cases."""
@@ -188,40 +211,5 @@ class Front(FrontData, Exportable):
                 kind=verdict["relation"],
                 message=f"{verdict['cases']} cases" if verdict["cases"] else "",
             )
-            for verdict in list_verdicts(self)
+            for verdict in self.stored_verdicts()
         ]
-
-    def _export_name(self) -> str:
-        return self.subject
-
-
-def summarize_front(front: FrontData) -> dict[str, Any]:
-    """Return the yield and the cost of an exploration as a dict of figures."""
-    return {
-        "strategy": front.strategy,
-        "walks": front.walks,
-        "pairs": len(front),
-        "mutants": front.mutants,
-        "runs": front.runs,
-        "calls": front.calls,
-        "capability": front.capability,
-        "cost": front.cost if len(front) else None,
-        "lost": front.lost,
-        "unfinished": front.unfinished,
-        "exhausted": front.exhausted,
-        "borders": count_borders(front),
-        "notes": list(front.notes),
-    }
-
-
-def list_verdicts(front: FrontData) -> list[dict[str, Any]]:
-    """Return whether the system answered every case, and gave the same answer when queried again."""
-    health = front.tally.health
-    failed_rows = sum(count for status, count in health.status_counts.items() if status != Status.NEW_LABEL)
-    return [
-        {"relation": name, "says": statement, "verdict": "VIOLATED" if count else "HOLDS", "cases": count}
-        for name, statement, count in (
-            (ANSWERS_RELATION, "the system answers every case", failed_rows),
-            ("repeats", "the system gives the same answer when it is queried again", len(health.unstable_cases)),
-        )
-    ]

@@ -1,9 +1,8 @@
-"""Keep explorations in a run store: the front, its figures, and the cases on which the system failed."""
+"""Keep in a run store the cases on which a system failed, and read and compare stored fronts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,8 +16,7 @@ from ..runs.keep import compare_settings
 from ..space.outputs import Status
 from ..space.points import Points
 from ..space.serialize import value_from_json, value_to_json
-from .front import ANSWERS_RELATION, Front, list_verdicts, summarize_front
-from .io import write_front
+from .front import ANSWERS_RELATION, FRONT_FILE, Front
 from .options import ExploreOptions
 
 if TYPE_CHECKING:  # the run store is loaded when it is opened
@@ -26,8 +24,6 @@ if TYPE_CHECKING:  # the run store is loaded when it is opened
     from ..runs.session import Session
     from ..runs.store import Store
     from .diff.diff import Difference
-
-FRONT_FILE = "front.parquet"  # the name of the front among the files of a run
 
 
 def retry_failures(
@@ -64,21 +60,11 @@ def retry_failures(
     return len(known_failures) - len(fixed_ids), len(fixed_ids)
 
 
-def keep_front(session: Session, name: str, front: Front) -> None:
-    """Store the front of a run, its figures, and the cases without an answer."""
+def remember_failures(session: Session, name: str, front: Front) -> None:
+    """Store the cases without an answer, to be tried first the next time."""
     from ..runs import failures
 
-    def write_artifact(path: Path) -> int:
-        write_front(front, path, query_seeds=False)
-        return len(front)
-
     failures.remember(session.store, name, ANSWERS_RELATION, _list_failed_cases(front.tally), session.run)
-    end_values: dict[str, Any] = {"summary": summarize_front(front), "verdicts": list_verdicts(front)}
-    stop_reason = session.journal.stop_reason if session.journal is not None else ""
-    try:
-        session.finish(front, **end_values, artifacts={FRONT_FILE: write_artifact}, message=stop_reason)
-    except (DataError, UnicodeError) as error:  # some labels cannot be written: keep the rest
-        session.finish(front, **end_values, artifacts={}, message=f"The front is not kept: {error}")
 
 
 def _list_failed_cases(tally: CallCounter) -> list[dict[str, Any]]:

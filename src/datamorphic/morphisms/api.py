@@ -90,32 +90,8 @@ def _check_and_keep(
         triples = {law: [triple for _, triple in entries] for law, entries in known.items()}
         report = check_laws(system, options, known_triples=triples, show_progress=display.show)
         with session.tolerate_lost_store():
-            _store_report(session, report, _remember_counterexamples(session, report, known, space))
+            session.finish(report, _remember_counterexamples(session, report, known, space))
         return report
-
-
-def _store_report(session: Session, report: LawReport, message: str) -> None:
-    session.finish(
-        report,
-        summary={
-            "laws": len(report.results),
-            "broken": len(report.broken),
-            "examples": report.examples,
-            "tried_first": report.tried_first,
-        },
-        verdicts=[
-            {
-                "relation": result.law,
-                "says": result.says,
-                "verdict": result.state,
-                "cases": int(result.state == "BROKEN"),
-                "words": result.words,
-            }
-            for result in report.results
-        ],
-        artifacts={},
-        message=message,
-    )
 
 
 # -- counter-examples in the store -----------------------------------------------------------------------------

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from .._text import to_jsonable
-from ..reporting.export import Exportable
+from ..core.result import Result
 from ..reporting.junit import JUnitCase
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ class LawResult:
 
 
 @dataclass(frozen=True)
-class LawReport(Exportable):
+class LawReport(Result):
     """The outcome of a law check."""
 
     system: str
@@ -67,15 +66,26 @@ class LawReport(Exportable):
     def document(self) -> dict[str, Any]:
         """Return the report as a JSON-serialisable dict."""
         keys = ("law", "says", "state", "words", "culprit")
-        return to_jsonable(
+        laws = [{key: getattr(result, key) for key in keys} for result in self.results]
+        return self.collect("system", "examples", "seed", "tried_first", laws=laws)
+
+    def stored_summary(self) -> dict[str, Any]:
+        """Return the numbers of laws and of examples."""
+        counts = {"laws": len(self.results), "broken": len(self.broken)}
+        return {**counts, "examples": self.examples, "tried_first": self.tried_first}
+
+    def stored_verdicts(self) -> list[dict[str, Any]]:
+        """Return the state of every law."""
+        return [
             {
-                "system": self.system,
-                "examples": self.examples,
-                "seed": self.seed,
-                "tried_first": self.tried_first,
-                "laws": [{key: getattr(result, key) for key in keys} for result in self.results],
+                "relation": result.law,
+                "says": result.says,
+                "verdict": result.state,
+                "cases": int(result.state == "BROKEN"),
+                "words": result.words,
             }
-        )
+            for result in self.results
+        ]
 
     def test_cases(self) -> Sequence[JUnitCase]:
         """Return one test case per law: passed, failed or skipped."""

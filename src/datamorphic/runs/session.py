@@ -11,19 +11,28 @@ from typing import Any, Protocol
 import numpy as np
 
 from .._clock import read_clock
-from ..errors import DatamorphicError, Interrupted, StoreError, UnstoredRun
+from ..errors import DataError, DatamorphicError, Interrupted, StoreError, UnstoredRun
 from .journal import RunJournal
 from .run import Run
 from .store import Store
 from .tables import to_safe_json_value
 
 
-class SupportsInterruption(Protocol):
-    """A result that says whether the user ended the run before it was complete."""
+class StorableResult(Protocol):
+    """A result that says how its run ended, and what a store keeps of it."""
 
     @property
     def interrupted(self) -> bool:
         """Whether the user ended the run before it was complete."""
+
+    def stored_summary(self) -> Mapping[str, Any]:
+        """Return the figures that a list of stored runs shows."""
+
+    def stored_verdicts(self) -> Iterable[Mapping[str, Any]]:
+        """Return one dict per relation, law or check."""
+
+    def stored_files(self) -> Mapping[str, Callable[[Path], int]]:
+        """Return functions that write the files of a run, by their names."""
 
 
 class Session:
@@ -41,21 +50,27 @@ class Session:
     def _seconds(self) -> float:
         return read_clock() - self._started_at if self.journal is None else self.journal.seconds
 
-    def finish(
-        self,
-        result: SupportsInterruption,
-        *,
-        summary: Mapping[str, Any],
-        verdicts: Iterable[Mapping[str, Any]] = (),
-        artifacts: Mapping[str, Callable[[Path], int]],
-        message: str = "",
-    ) -> None:
-        """Store how the run of a result ended: this is where all runs become finished or interrupted."""
+    def finish(self, result: StorableResult, message: str = "") -> None:
+        """Store how the run of a result ended, and its figures, verdicts and files.
+
+        This is where all runs become finished or interrupted. If a file cannot hold some labels, only JSON files are kept.
+        """
         state = "interrupted" if result.interrupted else "finished"
-        results: dict[str, Any] = {"summary": summary, "verdicts": verdicts, "artifacts": artifacts}
         # a result that states its duration, and the store, say the same; a resumed run has taken longer than its last part
         seconds = self._seconds if self.resumed else getattr(result, "seconds", self._seconds)
-        self.store.finish(self.run, state, **results, seconds=seconds, message=message)
+        message = message or ("" if self.journal is None else self.journal.stop_reason)
+        results: dict[str, Any] = {
+            "summary": result.stored_summary(),
+            "verdicts": list(result.stored_verdicts()),
+            "seconds": seconds,
+        }
+        files = result.stored_files()
+        try:
+            self.store.finish(self.run, state, **results, artifacts=files, message=message)
+        except (DataError, UnicodeError) as error:
+            documents = {name: write for name, write in files.items() if name.endswith(".json")}
+            message = f"{', '.join(files.keys() - documents.keys())} is not kept: {error}"
+            self.store.finish(self.run, state, **results, artifacts=documents, message=message)
         self._ended = True
 
     @contextmanager

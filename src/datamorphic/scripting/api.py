@@ -15,7 +15,7 @@ from ..runs.engines import PersistentEngine
 from ..runs.interrupts import Interrupts
 from ..runs.keep import KeepOptions, resolve_seed
 from .options import PlayOptions
-from .persistence import keep_result, keep_script, restore_files
+from .persistence import keep_script, restore_files
 from .player import ScriptPlayer
 from .pool import TestPool
 from .result import ScriptResult
@@ -105,7 +105,7 @@ def play(
         return _run(plan, pool, None)
     with Interrupts(), keep_script(keep, plan, pool, options) as session:
         result = _run(plan, pool, session)
-        keep_result(session, result)
+        session.finish(result)
         return result
 
 

@@ -6,7 +6,7 @@ from .._text import format_short, pluralize
 from ..reporting.document import Page, Section, SectionState, Table
 from .result import ScriptResult
 from .statistics_file import COLUMNS
-from .text import format_facts, format_headline
+from .text import format_facts
 
 MAX_ROWS_PER_TABLE = 200
 
@@ -49,7 +49,7 @@ def build_page(result: ScriptResult) -> Page:
     return Page(
         title=f"The script {result.script}",
         lead="What the commands of the script did to the test pool.",
-        verdict=format_headline(result),
+        verdict=result.headline,
         state=page_state,
         facts=[("Seed", str(result.seed)), ("Runs since the pool was emptied", f"{pool.runs:,}")],
         sections=sections,

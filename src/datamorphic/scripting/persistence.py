@@ -20,14 +20,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._files import write_file
-from ..errors import DataError, StoreError, UsageError
+from ..errors import StoreError, UsageError
 from ..runs.keep import KeepOptions, keep_run, open_store
-from ..synthesis.stored_tests import TESTS_FILE
 from .folder import ScriptFolder
 from .options import PlayOptions
 from .pool import TestPool
-from .result import ScriptResult
-from .text import format_headline
 from .validation import ScriptPlan
 
 if TYPE_CHECKING:  # the run store is loaded when it is opened
@@ -155,34 +152,3 @@ def _hash_files(plan: ScriptPlan, files: set[Path]) -> dict[str, str]:
         with path.open("rb") as file:
             hashes[plan.folder.to_text(path)] = hashlib.file_digest(file, "sha256").hexdigest()
     return hashes
-
-
-def keep_result(session: Session, result: ScriptResult) -> None:
-    """Store the figures of a script and its test cases."""
-
-    def write_tests(path: Path) -> int:
-        tests = result.tests
-        assert tests is not None
-        tests.to_parquet(path)
-        return len(tests)
-
-    verdicts = [
-        {
-            "relation": judgement["metamorphism"],
-            "says": judgement["message"] or judgement["metamorphism"],
-            "verdict": "VIOLATED" if judgement["violated"] else "HOLDS",
-            "cases": judgement["violated"],
-        }
-        for judgement in result.pool.judgements
-    ]
-    document = result.document()
-    summary = {"headline": format_headline(result)} | {
-        name: document[name] for name in ("commands", "runs", "calls", "cases", "mutants", "violations", "files")
-    }
-    end_values: dict[str, Any] = {"summary": summary, "verdicts": verdicts}
-    artifacts = {TESTS_FILE: write_tests} if result.tests is not None else {}
-    stop_reason = session.journal.stop_reason if session.journal is not None else ""
-    try:
-        session.finish(result, **end_values, artifacts=artifacts, message=stop_reason)
-    except (DataError, UnicodeError, OSError) as error:  # some labels cannot be written; the rest is kept
-        session.finish(result, **end_values, artifacts={}, message=f"The test cases are not kept: {error}")

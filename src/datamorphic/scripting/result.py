@@ -7,14 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .._text import pluralize, to_jsonable
+from ..core.result import FileWriter, Result, make_writer
 from ..morphisms.cases import CaseKind, Correctness, TestSet
-from ..reporting.export import Exportable
 from ..reporting.junit import JUnitCase
+from ..synthesis.stored_tests import TESTS_FILE
 from .pool import TestPool
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class ScriptResult(Exportable):
+class ScriptResult(Result):
     """What a script did: its figures, its files, and the pool as the script left it.
 
     Attributes
@@ -33,6 +34,7 @@ class ScriptResult(Exportable):
         Whether the user ended the script.
     """
 
+    _SUMMARY = ("commands", "runs", "calls", "cases", "mutants", "violations", "files")
     _PAGE = "scripting.page:build_page"
     _TEXT = "scripting.text:format_result"
 
@@ -47,6 +49,14 @@ class ScriptResult(Exportable):
 
     def __repr__(self) -> str:
         return f"ScriptResult({self.script}: {pluralize(self.commands, 'command')}, {self.pool!r})"
+
+    @property
+    def headline(self) -> str:
+        """The outcome in one line."""
+        if self.interrupted:
+            return f"{self.script}: interrupted after {self.commands:,} of {pluralize(self.total_commands, 'command')}"
+        verdict = f", {pluralize(self.violations, 'violation')}" if self.pool.judgements else ""
+        return f"{self.script}: {pluralize(self.commands, 'command')} run{verdict}"
 
     @property
     def tests(self) -> TestSet | None:
@@ -90,6 +100,23 @@ class ScriptResult(Exportable):
             "seconds": self.seconds,
         }
         return dict(to_jsonable(document))
+
+    def stored_verdicts(self) -> list[dict[str, Any]]:
+        """Return how often every metamorphism was violated."""
+        return [
+            {
+                "relation": judgement["metamorphism"],
+                "says": judgement["message"] or judgement["metamorphism"],
+                "verdict": "VIOLATED" if judgement["violated"] else "HOLDS",
+                "cases": judgement["violated"],
+            }
+            for judgement in self.pool.judgements
+        ]
+
+    def stored_files(self) -> dict[str, FileWriter]:
+        """Return the test cases as a file, if there are any."""
+        tests = self.tests
+        return {} if tests is None else {TESTS_FILE: make_writer(tests.to_parquet, len(tests))}
 
     def test_cases(self) -> Sequence[JUnitCase]:
         """Return one test case for each check of a metamorphism, and one for the script itself."""

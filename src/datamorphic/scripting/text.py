@@ -13,17 +13,7 @@ MAX_MESSAGE_CHARACTERS = 200
 
 def format_result(result: ScriptResult) -> str:
     """Return what the script did, one fact per line."""
-    return "\n".join([format_headline(result), *format_facts(result)])
-
-
-def format_headline(result: ScriptResult) -> str:
-    """Return the outcome in one line."""
-    if result.interrupted:
-        return (
-            f"{result.script}: interrupted after {result.commands:,} of {pluralize(result.total_commands, 'command')}"
-        )
-    verdict = f", {pluralize(result.violations, 'violation')}" if result.pool.judgements else ""
-    return f"{result.script}: {pluralize(result.commands, 'command')} run{verdict}"
+    return "\n".join([result.headline, *format_facts(result)])
 
 
 def format_facts(result: ScriptResult) -> list[str]:

@@ -15,12 +15,12 @@ from .._files import to_local_path
 from .._text import pluralize, to_jsonable
 from .._typing import EngineLike
 from ..errors import format_error_line
-from ..reporting.export import Exportable, FilePath
+from ..reporting.export import FilePath
 from ..reporting.junit import JUnitCase
 from ..runs.keep import KeepOptions
 from ..runs.versions import read_versions
 from .published import tables
-from .result import Study
+from .result import Study, StudyResult
 from .study import (
     STUDIES,
     TABLES,
@@ -28,7 +28,6 @@ from .study import (
     StudyEntry,
     TableBuilder,
     build_study,
-    finish_study,
     keep_study,
     make_workbench,
     plan_study,
@@ -60,7 +59,7 @@ class StudyReport:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class StudyOverview(Exportable):
+class StudyOverview(StudyResult):
     """All studies with their verdicts.
 
     Attributes
@@ -247,5 +246,6 @@ def study_all(
             versions=read_versions(),
             reports=reports,
         )
-        finish_study(session, overview, overview.headline)
+        if session is not None:
+            session.finish(overview)
     return overview

@@ -6,16 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .._text import to_jsonable
-from ..reporting.export import Exportable
+from ..core.result import FileWriter, Result, make_writer
 from ..reporting.junit import JUnitCase
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+class StudyResult(Result):
+    """A result whose figures a run store keeps as a JSON file."""
+
+    def stored_files(self) -> dict[str, FileWriter]:
+        """Return the figures as a JSON file."""
+        return {"figures.json": make_writer(self.to_json, 1)}
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Study(Exportable):
+class Study(StudyResult):
     """Published figures beside ours.
 
     Attributes
@@ -52,18 +59,14 @@ class Study(Exportable):
         """The study, its scale and its effort in one line."""
         return f"{self.title}: scale {self.scale}, seed {self.seed}, {self.amount}, {self.seconds:.0f} s"
 
+    @property
+    def headline(self) -> str:
+        """The number of figures."""
+        return f"{len(self.rows):,} figures"
+
     def document(self) -> dict[str, Any]:
         """Return the figures as a JSON-serialisable dict."""
-        document: dict[str, Any] = to_jsonable(
-            {
-                "study": self.name,
-                "scale": self.scale,
-                "seed": self.seed,
-                "seconds": round(self.seconds, 3),
-                "rows": self.rows.to_dict("records"),
-            }
-        )
-        return document
+        return self.collect("scale", "seed", "rows", study=self.name, seconds=round(self.seconds, 3))
 
     def test_cases(self) -> Sequence[JUnitCase]:
         """Return one case per figure. A study only reports, so every case passes."""

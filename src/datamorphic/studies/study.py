@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ from .._text import pluralize, suggest_name
 from .._typing import EngineLike
 from .._validation import validate_choice, validate_seed
 from ..errors import ArgumentError, UsageError
-from ..reporting.export import Exportable, FilePath
+from ..reporting.export import FilePath
 from ..runs.engines import make_engine
 from ..runs.keep import KeepOptions, keep_run
 from . import coded_classifiers as coded
@@ -49,7 +48,6 @@ if TYPE_CHECKING:  # the run store is loaded when it is opened
     from ..runs.session import Session
     from ..runs.store import Store
 
-FIGURES_FILE = "figures.json"  # of a stored run
 
 TableBuilder = Callable[[Workbench], list[Row]]
 
@@ -423,7 +421,8 @@ def study(
             journal=None if session is None else session.journal,
         )
         result = build_study(name, entry, bench, scale, time.perf_counter() - began)
-        finish_study(session, result, f"{len(result.rows):,} figures")
+        if session is not None:
+            session.finish(result)
     return result
 
 
@@ -481,17 +480,6 @@ def keep_study(
         engine=make_engine(engine).name,
     ) as session:
         yield session
-
-
-def finish_study(session: Session | None, result: Exportable, headline: str) -> None:
-    """Store the figures of a study as a JSON file."""
-
-    def write_figures(path: Path) -> int:
-        result.to_json(path)
-        return 1
-
-    if session is not None:
-        session.finish(result, summary={"headline": headline}, artifacts={FIGURES_FILE: write_figures})
 
 
 def build_published_rows(name: str) -> list[Row]:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ..audit.finding import Finding
 from ..audit.pytest_file import format_test_file
 from ..audit.result import AuditResult
+from ..core.result import Finding
 from ..errors import UsageError
 from ..reporting.python_code import to_slug
 from .jobs import RESULT_FILE

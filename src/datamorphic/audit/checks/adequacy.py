@@ -9,6 +9,7 @@ import numpy as np
 
 from ..._clock import read_clock
 from ..._text import format_percent, format_short, pluralize
+from ...core.result import Example, Finding
 from ...errors import Interrupted, OutOfBudget, UsageError
 from ...reporting.document import Section, Table
 from ...runs.flow import ask
@@ -25,7 +26,6 @@ from ...trees.read import forest_of
 from ..case_text import format_case, to_plain
 from ..check import MISSING_RESULT, Check, CheckBudget, CheckFindings, run_flow
 from ..context import CheckContext
-from ..finding import Example, Finding
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,12 +74,12 @@ def measure_adequacy(context: CheckContext, budget: CheckBudget) -> CheckFinding
         about="",
         title=f"The given rows test only {coverage.share:.0%} of the decisions of {kind}",
         level="advice",
-        sure=0.8,
+        confidence=0.8,
         detail=f"{missed_count:,} of {leaves} (ways through the tree that end in an answer) are not reached by any given "
         f"row{remark}.",
         remedy="Add rows like the example to the test set. Decisions that no row reaches are not tested.",
         cases=missed_count,
-        of=coverage.leaves,
+        cases_tried=coverage.leaves,
         examples=_find_example(budget, coverage, missing),
         counted_in_detail=True,
         noun="leaf",
@@ -191,7 +191,7 @@ def _find_example(budget: CheckBudget, coverage: Coverage, missing: pd.DataFrame
         except OutOfBudget:
             break
         case = {str(name): to_plain(row.iloc[:, column].tolist()[0]) for column, name in enumerate(row.columns)}
-        return (Example(words=f"{format_case(case)}: reaches {missing.loc[leaf, 'rule']}", case=case),)
+        return (Example(text=f"{format_case(case)}: reaches {missing.loc[leaf, 'rule']}", case=case),)
     return ()
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._text import pluralize
+from ...core.result import Example, Finding, count_rows, format_share
 from ...errors import Interrupted, OutOfBudget, SystemFailed
 from ...relations.base import HOLDS, VIOLATED, JudgedGroups, Relation
 from ...relations.check.runner import run_relation_check
@@ -22,10 +23,9 @@ from ...space.points import Points
 from ...space.text_feature import Text
 from ...trees.read import read_trees
 from ...trees.rules import find_box, format_rule
-from ..case_text import extract_case, format_answer, format_case, format_share
+from ..case_text import extract_case, format_answer, format_case
 from ..check import Check, CheckBudget, CheckFindings
 from ..context import CheckContext
-from ..finding import Example, Finding
 
 EMPTY_TEXT = ""
 #: emoji, other scripts, markup, and many words
@@ -221,15 +221,15 @@ def _find_unanswered(
             about=origin,
             title=REGION_TITLES[origin].format(region=region) if region else TITLES[origin],
             level="fault",
-            sure=1.0,
+            confidence=1.0,
             detail=f"{share} get no answer: {reasons}." + (f" Nearly all of them have {region}." if region else ""),
             remedy="Find out why by the example, and fix the code that fails. If such inputs need no answer, reject them with a "
             "message before they reach the model. If they cannot occur, declare the bounds of the features: bounds={...}, or "
             "space=.",
             cases=int(unanswered.size),
-            of=len(outputs),
+            cases_tried=len(outputs),
             columns=columns,
-            examples=(Example(words=f"{format_case(case)}: {answer}", case=case),),
+            examples=(Example(text=f"{format_case(case)}: {answer}", case=case),),
             counted_in_detail=True,
             affected_rows=int(unanswered.size) if origin == "given" else 0,
             rows=len(outputs) if origin == "given" else 0,
@@ -302,7 +302,7 @@ def _find_batch_failures(context: CheckContext) -> list[Finding]:
             about="batches",
             title="It fails on a batch, but answers its rows in smaller batches",
             level="fault",
-            sure=1.0,
+            confidence=1.0,
             detail=remark,
             remedy="Check how it handles several rows: it may return too few answers, or accept one row only. If it is a "
             "function of one case, pass scalar=True.",
@@ -323,15 +323,11 @@ def _find_unknown_labels(points: Points, outputs: Outputs) -> list[Finding]:
             about="labels",
             title=f"It predicts labels that it does not declare: {', '.join(labels[:3])}",
             level="concern",
-            sure=1.0,
+            confidence=1.0,
             detail=f"{format_share(new.size, len(outputs), 'given row')} get a label that is not one of the model's classes.",
             remedy="Check how the model's output is turned into labels, and the list of classes it declares.",
-            cases=int(new.size),
-            of=len(outputs),
-            examples=(Example(words=f"{format_case(case)}: {format_answer(outputs, int(new[0]))}", case=case),),
-            counted_in_detail=True,
-            affected_rows=int(new.size),
-            rows=len(outputs),
+            **count_rows(int(new.size), len(outputs), "case"),
+            examples=(Example(text=f"{format_case(case)}: {format_answer(outputs, int(new[0]))}", case=case),),
             answer_changes=True,
             inputs="given",
         )

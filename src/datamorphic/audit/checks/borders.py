@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..._text import format_percent, pluralize
+from ...core.result import Example, Finding, format_share
 from ...errors import Interrupted, OutOfBudget
 from ...exploration.diff.diff import Difference
 from ...exploration.diff.text import format_difference, format_first_cases
@@ -21,10 +22,9 @@ from ...reporting.document import Section
 from ...runs.flow import ask
 from ...space.outputs import Outputs
 from ...space.points import Points
-from ..case_text import format_share, to_plain
+from ..case_text import to_plain
 from ..check import MISSING_RESULT, Check, CheckBudget, CheckFindings, run_flow
 from ..context import CheckContext
-from ..finding import Example, Finding
 
 MAX_WALKS = 500
 RUNS_PER_WALK = 50  # rows per walk, rarely exceeded
@@ -142,10 +142,10 @@ def compare_with_baseline(context: CheckContext, budget: CheckBudget) -> CheckFi
     width = len(change.old.space)
     examples = [
         Example(
-            words=line,
+            text=line,
             case={str(name): to_plain(value) for name, value in list(row.items())[:width]},
             answer=to_plain(row.iloc[width]),
-            becomes=to_plain(row.iloc[width + 1]),
+            new_answer=to_plain(row.iloc[width + 1]),
         )
         for line, (_, row) in zip(format_first_cases(change), change.first(MAX_EXAMPLES).iterrows(), strict=False)
     ]
@@ -173,12 +173,12 @@ def compare_with_baseline(context: CheckContext, budget: CheckBudget) -> CheckFi
         about="",
         title=title,
         level="advice" if only_made_inputs else "concern",
-        sure=1.0 if was_queried or change.rows_asked else 0.9,
+        confidence=1.0 if was_queried or change.rows_asked else 0.9,
         detail=detail,
         remedy="If the change is intended, save this version as the new baseline (--save-front). If not, start with the "
         "examples: they changed most and are closest to real inputs.",
         cases=changed_rows if change.rows_asked else changed_pairs,
-        of=change.rows_asked or len(change.judged),
+        cases_tried=change.rows_asked or len(change.judged),
         noun="row" if change.rows_asked else "place",
         examples=tuple(examples),
         counted_in_detail=True,

@@ -6,11 +6,11 @@ from collections import Counter
 from typing import Any
 
 from ..._text import pluralize
+from ...core.result import Finding, count_rows, format_share
 from ...space.labels import to_label_key
-from ..case_text import format_label, format_share
+from ..case_text import format_label
 from ..check import MISSING_RESULT, Check, CheckBudget, CheckFindings
 from ..context import CheckContext
-from ..finding import Finding
 
 MIN_DISTINCT_INPUTS = 10  # fewer do not allow a judgement
 RARE_LABEL_SHARE = 0.01  # of the labels; a class this rare need not be predicted
@@ -49,11 +49,11 @@ def check_classes(context: CheckContext, budget: CheckBudget) -> CheckFindings:
                 about="one",
                 title=f"Every input gets the same answer: {format_label(only_label)}",
                 level="concern",
-                sure=0.9,
+                confidence=0.9,
                 detail=f"All of {pluralize(total, 'answer')} to given and generated inputs are the same.",
                 remedy="Give rows of all classes. If these rows already have all classes, the model has learned nothing from them.",
                 cases=total,
-                of=total,
+                cases_tried=total,
                 noun="answer",
                 counted_in_detail=True,
                 affected_rows=int(context.answers.ok.sum()),
@@ -76,16 +76,11 @@ def _build_finding(label: object, truth: Counter[Any]) -> Finding:
         about=str(label),
         title=f"The class {format_label(label)} is never predicted",
         level="advice" if rare else "concern",
-        sure=0.95 if count else 0.8,
+        confidence=0.95 if count else 0.8,
         detail=f"{presence}, but it is never the answer to given or generated inputs.",
         remedy="Check whether the class is too rare, or lost in processing (label encoding, a threshold, weights). If it "
         "cannot be separated from the others, document this for users of the model.",
-        cases=count,
-        of=truth.total() if count else 0,
-        noun="row",
-        counted_in_detail=True,
-        affected_rows=count,
-        rows=truth.total() if count else 0,
+        **count_rows(count, truth.total() if count else 0),
         answer_changes=True,
         inputs="given" if count else "",
     )

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..._text import format_percent, pluralize
+from ...core.result import Example, Finding, format_share
 from ...errors import Interrupted, OutOfBudget
 from ...exploration._utils import format_answers
 from ...relations.base import VIOLATED, JudgedGroups, Relation
@@ -21,10 +22,10 @@ from ...relations.sweep import MAX_VALUES_PER_NUMBER, Sweep, sweep
 from ...reporting.document import Line, Section, Table
 from ...space.points import Points
 from ...systems.estimator import Estimator
-from ..case_text import build_example, extract_case, format_answer, format_case, format_label, format_share
+from ..case_text import build_group_example, extract_case, format_answer, format_case, format_label
 from ..check import Check, CheckBudget, CheckFindings, run_flow
 from ..context import CheckContext
-from ..finding import Example, Finding, SkipReason
+from ..outcome import SkipReason
 
 MAX_CASES_PER_RELATION = 1_000
 MAX_EXAMPLES_PER_FINDING = 3
@@ -160,13 +161,13 @@ def check_monotone(context: CheckContext, budget: CheckBudget) -> CheckFindings:
                 about=relation.feature,
                 title=f"A higher {relation.feature} can {_format_wrong_direction(relation)}",
                 level="fault" if flips or numbers else "concern",
-                sure=1.0,
+                confidence=1.0,
                 detail=f"{_cite(context, relation.feature, relation.statement)}. {trial.share_text} have a value of "
                 f"{relation.feature} from which a step {'up' if relation.sign > 0 else 'down'} goes the wrong way, all else "
                 f"equal.{flip_text}",
                 remedy=_advise_constraint(context, [relation.feature], "declaration"),
                 cases=trial.violated,
-                of=trial.judged,
+                cases_tried=trial.judged,
                 examples=(_build_step_example(relation, trial.smallest_violation, numbers),),
                 counted_in_detail=trial.gives_interval,
                 sections=tuple(_draw_curve(context, budget, relation, trial.smallest_violation)),
@@ -235,11 +236,11 @@ def _measure_change(violations: JudgedGroups) -> float | None:
 
 def _build_step_example(relation: Monotone, groups: JudgedGroups, numbers: bool) -> Example:
     """Return the smallest step in the wrong direction, with the scores of a classifier."""
-    example = build_example(groups)
+    example = build_group_example(groups)
     if numbers:
         return example
     before, after = (relation.compute_level(outputs.take(slice(0, 1)))[0] for outputs in (groups.before, groups.after))
-    return replace(example, words=f"{example.words}; its score goes from {before:.4g} to {after:.4g}")
+    return replace(example, text=f"{example.text}; its score goes from {before:.4g} to {after:.4g}")
 
 
 def _format_wrong_direction(relation: Monotone) -> str:
@@ -308,12 +309,12 @@ def _build_invariant_finding(context: CheckContext, trial: _RelationTrial) -> Fi
         about=about,
         title=title,
         level="fault" if necessary else "concern",
-        sure=1.0,
+        confidence=1.0,
         detail=f"{_cite(context, about, relation.statement or relation.name)}. {trial.share_text} violate it.",
         remedy=remedy,
         cases=trial.violated,
-        of=trial.judged,
-        examples=(build_example(trial.smallest_violation),),
+        cases_tried=trial.judged,
+        examples=(build_group_example(trial.smallest_violation),),
         counted_in_detail=trial.gives_interval,
         **trial.describe_impact(),
         answer_changes=True,
@@ -349,12 +350,12 @@ def _build_change_finding(context: CheckContext, trial: _RelationTrial, relation
         about=relation.name,
         title=f"{relation.name} ({changes}) can {wrong_effect} {quantity}",
         level="fault" if strong or flips else "concern",
-        sure=1.0,
+        confidence=1.0,
         detail=f"{source}: {changes} does not {wrong_effect} {quantity}. {trial.share_text} break the promise{size_text}. At "
         f"worst, it goes from {levels[0]} to {levels[1]}.{flip_text}",
         remedy=_advise_constraint(context, relation.about, "promise"),
         cases=trial.violated,
-        of=trial.judged,
+        cases_tried=trial.judged,
         examples=tuple(
             _build_level_example(group, format_level) for group in (largest, trial.smallest_violation) if len(group)
         ),
@@ -369,11 +370,11 @@ def _build_change_finding(context: CheckContext, trial: _RelationTrial, relation
 def _build_level_example(groups: JudgedGroups, format_level: Callable[[float], str]) -> Example:
     """Return the first group as an example, with its probabilities or numbers."""
     assert isinstance(groups, ChangeGroups)
-    example = build_example(groups)
+    example = build_group_example(groups)
     before, after = (format_level(float(column[0])) for column in (groups.before_levels, groups.after_levels))
-    change, _, answers = example.words.rpartition(": ")
+    change, _, answers = example.text.rpartition(": ")
     suffix = "" if answers.startswith("the answer stays") else f" ({answers})"
-    return replace(example, words=f"{change}: {before} becomes {after}{suffix}")
+    return replace(example, text=f"{change}: {before} becomes {after}{suffix}")
 
 
 def _describe_level(context: CheckContext, relation: ChangeRelation) -> tuple[str, Callable[[float], str]]:
@@ -412,13 +413,13 @@ def check_protected(context: CheckContext, budget: CheckBudget) -> CheckFindings
                 about=name,
                 title=f"The decision depends on {name}",
                 level="fault",
-                sure=1.0,
+                confidence=1.0,
                 detail=f"{trial.share_text} get another decision if only {name} changes.{frequency}",
                 remedy=f"Decide whether {name} may matter here. If not, remove it from the model, look for columns that stand in "
                 "for it, and test again.",
                 cases=trial.violated,
-                of=trial.judged,
-                examples=tuple(build_example(group) for group in violation_groups if len(group)),
+                cases_tried=trial.judged,
+                examples=tuple(build_group_example(group) for group in violation_groups if len(group)),
                 counted_in_detail=trial.gives_interval,
                 sections=sections,
                 **trial.describe_impact(),

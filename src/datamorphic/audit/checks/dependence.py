@@ -8,14 +8,14 @@ import numpy as np
 
 from ..._stats import compute_wilson_interval
 from ..._text import format_percent, format_short, pluralize
+from ...core.result import Example, Finding, count_rows, format_share
 from ...errors import Interrupted, OutOfBudget
 from ...reporting.document import Section, Table
 from ...space.features import Mask
 from ...space.points import Points
-from ..case_text import extract_case, format_case, format_share
+from ..case_text import extract_case, format_case
 from ..check import Check, CheckBudget, CheckFindings
 from ..context import CheckContext
-from ..finding import Example, Finding
 from ..responses import Numbers, Response, Responses, encode_truth, get_real_answers, measure_responses, query_answers
 
 MIN_ROWS = 10
@@ -200,23 +200,13 @@ def _name_categories(context: CheckContext, response: Response, codes: Numbers) 
     return [repr(format_short(value)) for value in Points(context.space, rows).frame[response.feature].tolist()]
 
 
-def _build_example(context: CheckContext, responses: Responses, response: Response) -> Example:
+def _build_example(responses: Responses, response: Response) -> Example:
     """Return a real row whose answer stays the same, however the feature changes."""
-    codes = responses.inputs.codes[:1].copy()
-    own = codes[0, response.column]
+    own = responses.inputs.codes[0, response.column]
     other = response.values[-1] if own != response.values[-1] else response.values[0]
-    codes[0, response.column] = other
-    case, changed = extract_case(responses.inputs, 0), extract_case(Points(context.space, codes), 0)
-    answer = responses.format_answer(float(responses.own_answers[0]))
-    name = response.feature
-    return Example(
-        words=f"{name} from {format_short(case[name])} to {format_short(changed[name])}: the answer stays {answer}",
-        case=case,
-        answer=answer,
-        changed={name: changed[name]},
-        becomes=answer,
-        row=int(responses.row_numbers[0]),
-    )
+    answer = float(responses.own_answers[0])
+    row = int(responses.row_numbers[0])
+    return responses.build_example(responses.inputs, response.column, float(other), (answer, answer), row)
 
 
 def _build_category_finding(context: CheckContext, responses: Responses, response: Response, evidence: str) -> Finding:
@@ -226,18 +216,13 @@ def _build_category_finding(context: CheckContext, responses: Responses, respons
         about=response.feature,
         title=f"All categories of {response.feature} are treated alike, although their labels differ",
         level="concern",
-        sure=0.95,
+        confidence=0.95,
         detail=f"No answer and no score of {pluralize(count, 'real row')} changed with any of "
         f"{pluralize(len(response.values), 'category', 'categories')} of {response.feature}. {evidence}",
         remedy="Compare the spelling of the categories in these data with those that the encoder was fitted on (upper and "
         "lower case, spaces, codes instead of names), and check that the column reaches the model.",
-        cases=count,
-        of=count,
-        noun="row",
-        examples=(_build_example(context, responses, response),),
-        counted_in_detail=True,
-        affected_rows=count,
-        rows=count,
+        **count_rows(count, count),
+        examples=(_build_example(responses, response),),
         inputs="changed",
     )
 
@@ -269,17 +254,12 @@ def _build_inert_finding(
         about=names[0] if len(names) == 1 else "",
         title=title,
         level="advice",
-        sure=(0.9 if telling else 0.8) if responses.own_scores is not None or responses.numeric else 0.6,
+        confidence=(0.9 if telling else 0.8) if responses.own_scores is not None or responses.numeric else 0.6,
         detail=f"No {what} of {pluralize(count, 'real row')} changed with any value of {subject}.{evidence}",
         remedy="If the feature should matter, check that it reaches the model under its name, in its units and with its "
         "categories. If not, leave it out: a model with fewer inputs is easier to keep right.",
-        cases=count,
-        of=count,
-        noun="row",
-        examples=(_build_example(context, responses, inert[0]),),
-        counted_in_detail=True,
-        affected_rows=count,
-        rows=count,
+        **count_rows(count, count),
+        examples=(_build_example(responses, inert[0]),),
         inputs="changed",
     )
 
@@ -313,16 +293,11 @@ def _find_like_categories(context: CheckContext, responses: Responses) -> list[F
             about=unique_features[0] if len(unique_features) == 1 else "",
             title=f"Some categories are treated exactly alike: {names_text}",
             level="advice",
-            sure=0.7,
+            confidence=0.7,
             detail=f"They get the same scores in all of {pluralize(len(responses.inputs), 'real row')}: {'; '.join(groups[:8])}.",
             remedy="If they should matter, check the spelling that the encoder knows, and whether there were enough rows of "
             "each to learn from. If not, merge them.",
-            cases=len(responses.inputs),
-            of=len(responses.inputs),
-            noun="row",
-            counted_in_detail=True,
-            affected_rows=len(responses.inputs),
-            rows=len(responses.inputs),
+            **count_rows(len(responses.inputs), len(responses.inputs)),
             inputs="changed",
         )
     ]
@@ -376,18 +351,13 @@ def _build_saturation_finding(
         about=name,
         title=f"The model cannot tell values of {name} {region} apart, although the labels differ there",
         level="advice",
-        sure=0.7,
+        confidence=0.7,
         detail=f"{format_share(count, total, 'row')} have {name} {region}, where no answer and no score changes with it. Their "
         f"labels are associated with it ({association:.2f} of 1).",
         remedy=f"Look for a limit of {name} on the way to the model: clipping, a last bin that is too wide, a cap where the data "
         "are collected. If other columns say the same there, or the limit is meant, nothing is wrong.",
-        cases=count,
-        of=total,
-        noun="row",
-        counted_in_detail=True,
-        examples=(Example(words=format_case(case), case=case, row=row),),
-        affected_rows=count,
-        rows=total,
+        **count_rows(count, total),
+        examples=(Example(text=format_case(case), case=case, row=row),),
         inputs="given",
     )
 
@@ -426,35 +396,25 @@ def _find_decisive_feature(context: CheckContext, budget: CheckBudget, responses
         return []
     name = response.feature
     row = int(np.flatnonzero(decided)[0])
-    points = Points(context.space, np.stack([responses.inputs.codes[first[row]], codes[known][row]]))
-    case, changed = extract_case(points, 0), extract_case(points, 1)
-    before, after = (responses.format_answer(float(code)) for code in (own[first[row]], answers[row]))
+    example = responses.build_example(
+        responses.inputs.take([first[row]]),
+        response.column,
+        float(codes[known][row, response.column]),
+        (float(own[first[row]]), float(answers[row])),
+    )
     return [
         Finding(
             check="dependence",
             about=name,
             title=f"{name} alone decides nearly every answer",
             level="advice",
-            sure=0.9,
+            confidence=0.9,
             detail=f"{format_share(count, total, 'row')} get the answer of another row if {name} alone is replaced by that "
             "of the other row. Rows with different answers were tried.",
             remedy=f"Check that {name} is known when the model is used and does not stand for the label (a leak). If it is "
             "meant, a simple rule may do; if not, look at how the other features are scaled and whether they reach the model.",
-            cases=count,
-            of=total,
-            noun="row",
-            affected_rows=count,
-            rows=total,
-            examples=(
-                Example(
-                    words=f"{name} from {format_short(case[name])} to {format_short(changed[name])}: {before} becomes {after}",
-                    case=case,
-                    answer=before,
-                    changed={name: changed[name]},
-                    becomes=after,
-                ),
-            ),
-            counted_in_detail=True,
+            **count_rows(count, total),
+            examples=(example,),
             answer_changes=True,
             inputs="changed",
         )

@@ -8,15 +8,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..._text import pluralize
+from ...core.result import Finding, Level, count_rows, format_share
 from ...relations.base import UNDEFINED, VIOLATED, Relation
 from ...relations.check.runner import run_relation_check
 from ...relations.predictor import MAX_SINGLE_CASES, PREDICTOR_RELATIONS, ROW_ORDER_COUNT, Batches
 from ...systems.base import Executor
 from ...systems.estimator import Estimator
-from ..case_text import build_example, format_share
+from ..case_text import build_group_example
 from ..check import Check, CheckBudget, CheckFindings
 from ..context import CheckContext
-from ..finding import Finding, Level
 
 MAX_BATCH_ROWS = 200
 
@@ -121,17 +121,12 @@ def _check_relation(name: str, context: CheckContext, budget: CheckBudget) -> Ch
         about="",
         title=title,
         level=level,
-        sure=1.0,
+        confidence=1.0,
         detail=f"Expected: {relation.statement}. This fails for {format_share(violating_cases, judged_cases, 'row')}."
         + known_text,
         remedy=remedy,
-        cases=violating_cases,
-        of=judged_cases,
-        noun="row",
-        examples=(build_example(smallest, phrases=phrases),),
-        counted_in_detail=True,
-        affected_rows=violating_cases,
-        rows=judged_cases,
+        **count_rows(violating_cases, judged_cases),
+        examples=(build_group_example(smallest, phrases=phrases),),
         answer_changes=True,
         inputs="given",
     )

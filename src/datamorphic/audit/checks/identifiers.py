@@ -11,14 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._text import format_percent, pluralize
+from ...core.result import Example, Finding, count_rows, format_share
 from ...reporting.document import Section, Table
 from ...systems.isolation import use_one_blas_thread
-from ..case_text import extract_case, format_answer, format_case, format_share, to_plain_answer
+from ..case_text import build_examples, extract_case, format_case
 from ..check import Check, CheckBudget, CheckFindings
 from ..columns import MIN_ROWS_FOR_IDENTIFIER
 from ..context import CheckContext
 from ..feature_shuffling import measure_influence
-from ..finding import Example, Finding
 from ..influence import Influence
 
 if TYPE_CHECKING:
@@ -86,13 +86,12 @@ def check_identifiers(context: CheckContext, budget: CheckBudget) -> CheckFindin
                 about=name,
                 title=title,
                 level="concern" if decides else "advice",
-                sure=0.9,
+                confidence=0.9,
                 detail=f"{name} is {role.role}. {effect} An identifier says nothing about new cases: what the model has "
                 "learned from it holds for these rows only.",
                 remedy=f"Remove {name} from the inputs of the model, and train it again. Measure its quality after that: the "
                 f"figures so far may owe much to {name}. If {name} is a measurement, ignore this.",
                 examples=_build_shuffle_examples(influence, name),
-                counted_in_detail=True,
                 declarations=(("invariant", name),),
                 **influence.describe_impact(name),
             )
@@ -104,22 +103,9 @@ def check_identifiers(context: CheckContext, budget: CheckBudget) -> CheckFindin
 
 def _build_shuffle_examples(influence: Influence, name: str) -> tuple[Example, ...]:
     """Return a real row whose answer changes with a value of another row."""
-    rows = np.flatnonzero(influence.changed[name])
-    if not rows.size:
-        return ()
-    row = int(rows[0])
+    rows = np.flatnonzero(influence.changed[name])[:1].tolist()
     points, outputs = influence.shuffled[name]
-    case, value = extract_case(influence.inputs, row), extract_case(points, row)[name]
-    before, after = format_answer(influence.answers, row), format_answer(outputs, row)
-    return (
-        Example(
-            words=f"{name} from {case[name]} to {value}: {before} becomes {after}",
-            case=case,
-            answer=to_plain_answer(influence.answers, row),
-            changed={name: value},
-            becomes=to_plain_answer(outputs, row),
-        ),
-    )
+    return build_examples((influence.inputs, points), (influence.answers, outputs), rows)
 
 
 def _find_identifier_skip_reason(context: CheckContext) -> str:
@@ -319,7 +305,7 @@ def _build_leak_finding(
         about=name,
         title=f"{name} alone {strength}: it may be the label in disguise",
         level="concern" if concern else "advice",
-        sure=0.8 if concern else 0.6,
+        confidence=0.8 if concern else 0.6,
         detail=f"From {name} alone a small tree {strength} of rows that it has not seen"
         f"{'' if rows.numbers else ', averaged over the classes'}; {pluralize(other_count, 'other feature')} together reach "
         f"{format_percent(1 - other_error)}. {format_share(changed, tried, 'row')} get another answer if only {name} is that "
@@ -328,7 +314,6 @@ def _build_leak_finding(
         "train again: the model will not have it, or not in this form, when it must decide. If it is known before, nothing is "
         "wrong.",
         examples=_build_shuffle_examples(influence, name),
-        counted_in_detail=True,
         **influence.describe_impact(name),
     )
 
@@ -378,25 +363,20 @@ def check_duplicates(context: CheckContext, budget: CheckBudget) -> CheckFinding
         about="",
         title="Rows of the test data are also rows of the training data",
         level="concern",
-        sure=0.95,
+        confidence=0.95,
         detail=f"{format_share(count, total, 'row')} equal a training row in every input. Within the training data, "
         f"{repeats}.{_compare_accuracy(context, repeated)} Figures of quality on such "
         "duplicates show what the model remembers, not how well it does on new rows.",
         remedy="Remove these rows from the test data, and measure again. Split data before rows are copied or oversampled, and "
         "keep all rows of one person, device or day on one side.",
-        cases=count,
-        of=total,
-        noun="row",
-        affected_rows=count,
-        rows=total,
+        **count_rows(count, total),
         inputs="given",
         examples=(
             Example(
-                words=f"row {data_row:,} of the test data equals row {training_row:,} of the training data: {format_case(case)}",
+                text=f"row {data_row:,} of the test data equals row {training_row:,} of the training data: {format_case(case)}",
                 case=case,
             ),
         ),
-        counted_in_detail=True,
     )
     return CheckFindings(basis=basis, findings=[finding])
 

@@ -15,15 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._text import format_percent, format_short, pluralize
+from ...core.result import Finding, format_share
 from ...errors import OutOfBudget
 from ...runs.flow import ask
 from ...space.blocks import Image, PlacedBlock
 from ...space.outputs import Outputs
 from ...space.points import Points
-from ..case_text import extract_case, format_answer, format_label, format_share, to_plain_answer
+from ..case_text import AnsweredCase, build_example, format_answer, format_label, read_case, to_plain_answer
 from ..check import Check, CheckBudget, CheckFindings, run_flow
 from ..context import CheckContext
-from ..finding import Example, Finding
 
 MAX_FIRST_IMAGES = 24  # whose pixels are all tried
 MIN_FIRST_IMAGES = 5
@@ -210,38 +210,28 @@ def _build_finding(context: CheckContext, placed_block: PlacedBlock, place: int,
     noun = f"the {value_noun} {'in' if isinstance(block, Image) else 'at'} {where}"
     label = format_label(to_plain_answer(after, int(trial.led_rows[0])))
     name = context.space.names[placed_block.positions[place]]
-    examples = []
-    for row in trial.led_rows[:MAX_EXAMPLES].tolist():
-        old = images.codes[row, placed_block.positions[place]]
-        text = (
-            f"{noun} of {block.name} from {format_short(float(old))} to {format_short(level)}: "
-            f"{format_answer(before, row)} becomes {format_answer(after, row)}"
+    sources = [read_case(images, row, before) for row in trial.led_rows[:MAX_EXAMPLES].tolist()]
+    examples = tuple(
+        build_example(
+            source, AnsweredCase(source.case | {name: level}, to_plain_answer(after, row), format_answer(after, row))
         )
-        case = extract_case(images, row)
-        examples.append(
-            Example(
-                words=text,
-                case=case,
-                answer=to_plain_answer(before, row),
-                changed={name: level},
-                becomes=to_plain_answer(after, row),
-            )
-        )
+        for source, row in zip(sources, trial.led_rows.tolist(), strict=False)
+    )
     return Finding(
         check="pixels",
         about=where,
         title=f"One {value_noun} decides: {where} of {block.name} leads to {label}",
         level="concern",
-        sure=0.99,
+        confidence=0.99,
         detail=f"With {noun} set to {format_short(level)}, {format_share(led_count, other_count, block.noun)} with another "
         f"answer get {label}. Nine of ten other {value_noun}s lead at most {format_percent(trial.usual_share)} of the {block.noun}s "
         "to one answer.",
         remedy="Look for a mark in the training data at this place (a logo, a date stamp, a scanner artefact, planted examples), and "
         "for code that reads it. Remove or mask it, train again, and repeat this check.",
         cases=led_count,
-        of=other_count,
+        cases_tried=other_count,
         noun=block.noun,
-        examples=tuple(examples),
+        examples=examples,
         counted_in_detail=True,
         columns=(name,),
         affected_rows=led_count,

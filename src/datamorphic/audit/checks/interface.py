@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._text import format_short, pluralize
+from ...core.result import Example, Finding, Level, format_share
 from ...errors import Interrupted, OutOfBudget, format_error_line
 from ...reporting.document import Section, Table
 from ...runs.driver import CallCounter, drive
@@ -23,11 +24,10 @@ from ...space.points import Rows
 from ...systems.base import Executor, Function
 from ...systems.estimator import Estimator
 from ...systems.native_output import hold_output
-from ..case_text import format_answer, format_case, format_share, to_plain, to_plain_answer
+from ..case_text import format_answer, format_case, to_plain, to_plain_answer
 from ..check import Check, CheckBudget, CheckFindings
 from ..context import CheckContext
 from ..feature_shuffling import measure_influence
-from ..finding import Example, Finding, Level
 from ..influence import find_material_changes
 
 if TYPE_CHECKING:
@@ -153,11 +153,11 @@ class _Interviewer:
         case = _extract_case(self.frame, row)
         before, after = format_answer(self.answers, row), format_answer(outputs, place)
         return Example(
-            words=f"{format_case(case)}: {before}; {form}: {after}",
+            text=f"{format_case(case)}: {before}; {form}: {after}",
             case=case,
             answer=to_plain_answer(self.answers, row),
             changed=changed,
-            becomes=to_plain_answer(outputs, place),
+            new_answer=to_plain_answer(outputs, place),
         )
 
     def try_form(self, change: str, form: str, rewrite: Callable[[pd.DataFrame], pd.DataFrame]) -> _FormTrial:
@@ -563,11 +563,11 @@ def _build_finding(
         about=about,
         title=title,
         level=level,
-        sure=1.0,
+        confidence=1.0,
         detail=detail,
         remedy=remedy,
         cases=count,
-        of=trial.rows,
+        cases_tried=trial.rows,
         noun="column" if columns else "row",
         sampled=not columns,
         examples=() if trial.example is None else (trial.example,),

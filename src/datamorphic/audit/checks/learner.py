@@ -9,6 +9,7 @@ import numpy as np
 
 from ..._clock import read_clock
 from ..._text import pluralize
+from ...core.result import Example, Finding, count_rows, format_share
 from ...errors import Interrupted, OutOfBudget
 from ...relations.base import HOLDS, UNDEFINED, VIOLATED
 from ...relations.clusterer.relations import CLUSTER_RELATIONS
@@ -24,10 +25,9 @@ from ...systems.clusterer import Clusterer, is_clusterer
 from ...systems.isolation import use_one_blas_thread
 from ...systems.learner import Learner
 from ...systems.training import Training, TrainingBatch
-from ..case_text import format_case, format_share, to_plain
+from ..case_text import format_case, to_plain
 from ..check import Check, CheckBudget, CheckFindings
 from ..context import CheckContext
-from ..finding import Example, Finding
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -181,19 +181,14 @@ def _build_finding(name: str, says: str, reason: str, result: LearnerVerdicts, v
         about=name,
         title=f"Training does not keep what its algorithm promises: “{says}”",
         level="fault",
-        sure=0.9,
+        confidence=0.9,
         detail=f"The learner was trained twice: on some of the data, and on the same rows changed in this way. "
         f"{format_share(violated, judged, 'row')} did not get the answer that is expected after the change. It must hold because "
         f"{reason} (relation {name}).",
         remedy="Check the implementation of the learner, and preprocessing that depends on what should not matter. If "
         "something random has no seed, fix that first.",
-        cases=violated,
-        of=judged,
-        noun="row",
-        examples=(Example(words=text, case=case, answer=before, becomes=after),),
-        counted_in_detail=True,
-        affected_rows=violated,
-        rows=judged,
+        **count_rows(violated, judged),
+        examples=(Example(text=text, case=case, answer=before, new_answer=after),),
         answer_changes=True,
         inputs="given",
     )
@@ -213,16 +208,16 @@ def _build_cluster_finding(
         about=name,
         title=f"Clusters are not what the algorithm promises: “{says}”",
         level="fault",
-        sure=0.9,
+        confidence=0.9,
         detail=f"The clusterer was fitted twice: to some of the data, and to the same rows changed in this way. "
         f"{format_share(violated, judged, 'part')} of the data did not get the clusters that are expected after the change. It must "
         f"hold because {reason} (relation {name}).",
         remedy="Check the implementation of the clusterer, and preprocessing that depends on what should not matter. If "
         "something random has no seed, fix that first.",
         cases=violated,
-        of=judged,
+        cases_tried=judged,
         noun="part",
-        examples=(Example(words=words + format_case(case), case=case, answer=str(before), becomes=str(after)),),
+        examples=(Example(text=words + format_case(case), case=case, answer=str(before), new_answer=str(after)),),
         counted_in_detail=True,
         answer_changes=True,
         inputs="given",

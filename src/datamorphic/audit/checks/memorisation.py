@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from ..._stats import compute_wilson_interval
 from ..._text import format_percent, pluralize
+from ...core.result import Example, Finding, count_rows, format_share
 from ...errors import Interrupted, OutOfBudget
 from ...exploration._utils import format_value
 from ...runs.flow import ask
@@ -18,10 +19,9 @@ from ...space.points import Points
 from ...space.projection import describe_texts
 from ...space.space import Space
 from ...space.text_feature import Text
-from ..case_text import extract_case, format_answer, format_case, format_share, to_plain_answer
+from ..case_text import build_example, extract_case, format_answer, format_case, read_case, to_plain_answer
 from ..check import Check, CheckBudget, CheckFindings, run_flow
 from ..context import CheckContext
-from ..finding import Example, Finding
 from ..labels import align_labels
 from ..reference_model import ReferenceModel
 
@@ -208,19 +208,14 @@ def _find_isolated_rows(context: CheckContext, budget: CheckBudget, near: _Neigh
         about="rows",
         title=title,
         level="concern",
-        sure=0.95,
+        confidence=0.95,
         detail=f"{format_share(count, total, 'row')} get another answer as soon as any single value changes by very little "
         f"({_format_steps(context.space, near)}).{accuracy_text}",
         remedy=remedy,
-        cases=count,
-        of=total,
-        noun="row",
-        affected_rows=count,
-        rows=total,
+        **count_rows(count, total),
         answer_changes=True,
         inputs="changed",
         examples=(_build_change_example(own_points, own, row, near, copies, copy),),
-        counted_in_detail=True,
     )
 
 
@@ -279,17 +274,10 @@ def _build_change_example(
     points: Points, own: Outputs, row: int, near: _Neighbourhood, copies: Outputs, copy: int
 ) -> Example:
     name = points.space.names[int(near.columns[copy])]
-    case, follow_up = extract_case(points, row), extract_case(near.points, copy)
-    before, after = format_answer(own, row), format_answer(copies, copy)
-    words = f"{name} from {format_value(case[name])} to {follow_up[name]!r}: {before} becomes {after}"
-    return Example(
-        words=words,
-        case=case,
-        answer=to_plain_answer(own, row),
-        changed={name: follow_up[name]},
-        becomes=to_plain_answer(copies, copy),
-        row=int(near.rows[row]),
-    )
+    source, follow_up = read_case(points, row, own), read_case(near.points, copy, copies)
+    change = f"{name} from {format_value(source.case[name])} to {follow_up.case[name]!r}"
+    text = f"{change}: {source.answer_text} becomes {follow_up.answer_text}"
+    return build_example(source, follow_up, text=text, row=int(near.rows[row]))
 
 
 # -- learned label noise -----------------------------------------------------------------------------------------------
@@ -339,29 +327,24 @@ def _find_learned_noise(context: CheckContext, budget: CheckBudget) -> tuple[str
             about="labels",
             title="It has learned exceptions by heart: labels that the rows around them contradict",
             level="advice",
-            sure=0.9,
+            confidence=0.9,
             detail=f"{format_share(count, all_rows, 'row')} are answered as they are labelled, although their {NEIGHBOURS} nearest "
             f"rows and a quick model fitted without them contradict the label. That is {format_percent(count / total)} of all labels "
             "that are so contradicted. A little further, before the next row with another label, the answer has flipped back for "
             f"{format_percent(flip_count / probe_count)} of those tried. So it looks better on these rows than it is on new ones.",
             remedy="Judge the model by rows that it was not fitted to. Look at the labels of rows like the example: some may be "
             "wrong. To learn less by heart, regularise: more neighbours, larger leaves, less depth, early stopping.",
-            cases=count,
-            of=all_rows,
-            noun="row",
-            affected_rows=count,
-            rows=all_rows,
+            **count_rows(count, all_rows),
             inputs="given",
             examples=(
                 Example(
-                    words=f"{format_case(case)}: {format_answer(context.answers, answer)}, although "
+                    text=f"{format_case(case)}: {format_answer(context.answers, answer)}, although "
                     f"{NEIGHBOURS - int(similar[chosen[learned][0]])} of the {NEIGHBOURS} nearest rows have another label",
                     case=case,
                     answer=to_plain_answer(context.answers, answer),
                     row=row if context.has_data else None,
                 ),
             ),
-            counted_in_detail=True,
         )
     ]
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..._text import pluralize
+from ...core.result import Example, Finding, format_share
 from ...morphisms.cases import TestSet, Verdict
 from ...morphisms.system import TestSystem
 from ...runs.flow import ask
-from ..case_text import extract_case, format_answer, format_case, format_share, to_plain_answer
+from ..case_text import build_example, format_case, read_case
 from ..check import Check, CheckBudget, CheckFindings, run_flow
 from ..context import CheckContext
-from ..finding import Example, Finding
 
 MAX_SEED_CASES = 1_000
 
@@ -51,11 +51,11 @@ def check_metamorphisms(context: CheckContext, budget: CheckBudget) -> CheckFind
             about=name,
             title=f"The metamorphism {name} is violated",
             level="fault",
-            sure=1.0,
+            confidence=1.0,
             detail=f"{format_share(count.violated, count.judged)} violate it.",
             remedy="If the metamorphism is right, fix the system. Otherwise fix the metamorphism.",
             cases=count.violated,
-            of=count.judged,
+            cases_tried=count.judged,
             examples=(count.example,) if count.example is not None else (),
             counted_in_detail=True,
             inputs="changed",
@@ -89,25 +89,18 @@ def _count_violations(
 
 def _build_example(tests: TestSet, row: int, datamorphism: str) -> Example:
     """Return a violating case together with its origin."""
-    outputs = tests.outputs
-    assert outputs is not None
-    case = extract_case(tests.inputs, row)
+    assert tests.outputs is not None
+    violation = read_case(tests.inputs, row, tests.outputs)
     origin = int(tests.rows_of(tests.origins[row, :1])[0]) if tests.origins.shape[1] else -1
     if origin < 0:
-        return Example(
-            words=f"{format_case(case)}: {format_answer(outputs, row)}", case=case, answer=to_plain_answer(outputs, row)
-        )
-    source = extract_case(tests.inputs, origin)
-    changed = {name: value for name, value in case.items() if source[name] != value}
-    before, after = format_answer(outputs, origin), format_answer(outputs, row)
-    text = f"{format_case(source)}: {before}; after {datamorphism}, {format_case(changed)}: {after}"
-    return Example(
-        words=text,
-        case=source,
-        answer=to_plain_answer(outputs, origin),
-        changed=changed,
-        becomes=to_plain_answer(outputs, row),
+        return build_example(violation)
+    source = read_case(tests.inputs, origin, tests.outputs)
+    changed = {name: value for name, value in violation.case.items() if source.case[name] != value}
+    text = (
+        f"{format_case(source.case)}: {source.answer_text}; "
+        f"after {datamorphism}, {format_case(changed)}: {violation.answer_text}"
     )
+    return build_example(source, violation, text=text)
 
 
 METAMORPHISMS = Check(

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._text import format_percent, format_short, pluralize
+from ...core.result import Example, Finding, Level, count_rows, format_share
 from ...reporting.document import Section, Table
 from ...runs.driver import CallCounter, drive
 from ...runs.flow import ask
@@ -17,10 +18,9 @@ from ...space.outputs import Outputs
 from ...space.points import Points
 from ...systems.base import Executor
 from ...systems.estimator import Estimator
-from ..case_text import extract_case, format_answer, format_case, format_label, format_share, to_plain_answer
+from ..case_text import extract_case, format_answer, format_case, format_label, to_plain_answer
 from ..check import Check, CheckBudget, CheckFindings
 from ..context import CheckContext
-from ..finding import Example, Finding, Level
 from ..labels import UNMATCHED_LABELS, align_labels, find_missing_labels
 
 FloatMatrix = npt.NDArray[np.float64]
@@ -138,16 +138,11 @@ def _build_failure_finding(inputs: Points, outputs: Outputs) -> Finding:
         about="predict_proba",
         title="predict_proba gives no probabilities, although predict answers",
         level="concern",
-        sure=0.9,
+        confidence=0.9,
         detail="The model offers the function, but the first row got no probabilities from it.",
         remedy="Fix or remove the function: programs that see it will call it.",
-        cases=1,
-        of=1,
-        noun="row",
-        examples=(Example(words=f"{format_case(case)}: {answer}", case=case, row=0),),
-        counted_in_detail=True,
-        affected_rows=1,
-        rows=1,
+        **count_rows(1, 1),
+        examples=(Example(text=f"{format_case(case)}: {answer}", case=case, row=0),),
         answer_changes=False,
         inputs="given",
     )
@@ -163,7 +158,7 @@ def _judge_probabilities(context: CheckContext, inputs: Points, outputs: Outputs
                 about="predict_proba",
                 title=f"There is not one probability per class: {name}",
                 level="fault",
-                sure=1.0,
+                confidence=1.0,
                 detail=f"The model declares {pluralize(len(labels), 'class', 'classes')}, and the table of probabilities has "
                 "another number of columns.",
                 remedy="Return one column per class, in the order of classes_.",
@@ -217,19 +212,14 @@ def _find_invalid_probabilities(
         about="predict_proba",
         title=f"{title} ({name})" if name == "predict_proba" else title,
         level="fault",
-        sure=1.0,
+        confidence=1.0,
         detail=f"{format_share(int(invalid.sum()), int(ok.sum()), 'row')} have invalid probabilities: {'; '.join(parts)}.",
         remedy="Whoever computes a risk, a cost or a threshold from these numbers gets it wrong. Normalise them (softmax, or "
         "divide by their sum), or name the function differently if they are scores.",
-        cases=int(invalid.sum()),
-        of=int(ok.sum()),
-        noun="row",
-        affected_rows=int(invalid.sum()),
-        rows=int(ok.sum()),
+        **count_rows(int(invalid.sum()), int(ok.sum())),
         answer_changes=False,
         inputs="given",
         examples=(_build_score_example(case, outputs, row, _format_scores(scores[row], labels)),),
-        counted_in_detail=True,
     )
 
 
@@ -241,7 +231,7 @@ def _format_scores(scores: npt.NDArray[np.float64], labels: Sequence[object], li
 
 def _build_score_example(case: dict[str, object], outputs: Outputs, row: int, score_text: str) -> Example:
     return Example(
-        words=f"{format_case(case)}: the answer is {format_answer(outputs, row)}, and the scores are {score_text}",
+        text=f"{format_case(case)}: the answer is {format_answer(outputs, row)}, and the scores are {score_text}",
         case=case,
         answer=to_plain_answer(outputs, row),
         row=row,
@@ -282,22 +272,17 @@ def _compare_probabilities(
             about=about,
             title=title if name == "predict_proba" else title.replace("predict_proba", "the probabilities"),
             level=level,
-            sure=1.0,
+            confidence=1.0,
             detail=f"{format_share(count, total, 'row')} get an answer that is not the class with the highest probability, by "
             f"more than {NEAR_TIE:g}; the largest difference is {gaps[worst]:.3g}.{explanation}",
             remedy="Decide which of the two is right. If the threshold was moved on purpose, say so in the model "
             "(FixedThresholdClassifier) and to everyone who uses the probabilities; if not, compute the answer from the "
             "same probabilities, in the order of classes_.",
-            cases=count,
-            of=total,
-            noun="row",
-            affected_rows=count,
-            rows=total,
+            **count_rows(count, total),
             inputs="given",
             examples=(
                 _build_score_example(case, outputs, int(rows[worst]), _format_scores(known_scores[worst], labels)),
             ),
-            counted_in_detail=True,
         )
     ]
 
@@ -382,21 +367,16 @@ def _compare_decisions(context: CheckContext, inputs: Points, outputs: Outputs) 
             about="decision_function",
             title="predict and decision_function contradict each other",
             level="advice" if known_rule or is_rare else "concern",
-            sure=1.0,
+            confidence=1.0,
             detail=f"{format_share(count, total, 'row')} get an answer that is not the class with the highest decision value."
             + (f" That is known of this kind of model: {known_rule}." if known_rule else ""),
             remedy="Decide which of the two is right. Programs that rank or threshold by decision_function get other answers "
             "than those that call predict.",
-            cases=count,
-            of=total,
-            noun="row",
-            affected_rows=count,
-            rows=total,
+            **count_rows(count, total),
             inputs="given",
             examples=(
                 _build_score_example(case, outputs, int(rows[worst]), _format_scores(known_scores[worst], labels)),
             ),
-            counted_in_detail=True,
         )
     ]
 
@@ -516,7 +496,7 @@ def _build_calibration_finding(
         about="predict_proba",
         title=f"The probabilities are {'far ' if is_extreme else ''}{direction}: they are not calibrated",
         level="concern" if is_extreme else "advice",
-        sure=0.95,
+        confidence=0.95,
         detail=f"On average it says that it is {format_percent(float(sure.mean()))} sure, {'but' if gap > 0 else 'and only'} "
         f"{format_share(int((~right).sum()), len(right), 'row')} are answered wrongly: it is {direction} by {100 * abs(gap):.3g} "
         f"points ({100 * (abs(gap) - margin):.3g} to {100 * (abs(gap) + margin):.3g}). For example, where it is about "
@@ -524,12 +504,7 @@ def _build_calibration_finding(
         f"seen the rows are off by {100 * reference_error:.2g} points, these by {100 * calibration.error:.3g}.",
         remedy="Calibrate the model on rows that it was not fitted to (CalibratedClassifierCV with FrozenEstimator). Until then, "
         "use its answers, and not its probabilities, for thresholds, costs and risks.",
-        cases=int((~right).sum()),
-        of=len(right),
-        counted_in_detail=True,
-        noun="row",
-        affected_rows=int((~right).sum()),
-        rows=len(right),
+        **count_rows(int((~right).sum()), len(right)),
         answer_changes=False,
         effect=abs(gap),
         inputs="given",

@@ -11,15 +11,15 @@ import numpy.typing as npt
 
 from ..._stats import compute_wilson_interval
 from ..._text import format_percent, format_short, pluralize
+from ...core.result import Example, Finding, count_rows, format_share
 from ...reporting.document import Section, Table
 from ...space.features import Categorical
 from ...space.points import Points
 from ...space.text_feature import Text
 from ...space.token_edits import count_tokens
-from ..case_text import extract_case, format_answer, format_case, format_label, format_share, to_plain, to_plain_answer
+from ..case_text import extract_case, format_answer, format_case, format_label, to_plain, to_plain_answer
 from ..check import MISSING_RESULT, Check, CheckBudget, CheckFindings
 from ..context import CheckContext
-from ..finding import Example, Finding
 from ..labels import UNMATCHED_LABELS, align_labels
 from ..reference_model import MIN_REFERENCE_ROWS, ReferenceModel
 
@@ -391,28 +391,23 @@ def _build_finding(
         about=features,
         title=title,
         level="concern" if is_defect else "advice",
-        sure=0.95,
+        confidence=0.95,
         detail=detail,
         remedy=remedy,
-        cases=count,
-        of=total,
-        noun="row",
+        **count_rows(count, total),
         columns=tuple(dict.fromkeys(data.points.space.names[condition.feature] for condition in group.conditions)),
-        affected_rows=count,
-        rows=total,
         answer_changes=True,
         inputs="given",
         explained_rows=None if data.numeric else int((2 * data.errors[group.inside] - 1).sum()),
         examples=(
             Example(
-                words=f"{format_case(case)}: {format_answer(context.answers, answer_row)}, although its label is "
+                text=f"{format_case(case)}: {format_answer(context.answers, answer_row)}, although its label is "
                 f"{format_label(to_plain(data.labels[row]))}",
                 case=case,
                 answer=to_plain_answer(context.answers, answer_row),
                 row=int(data.rows[row]),
             ),
         ),
-        counted_in_detail=True,
     )
 
 

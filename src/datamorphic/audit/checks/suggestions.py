@@ -12,14 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._text import join_names, pluralize
+from ...core.result import Finding, count_rows, format_share
 from ...errors import Interrupted, OutOfBudget
 from ...reporting.document import Section, Table
-from ..case_text import format_share
 from ..check import Check, CheckBudget, CheckFindings
 from ..columns import find_protected_columns
 from ..context import CheckContext
 from ..feature_shuffling import measure_influence
-from ..finding import Finding
 from ..influence import Influence
 from ..responses import Direction, measure_responses
 
@@ -98,12 +97,11 @@ def _build_protected_finding(names: Sequence[str], roles: dict[str, str], influe
         about=", ".join(names),
         title=f"The model uses {noun} protected, and nothing is declared: {', '.join(names)}",
         level="advice",
-        sure=0.7,
+        confidence=0.7,
         detail=f"{'. '.join(shares)}.",
         remedy=f"Decide for each whether decisions may depend on it. If not, declare it, and the check “protected” counts the "
         f"decisions that do: {_join_options(_suggest_protected(name, '').option for name in names)}. "
         f"In Python: protected={_format_list(names)}.",
-        counted_in_detail=True,
         declarations=tuple(("protected", name) for name in names),
         **influence.describe_impact(strongest),
     )
@@ -189,17 +187,12 @@ def _build_direction_finding(directions: Sequence[Direction]) -> Finding:
         about=", ".join(ways),
         title=f"Directions that could be declared: {', '.join(f'{name} {way}' for name, way in ways.items())}",
         level="advice",
-        sure=0.7,
+        confidence=0.7,
         detail=f"In the data and in the model, {', and '.join(effects)}. {'Each' if len(ways) > 1 else 'This'} holds for "
         f"{least} of {pluralize(weakest.of, 'real row')} that it affects, whatever their other values.",
         remedy="If one of them must hold by law, physics or common sense, declare it, so that the next version of the model is "
         f'held to it: {options}. In Python: expect={{"monotone": {json.dumps(ways, ensure_ascii=False)}}}.',
-        cases=weakest.rows,
-        of=weakest.of,
-        noun="row",
-        counted_in_detail=True,
-        affected_rows=weakest.rows,
-        rows=weakest.of,
+        **count_rows(weakest.rows, weakest.of),
         effect=weakest.size if weakest.towards is None else None,
         inputs="changed",
         declarations=tuple(("monotone", f"{name}={way}") for name, way in ways.items()),

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from ..._stats import compute_wilson_interval
 from ..._text import format_percent, pluralize
+from ...core.result import Finding, Level, count_rows, format_share
 from ...errors import Interrupted, OutOfBudget
 from ...relations.first_names import FIRST_NAMES, build_name_pattern, find_group
 from ...relations.text import text_relations
@@ -27,10 +28,9 @@ from ...space.outputs import Outputs
 from ...space.points import Points
 from ...space.text_feature import Text
 from ...space.token_edits import split_tokens
-from ..case_text import extract_case, format_answer, format_change, format_share, to_plain_answer
+from ..case_text import build_examples, format_answer
 from ..check import Check, CheckBudget, CheckFindings, run_flow
 from ..context import CheckContext
-from ..finding import Example, Finding, Level
 
 Mask = npt.NDArray[np.bool_]
 
@@ -159,23 +159,6 @@ def _find_changed(context: CheckContext, before: Outputs, after: Outputs) -> Mas
     return changed
 
 
-def _build_example(
-    sample: _TextSample, before: Points, after: Points, outputs: tuple[Outputs, Outputs], row: int
-) -> Example:
-    """Return a pair of cases as an example, with the changed words marked."""
-    name = sample.feature.name
-    case, follow_up = extract_case(before, row), extract_case(after, row)
-    change = format_change(name, case[name], follow_up[name])
-    answers = [format_answer(answers, row) for answers in outputs]
-    return Example(
-        words=f"{change}: {answers[0]} becomes {answers[1]}",
-        case=case,
-        answer=to_plain_answer(outputs[0], row),
-        changed={name: follow_up[name]},
-        becomes=to_plain_answer(outputs[1], row),
-    )
-
-
 def _build_pair_table(before: Sequence[str], after: Sequence[str], outputs: tuple[Outputs, Outputs]) -> Table:
     rows = [
         [MarkedText.compare(old, new), format_answer(outputs[0], row), format_answer(outputs[1], row)]
@@ -300,15 +283,13 @@ def _build_name_finding(
         about=f"names in {column_name}",
         title=f"The answer depends on {subject}",
         level="concern",
-        sure=0.95 if in_data else 0.85,
+        confidence=0.95 if in_data else 0.85,
         detail=detail,
         remedy="A name says nothing about the content of a text. Look at what the training data say about it, replace names by "
         "placeholders before training, or balance the data. Then keep it so with a test: "
         f"dm.assert_holds(model, data, dm.text_relations({column_name!r})['text.first name']).",
-        cases=cases,
-        of=count,
-        counted_in_detail=True,
-        examples=tuple(_build_example(sample, before, after, answers, row) for row in range(len(rows))),
+        **count_rows(cases, count, "case"),
+        examples=build_examples((before, after), answers, range(len(rows))),
         sections=(
             Section(
                 heading="Sentences with another name", text="The made-up name, and the name that decides.", table=pairs
@@ -320,8 +301,6 @@ def _build_name_finding(
             ),
         ),
         columns=(column_name,),
-        affected_rows=cases,
-        rows=count,
         answer_changes=True,
         inputs="changed",
     )
@@ -378,17 +357,13 @@ def _build_writing_finding(
         about=f"{name.removeprefix('text.')} of {column_name}",
         title=f"The answer depends on {subject}",
         level=level,
-        sure=0.9,
+        confidence=0.9,
         detail=f"{format_share(cases, total, 'text')} get another answer if nothing else changes.",
         remedy="Decide whether this may matter. If not, normalise texts before the model: lower case, one space, no final mark; "
         "or train on texts that are written in several ways.",
-        cases=cases,
-        of=total,
-        counted_in_detail=True,
-        examples=tuple(_build_example(sample, before, after, outputs, row) for row in rows),
+        **count_rows(cases, total, "case"),
+        examples=build_examples((before, after), outputs, rows),
         columns=(column_name,),
-        affected_rows=cases,
-        rows=total,
         answer_changes=True,
         inputs="changed",
     )
@@ -457,18 +432,14 @@ def _confirm_word(sample: _TextSample, word: str, label: object) -> Finding | No
         about=f"the word {word} in {column_name}",
         title=f"The word “{word}” decides the answer alone, whatever else {column_name} says",
         level="concern",
-        sure=0.9,
+        confidence=0.9,
         detail=f"With the word at the end, {format_share(cases, total, 'text')} of other classes get the answer {answer}. The word is "
         f"rare in the data, so few texts show it.",
         remedy="Look at the training texts that contain the word: a word that decides alone may be a mark of the source of the "
         "data, a leak, or planted on purpose.",
-        cases=cases,
-        of=total,
-        counted_in_detail=True,
-        examples=tuple(_build_example(sample, before, after, (base, outputs), row) for row in rows),
+        **count_rows(cases, total, "case"),
+        examples=build_examples((before, after), (base, outputs), rows),
         columns=(column_name,),
-        affected_rows=cases,
-        rows=total,
         answer_changes=True,
         inputs="changed",
     )

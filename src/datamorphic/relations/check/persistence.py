@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import DataError
 from ...runs.keep import KeepOptions, keep_run
 from .learner_session import LearnerSession
-from .result import CheckReport, RelationResult
+from .result import CheckReport
 from .violation import LearnerViolation
 
 if TYPE_CHECKING:  # the run store is loaded when it is opened
     from ...runs.session import Session
 
-REPORT_FILE = "report.json"
 MAX_REPLAYED_VIOLATIONS = 20  # per relation
 
 
@@ -60,34 +58,7 @@ class StoredCheck:
                 record = {"case": case, "verdict": "VIOLATED", "message": message}
                 failures.remember(self.session.store, self.system, f"check: {name}", [record], self.session.run)
 
-        def write(path: Path) -> int:
-            report.to_json(path)
-            return len(report.entries)
-
-        self.session.finish(
-            report,
-            summary={
-                "headline": report.headline,
-                "passed": report.passed,
-                "complete": report.complete,
-                "relations": len(report.entries),
-                "faults": [entry.relation for entry in report.faults],
-                "runs": report.runs,
-                "calls": report.calls,
-            },
-            verdicts=[_to_verdict_record(entry) for entry in report.entries],
-            artifacts={REPORT_FILE: write},
-        )
-
-
-def _to_verdict_record(entry: RelationResult) -> dict[str, Any]:
-    if entry.violated or entry.fault:
-        verdict = "VIOLATED"
-    elif entry.judged:
-        verdict = "HOLDS"
-    else:
-        verdict = "UNDEFINED" if entry.undefined else "INAPPLICABLE"
-    return {"relation": entry.relation, "says": entry.says, "verdict": verdict, "cases": entry.violated}
+        self.session.finish(report)
 
 
 @contextmanager

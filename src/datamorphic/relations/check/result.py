@@ -9,10 +9,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..._stats import compute_wilson_interval
-from ..._text import format_percent, pluralize, to_jsonable
+from ..._text import format_percent, pluralize
 from ..._validation import check_types
+from ...core.result import FileWriter, Result, make_writer
 from ...errors import ArgumentError, DataError, OutOfBudget
-from ...reporting.export import Exportable
 from ...reporting.junit import JUnitCase, JUnitOutcome
 from ...runs.flow import Budget
 from ..base import VIOLATED
@@ -122,6 +122,15 @@ class RelationResult:
             return "violated, as expected" if self.expected else "violated"
         return "holds" if self.judged else "not judged"
 
+    @property
+    def stored_verdict(self) -> str:
+        """The outcome as run stores keep it."""
+        if self.violated or self.fault:
+            return "VIOLATED"
+        if self.judged:
+            return "HOLDS"
+        return "UNDEFINED" if self.undefined else "INAPPLICABLE"
+
     def row(self) -> dict[str, Any]:
         """Return the outcome as a row of `CheckReport.table`."""
         ends = dict(zip(("low", "high"), self.interval, strict=True))
@@ -192,7 +201,7 @@ def _build_model_entry(outcome: ModelRelationOutcome) -> RelationResult:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class CheckReport(Exportable):
+class CheckReport(Result):
     """The outcome of checking a learner or a model against relations."""
 
     _PAGE = "relations.check.page:build_page"
@@ -390,18 +399,40 @@ class CheckReport(Exportable):
 
     def document(self) -> dict[str, Any]:
         """Return the report as a JSON-serialisable dict."""
-        verdict = ("subject", "data", "headline", "passed", "complete", "known")
-        costs = ("notes", "seed", "runs", "calls", "seconds")
-        violations = self.violations.head(MAX_VIOLATIONS_IN_DOCUMENT)
-        return to_jsonable(
-            {
-                **{name: getattr(self, name) for name in verdict},
-                "relations": [_entry_to_json(entry) for entry in self.entries],
-                "violations": violations.astype(object).to_dict("records"),
-                "examples": {name: _example_to_json(example) for name, example in self.examples.items()},
-                **{name: getattr(self, name) for name in costs},
-            }
+        return self.collect(
+            *(
+                "subject",
+                "data",
+                "headline",
+                "passed",
+                "complete",
+                "known",
+                "notes",
+                "seed",
+                "runs",
+                "calls",
+                "seconds",
+            ),
+            relations=[_entry_to_json(entry) for entry in self.entries],
+            violations=self.violations.head(MAX_VIOLATIONS_IN_DOCUMENT),
+            examples={name: _example_to_json(example) for name, example in self.examples.items()},
         )
+
+    def stored_summary(self) -> dict[str, Any]:
+        """Return the verdict, the relations at fault and the cost."""
+        figures = self.collect("headline", "passed", "complete", "runs", "calls")
+        return figures | {"relations": len(self.entries), "faults": [entry.relation for entry in self.faults]}
+
+    def stored_verdicts(self) -> list[dict[str, Any]]:
+        """Return the verdict of every relation."""
+        return [
+            {"relation": entry.relation, "says": entry.says, "verdict": entry.stored_verdict, "cases": entry.violated}
+            for entry in self.entries
+        ]
+
+    def stored_files(self) -> dict[str, FileWriter]:
+        """Return the report as a JSON file."""
+        return {"report.json": make_writer(self.to_json, len(self.entries))}
 
     @check_types
     def list_type_meanings(self, purpose: str | None = None) -> dict[str, str]:

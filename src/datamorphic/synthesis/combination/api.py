@@ -19,7 +19,7 @@ from ...runs.interrupts import Interrupts
 from ...runs.keep import KeepOptions, keep_run, resolve_seed
 from ...space.table_forms import accept_tables
 from .options import CombineOptions
-from .persistence import keep_combination, retry_violations
+from .persistence import remember_violations, retry_violations
 from .result import Combination
 from .runner import plan_combination, run_combination, validate_size
 
@@ -145,7 +145,8 @@ def combine(
             recurring, fixed_count = earlier
             combination.tally.retried_failures = len(recurring), fixed_count
             combination = replace(combination, recurring=recurring)
-        keep_combination(session, combination)
+        remember_violations(session, combination)
+        session.finish(combination)
         return combination
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..._text import format_percent, pluralize
 from ...reporting.document import Page, Section, Table
 from .result import Combination
-from .text import format_figures, format_headline
+from .text import format_figures
 
 MAX_GROUPS = 50
 
@@ -28,7 +28,7 @@ def build_combination_page(combination: Combination) -> Page:
         lead="Datamorphisms were applied to seed cases, one after the other, and the answers to the new cases were checked "
         "by the metamorphisms of the test system. No known right answer was needed.",
         sections=sections,
-        verdict=format_headline(combination),
+        verdict=combination.headline,
         state="good" if combination.holds else "bad",
     )
 

@@ -1,9 +1,8 @@
-"""Keep combinations in a run store: the test set, the figures, the verdicts, and violations to be tried first next time."""
+"""Keep violations of combinations in a run store, to be tried first the next time."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..._typing import EngineLike
@@ -15,12 +14,10 @@ from ...runs.driver import drive
 from ...space.points import Points
 from ...space.serialize import value_from_json, value_to_json
 from ...space.space import Space
-from ..stored_tests import TESTS_FILE
 from .options import CombineOptions
 from .result import Combination
 from .runner import MAX_ARITY
 from .shortening import Chain, ChainExecutor
-from .text import format_headline
 
 if TYPE_CHECKING:  # the run store is loaded when it is opened
     from ...runs.failures import Failure
@@ -28,44 +25,6 @@ if TYPE_CHECKING:  # the run store is loaded when it is opened
     from ...runs.store import Store
 
 MAX_REMEMBERED_PER_METAMORPHISM = 20  # violations, one per shortest chain
-
-
-def keep_combination(session: Session, combination: Combination) -> None:
-    """Store the test set of a run, its figures and the verdicts."""
-
-    def write_artifact(path: Path) -> int:
-        combination.tests.to_parquet(path)
-        return len(combination.tests)
-
-    _remember_violations(session, combination)
-    figures = combination.document()
-    words: dict[str, str] = {}
-    for group in combination.groups:
-        words.setdefault(group.metamorphism, group.words)
-    verdicts = [
-        {
-            "relation": row.metamorphism,
-            "says": row.message or row.metamorphism,
-            "verdict": "VIOLATED" if row.violated else "HOLDS" if row.holds else "NOT CHECKED",
-            "cases": row.violated,
-            "words": words.get(row.metamorphism, ""),
-        }
-        for row in combination.table.itertuples()
-    ]
-    summary = {name: figures[name] for name in ("strategy", "seeds", "cases", "runs", "calls", "violation_count")}
-    message = session.journal.stop_reason if session.journal is not None else ""
-    end_values: dict[str, Any] = {
-        "summary": {"headline": format_headline(combination), **summary},
-        "verdicts": verdicts,
-    }
-    try:
-        session.finish(combination, **end_values, artifacts={TESTS_FILE: write_artifact}, message=message)
-    except (DataError, UnicodeError) as error:  # some outputs cannot be written: keep the rest
-        message = f"The test set is not kept: {error}"
-        session.finish(combination, **end_values, artifacts={}, message=message)
-
-
-# -- violations that are tried first the next time -----------------------------------------------------------------------
 
 
 def retry_violations(
@@ -104,7 +63,7 @@ def retry_violations(
     return [f"{name}: {failure.message}" for failure, name, _ in known if failure.id not in fixed_ids], len(fixed_ids)
 
 
-def _remember_violations(session: Session, combination: Combination) -> None:
+def remember_violations(session: Session, combination: Combination) -> None:
     """Store one violation per shortest chain."""
     from ...runs import failures
 

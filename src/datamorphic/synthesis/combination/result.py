@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..._text import format_short, pluralize, to_jsonable
+from ..._text import format_short, pluralize
 from ..._validation import check_types
+from ...core.result import FileWriter, Result, make_writer
 from ...errors import DataError
 from ...morphisms.cases import NO_ORIGIN, TestSet, Verdict
-from ...reporting.export import Exportable
 from ...reporting.junit import JUnitCase
 from ...runs.driver import CallCounter
 from ...space.features import Mask
+from ..stored_tests import TESTS_FILE
 from .chains import NO_STEP, Integers
 from .generation import GeneratedCases
 from .shortening import Chain, ShortenedChain
@@ -67,7 +68,7 @@ class ViolationTrace:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Combination(Exportable):
+class Combination(Result):
     """The result of `dm.combine`.
 
     Attributes
@@ -118,6 +119,7 @@ class Combination(Exportable):
     tally: CallCounter
     recurring: Sequence[str] = ()  # violations of earlier runs that still occur, in words
 
+    _SUMMARY = ("strategy", "seeds", "cases", "runs", "calls", "violation_count")
     _PAGE = "synthesis.combination.page:build_combination_page"
     _TEXT = "synthesis.combination.text:format_combination"
 
@@ -314,6 +316,23 @@ class Combination(Exportable):
             return f"{start}: the answer is {format_short(after)}"
         return f"{start}: {format_short(before)} becomes {format_short(after)}"
 
+    @property
+    def headline(self) -> str:
+        """The outcome in one sentence."""
+        cases = f"{pluralize(self.case_count, 'new case')} from {pluralize(self.seed_count, 'seed case')}"
+        count = len(self.verdicts)
+        if not count:
+            return f"{self.subject}: {cases}"
+        if not self.violated and self.recurring:
+            earlier = pluralize(len(self.recurring), "violation")
+            return f"{self.subject}: {cases}; none violates a metamorphism, but {earlier} of earlier runs still occur"
+        if self.holds:
+            if not self.table["holds"].sum():
+                return f"{self.subject}: {cases}; no metamorphism could be checked"
+            return f"{self.subject}: {cases}; no metamorphism is violated"
+        metamorphisms = f"{len(self.violated)} of {pluralize(count, 'metamorphism')} violated"
+        return f"{self.subject}: {cases}; {metamorphisms}, {pluralize(len(self.violations), 'violation')}"
+
     def __repr__(self) -> str:
         figures = (
             f"{self.case_count:,} new cases, {len(self.violated)} of {pluralize(len(self.verdicts), 'metamorphism')}"
@@ -324,32 +343,38 @@ class Combination(Exportable):
 
     def document(self) -> dict[str, Any]:
         """Return the figures, the table of metamorphisms and the first violations as a JSON-serialisable dict."""
-        return to_jsonable(
-            {
-                "subject": self.subject,
-                "strategy": self.strategy,
-                "order": self.order,
-                "datamorphisms": list(self.datamorphisms),
-                "seeds": self.seed_count,
-                "estimate": self.estimate,
-                "sampled": self.is_sampled,
-                "cases": self.case_count,
-                "ancestors": int(self.ancestors.sum()),
-                "duplicates": self.duplicates,
-                "rejected": self.cases.rejected_count,
-                "runs": self.runs,
-                "calls": self.calls,
-                "seconds": self.seconds,
-                "seed": self.seed,
-                "holds": self.holds,
-                "metamorphisms": self.table.to_dict("records"),
-                "violations": self.violations.head(MAX_VIOLATIONS_IN_DOCUMENT).to_dict("records"),
-                "violation_count": len(self.violations),
-                "recurring": list(self.recurring),
-                "notes": list(self.notes),
-                "interrupted": self.interrupted,
-            }
+        return self.collect(
+            *("subject", "strategy", "order", "datamorphisms", "estimate", "duplicates", "runs", "calls", "seconds"),
+            *("seed", "holds", "recurring", "notes", "interrupted"),
+            seeds=self.seed_count,
+            sampled=self.is_sampled,
+            cases=self.case_count,
+            ancestors=self.ancestors.sum(),
+            rejected=self.cases.rejected_count,
+            metamorphisms=self.table,
+            violations=self.violations.head(MAX_VIOLATIONS_IN_DOCUMENT),
+            violation_count=len(self.violations),
         )
+
+    def stored_verdicts(self) -> list[dict[str, Any]]:
+        """Return how often every metamorphism is violated, with an example in words."""
+        words: dict[str, str] = {}
+        for group in self.groups:
+            words.setdefault(group.metamorphism, group.words)
+        return [
+            {
+                "relation": row.metamorphism,
+                "says": row.message or row.metamorphism,
+                "verdict": "VIOLATED" if row.violated else "HOLDS" if row.holds else "NOT CHECKED",
+                "cases": row.violated,
+                "words": words.get(row.metamorphism, ""),
+            }
+            for row in self.table.itertuples()
+        ]
+
+    def stored_files(self) -> dict[str, FileWriter]:
+        """Return the test set as a file."""
+        return {TESTS_FILE: make_writer(self.tests.to_parquet, len(self.tests))}
 
     def test_cases(self) -> list[JUnitCase]:
         """Return one test case per metamorphism."""

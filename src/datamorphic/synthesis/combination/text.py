@@ -10,25 +10,6 @@ MAX_GROUPS_PER_METAMORPHISM = 5
 MAX_RECURRING = 10  # violations of earlier runs
 
 
-def format_headline(combination: Combination) -> str:
-    """Return the outcome in one sentence."""
-    cases = f"{pluralize(combination.case_count, 'new case')} from {pluralize(combination.seed_count, 'seed case')}"
-    count = len(combination.verdicts)
-    if not count:
-        return f"{combination.subject}: {cases}"
-    if not combination.violated and combination.recurring:
-        earlier = pluralize(len(combination.recurring), "violation")
-        return (
-            f"{combination.subject}: {cases}; none violates a metamorphism, but {earlier} of earlier runs still occur"
-        )
-    if combination.holds:
-        if not combination.table["holds"].sum():
-            return f"{combination.subject}: {cases}; no metamorphism could be checked"
-        return f"{combination.subject}: {cases}; no metamorphism is violated"
-    metamorphisms = f"{len(combination.violated)} of {pluralize(count, 'metamorphism')} violated"
-    return f"{combination.subject}: {cases}; {metamorphisms}, {pluralize(len(combination.violations), 'violation')}"
-
-
 def format_figures(combination: Combination) -> list[str]:
     """Return how the cases were made and what that cost, one line each."""
     strategy = combination.strategy if combination.order is None else f"{combination.strategy}({combination.order})"
@@ -70,7 +51,7 @@ def format_group(group: ViolationGroup) -> str:
 
 def format_combination(combination: Combination) -> str:
     """Return the outcome, every metamorphism, and the shortest chains that violate it."""
-    lines = [format_headline(combination), *format_figures(combination)]
+    lines = [combination.headline, *format_figures(combination)]
     for row in combination.table.itertuples():
         message = f": {row.message}" if row.message else ""
         check_count = row.holds + row.violated

@@ -17,7 +17,6 @@ from ...runs.keep import KeepOptions, keep_run, resolve_seed
 from ...space.space import Space
 from ...space.table_forms import accept_tables
 from .options import MetricLike, OptimiseOptions
-from .persistence import keep_optimisation
 from .registry import build_metrics
 from .result import Optimisation
 from .runner import build_optimisation_subject, needs_execution, run_optimisation
@@ -173,5 +172,5 @@ def optimise(
         run_options["rng"] = rng  # for a journal of the answers; without answers a resumed run starts again
     with Interrupts(), keep_run(keep, "optimise", subject.name, request, **run_options) as session:
         result = run_optimisation(subject, metrics, rng, options, **running, session=session)
-        keep_optimisation(session, result)
+        session.finish(result)
         return result

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..._text import format_short, to_jsonable
+from ..._text import format_short
 from ..._validation import check_types, validate_choice
+from ...core.result import FileWriter, Result, make_writer
 from ...morphisms.cases import TestSet
-from ...reporting.export import Exportable
 from ...reporting.junit import JUnitCase
 from ...runs.driver import CallCounter
+from ..stored_tests import TESTS_FILE
 from .metrics import FitnessMetric, Numbers
 from .search import CycleRecord, StopReason
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Optimisation(Exportable):
+class Optimisation(Result):
     """The result of `dm.optimise`.
 
     Attributes
@@ -47,6 +48,7 @@ class Optimisation(Exportable):
         What the executions cost.
     """
 
+    _SUMMARY = ("strategy", "cases", "start", "fitness", "cycles", "stopped", "executions")
     _PAGE: ClassVar[str] = "synthesis.optimisation.page:build_page"
     _TEXT: ClassVar[str] = "synthesis.optimisation.text:format_optimisation"
 
@@ -172,28 +174,25 @@ class Optimisation(Exportable):
 
     def document(self) -> dict[str, Any]:
         """Return the result as a JSON-serialisable dict."""
-        return to_jsonable(
-            {
-                "system": self.system,
-                "strategy": self.strategy,
-                "metrics": list(self.metrics),
-                "cases": len(self.tests),
-                "start_cases": len(self.start),
-                "new_cases": self.new_case_count,
-                "start": self.start_fitness,
-                "fitness": self.fitness,
-                "gain": self.gain,
-                "cycles": self.cycles[-1].cycle,
-                "stopped": self.stopped,
-                "executions": self.executions,
-                "calls": self.calls,
-                "seconds": self.seconds,
-                "settings": dict(self.settings),
-                "sets": self.trade_offs.to_dict("records"),
-                "history": self.history.to_dict("records"),
-                "notes": list(self.notes),
-            }
+        return self.collect(
+            *("system", "strategy", "metrics", "fitness", "gain", "stopped", "executions", "calls", "seconds"),
+            *("settings", "history", "notes"),
+            cases=len(self.tests),
+            start_cases=len(self.start),
+            new_cases=self.new_case_count,
+            start=self.start_fitness,
+            cycles=self.cycles[-1].cycle,
+            sets=self.trade_offs,
         )
+
+    @property
+    def headline(self) -> str:
+        """The growth of every metric in one line."""
+        return "; ".join(map(self.describe_metric, self.metrics))
+
+    def stored_files(self) -> dict[str, FileWriter]:
+        """Return the best test set as a file."""
+        return {TESTS_FILE: make_writer(self.tests.to_parquet, len(self.tests))}
 
     def test_cases(self) -> Sequence[JUnitCase]:
         """Return one test case per metric, which passes; its output says how much was gained."""

@@ -11,7 +11,7 @@ from nicegui import ui
 
 from ..._text import pluralize
 from ...audit.checks import CHECKS
-from ...audit.finding import LEVELS
+from ...core.result import LEVELS
 from ..audit_files import EXPORTS, FindingSummary, export_result, pin_result, summarize_findings
 from ..columns import SubjectColumns, read_columns
 from ..commands import read_values

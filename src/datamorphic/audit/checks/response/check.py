@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...._text import pluralize
+from ....core.result import Finding
 from ....errors import Interrupted, OutOfBudget
 from ...check import Check, CheckBudget, CheckFindings
 from ...context import CheckContext
-from ...finding import Finding
 from ...responses import encode_truth, measure_responses
 from .cuts import find_cuts
 from .findings import build_cut_finding, build_reversal_finding, build_value_finding

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...._text import format_percent, format_short, pluralize
+from ....core.result import Finding, Level, count_rows, format_share
 from ....reporting.document import Line, Section, Table
 from ....space.points import Points
-from ...case_text import extract_case, format_share
 from ...context import CheckContext
-from ...finding import Example, Finding, Level
 from ...responses import Numbers, Response, Responses
 from .cuts import Cut, choose_label
 from .reversals import Reversal
@@ -49,9 +48,7 @@ def build_cut_finding(context: CheckContext, responses: Responses, trial: CutTri
     if len(helped_rows):
         helped_points = context.inputs.take(trial.rows[helped_rows])
         first = int(helped_rows[context.prefer_plausible(helped_points, feature, [beside])])
-    example = _build_example(
-        context,
-        responses,
+    example = responses.build_example(
         context.inputs.take(trial.rows[first : first + 1]),
         cut.response.column,
         beside,
@@ -63,18 +60,13 @@ def build_cut_finding(context: CheckContext, responses: Responses, trial: CutTri
         about=feature,
         title=title,
         level="concern",
-        sure=0.95,
+        confidence=0.95,
         detail=f"{format_share(count, of, 'row')} with {feature} {region}{nearest} get another answer if only {feature} is "
         f"{_format_number(beside)} instead. {comparison} with that value.",
         remedy=REMEDY,
-        cases=count,
-        of=of,
-        noun="row",
+        **count_rows(count, of),
         examples=(example,),
-        counted_in_detail=True,
         sections=(_draw_cut(responses, cut),),
-        affected_rows=count,
-        rows=of,
         answer_changes=True,
         effect=float(np.median(changes)) if responses.numeric else None,
         inputs="given",
@@ -145,30 +137,20 @@ def build_reversal_finding(context: CheckContext, responses: Responses, reversal
         row = int(changed[context.prefer_plausible(changed_points, feature, [cut.low, cut.high])])
     codes = responses.inputs.codes[row : row + 1].copy()
     codes[0, cut.response.column] = cut.low
-    example = _build_example(
-        context,
-        responses,
-        Points(context.space, codes),
-        cut.response.column,
-        cut.high,
-        (float(cut.before[row]), float(cut.after[row])),
+    example = responses.build_example(
+        Points(context.space, codes), cut.response.column, cut.high, (float(cut.before[row]), float(cut.after[row]))
     )
     return Finding(
         check="response",
         about=feature,
         title=title,
         level="concern",
-        sure=0.95 if reversal.factor is not None else 0.8,
+        confidence=0.95 if reversal.factor is not None else 0.8,
         detail=detail,
         remedy=REMEDY,
-        cases=count,
-        of=of,
-        noun="row",
+        **count_rows(count, of),
         examples=(example,),
-        counted_in_detail=True,
         sections=(_draw_cut(responses, cut),),
-        affected_rows=count,
-        rows=of,
         answer_changes=cut.changed > 0,
         effect=None if cut.changed else abs(reversal.jump),
         inputs="changed",
@@ -186,9 +168,7 @@ def build_value_finding(
     row = int(rows[context.prefer_plausible(responses.inputs.take(rows), feature, shown_values)])
     codes = responses.inputs.codes[row : row + 1].copy()
     codes[0, single.response.column] = single.neighbours[1]
-    example = _build_example(
-        context,
-        responses,
+    example = responses.build_example(
         Points(context.space, codes),
         single.response.column,
         single.value,
@@ -200,19 +180,14 @@ def build_value_finding(
         about=feature,
         title=f"The value {value} of {feature} is answered unlike the values around it",
         level=level,
-        sure=0.9,
+        confidence=0.9,
         detail=f"{format_share(count, of, 'row')} get one answer if only {feature} is just below or just above {value}, and "
         f"another one if it is {value}. {evidence}",
         remedy=f"If {value} stands for a missing value, pass a missing value and impute it, or add a column that says "
         "that it is missing. If not, look for a special case in the code around the model.",
-        cases=count,
-        of=of,
-        noun="row",
+        **count_rows(count, of),
         examples=(example,),
-        counted_in_detail=True,
         sections=(_tabulate_value(responses, single),),
-        affected_rows=count,
-        rows=of,
         answer_changes=True,
         effect=float(np.median(changes)) if responses.numeric else None,
         inputs="changed",
@@ -247,31 +222,6 @@ def _tabulate_value(responses: Responses, single: SingleValue) -> Section:
 
 def _format_number(value: float) -> str:
     return f"{int(value):,}" if float(value).is_integer() and abs(value) < 1e15 else format_short(value)
-
-
-def _build_example(
-    context: CheckContext,
-    responses: Responses,
-    points: Points,
-    column: int,
-    value: float,
-    answers: tuple[float, float],
-    row: int | None = None,
-) -> Example:
-    """Return one row as it is, and with another value of one feature."""
-    name = context.space.names[column]
-    codes = points.codes[:1].copy()
-    codes[0, column] = value
-    case, changed_case = extract_case(points, 0), extract_case(Points(points.space, codes), 0)
-    before, after = (responses.format_answer(answer) for answer in answers)
-    return Example(
-        words=f"{name} from {format_short(case[name])} to {format_short(changed_case[name])}: {before} becomes {after}",
-        case=case,
-        answer=before,
-        changed={name: changed_case[name]},
-        becomes=after,
-        row=row,
-    )
 
 
 def _draw_response(

@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ...._text import format_percent, pluralize
+from ....core.result import Level
 from ....errors import OutOfBudget
 from ....space.features import Codes, Mask
 from ....space.points import Points
 from ...check import CheckBudget
 from ...context import CheckContext
-from ...finding import Level
 from ...responses import Numbers, Response, Responses, query_answers, replace_feature
 from .cuts import find_jumps
 from .trials import MAX_ROWS_PER_SIDE, MIN_GAIN, MIN_NUMBER_GAIN, MIN_ROWS_TO_JUDGE, compare_answers

@@ -1,0 +1,1 @@
+"""What all capabilities share: options, the door through which they run, and results."""
