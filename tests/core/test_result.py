@@ -116,7 +116,7 @@ class Plain(Result):
     _SUMMARY = ("calls",)
 
     def document(self):
-        return self.collect("subject", "parts", "table", calls=np.int64(7))
+        return self._collect("subject", "parts", "table", calls=np.int64(7))
 
 
 def test_a_document_is_plain_json():

@@ -163,7 +163,7 @@ class Front(FrontData, Result):
 
     def document(self) -> dict[str, Any]:
         """Return the figures of the front as a JSON-serialisable dict, without the pairs."""
-        return self.collect(
+        return self._collect(
             *("subject", "seconds", "choices", "settings"),
             **self.stored_summary(),
             capability_interval=self.capability_interval(),

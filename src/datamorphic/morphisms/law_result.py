@@ -67,7 +67,7 @@ class LawReport(Result):
         """Return the report as a JSON-serialisable dict."""
         keys = ("law", "says", "state", "words", "culprit")
         laws = [{key: getattr(result, key) for key in keys} for result in self.results]
-        return self.collect("system", "examples", "seed", "tried_first", laws=laws)
+        return self._collect("system", "examples", "seed", "tried_first", laws=laws)
 
     def stored_summary(self) -> dict[str, Any]:
         """Return the numbers of laws and of examples."""

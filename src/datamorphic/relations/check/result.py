@@ -399,7 +399,7 @@ class CheckReport(Result):
 
     def document(self) -> dict[str, Any]:
         """Return the report as a JSON-serialisable dict."""
-        return self.collect(
+        return self._collect(
             *(
                 "subject",
                 "data",
@@ -420,7 +420,7 @@ class CheckReport(Result):
 
     def stored_summary(self) -> dict[str, Any]:
         """Return the verdict, the relations at fault and the cost."""
-        figures = self.collect("headline", "passed", "complete", "runs", "calls")
+        figures = self._collect("headline", "passed", "complete", "runs", "calls")
         return figures | {"relations": len(self.entries), "faults": [entry.relation for entry in self.faults]}
 
     def stored_verdicts(self) -> list[dict[str, Any]]:

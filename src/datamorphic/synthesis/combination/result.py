@@ -343,7 +343,7 @@ class Combination(Result):
 
     def document(self) -> dict[str, Any]:
         """Return the figures, the table of metamorphisms and the first violations as a JSON-serialisable dict."""
-        return self.collect(
+        return self._collect(
             *("subject", "strategy", "order", "datamorphisms", "estimate", "duplicates", "runs", "calls", "seconds"),
             *("seed", "holds", "recurring", "notes", "interrupted"),
             seeds=self.seed_count,

@@ -174,7 +174,7 @@ class Optimisation(Result):
 
     def document(self) -> dict[str, Any]:
         """Return the result as a JSON-serialisable dict."""
-        return self.collect(
+        return self._collect(
             *("system", "strategy", "metrics", "fitness", "gain", "stopped", "executions", "calls", "seconds"),
             *("settings", "history", "notes"),
             cases=len(self.tests),
