@@ -92,7 +92,7 @@ class TestSystem:
         self.sut = sut
 
     @classmethod
-    def _collect(cls, source: object) -> TestSystem:
+    def collect(cls, source: object) -> TestSystem:
         """Return the test system of a class, an instance or a module.
 
         A marked function with a wrong signature or invalid options raises `TestSystemError`.
