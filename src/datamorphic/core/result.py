@@ -243,7 +243,7 @@ class Result(Exportable):
     def _export_name(self) -> str:
         return str(getattr(self, "subject", type(self).__name__))
 
-    def collect(self, *names: str, **values: Any) -> dict[str, Any]:
+    def _collect(self, *names: str, **values: Any) -> dict[str, Any]:
         """Return attributes by their names, and other values, as a JSON-serialisable dict."""
         return dict(to_jsonable(to_plain({name: getattr(self, name) for name in names} | values)))
 
