@@ -1,7 +1,7 @@
 """Where compiled kernels are kept for later processes.
 
-They are filed by a hash of their sources, not by where the package is installed or by its version, so that an upgrade that
-leaves them as they are keeps them.
+The directory is named by a hash of their sources, because numba looks only at the file of the kernel itself to see whether compiled
+code is still valid, and not at those of its helpers.
 """
 
 from __future__ import annotations
@@ -9,13 +9,10 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import sys
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from ...relations import box
 
@@ -43,11 +40,6 @@ def prepare_cache_directory() -> Path | None:
             if marker.stat().st_mtime < time.time() - MAX_DAYS_UNUSED * 24 * 3600:
                 shutil.rmtree(marker.parent, ignore_errors=True)
     return directory
-
-
-def name_cache_file(function: Callable[..., Any]) -> str:
-    """Return the name of the files of a kernel in the cache, without endings."""
-    return f"{function.__name__}.{sys.implementation.cache_tag}"
 
 
 def _hash_sources() -> str:

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from types import FunctionType
 from typing import Any
 
-from .cache_directory import name_cache_file, prepare_cache_directory
+from .cache_directory import prepare_cache_directory
 
 #: Whether numba is installed and not disabled; loading it may still fail.
 NUMBA_ENABLED = find_spec("numba") is not None and os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
@@ -65,13 +65,13 @@ class Kernel:
         """Whether a call compiles and loads nothing: it was compiled in this process, or it runs as plain Python."""
         if not NUMBA_ENABLED:
             return True
-        return "compiled" in self.__dict__ and (self.compiled is self.plain or bool(self.compiled.overloads))
+        return "compiled" in self.__dict__ and (self.compiled is self.plain or bool(self.compiled.signatures))
 
     @cached_property
     def is_cached(self) -> bool:
         """Whether the cache of the user has it, at least for some types of arguments."""
         directory = prepare_cache_directory()
-        return directory is not None and (directory / f"{name_cache_file(self.function)}.nbi").exists()
+        return directory is not None and any(directory.rglob(f"*.{self.function.__name__}-*.nbi"))
 
     def get_compiled_code(self, arguments: Sequence[Any]) -> Callable[..., Any]:
         """Return the compiled code for these types of arguments, with which the kernel was called before.
@@ -80,8 +80,11 @@ class Kernel:
         """
         if self.compiled is self.plain:
             return self.plain
-        types = tuple(self.compiled.typeof_pyval(argument) for argument in arguments)
-        code: Callable[..., Any] = self.compiled.overloads[types].entry_point
+        try:
+            types = tuple(self.compiled.typeof_pyval(argument) for argument in arguments)
+            code: Callable[..., Any] = self.compiled.overloads[types].entry_point
+        except (AttributeError, KeyError):  # numba does not document these names
+            return self.compiled
         return code
 
     def replace_helpers(self, get_replacement: Callable[[Kernel], Any]) -> Any:
