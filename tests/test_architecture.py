@@ -65,11 +65,6 @@ ALLOWED_BETWEEN_CAPABILITIES = {
     ("scripting", "data"),  # and name the subjects that ship with the package
 }
 
-#: Modules of one room that may import each other, because their types are one idea.
-ALLOWED_CIRCLES: list[set[str]] = [
-    {f"{PACKAGE}.space.{name}" for name in ("space", "points", "constraints", "geometry", "path", "frames", "sampling")}
-]
-
 MAX_ARROWS = 140  # between folders
 
 #: Words that are no names of modules: they do not say what the module holds.
@@ -224,7 +219,7 @@ def test_rooms_depend_on_few_others():
 
 
 def test_no_circles():
-    circles = [circle for circle in find_circles() if not any(circle <= allowed for allowed in ALLOWED_CIRCLES)]
+    circles = find_circles()
     assert not circles, "\n".join(", ".join(sorted(circle)) for circle in circles)
 
 

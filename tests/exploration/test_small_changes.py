@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import datamorphic as dm
-from datamorphic.exploration._utils import format_changes
+from datamorphic.exploration.changes import format_changes
 from datamorphic.exploration.page import build_deciding_features, build_front_page, build_small_changes
 from datamorphic.exploration.small_changes import find_small_changes
 from datamorphic.space.points import Points

@@ -36,9 +36,8 @@ def gone(pid):
     return False
 
 
-@pytest.mark.slow
-def test_whatever_a_job_does_is_reported_and_does_no_harm(tmp_path, capfd):
-    note = tmp_path / "pid"
+def make_wild_job(note):
+    """Return a job that does what its argument says; it writes the process that it leaves behind to a file."""
 
     def wild(kind):
         import os
@@ -80,6 +79,13 @@ def test_whatever_a_job_does_is_reported_and_does_no_harm(tmp_path, capfd):
             return input()
         return kind
 
+    return wild
+
+
+@pytest.mark.slow
+def test_whatever_a_job_does_is_reported_and_does_no_harm(tmp_path, capfd):
+    note = tmp_path / "pid"
+
     expected = {
         "works": JobSuccess("works"),
         "hangs": JobTimeout(3.0),
@@ -100,7 +106,9 @@ def test_whatever_a_job_does_is_reported_and_does_no_harm(tmp_path, capfd):
             "works again": JobSuccess("works again"),
         }
     seen = {}
-    found = run_jobs(wild, expected, workers=2, seconds=3.0, memory=400_000_000, progress=seen.__setitem__)
+    found = run_jobs(
+        make_wild_job(note), expected, workers=2, seconds=3.0, memory=400_000_000, progress=seen.__setitem__
+    )
     assert dict(zip(expected, found, strict=True)) == expected
     assert [seen[number] for number in range(len(expected))] == found
     assert gone(int(note.read_text()))

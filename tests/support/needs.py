@@ -20,7 +20,7 @@ EXTRAS = {
     **dict.fromkeys(("fsspec", "psycopg"), "postgres"),
     **dict.fromkeys(("axe_playwright_python", "onnx", "playwright", "pyrosm", "skl2onnx"), "dev"),
     **{"httpx": "systems", "jpype": "weka", "mlflow": "mlflow", "nicegui": "web", "onnxruntime": "onnx"},
-    **{"skops": "skops", "tantivy": "search", "valhalla": "routes", "yaml": "yaml"},
+    **{"skops": "skops", "osmium": "routes", "tantivy": "search", "valhalla": "routes", "yaml": "yaml"},
 }
 
 
@@ -48,6 +48,8 @@ def explain_missing_router() -> str:
     """Return why no routes can be computed here; empty if they can."""
     if not is_installed("valhalla"):
         return "needs valhalla, which has wheels for Python 3.12 and newer: pip install 'datamorphic[routes]'"
+    if not is_installed("osmium"):
+        return "needs osmium: pip install 'datamorphic[routes]'"
     try:
         find_sample_extract()
     except ModelError as error:

@@ -310,6 +310,55 @@ def take_screenshot(request: pytest.FixtureRequest):
     return take
 
 
+class PageWatch:
+    """Collects what goes wrong on the pages of a test: messages of the console, exceptions, requests to other hosts, tracebacks."""
+
+    def __init__(self, server: StudioServer) -> None:
+        self.problems: list[str] = []
+        self.allowed_messages: list[str] = []  # parts of messages that the test provokes
+        self.servers: dict[int, tuple[StudioServer, int]] = {}
+        self.add_server(server)
+        self.listeners = {"console": self.note_message, "weberror": self.note_exception, "request": self.note_request}
+
+    def add_server(self, server: StudioServer) -> None:
+        """Watch what a server logs from now on."""
+        self.servers.setdefault(id(server), (server, len(server.log)))
+
+    def is_allowed(self, text: str) -> bool:
+        return any(message in text for message in self.allowed_messages)
+
+    def note(self, text: str) -> None:
+        if not self.is_allowed(text):
+            self.problems.append(text)
+
+    def note_request(self, sent: Any) -> None:
+        urls = [server.url for server, _ in self.servers.values()]
+        if not sent.url.startswith((*urls, "data:", "blob:", "about:")):
+            self.note(f"request to another host: {sent.url}")
+
+    def note_message(self, message: Any) -> None:
+        if message.type == "error":
+            self.note(f"console: {message.text}")
+
+    def note_exception(self, error: Any) -> None:
+        self.note(f"exception in the page: {error.error}")
+
+    def listen(self, context: Any) -> None:
+        for event, listener in self.listeners.items():
+            context.on(event, listener)
+
+    def stop_listening(self, context: Any) -> None:
+        for event, listener in self.listeners.items():
+            context.remove_listener(event, listener)
+
+    def read_logs(self) -> None:
+        """Note the tracebacks that servers wrote."""
+        for server, begin in self.servers.values():
+            new_log = server.log[begin:]
+            if "Traceback" in new_log and not self.is_allowed(new_log):
+                self.problems.append(f"the server wrote: {new_log[-3_000:]}")
+
+
 @pytest.fixture
 def open_page(studio_server: StudioServer, chromium: SharedBrowser, request: pytest.FixtureRequest):
     """Open a page of the studio: `open_page("/runs", width=400)`; see the module.
@@ -321,28 +370,8 @@ def open_page(studio_server: StudioServer, chromium: SharedBrowser, request: pyt
 
     pages: list[Any] = []
     contexts: list[Any] = []
-    problems: list[str] = []
-    allowed_messages: list[str] = []
-    servers = {id(studio_server): (studio_server, len(studio_server.log))}
+    watch = PageWatch(studio_server)
     failure_count = request.session.testsfailed
-
-    def note(text: str) -> None:
-        if not any(message in text for message in allowed_messages):
-            problems.append(text)
-
-    def note_request(sent: Any) -> None:
-        urls = [server.url for server, _ in servers.values()]
-        if not sent.url.startswith((*urls, "data:", "blob:", "about:")):
-            note(f"request to another host: {sent.url}")
-
-    def note_message(message: Any) -> None:
-        if message.type == "error":
-            note(f"console: {message.text}")
-
-    def note_exception(error: Any) -> None:
-        note(f"exception in the page: {error.error}")
-
-    listeners = {"console": note_message, "weberror": note_exception, "request": note_request}
 
     def open_one(
         address: str = "/",
@@ -354,15 +383,14 @@ def open_page(studio_server: StudioServer, chromium: SharedBrowser, request: pyt
         server: StudioServer = studio_server,
         allowed: tuple[str, ...] = (),
     ) -> Any:
-        allowed_messages.extend(allowed)
-        servers.setdefault(id(server), (server, len(server.log)))
+        watch.allowed_messages.extend(allowed)
+        watch.add_server(server)
         if same_person is not None:
             context = same_person.context
         else:
             context = chromium.make_context() if contexts else chromium.context
             contexts.append(context)
-            for event, listener in listeners.items():
-                context.on(event, listener)
+            watch.listen(context)
             context.add_cookies(cookies or [])
         page = context.new_page()
         pages.append(page)
@@ -376,7 +404,7 @@ def open_page(studio_server: StudioServer, chromium: SharedBrowser, request: pyt
 
     with chromium.use():
         yield open_one
-        if request.session.testsfailed > failure_count or problems:
+        if request.session.testsfailed > failure_count or watch.problems:
             folder = os.environ.get("DATAMORPHIC_SCREENSHOTS") or request.config.rootpath / ".pytest_cache" / "studio"
             for number, page in enumerate(pages):
                 try:
@@ -386,18 +414,14 @@ def open_page(studio_server: StudioServer, chromium: SharedBrowser, request: pyt
         for page in pages:
             page.close()
         for context in contexts:
-            for event, listener in listeners.items():
-                context.remove_listener(event, listener)
+            watch.stop_listening(context)
             if context is chromium.context:
                 context.clear_cookies()
             else:
                 context.close()
-    for server, begin in servers.values():
-        new_log = server.log[begin:]
-        if "Traceback" in new_log and not any(message in new_log for message in allowed_messages):
-            problems.append(f"the server wrote: {new_log[-3_000:]}")
-    if problems:
-        pytest.fail("\n".join(problems))
+    watch.read_logs()
+    if watch.problems:
+        pytest.fail("\n".join(watch.problems))
 
 
 @pytest.fixture

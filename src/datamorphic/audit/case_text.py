@@ -10,7 +10,7 @@ import numpy as np
 from .._text import format_short, pluralize
 from ..core.result import Example
 from ..errors import DataError
-from ..exploration._utils import format_answers, format_value
+from ..exploration.changes import format_answers, format_value
 from ..relations.base import JudgedGroups
 from ..reporting.marked_text import MarkedText, has_several_words
 from ..space.blocks import split_value_name

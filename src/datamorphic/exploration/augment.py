@@ -19,9 +19,9 @@ from ..space.neighbours import find_nearest
 from ..space.space import Space
 from ..systems.base import Executor, Wrapper
 from ..systems.estimator import Estimator
-from ._utils import Answers, Rows
 from .borders import Border
 from .brackets import SeedPool
+from .changes import Answers, Rows
 from .explorers import EXPLORERS
 from .front_data import FrontData
 from .refinement import Refinement

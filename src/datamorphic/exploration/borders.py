@@ -17,7 +17,7 @@ from .._validation import is_number, reject, validate_positive
 from ..errors import ArgumentError
 from ..space.features import Codes, Mask
 from ..space.outputs import Outputs
-from ._utils import Answers, Rows, to_python_value
+from .changes import Answers, Rows, to_python_value
 
 MAX_COMPARED_LABELS = 32  # up to so many labels, comparing with each is faster than a dict
 MAX_TABLE_RANGE = 4096  # integer labels in a range up to this wide are looked up in a table

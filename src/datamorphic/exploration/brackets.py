@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ..space.features import Codes, Mask
 from ..space.points import Points
 from ..space.space import Space
-from ._utils import Rows
+from .changes import Rows
 
 
 class Brackets:

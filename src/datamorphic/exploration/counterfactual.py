@@ -12,9 +12,9 @@ from ..space.features import Codes, Feature
 from ..space.neighbours import find_nearest
 from ..space.points import Points
 from ..space.space import Space
-from ._utils import Answers, Mask, Rows, measure_changes
 from .borders import Border, Hierarchy, Jump, MultiLabel, Threshold
 from .brackets import Brackets, ExplorationRecord
+from .changes import Answers, Mask, Rows, measure_changes
 from .front_data import FrontData
 from .refinement import make_bisection
 

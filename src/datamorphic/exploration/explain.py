@@ -15,7 +15,7 @@ from ..space import geometry
 from ..space.features import Codes
 from ..space.neighbours import find_nearest
 from ..space.points import Points
-from ._utils import Answers, Rows, format_changes, to_python_value
+from .changes import Answers, Rows, format_changes, to_python_value
 from .counterfactual import find_flips
 from .front_data import FrontData
 

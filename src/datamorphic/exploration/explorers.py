@@ -17,9 +17,9 @@ from ..morphisms.terrain import Terrain
 from ..runs.flow import Budget, Flow, Query
 from ..space.features import Codes, Mask
 from ..space.points import Points
-from ._utils import Rows
 from .borders import Border, InferredBorder
 from .brackets import Brackets, ExplorationRecord, SeedPool
+from .changes import Rows
 from .refinement import Refinement
 
 MAX_WALKS_PER_WAVE = 100_000  # limits the memory of walks that advance together

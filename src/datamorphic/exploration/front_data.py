@@ -26,8 +26,8 @@ from ..space.outputs import Outputs, Status
 from ..space.points import Points
 from ..space.space import Space
 from ..systems.base import Executor
-from ._utils import Answers, Rows, thin_rows
 from .borders import Border, SideIndex, border_from_name, name_borders
+from .changes import Answers, Rows, thin_rows
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -20,9 +20,9 @@ from ..space import geometry
 from ..space.features import Codes, Mask
 from ..space.points import Points
 from ..space.space import Space
-from ._utils import Rows
 from .borders import Border
 from .brackets import Brackets
+from .changes import Rows
 from .score_guides import Guide, Scores, interpolate_root
 
 LEVELS_PER_QUERY = 4  # levels of midpoints in one query of multisection: 15 cases per bracket

@@ -19,7 +19,7 @@ from ..reporting.block_pictures import (
 from ..reporting.document import Drawing, Page, Section, Table
 from ..space.blocks import Image, PlacedBlock
 from ..space.points import Points
-from ._utils import Rows, format_answers, format_changes
+from .changes import Rows, format_answers, format_changes
 from .front import Front
 from .plot import build_scatter
 from .small_changes import SmallChanges, find_small_changes

@@ -20,7 +20,7 @@ from ..space.features import Continuous, Feature, Integer
 from ..space.options import SpaceOptions
 from ..space.space import Space
 from ..space.table_forms import accept_tables
-from ._utils import thin_rows
+from .changes import thin_rows
 from .explorers import EXPLORERS
 from .front import Front
 from .options import PlanOptions

@@ -17,7 +17,7 @@ from ..space.features import Categorical, Codes
 from ..space.projection import Projection
 from ..space.text_feature import Text
 from ..space.token_edits import count_tokens
-from ._utils import Rows, format_answers, format_changes, thin_rows
+from .changes import Rows, format_answers, format_changes, thin_rows
 from .front_data import FrontData
 
 MAX_DRAWN_PAIRS = 5_000  # more pairs hide each other and make the page slow

@@ -18,7 +18,7 @@ from ..space.outputs import Outputs
 from ..space.points import Points
 from ..space.projection import BINS_PER_AXIS, Archive
 from ..space.space import Space
-from ._utils import Mask, Rows, measure_changes, thin_rows
+from .changes import Mask, Rows, measure_changes, thin_rows
 from .front_data import FrontData, get_extra_call_limit, query_quietly
 
 if TYPE_CHECKING:

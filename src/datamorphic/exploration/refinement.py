@@ -16,9 +16,9 @@ from ..morphisms.terrain import Terrain, build_native_terrain
 from ..runs.flow import Flow
 from ..space import geometry
 from ..space.space import Space
-from ._utils import Rows
 from .borders import Border
 from .brackets import Brackets, ExplorationRecord
+from .changes import Rows
 from .narrowing import Narrowing
 from .score_guides import Guide
 

@@ -20,10 +20,10 @@ from ..space.outputs import Status
 from ..space.points import Points
 from ..space.projection import Archive
 from ..systems.base import Executor
-from ._utils import Answers, Rows
 from .auto import AutoExplorer, name_border_kinds
 from .borders import Border, InferredBorder
 from .brackets import Brackets, ExplorationRecord, SeedPool
+from .changes import Answers, Rows
 from .explorers import EXPLORERS, Explorer
 from .front import Front
 from .options import ExploreOptions

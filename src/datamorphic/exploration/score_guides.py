@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..space.features import Codes
-from ._utils import Rows
 from .borders import Border, Threshold
+from .changes import Rows
 
 Scores = npt.NDArray[np.float64]
 MIN_PROBABILITY = 1e-300  # smaller probabilities are replaced by this before the logarithm

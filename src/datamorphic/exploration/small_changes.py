@@ -14,7 +14,7 @@ from ..space.neighbours import find_nearest
 from ..space.outputs import Outputs
 from ..space.points import Points
 from ..space.space import Space
-from ._utils import Answers, Rows, measure_changes
+from .changes import Answers, Rows, measure_changes
 from .front_data import FrontData, get_extra_call_limit, query_quietly
 
 MAX_CANDIDATE_CALLS = 6_000  # rows that the system is queried with

@@ -8,7 +8,7 @@ from itertools import islice
 import numpy as np
 
 from .._text import format_percent, format_short, pluralize
-from ._utils import format_answers, format_changes, format_value, name_feature
+from .changes import format_answers, format_changes, format_value, name_feature
 from .front import Front
 from .front_data import count_borders
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import eq, ge, gt, le, lt, ne
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -24,7 +24,35 @@ from .hashing import RowTable
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .space import Space
+
+class FeatureSpace(Protocol):
+    """What constraints, geometry and sampling use of a `Space`, so that they need not import it."""
+
+    features: tuple[Feature, ...]
+    names: tuple[str, ...]
+    units: tuple[tuple[int, ...], ...]
+    moves: str
+    smooth: bool
+    constraints: tuple[Constraint, ...]
+
+    def __getitem__(self, name: str) -> Feature: ...
+
+    @property
+    def keeps_constraints(self) -> bool:
+        """Whether moves and midpoints must satisfy the constraints."""
+        ...
+
+    def position(self, name: str) -> int:
+        """Return the position of a feature."""
+        ...
+
+    def satisfied(self, codes: Codes) -> Mask:
+        """Return which rows satisfy all constraints."""
+        ...
+
+    def decode(self, codes: Codes) -> pd.DataFrame:
+        """Return codes as the user's values."""
+        ...
 
 
 class Constraint:
@@ -42,29 +70,29 @@ class Constraint:
         """The features that the constraint depends on."""
         return ()
 
-    def check(self, space: Space) -> None:
+    def check(self, space: FeatureSpace) -> None:
         """Raise `SpaceError` unless the constraint fits the features of `space`."""
         self._locate(space)
 
-    def _locate(self, space: Space) -> list[int]:
+    def _locate(self, space: FeatureSpace) -> list[int]:
         """Return the positions of the features that the constraint depends on."""
         return [space.position(name) for name in self.names]
 
-    def satisfied(self, space: Space, codes: Codes) -> Mask:
+    def satisfied(self, space: FeatureSpace, codes: Codes) -> Mask:
         """Return which rows satisfy the constraint."""
         raise NotImplementedError
 
-    def mend(self, space: Space, codes: Codes, moved: int) -> None:
+    def mend(self, space: FeatureSpace, codes: Codes, moved: int) -> None:
         """Change other features in place, to satisfy it after a move of `moved`."""
 
-    def mending(self, space: Space, name: str) -> float:
+    def mending(self, space: FeatureSpace, name: str) -> float:
         """Return the largest distance that `mend` adds to a move of the feature `name`."""
         return 0.0
 
-    def settle(self, space: Space, codes: Codes, rng: np.random.Generator) -> None:
+    def settle(self, space: FeatureSpace, codes: Codes, rng: np.random.Generator) -> None:
         """Change randomly drawn rows in place so that more of them satisfy the constraint."""
 
-    def repair(self, space: Space, codes: Codes, changed: Mask, lows: Codes, highs: Codes) -> None:
+    def repair(self, space: FeatureSpace, codes: Codes, changed: Mask, lows: Codes, highs: Codes) -> None:
         """Change other features than the `changed` ones in place, so that more rows satisfy the constraint.
 
         New values of numbers lie between `lows` and `highs`. All three have the shape of `codes`.
@@ -125,7 +153,7 @@ class Compare(Constraint):
         """The features that the constraint depends on."""
         return (self.left, self.right) if isinstance(self.right, str) else (self.left,)
 
-    def check(self, space: Space) -> None:
+    def check(self, space: FeatureSpace) -> None:
         """Raise `SpaceError` if a feature is unknown or not a number."""
         super().check(space)
         for name in self.names:
@@ -135,13 +163,13 @@ class Compare(Constraint):
                     "Compare numbers, or use Combinations for categories."
                 )
 
-    def satisfied(self, space: Space, codes: Codes) -> Mask:
+    def satisfied(self, space: FeatureSpace, codes: Codes) -> Mask:
         """Return which rows satisfy the constraint."""
         left = codes[:, space.position(self.left)]
         right = codes[:, space.position(self.right)] if isinstance(self.right, str) else self.right
         return _OPERATORS[self.relation](left, right) | np.isnan(left) | np.isnan(right)
 
-    def repair(self, space: Space, codes: Codes, changed: Mask, lows: Codes, highs: Codes) -> None:
+    def repair(self, space: FeatureSpace, codes: Codes, changed: Mask, lows: Codes, highs: Codes) -> None:
         """Let a feature that was not changed equal the other one, if the order of two features is broken."""
         if not isinstance(self.right, str) or self.relation not in ("<=", ">="):
             return
@@ -188,7 +216,7 @@ class OneHot(Constraint):
         """The features that the constraint depends on."""
         return tuple(self.group)
 
-    def check(self, space: Space) -> None:
+    def check(self, space: FeatureSpace) -> None:
         """Raise `SpaceError` unless there are at least two features, each with two values."""
         super().check(space)
         if len(set(self.names)) < 2:
@@ -201,14 +229,14 @@ class OneHot(Constraint):
                     f"It is a {feature.describe()}."
                 )
 
-    def satisfied(self, space: Space, codes: Codes) -> Mask:
+    def satisfied(self, space: FeatureSpace, codes: Codes) -> Mask:
         """Return which rows satisfy the constraint."""
         on_count = np.zeros(len(codes), dtype=np.int64)
         for j in self._locate(space):
             on_count += codes[:, j] == space.features[j].high
         return on_count == 1
 
-    def mend(self, space: Space, codes: Codes, moved: int) -> None:
+    def mend(self, space: FeatureSpace, codes: Codes, moved: int) -> None:
         """Turn the other features off where `moved` was turned on."""
         positions = self._locate(space)
         if moved in positions:
@@ -217,11 +245,11 @@ class OneHot(Constraint):
                 if j != moved:
                     codes[turned_on, j] = space.features[j].low
 
-    def mending(self, space: Space, name: str) -> float:
+    def mending(self, space: FeatureSpace, name: str) -> float:
         """Return 1 for a feature of the group: turning it on turns another one off."""
         return float(name in self.names)
 
-    def settle(self, space: Space, codes: Codes, rng: np.random.Generator) -> None:
+    def settle(self, space: FeatureSpace, codes: Codes, rng: np.random.Generator) -> None:
         """Turn on one feature of the group in every row."""
         positions = self._locate(space)
         on_place = rng.integers(len(positions), size=len(codes))
@@ -271,7 +299,7 @@ class Combinations(Constraint):
         """The features that the constraint depends on."""
         return tuple(self.table.columns)
 
-    def check(self, space: Space) -> None:
+    def check(self, space: FeatureSpace) -> None:
         """Raise an error unless the table lists values of discrete features."""
         super().check(space)
         for name in self.names:
@@ -282,7 +310,7 @@ class Combinations(Constraint):
                 )
         self._encode_table(space)
 
-    def _encode_table(self, space: Space) -> tuple[Codes, RowTable]:
+    def _encode_table(self, space: FeatureSpace) -> tuple[Codes, RowTable]:
         features = tuple(space[name] for name in self.names)
         if features not in self._prepared:
             codes = np.column_stack(
@@ -292,12 +320,12 @@ class Combinations(Constraint):
             self._prepared[features][1].add(codes)
         return self._prepared[features]
 
-    def satisfied(self, space: Space, codes: Codes) -> Mask:
+    def satisfied(self, space: FeatureSpace, codes: Codes) -> Mask:
         """Return which rows satisfy the constraint."""
         _, lookup = self._encode_table(space)
         return lookup.find(codes[:, self._locate(space)]) >= 0
 
-    def settle(self, space: Space, codes: Codes, rng: np.random.Generator) -> None:
+    def settle(self, space: FeatureSpace, codes: Codes, rng: np.random.Generator) -> None:
         """Set every row to one of the valid combinations."""
         table, _ = self._encode_table(space)
         codes[:, self._locate(space)] = table[rng.integers(len(table), size=len(codes))]
@@ -334,19 +362,19 @@ class Dependency(Combinations):
         """The feature that is determined."""
         return self.names[1]
 
-    def check(self, space: Space) -> None:
+    def check(self, space: FeatureSpace) -> None:
         """Raise an error unless the first feature is discrete and the table lists values of both."""
         self._locate(space)
         if space[self.determinant].kind == "continuous":
             raise SpaceError(f"{self.determinant!r} cannot determine {self.dependent!r}: it is continuous.")
         self._encode_table(space)
 
-    def satisfied(self, space: Space, codes: Codes) -> Mask:
+    def satisfied(self, space: FeatureSpace, codes: Codes) -> Mask:
         """Return which rows satisfy the constraint."""
         first, second = (codes[:, j] for j in self._locate(space))
         return (self._look_up(space, first) == second) | np.isnan(first) | np.isnan(second)
 
-    def _look_up(self, space: Space, determinants: Codes) -> Codes:
+    def _look_up(self, space: FeatureSpace, determinants: Codes) -> Codes:
         """Return the values that a column of the first feature determines; NaN where its value is not in the table."""
         table, _ = self._encode_table(space)
         order = np.argsort(table[:, 0], kind="stable")
@@ -354,23 +382,23 @@ class Dependency(Combinations):
         places = np.minimum(np.searchsorted(known, determinants), len(known) - 1)
         return np.where(known[places] == determinants, values[places], np.nan)
 
-    def mend(self, space: Space, codes: Codes, moved: int) -> None:
+    def mend(self, space: FeatureSpace, codes: Codes, moved: int) -> None:
         """Change the second feature with the first one, which another dependency may have changed."""
         if self._depends_on(space, moved):
             self._determine(space, codes, np.ones(len(codes), dtype=bool))
 
-    def mending(self, space: Space, name: str) -> float:
+    def mending(self, space: FeatureSpace, name: str) -> float:
         """Return the largest change of the second feature, for features that change the first one."""
         dependent = space[self.dependent]
         largest_change = 1.0 if not dependent.numeric else dependent.high - dependent.low
         return largest_change if self._depends_on(space, space.position(name)) else 0.0
 
-    def _depends_on(self, space: Space, position: int) -> bool:
+    def _depends_on(self, space: FeatureSpace, position: int) -> bool:
         """Tell whether a move of a feature may change the second feature, directly or by a chain of dependencies."""
         first, second = self._locate(space)
         return position != second and any(position in unit and first in unit for unit in space.units)
 
-    def settle(self, space: Space, codes: Codes, rng: np.random.Generator) -> None:
+    def settle(self, space: FeatureSpace, codes: Codes, rng: np.random.Generator) -> None:
         """Draw the first feature from the table, and determine the second one."""
         table, _ = self._encode_table(space)
         first, _ = self._locate(space)
@@ -378,7 +406,7 @@ class Dependency(Combinations):
         codes[unknown, first] = table[rng.integers(len(table), size=int(unknown.sum())), 0]
         self._determine(space, codes, np.ones(len(codes), dtype=bool))
 
-    def repair(self, space: Space, codes: Codes, changed: Mask, lows: Codes, highs: Codes) -> None:
+    def repair(self, space: FeatureSpace, codes: Codes, changed: Mask, lows: Codes, highs: Codes) -> None:
         """Determine the second feature, or choose the first one if only one value of it determines the second."""
         first, second = self._locate(space)
         broken = ~self.satisfied(space, codes)
@@ -390,7 +418,7 @@ class Dependency(Combinations):
         rows = broken & changed[:, second] & ~changed[:, first] & is_unique
         codes[rows, first] = table[places[found[rows]], 0]
 
-    def _determine(self, space: Space, codes: Codes, rows: Mask) -> None:
+    def _determine(self, space: FeatureSpace, codes: Codes, rows: Mask) -> None:
         first, second = self._locate(space)
         values = self._look_up(space, codes[:, first])
         use = rows & ~np.isnan(values) & ~np.isnan(codes[:, second])
@@ -469,14 +497,14 @@ class LinearEquality(Constraint):
         """The features that the constraint depends on."""
         return tuple(name for name, _ in self.terms)
 
-    def check(self, space: Space) -> None:
+    def check(self, space: FeatureSpace) -> None:
         """Raise `SpaceError` if a feature is unknown or not a number."""
         super().check(space)
         for name in self.names:
             if not space[name].numeric:
                 raise SpaceError(f"The constraint {self} adds {name!r}, which is {space[name].kind}. Add numbers.")
 
-    def _compute_residuals(self, space: Space, codes: Codes) -> tuple[Codes, Codes]:
+    def _compute_residuals(self, space: FeatureSpace, codes: Codes) -> tuple[Codes, Codes]:
         """Return how far each row is from the equality, and the largest rounding error."""
         residuals, sizes = np.full(len(codes), -self.constant), np.full(len(codes), abs(self.constant))
         for name, factor in self.terms:
@@ -485,12 +513,12 @@ class LinearEquality(Constraint):
             sizes += np.abs(part)
         return residuals, self.tolerance + _RELATIVE_ROUNDING * sizes
 
-    def satisfied(self, space: Space, codes: Codes) -> Mask:
+    def satisfied(self, space: FeatureSpace, codes: Codes) -> Mask:
         """Return which rows satisfy the constraint."""
         residuals, rounding = self._compute_residuals(space, codes)
         return (np.abs(residuals) <= rounding) | np.isnan(residuals)
 
-    def mend(self, space: Space, codes: Codes, moved: int) -> None:
+    def mend(self, space: FeatureSpace, codes: Codes, moved: int) -> None:
         """Change another feature, within its bounds, after a move of `moved`."""
         if moved not in self._locate(space):
             return
@@ -498,7 +526,7 @@ class LinearEquality(Constraint):
         changed[:, moved] = True
         self.repair(space, codes, changed, *find_limits(space, codes.shape))
 
-    def mending(self, space: Space, name: str) -> float:
+    def mending(self, space: FeatureSpace, name: str) -> float:
         """Return the largest change of another feature after a move of `name`."""
         factors = dict(self.terms)
         if name not in factors:
@@ -506,11 +534,11 @@ class LinearEquality(Constraint):
         ratios = [abs(factors[name] / factor) for other, factor in self.terms if other != name]
         return space[name].step * max(ratios, default=0.0)
 
-    def settle(self, space: Space, codes: Codes, rng: np.random.Generator) -> None:
+    def settle(self, space: FeatureSpace, codes: Codes, rng: np.random.Generator) -> None:
         """Compute one feature from the others."""
         self.repair(space, codes, np.zeros(codes.shape, dtype=bool), *find_limits(space, codes.shape))
 
-    def repair(self, space: Space, codes: Codes, changed: Mask, lows: Codes, highs: Codes) -> None:
+    def repair(self, space: FeatureSpace, codes: Codes, changed: Mask, lows: Codes, highs: Codes) -> None:
         """Compute a feature that was not changed from the others: real numbers first, since they can take any value."""
         residuals, rounding = self._compute_residuals(space, codes)
         rows = np.flatnonzero(np.abs(residuals) > rounding)  # without missing values
@@ -546,7 +574,7 @@ def _format_term(name: str, factor: float) -> str:
     return name if factor == 1 else f"{format_short(factor)} * {name}"
 
 
-def find_limits(space: Space, shape: tuple[int, int]) -> tuple[Codes, Codes]:
+def find_limits(space: FeatureSpace, shape: tuple[int, int]) -> tuple[Codes, Codes]:
     """Return the bounds of the features as two matrices; those of continuous features may be left in an open space."""
     is_open = [space.moves == "open" and feature.kind == "continuous" for feature in space.features]
     lows = [-np.inf if free else feature.low for feature, free in zip(space.features, is_open, strict=True)]
@@ -561,7 +589,7 @@ class Rule(Constraint):
     function: Callable[[pd.DataFrame], Any]
     name: str = ""
 
-    def satisfied(self, space: Space, codes: Codes) -> Mask:
+    def satisfied(self, space: FeatureSpace, codes: Codes) -> Mask:
         """Return which rows satisfy the constraint."""
         if not len(codes):
             return np.zeros(0, dtype=bool)

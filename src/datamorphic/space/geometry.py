@@ -7,17 +7,14 @@ that a constraint ties together (a one-hot group, a table of valid combinations)
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .constraints import find_limits
+from .constraints import FeatureSpace, find_limits
 from .features import Codes, Feature, Mask
 from .text_feature import Text
-
-if TYPE_CHECKING:
-    from .space import Space
 
 MAX_REPAIR_ROUNDS = 3  # the repair of one constraint may break another one
 MAX_MOVES_PER_FEATURE = 10_000  # on one path; midpoints go the rest of the way
@@ -32,7 +29,7 @@ def differ(feature: Feature, x: Codes, y: Codes) -> Mask:
     return (x != y) & ~(np.isnan(x) & np.isnan(y))
 
 
-def distance(space: Space, a: Codes, b: Codes, scaled: bool = False) -> Codes:
+def distance(space: FeatureSpace, a: Codes, b: Codes, scaled: bool = False) -> Codes:
     """Return the distance of every row of `a` to the same row of `b`.
 
     The Euclidean distance over the continuous features, plus the sum of absolute differences of the integers, plus the
@@ -62,7 +59,7 @@ def distance(space: Space, a: Codes, b: Codes, scaled: bool = False) -> Codes:
     return total + np.sqrt(squares, out=squares)
 
 
-def discrete_distance(space: Space, a: Codes, b: Codes) -> Codes:
+def discrete_distance(space: FeatureSpace, a: Codes, b: Codes) -> Codes:
     """Return the distance without its Euclidean part, a whole number."""
     total = np.zeros(len(b) if len(a) == 1 else len(a))
     for j, feature in enumerate(space.features):
@@ -82,7 +79,7 @@ def _measure_discrete_gap(feature: Feature, x: Codes, y: Codes) -> Any:
     return np.where(np.isnan(gap), differ(feature, x, y), gap)
 
 
-def unit_distance(space: Space, a: Codes, b: Codes) -> Codes:
+def unit_distance(space: FeatureSpace, a: Codes, b: Codes) -> Codes:
     """Return the discrete distance, with tied features counted as one."""
     total = discrete_distance(space, a, b)
     for unit in space.units:
@@ -92,7 +89,7 @@ def unit_distance(space: Space, a: Codes, b: Codes) -> Codes:
     return total
 
 
-def midpoint(space: Space, a: Codes, b: Codes) -> Codes:
+def midpoint(space: FeatureSpace, a: Codes, b: Codes) -> Codes:
     """Return the midpoint of every row of `a` and the same row of `b`.
 
     It satisfies the constraints. If the midpoint of two valid points is invalid, differences that cannot be halved go to the
@@ -115,7 +112,7 @@ def midpoint(space: Space, a: Codes, b: Codes) -> Codes:
     return between
 
 
-def repair(space: Space, codes: Codes, origins: Codes) -> Codes:
+def repair(space: FeatureSpace, codes: Codes, origins: Codes) -> Codes:
     """Return changed rows with more features changed, where that makes them satisfy the constraints.
 
     `origins` are the rows before the change: what was changed stays. Rows that cannot be repaired stay as they are.
@@ -140,7 +137,7 @@ def repair(space: Space, codes: Codes, origins: Codes) -> Codes:
     return repaired
 
 
-def _repair_between(space: Space, codes: Codes, a: Codes, b: Codes) -> Codes:
+def _repair_between(space: FeatureSpace, codes: Codes, a: Codes, b: Codes) -> Codes:
     """Return midpoints that the constraints have repaired, within the box between the two ends."""
     rows, lows, highs = np.array(codes, order="F"), np.fmin(a, b), np.fmax(a, b)
     nothing_changed = np.zeros(rows.shape, dtype=bool)
@@ -149,7 +146,7 @@ def _repair_between(space: Space, codes: Codes, a: Codes, b: Codes) -> Codes:
     return rows
 
 
-def _halve(space: Space, a: Codes, b: Codes, to_first: Mask) -> Codes:
+def _halve(space: FeatureSpace, a: Codes, b: Codes, to_first: Mask) -> Codes:
     """Halve every difference; `to_first`: the next indivisible one goes to `a`."""
     if space.smooth:
         return np.multiply(a + b, 0.5)
@@ -189,7 +186,7 @@ def _halve(space: Space, a: Codes, b: Codes, to_first: Mask) -> Codes:
     return out
 
 
-def move(space: Space, codes: Codes, position: int, kind: str) -> Codes:
+def move(space: FeatureSpace, codes: Codes, position: int, kind: str) -> Codes:
     """Return the rows after one move (up, down, clear or fill) of one feature.
 
     A row whose move would break a constraint stays as it is, like a move at the end of a feature's range.
@@ -211,7 +208,7 @@ def move(space: Space, codes: Codes, position: int, kind: str) -> Codes:
     return new_codes
 
 
-def plan_paths(space: Space, a: Codes, b: Codes, delta: float) -> tuple[Codes, Counts, Counts]:
+def plan_paths(space: FeatureSpace, a: Codes, b: Codes, delta: float) -> tuple[Codes, Counts, Counts]:
     """Plan a path from every row of `a` to the same row of `b`.
 
     Returns the ends of the paths, the signed number of moves per feature (+3 for three moves up), and the number of

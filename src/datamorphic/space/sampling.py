@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..errors import SpaceError
+from .constraints import FeatureSpace
 from .features import Codes
 from .text_feature import Text
-
-if TYPE_CHECKING:
-    from .space import Space
 
 MAX_ROWS_PER_DRAW = 1_000_000
 MIN_VALID_SHARE = 1e-5  # drawing is given up if a smaller share of the points satisfies the constraints
 MISSING_SHARE = 0.1  # of the values of a nullable feature
 
 
-def draw(space: Space, n: int, rng: np.random.Generator) -> Codes:
+def draw(space: FeatureSpace, n: int, rng: np.random.Generator) -> Codes:
     """Return the codes of `n` uniform rows that satisfy the constraints."""
     for feature in space.features:
         if isinstance(feature, Text) and not feature.examples:
@@ -50,7 +46,7 @@ def draw(space: Space, n: int, rng: np.random.Generator) -> Codes:
     return np.asfortranarray(valid[:n])
 
 
-def _draw_unconstrained(space: Space, n: int, rng: np.random.Generator) -> Codes:
+def _draw_unconstrained(space: FeatureSpace, n: int, rng: np.random.Generator) -> Codes:
     codes = np.empty((n, len(space.features)), order="F")
     for j, feature in enumerate(space.features):
         if isinstance(feature, Text):

@@ -93,25 +93,7 @@ def recognise(
     width = len(batch.frame.columns)
     rows = min(len(batch), PROBE_ROWS - (width == PROBE_ROWS))  # as many answers as columns would be ambiguous
     sample = batch.take(slice(0, rows))
-    styles: tuple[CallStyle, ...] = FUNCTION_STYLES
-    if isinstance(system, OnnxModel):
-        candidate: Function | OnnxModel = copy.copy(system)
-        styles = ("frame",)
-    elif isinstance(system, Estimator):
-        candidate, styles = system.to_function(PredictFunction(system.model)), PREDICT_STYLES
-    else:
-        assert isinstance(system, Function)
-        candidate = copy.copy(system)
-        if candidate.style != "frame":
-            styles = (candidate.style,)
-        elif has_one_text(batch):
-            styles = TEXT_STYLES
-    space = system.space
-    if space is not None and is_single_block(space.blocks, len(space)):
-        if styles == ("array",):  # a module of torch
-            styles = TORCH_IMAGE_STYLES
-        elif len(styles) > 1:
-            styles = tuple(style for style in IMAGE_STYLES if styles == FUNCTION_STYLES or style not in CASE_STYLES)
+    candidate, styles = _list_styles(system, batch)
     first_style = styles[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -142,6 +124,30 @@ def recognise(
         system = copy.copy(system)
         system.hint = WRAP_HINT
     return system, []
+
+
+def _list_styles(system: Executor, batch: Batch) -> tuple[Function | OnnxModel, tuple[CallStyle, ...]]:
+    """Return a copy of the system as a function or ONNX model, and the styles of calls to try in turn."""
+    candidate: Function | OnnxModel
+    styles: tuple[CallStyle, ...] = FUNCTION_STYLES
+    if isinstance(system, OnnxModel):
+        candidate, styles = copy.copy(system), ("frame",)
+    elif isinstance(system, Estimator):
+        candidate, styles = system.to_function(PredictFunction(system.model)), PREDICT_STYLES
+    else:
+        assert isinstance(system, Function)
+        candidate = copy.copy(system)
+        if candidate.style != "frame":
+            styles = (candidate.style,)
+        elif has_one_text(batch):
+            styles = TEXT_STYLES
+    space = system.space
+    if space is not None and is_single_block(space.blocks, len(space)):
+        if styles == ("array",):  # a module of torch
+            styles = TORCH_IMAGE_STYLES
+        elif len(styles) > 1:
+            styles = tuple(style for style in IMAGE_STYLES if styles == FUNCTION_STYLES or style not in CASE_STYLES)
+    return candidate, styles
 
 
 def has_one_text(batch: Batch) -> bool:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from .._text import pluralize
 from ..errors import UsageError
-from ..exploration._utils import format_answers, format_changes, format_value, measure_changes, thin_rows
+from ..exploration.changes import format_answers, format_changes, format_value, measure_changes, thin_rows
 from ..exploration.front import Front
 from ..exploration.page import draw_pairs
 from ..exploration.plot import CATEGORY_JITTER, HUE_COLOURS, MAX_DRAWN_SEEDS, REST_COLOUR, build_axis

@@ -13,7 +13,7 @@ import numpy as np
 from ..._text import format_percent, pluralize
 from ...core.result import Example, Finding, format_share
 from ...errors import Interrupted, OutOfBudget
-from ...exploration._utils import format_answers
+from ...exploration.changes import format_answers
 from ...relations.base import VIOLATED, JudgedGroups, Relation
 from ...relations.change import ChangeGroups, ChangeRelation
 from ...relations.check.runner import RelationCheck, run_relation_check

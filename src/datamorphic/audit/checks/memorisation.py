@@ -11,7 +11,7 @@ from ..._stats import compute_wilson_interval
 from ..._text import format_percent, pluralize
 from ...core.result import Example, Finding, count_rows, format_share
 from ...errors import Interrupted, OutOfBudget
-from ...exploration._utils import format_value
+from ...exploration.changes import format_value
 from ...runs.flow import ask
 from ...space.features import Categorical
 from ...space.outputs import Outputs

@@ -18,8 +18,8 @@ from ...runs.driver import CallCounter, drive
 from ...runs.flow import Flow
 from ...space.features import Categorical, Codes, Feature
 from ...space.space import Space
-from .._utils import Answers, Mask
 from ..borders import Border, SideIndex, name_borders
+from ..changes import Answers, Mask
 from ..front_data import FrontData
 from .evidence import ChangeEvidence, collect_evidence
 from .follow import ROUNDING_SLACK, BorderTrace, OrientedPairs, follow_border, measure_shifts, measure_spacing

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..._text import pluralize
-from .._utils import Answers, format_answers
+from ..changes import Answers, format_answers
 from ..front_data import FrontData
 from .follow import OrientedPairs
 from .permutation import (

@@ -14,9 +14,9 @@ from ...space.features import Codes
 from ...space.neighbours import find_nearest
 from ...space.points import Points
 from ...space.space import Space
-from .._utils import Answers, Mask, Rows, thin_rows
 from ..borders import SideIndex
 from ..brackets import Brackets, ExplorationRecord
+from ..changes import Answers, Mask, Rows, thin_rows
 from ..front_data import FrontData
 from ..refinement import make_bisection
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...space.features import Codes
 from ...space.neighbours import find_nearest
-from .._utils import Answers, Mask, Rows, thin_rows
+from ..changes import Answers, Mask, Rows, thin_rows
 from ..front_data import FrontData
 from .follow import OrientedPairs
 

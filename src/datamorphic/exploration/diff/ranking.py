@@ -14,8 +14,8 @@ from ...space.neighbours import find_nearest
 from ...space.outputs import Outputs, Status
 from ...space.points import Points
 from ...space.space import Space
-from .._utils import Answers, Mask, Rows, thin_rows
 from ..borders import Border
+from ..changes import Answers, Mask, Rows, thin_rows
 from ..front_data import FrontData
 
 if TYPE_CHECKING:

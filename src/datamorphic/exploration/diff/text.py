@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._text import format_percent, pluralize
-from .._utils import format_answers, format_value
+from ..changes import format_answers, format_value
 from .diff import STATUSES, Difference
 from .evidence import ChangeKind, describe_changed_inputs, format_listing
 

@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from ..._typing import ModelLike
 from ...errors import ArgumentError, DataError, UsageError
-from ...exploration._utils import measure_changes
 from ...exploration.borders import InferredBorder, Threshold
+from ...exploration.changes import measure_changes
 from ...morphisms.cases import TestSet
 from ...space.features import Codes, Mask
 from ...space.neighbours import find_nearest

@@ -1,4 +1,4 @@
-"""Helpers for arrays of pairs and cases, and for showing values and changes as text."""
+"""Changes from one case of a pair to the other: how large they are, and as text, as are values and answers."""
 
 from __future__ import annotations
 
