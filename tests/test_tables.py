@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import pytest
 
+import datamorphic
 from datamorphic._tables import parse_document, parse_rows
 from datamorphic.errors import DataError
 
@@ -82,3 +86,49 @@ def test_a_wrong_document_is_named(text, message):
     with pytest.raises(DataError) as error:
         parse_document(text, "planets.toml", Planets)
     assert str(error.value).startswith(message)
+
+
+def _read_all_tables() -> dict[str, Any]:
+    """Return what each data file of the package is read as."""
+    from datamorphic.audit import columns
+    from datamorphic.data import learners, products, sentences
+    from datamorphic.data.loans import freddie_mac, german_credit
+    from datamorphic.relations.first_names import FIRST_NAMES
+    from datamorphic.relations.learner import table
+    from datamorphic.relations.patterns.published import published_relations
+    from datamorphic.relations.patterns.tables import read_patterns
+    from datamorphic.studies import study
+    from datamorphic.systems import missing_packages, untrusted
+
+    return {
+        "audit/columns.toml": columns.read_words().protected_words,
+        "data/loans/freddie_mac.csv": freddie_mac.list_origination_fields(),
+        "data/loans/german_credit.csv": german_credit.read_expectations(),
+        "data/products.csv": products.read_product_kinds(),
+        "data/products.toml": products.read_words().modifiers,
+        "data/reference_sets.toml": learners.WINE_STEPS,
+        "data/sentences.toml": sentences.read_texts().pairs,
+        "relations/first_names.toml": FIRST_NAMES,
+        "relations/learner/learners.csv": table.read_learners(),
+        "relations/learner/necessity.csv": table.read_sections(),
+        "relations/patterns/patterns.toml": read_patterns(),
+        "relations/patterns/published.toml": published_relations,
+        "studies/studies.toml": study.STUDIES,
+        "studies/tables.csv": study.TABLES,
+        "systems/packages.toml": missing_packages.read_known_packages().same_name,
+        "systems/safe_types.toml": untrusted.read_safe_types().loaders,
+    }
+
+
+def test_every_data_file_of_the_package_is_valid():
+    root = Path(datamorphic.__file__).parent
+    files = {path.relative_to(root).as_posix() for path in (*root.rglob("*.csv"), *root.rglob("*.toml"))}
+    others = {name for name in files if name.startswith(("studies/published/", "data/programs/"))}  # read by pandas
+    tables = _read_all_tables()
+    assert set(tables) == files - others
+    assert all(len(table) > 2 for table in tables.values())
+
+
+def test_import_reads_no_table():
+    code = "import sys, datamorphic; assert not {'datamorphic._tables', 'tomllib', 'csv'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)

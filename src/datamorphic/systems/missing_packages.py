@@ -21,6 +21,11 @@ class KnownPackages:
     other_name: Mapping[str, str]  # at PyPI, by module
 
 
+def read_known_packages() -> KnownPackages:
+    """Return the packages that are suggested for pip."""
+    return read_document(__package__, "packages.toml", KnownPackages)
+
+
 class MissingPackage(ModelError, ImportError):
     """A model needs a package that is not installed; the message names it."""
 
@@ -34,7 +39,7 @@ def build_missing_package_error(error: ImportError, subject: str) -> ModelError:
     top = module.partition(".")[0]
     if not top:
         return MissingPackage(f"{subject} a package that cannot be imported: {error}. Install what it was made with.")
-    known = read_document(__package__, "packages.toml", KnownPackages)
+    known = read_known_packages()
     package = known.other_name.get(top, top)
     if _is_installed(top):
         version = _find_version(package)
