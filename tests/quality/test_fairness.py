@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
+from datamorphic.core.result import Measure
 from datamorphic.risk.fairness.api import fairness
-from datamorphic.risk.fairness.intervals import measure_auc, measure_gap, measure_mean, measure_share
+from datamorphic.risk.fairness.intervals import measure_auc, measure_gap, measure_mean
 from support import fairness as planted
 from support.cases import LONG
 
@@ -66,7 +67,7 @@ def test_intervals_cover_the_truth():
     def cover(build, truth):
         return np.mean([interval.low <= truth <= interval.high for interval in (build() for _ in range(samples))])
 
-    assert 0.93 < cover(lambda: measure_share(int(rng.binomial(120, 0.08)), 120), 0.08) < 0.975
+    assert 0.93 < cover(lambda: Measure.from_counts(int(rng.binomial(120, 0.08)), 120), 0.08) < 0.975
     assert 0.92 < cover(lambda: measure_mean(rng.exponential(1, 80)), 1.0) < 0.97
 
     def draw_gap():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict, TypeVar
 
 from .._deprecation import rename_attribute
 from .._stats import compute_wilson_interval
@@ -199,6 +199,9 @@ class Finding:
         )
 
 
+SomeFinding = TypeVar("SomeFinding", bound=Finding)
+
+
 class RowCounts(TypedDict):
     """The fields of a finding about given rows whose detail gives their share and its interval."""
 
@@ -222,7 +225,7 @@ def count_rows(count: int, total: int, noun: str = "row") -> RowCounts:
     }
 
 
-def find_defects(findings: Sequence[Finding]) -> list[Finding]:
+def find_defects(findings: Sequence[SomeFinding]) -> list[SomeFinding]:
     """Return the findings that are worse than advice."""
     return [finding for finding in findings if finding.level != "advice"]
 

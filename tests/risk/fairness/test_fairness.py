@@ -60,7 +60,7 @@ def test_a_model_that_looks_at_gender(reports):
     finding = report.findings[0]
     assert finding.title == "The decision depends on gender"
     assert 0.1 < finding.share.low < finding.share.value < finding.share.high < 0.3
-    assert finding.example.changes.keys() == {"gender"}
+    assert finding.example.changed.keys() == {"gender"}
     swaps = {(swap.source, swap.target): swap.effect.value for swap in report.get_effect("gender").swaps}
     assert swaps["f", "m"] > 0 > swaps["m", "f"]
 

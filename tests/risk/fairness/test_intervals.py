@@ -7,33 +7,33 @@ import math
 import numpy as np
 import pytest
 
+from datamorphic.core.result import Measure
 from datamorphic.risk.fairness.intervals import (
     correct_confidence,
     measure_auc,
     measure_gap,
     measure_level,
     measure_mean,
-    measure_share,
     measure_stratified_mean,
 )
 
 
 def test_shares_and_means():
-    assert measure_share(0, 0).total == 0
-    assert measure_share(5, 100).value == 0.05
+    assert Measure.from_counts(0, 0).cases == 0
+    assert Measure.from_counts(5, 100).value == 0.05
     mean = measure_mean(np.array([1.0, 2.0, 3.0, np.nan]))
-    assert (mean.value, mean.total) == (2.0, 3)
+    assert (mean.value, mean.cases) == (2.0, 3)
     assert mean.high == pytest.approx(2 + 4.302653 / math.sqrt(3), abs=1e-5)
     assert math.isinf(measure_mean(np.array([1.0])).high)
-    assert measure_mean(np.array([np.nan])).total == 0
-    assert measure_level(np.array([0.0, 1.0, 1.0])) == measure_share(2, 3)
+    assert measure_mean(np.array([np.nan])).cases == 0
+    assert measure_level(np.array([0.0, 1.0, 1.0])) == Measure.from_counts(2, 3)
     assert not measure_mean(np.zeros(9)).excludes_zero
 
 
 def test_strata_have_equal_weights():
     values, strata = np.array([1.0, 3.0, 10.0, 10.0, 10.0, 10.0, 7.0]), np.array([0, 0, 1, 1, 1, 1, -1])
     mean = measure_stratified_mean(values, strata)
-    assert (mean.value, mean.total) == (6.0, 6)
+    assert (mean.value, mean.cases) == (6.0, 6)
     assert mean.high - mean.value == pytest.approx(1.959964 * math.sqrt(2 / 2) / 2, abs=1e-5)
     assert math.isinf(measure_stratified_mean(values[:1], strata[:1]).high)
 

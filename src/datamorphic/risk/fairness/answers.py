@@ -10,6 +10,7 @@ import numpy as np
 
 from ..._text import format_percent, suggest_name
 from ..._validation import is_number
+from ...core.result import Measure
 from ...errors import ArgumentError, SystemFailed
 from ...runs.driver import CallCounter, drive
 from ...runs.flow import ask
@@ -18,10 +19,9 @@ from ...space.labels import to_label_key
 from ...space.outputs import Outputs
 from ...systems.base import Executor
 from ...systems.estimator import Estimator
-from .intervals import MeasuredValue, measure_share
 from .people import Floats, People
 
-Measure = Literal["decision", "probability", "number"]
+LevelKind = Literal["decision", "probability", "number"]
 STRONG_CHANGE = 0.01  # of a probability: one percentage point, as for strong violations in credit risk (Ying 2024)
 NUMBER_CHANGE_SHARE = 0.01  # of the standard deviation of answers that are numbers
 MIN_DECISION_SHARE = 0.01  # with fewer decisions of one kind, the probability is judged instead
@@ -47,7 +47,7 @@ class AnswerReader:
         self.people, self.cutoff = people, cutoff
         self.counter = CallCounter()
         self.runs = self.calls = 0
-        self.measure: Measure = "decision"
+        self.measure: LevelKind = "decision"
         self.change_size = 0.0  # from which two levels differ
         self.notes: list[str] = []
         labels = self.system.labels
@@ -60,11 +60,11 @@ class AnswerReader:
         self.own_answers = self._read(outputs)
         self.noise = self._measure_noise()
 
-    def _measure_noise(self) -> MeasuredValue:
+    def _measure_noise(self) -> Measure:
         """Ask about everybody again, in another order, and return the share of people who get another answer."""
         again = self._read(self._query(self.people.codes[::-1])).take(slice(None, None, -1))
         known = ~np.isnan(again.levels) & ~np.isnan(self.own_answers.levels)
-        noise = measure_share(int(self.find_changes(again)[known].sum()), int(known.sum()))
+        noise = Measure.from_counts(int(self.find_changes(again)[known].sum()), int(known.sum()))
         if noise.value > 0:
             self.notes.append(
                 f"{format_percent(noise.value)} of people get another answer if the model is asked again in another order. Only "

@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from ..._deprecation import rename_attribute
+from ...core.result import Example, Measure
 from ...space.features import Mask
 from .answers import AnswerReader
 from .counterfactuals import ChangedPeople, CounterfactualMaker
 from .groups import MISSING, PeopleGroups
-from .intervals import MeasuredValue, correct_confidence, measure_mean, measure_share, measure_stratified_mean
+from .intervals import correct_confidence, measure_mean, measure_stratified_mean
 from .people import Floats, People, Rows
 
 MIN_ALONE_SHARE = 0.2  # of people whose row changes in the attribute only; with fewer, other people are judged, too
@@ -30,21 +32,32 @@ class GroupSwap:
 
     source: str  # label of the group
     target: str
-    effect: MeasuredValue  # mean change of the level of these people
+    effect: Measure  # mean change of the level of these people
     changed: int  # people whose decision changes
     total: int
 
 
 @dataclass(frozen=True, kw_only=True)
-class CounterfactualCase:
-    """One person before and after a change."""
+class CounterfactualCase(Example):
+    """One person before and after a change; the answers are levels."""
 
-    row: int  # in the data
-    before: Mapping[str, Any]
-    changes: Mapping[str, Any]  # columns with their new values
-    level_before: float
-    level_after: float
     probabilities: tuple[float, float] | None = None  # before and after, if the model has them
+
+    before = rename_attribute("CounterfactualCase.before", "case")
+    changes = rename_attribute("CounterfactualCase.changes", "changed")
+    level_before = rename_attribute("CounterfactualCase.level_before", "answer")
+    level_after = rename_attribute("CounterfactualCase.level_after", "new_answer")
+
+    def document(self) -> dict[str, Any]:
+        """Return the case as a JSON-serialisable dict."""
+        return {
+            "row": self.row,
+            "before": self.case,
+            "changes": self.changed,
+            "level_before": self.answer,
+            "level_after": self.new_answer,
+            "probabilities": self.probabilities,
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,8 +66,8 @@ class AttributeEffect:
 
     attribute: str
     is_input: bool
-    share: MeasuredValue  # of people for whom some other value changes the decision, all else equal
-    strong_share: MeasuredValue  # of people for whom the probability moves by a percentage point or more
+    share: Measure  # of people for whom some other value changes the decision, all else equal
+    strong_share: Measure  # of people for whom the probability moves by a percentage point or more
     repaired_share: float  # of changed people whose other columns had to change as well
     left_out: int  # changes without a similar person
     judges_repaired: bool  # whether people whose other columns changed are counted in `share`
@@ -74,9 +87,9 @@ class CombinationEffect:
 
     attributes: tuple[str, ...]
     levels: Mapping[str, float]  # the mean level if everybody were in a group
-    interaction: MeasuredValue  # the part of the effect that the attributes do not have alone
+    interaction: Measure  # the part of the effect that the attributes do not have alone
     main_effect: float  # the largest effect of one attribute alone, over all values of the others alike
-    only_together: MeasuredValue  # people whose decision changes only if all attributes change
+    only_together: Measure  # people whose decision changes only if all attributes change
     example: CounterfactualCase | None
 
 
@@ -165,8 +178,8 @@ class EffectMeter:
         return AttributeEffect(
             attribute=name,
             is_input=self.people.is_input(name),
-            share=measure_share(int(changed.sum()), int(tried.sum())),
-            strong_share=measure_share(int(strong.sum()), int(tried.sum())),
+            share=Measure.from_counts(int(changed.sum()), int(tried.sum())),
+            strong_share=Measure.from_counts(int(strong.sum()), int(tried.sum())),
             repaired_share=all_repaired / max(all_changed, 1),
             left_out=sum(int((~a.people.valid & known).sum()) for a in assignments),
             judges_repaired=bool(judges_repaired),
@@ -224,11 +237,12 @@ class EffectMeter:
             probabilities=None
             if own_probabilities is None or probabilities is None
             else (float(own_probabilities[row]), float(probabilities[row])),
+            text=", ".join(f"{name} {value} instead of {before[name]}" for name, value in changes.items()),
             row=int(self.rows[row]),
-            before=before,
-            changes=changes,
-            level_before=float(self.reader.own_answers.levels[row]),
-            level_after=float(assignment.levels[row]),
+            case=before,
+            changed=changes,
+            answer=float(self.reader.own_answers.levels[row]),
+            new_answer=float(assignment.levels[row]),
         )
 
     # -- several attributes ------------------------------------------------------------------------------------------
@@ -245,7 +259,7 @@ class EffectMeter:
             measure_stratified_mean(_compute_interaction(levels, contrast), groups.codes, confidence)
             for contrast in contrasts
         ]
-        interaction = max(interactions, key=_rank_interaction, default=MeasuredValue(0.0, 0.0, 0.0, 0))
+        interaction = max(interactions, key=_rank_interaction, default=Measure(0.0, 0.0, 0.0, 0))
         together, tried = self._find_joint_changes(parts, assignments)
         labels = dict(zip(groups.cells, groups.labels, strict=True))
         means = {
@@ -256,7 +270,7 @@ class EffectMeter:
             levels={labels[cell]: mean for cell, mean in means.items()},
             interaction=interaction,
             main_effect=_compute_main_effect(means),
-            only_together=measure_share(int(together.sum()), int(tried.sum())),
+            only_together=Measure.from_counts(int(together.sum()), int(tried.sum())),
             example=self._find_example(
                 list(assignments.values()), [together & self._find_joint_rows(parts, cell) for cell in assignments]
             ),
@@ -301,7 +315,7 @@ def _compute_interaction(levels: Mapping[tuple[int, ...], Floats], contrast: tup
     return (high - first - second + low) / 2
 
 
-def _rank_interaction(interaction: MeasuredValue) -> float:
+def _rank_interaction(interaction: Measure) -> float:
     return abs(interaction.value) if interaction.excludes_zero else 0.0
 
 

@@ -4,35 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from ..._text import join_names
+from ...core.result import DEFAULT_CONFIDENCE, LEVELS, Finding, Level, Measure, to_plain
 from .effects import AttributeEffect, CombinationEffect, CounterfactualCase
-from .intervals import MeasuredValue
 from .proxies import Proxy
 from .shares import GroupTable
 from .wording import Wording, shorten_names
 
 FindingKind = Literal["attribute", "probability", "combination", "stand-in", "gap"]
-FindingLevel = Literal["fault", "concern", "advice"]
-LEVEL_ORDER: tuple[FindingLevel, ...] = ("fault", "concern", "advice")
 MIN_INTERACTION_RATIO = 0.5  # of the effect that attributes have together to that of one alone
 MIN_GAP = 0.05  # between the shares of two groups, worth a remark
 
 
 @dataclass(frozen=True, kw_only=True)
-class FairnessFinding:
+class FairnessFinding(Finding):
     """One way in which decisions depend on who people are."""
 
-    kind: FindingKind
-    level: FindingLevel
+    check: FindingKind
+    about: str = ""
+    confidence: float = DEFAULT_CONFIDENCE  # that of the intervals
     attributes: tuple[str, ...]
-    title: str
-    detail: str
-    remedy: str
-    share: MeasuredValue | None = None  # of people concerned
-    columns: tuple[str, ...] = ()  # that stand in
-    example: CounterfactualCase | None = None
+    share: Measure | None = None  # of people concerned
+    examples: tuple[CounterfactualCase, ...] = ()
+
+    @property
+    def kind(self) -> FindingKind:
+        """What the decisions depend on; the same as `check`."""
+        return self.check
+
+    @property
+    def example(self) -> CounterfactualCase | None:
+        """The first example."""
+        return self.examples[0] if self.examples else None
+
+    def document(self) -> dict[str, Any]:
+        """Return the finding as a JSON-serialisable dict."""
+        names = ("kind", "level", "attributes", "title", "detail", "remedy", "share", "columns", "example")
+        return {name: to_plain(getattr(self, name)) for name in names}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +76,7 @@ class Judge:
         findings += [self._describe_proxy(proxy) for proxy in proxies]
         causes = {name for finding in findings for name in finding.attributes}
         findings += filter(None, [self._judge_gap(table) for table in tables if not causes & set(table.attributes)])
-        return sorted(findings, key=lambda finding: LEVEL_ORDER.index(finding.level))
+        return sorted(findings, key=lambda finding: LEVELS.index(finding.level))
 
     # -- attributes --------------------------------------------------------------------------------------------------
 
@@ -77,7 +87,7 @@ class Judge:
             return None
         only = "only" if not effect.judges_repaired else "only (with the columns that belong to it)"
         if share.value > 0:
-            level: FindingLevel = "advice"
+            level: Level = "advice"
             if share.value > self.threshold:
                 level = "fault" if share.low > self.threshold else "concern"
             detail = (
@@ -85,7 +95,7 @@ class Judge:
                 f"{self._describe_largest_swap(effect)}{_describe_left_out(effect)}"
             )
             return FairnessFinding(
-                kind="attribute",
+                check="attribute",
                 level=level,
                 attributes=(name,),
                 title=f"{words.subject} depends on {name}",
@@ -93,11 +103,11 @@ class Judge:
                 remedy=f"Decide whether {name} may count here. If not, train the model without it, look for stand-ins, and "
                 "examine it again.",
                 share=share,
-                example=effect.example,
+                examples=() if effect.example is None else (effect.example,),
             )
         if effect.strong_share.low > self.threshold:
             return FairnessFinding(
-                kind="probability",
+                check="probability",
                 level="concern",
                 attributes=(name,),
                 title=f"The probability behind the decision depends on {name}",
@@ -105,7 +115,7 @@ class Judge:
                 f"{words.format_people(effect.strong_share)} would move by one percentage point or more.",
                 remedy=f"Train the model without {name}, unless it may count here: with another cutoff, decisions would change.",
                 share=effect.strong_share,
-                example=effect.example,
+                examples=() if effect.example is None else (effect.example,),
             )
         return None
 
@@ -148,7 +158,7 @@ class Judge:
                 "these were different."
             )
         return FairnessFinding(
-            kind="combination",
+            check="combination",
             level="fault",
             attributes=effect.attributes,
             title=f"{words.subject} depends on {names} together",
@@ -157,7 +167,7 @@ class Judge:
             remedy=f"Look at the groups of {names} together, not one by one. Train the model without these columns, unless they "
             "may count here.",
             share=effect.only_together,
-            example=effect.example,
+            examples=() if effect.example is None else (effect.example,),
         )
 
     # -- stand-ins and gaps ------------------------------------------------------------------------------------------
@@ -174,7 +184,7 @@ class Judge:
         sake, pronoun = ("their", "them") if several else ("its", "it")
         column_list = f" The columns: {join_names(proxy.columns)}." if columns != join_names(proxy.columns) else ""
         return FairnessFinding(
-            kind="stand-in",
+            check="stand-in",
             level="concern",
             attributes=proxy.attributes,
             title=f"{columns} {verb} for {proxy.attribute}",
@@ -182,7 +192,6 @@ class Judge:
             f"{effect_text[0].upper()}{effect_text[1:]}.{column_list}",
             remedy=f"Decide whether {columns} may count for {sake} own sake. If not, train the model without {pronoun}; if so, write "
             "down why.",
-            share=None,
             columns=proxy.columns,
         )
 
@@ -193,7 +202,7 @@ class Judge:
         words = self.wording
         rows = {row.label: row for row in table.rows}
         return FairnessFinding(
-            kind="gap",
+            check="gap",
             level="advice",
             attributes=table.attributes,
             title=f"Groups of {table.title} fare differently, and no column explains it",

@@ -3,93 +3,59 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..._stats import compute_wilson_interval
+from ...core.result import DEFAULT_CONFIDENCE, Measure
 
 Floats = npt.NDArray[np.float64]
-CONFIDENCE = 0.95
 
 
-@dataclass(frozen=True)
-class MeasuredValue:
-    """A measured share, mean or difference with its confidence interval."""
-
-    value: float
-    low: float
-    high: float
-    total: int  # what it was measured on
-
-    def document(self) -> dict[str, Any]:
-        """Return the value as a JSON-serialisable dict."""
-        return {"value": self.value, "low": self.low, "high": self.high, "of": self.total}
-
-    @property
-    def excludes_zero(self) -> bool:
-        """Whether the interval lies on one side of zero."""
-        return self.low > 0 or self.high < 0
-
-
-def correct_confidence(comparisons: int, confidence: float = CONFIDENCE) -> float:
+def correct_confidence(comparisons: int, confidence: float = DEFAULT_CONFIDENCE) -> float:
     """Return the confidence of each interval if all must hold together (Bonferroni)."""
     return 1 - (1 - confidence) / max(comparisons, 1)
 
 
-def measure_share(count: int, total: int, confidence: float = CONFIDENCE) -> MeasuredValue:
-    """Return a share with its Wilson interval.
-
-    Examples
-    --------
-    >>> measure_share(5, 100).low
-    0.02154...
-    """
-    low, high = compute_wilson_interval(count, total, confidence)
-    return MeasuredValue(count / total if total else 0.0, low, high, total)
-
-
-def measure_mean(values: Floats, confidence: float = CONFIDENCE) -> MeasuredValue:
+def measure_mean(values: Floats, confidence: float = DEFAULT_CONFIDENCE) -> Measure:
     """Return the mean of independent values with its interval (Student's t)."""
     from scipy.stats import t as student
 
     known_values = values[~np.isnan(values)]
     total = len(known_values)
     if not total:
-        return MeasuredValue(math.nan, -math.inf, math.inf, 0)
+        return Measure(math.nan, -math.inf, math.inf, 0, confidence)
     mean = float(known_values.mean())
     if total == 1:
-        return MeasuredValue(mean, -math.inf, math.inf, 1)
+        return Measure(mean, -math.inf, math.inf, 1, confidence)
     half = float(student.ppf(0.5 + confidence / 2, total - 1) * known_values.std(ddof=1) / math.sqrt(total))
-    return MeasuredValue(mean, mean - half, mean + half, total)
+    return Measure(mean, mean - half, mean + half, total, confidence)
 
 
 def measure_stratified_mean(
-    values: Floats, strata: npt.NDArray[np.intp], confidence: float = CONFIDENCE
-) -> MeasuredValue:
+    values: Floats, strata: npt.NDArray[np.intp], confidence: float = DEFAULT_CONFIDENCE
+) -> Measure:
     """Return the mean over strata of their means; negative and very small strata are left out."""
     parts = [values[(strata == stratum) & ~np.isnan(values)] for stratum in np.unique(strata[strata >= 0])]
     parts = [part for part in parts if len(part) > 1]
     if not parts:
-        return MeasuredValue(0.0, -math.inf, math.inf, 0)
+        return Measure(0.0, -math.inf, math.inf, 0, confidence)
     mean = float(np.mean([part.mean() for part in parts]))
     error = math.sqrt(sum(part.var(ddof=1) / len(part) for part in parts)) / len(parts)
     half = NormalDist().inv_cdf(0.5 + confidence / 2) * error
-    return MeasuredValue(mean, mean - half, mean + half, sum(map(len, parts)))
+    return Measure(mean, mean - half, mean + half, sum(map(len, parts)), confidence)
 
 
-def measure_level(levels: Floats, confidence: float = CONFIDENCE) -> MeasuredValue:
+def measure_level(levels: Floats, confidence: float = DEFAULT_CONFIDENCE) -> Measure:
     """Return the mean level of some people with the interval of a share or of a mean."""
     known_levels = levels[~np.isnan(levels)]
     if len(known_levels) and np.isin(known_levels, (0.0, 1.0)).all():
-        return measure_share(int(known_levels.sum()), len(known_levels), confidence)
+        return Measure.from_counts(int(known_levels.sum()), len(known_levels), confidence)
     return measure_mean(known_levels, confidence)
 
 
-def measure_gap(first: Floats, second: Floats, confidence: float = CONFIDENCE) -> MeasuredValue:
+def measure_gap(first: Floats, second: Floats, confidence: float = DEFAULT_CONFIDENCE) -> Measure:
     """Return the difference between the mean levels of two groups with its interval.
 
     The interval combines those of the two groups (Newcombe 1998, method 10), which for shares holds with few people, too.
@@ -98,10 +64,10 @@ def measure_gap(first: Floats, second: Floats, confidence: float = CONFIDENCE) -
     difference = one.value - other.value
     low = difference - math.hypot(one.value - one.low, other.high - other.value)
     high = difference + math.hypot(one.high - one.value, other.value - other.low)
-    return MeasuredValue(difference, low, high, one.total + other.total)
+    return Measure(difference, low, high, (one.cases or 0) + (other.cases or 0), confidence)
 
 
-def measure_auc(scores: Floats, positive: npt.NDArray[np.bool_], confidence: float = CONFIDENCE) -> MeasuredValue:
+def measure_auc(scores: Floats, positive: npt.NDArray[np.bool_], confidence: float = DEFAULT_CONFIDENCE) -> Measure:
     """Return the probability that a positive has a higher score than a negative (Hanley & McNeil 1982).
 
     A value of 0.5 is guessing.
@@ -111,9 +77,9 @@ def measure_auc(scores: Floats, positive: npt.NDArray[np.bool_], confidence: flo
     count, total = int(positive.sum()), len(positive)
     others = total - count
     if not count or not others:
-        return MeasuredValue(0.5, 0.0, 1.0, total)
+        return Measure(0.5, 0.0, 1.0, total, confidence)
     auc = (float(rankdata(scores)[positive].sum()) - count * (count + 1) / 2) / (count * others)
     both_positive, both_negative = auc / (2 - auc), 2 * auc * auc / (1 + auc)
     variance = auc * (1 - auc) + (count - 1) * (both_positive - auc**2) + (others - 1) * (both_negative - auc**2)
     half = NormalDist().inv_cdf(0.5 + confidence / 2) * math.sqrt(max(variance, 0.0) / (count * others))
-    return MeasuredValue(auc, max(0.0, auc - half), min(1.0, auc + half), total)
+    return Measure(auc, max(0.0, auc - half), min(1.0, auc + half), total, confidence)

@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..._text import pluralize
+from ...core.result import Level
 from ...reporting.document import Drawing, Page, Section, SectionState, Shape, Table, TextLabel, Tile
 from ...reporting.text import NO_VALUE_TEXT, cut
 from .effects import CombinationEffect, CounterfactualCase
-from .findings import FairnessFinding, FindingLevel
+from .findings import FairnessFinding
 from .proxies import Proxy
 from .result import AttributeState, FairnessReport
 from .shares import GroupTable
 from .wording import Wording, format_round_percent
 
-LEVEL_STATES: dict[FindingLevel, SectionState] = {"fault": "bad", "concern": "warn", "advice": "note"}
+LEVEL_STATES: dict[Level, SectionState] = {"fault": "bad", "concern": "warn", "advice": "note"}
 STATE_COLOURS: dict[AttributeState, SectionState] = {
     "depends": "bad",
     "depends together": "bad",
@@ -194,8 +195,7 @@ def _build_finding(report: FairnessReport, number: int, finding: FairnessFinding
     if finding.kind == "combination":
         effect = next(item for item in report.combinations if item.attributes == finding.attributes)
         beside.append(_tabulate_combination(effect, report.wording))
-    if finding.example is not None:
-        beside.append(_build_example(finding.example, report.wording, brief))
+    beside += [_build_example(example, report.wording, brief) for example in finding.examples]
     return Section(
         heading=finding.title,
         text=finding.detail,
@@ -220,24 +220,22 @@ def _tabulate_combination(effect: CombinationEffect, wording: Wording) -> Sectio
 
 def _build_example(case: CounterfactualCase, wording: Wording, brief: bool) -> Section:
     """Return one person before and after as a table; changed columns come first, with `brief` they are the only ones."""
-    others = [] if brief else [name for name in case.before if name not in case.changes]
-    names = [*case.changes, *others[: MAX_CASE_COLUMNS - len(case.changes)]]
-    rows = [[name, _format(case.before[name]), _format(case.changes.get(name, case.before[name]))] for name in names]
+    others = [] if brief else [name for name in case.case if name not in case.changed]
+    names = [*case.changed, *others[: MAX_CASE_COLUMNS - len(case.changed)]]
+    rows = [[name, _format(case.case[name]), _format(case.changed.get(name, case.case[name]))] for name in names]
     if wording.measure == "decision":
-        answers = [
-            wording.decision if level else f"not {wording.decision}" for level in (case.level_before, case.level_after)
-        ]
+        answers = [wording.decision if level else f"not {wording.decision}" for level in (case.answer, case.new_answer)]
     else:
-        answers = [wording.format_value(level) for level in (case.level_before, case.level_after)]
+        answers = [wording.format_value(level) for level in (case.answer, case.new_answer)]
     if case.probabilities is not None and wording.measure == "decision":
         rows.append(["probability", *map(format_round_percent, case.probabilities)])
     rows.append(["answer", *answers])
-    marked = [(row, 2) for row in range(len(case.changes))]
+    marked = [(row, 2) for row in range(len(case.changed))]
     if case.probabilities is not None and answers[0] == answers[1]:
         marked.append((len(rows) - 2, 2))
     if answers[0] != answers[1]:
         marked.append((len(rows) - 1, 2))
-    remaining = len(others) - (MAX_CASE_COLUMNS - len(case.changes))
+    remaining = len(others) - (MAX_CASE_COLUMNS - len(case.changed))
     return Section(
         heading=f"For example: row {case.row} of the data",
         text="",

@@ -17,11 +17,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...core.result import Measure
 from ...space.features import Mask
 from .answers import AnswerReader
 from .counterfactuals import CounterfactualMaker
 from .groups import MISSING, PeopleGroups
-from .intervals import MeasuredValue, correct_confidence, measure_auc, measure_mean
+from .intervals import correct_confidence, measure_auc, measure_mean
 from .people import Floats, People, Rows
 
 FOLDS = 5
@@ -41,8 +42,8 @@ class Proxy:
     attributes: tuple[str, ...]  # one, or several together
     columns: tuple[str, ...]
     group: str  # the group that the columns tell best
-    separation: MeasuredValue  # the share of pairs of people that are told apart; 0.5 is guessing
-    effect: MeasuredValue | None  # what the columns add to the level of the group; None if it was not tried
+    separation: Measure  # the share of pairs of people that are told apart; 0.5 is guessing
+    effect: Measure | None  # what the columns add to the level of the group; None if it was not tried
     moved: int = 0  # people of the group whose decision changes with others' values
     people: int = 0  # of the group
 
@@ -111,7 +112,7 @@ class ProxyMeter:
 
     # -- separation -----------------------------------------------------------------------------------------------------
 
-    def _measure_separation(self, values: Floats, column: int, groups: PeopleGroups) -> tuple[int, MeasuredValue]:
+    def _measure_separation(self, values: Floats, column: int, groups: PeopleGroups) -> tuple[int, Measure]:
         """Return the group that a column tells best, and how well."""
         known = groups.codes != MISSING
         keys = self._find_value_keys(values, column)
@@ -153,7 +154,7 @@ class ProxyMeter:
             scores[here] = estimates[keys[here]]
         return scores
 
-    def _measure_joint_separation(self, columns: Sequence[int], groups: PeopleGroups, group: int) -> MeasuredValue:
+    def _measure_joint_separation(self, columns: Sequence[int], groups: PeopleGroups, group: int) -> Measure:
         """Return how well several columns tell a group together, by a cross-validated logistic regression."""
         from sklearn.linear_model import LogisticRegression
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from ..._text import join_names, to_jsonable
+from ..._text import join_names
 from ..._typing import FilePath
 from ..._validation import validate_choice
-from ...reporting.export import Exportable
+from ...core.result import Result, find_defects
 from ...reporting.junit import JUnitCase
 from .effects import AttributeEffect, CombinationEffect
 from .findings import FairnessFinding
@@ -28,7 +28,7 @@ AttributeState = Literal["depends", "depends together", "stand-in", "probability
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class FairnessReport(Exportable):
+class FairnessReport(Result):
     """The result of `dm.fairness`.
 
     Attributes
@@ -70,7 +70,7 @@ class FairnessReport(Exportable):
     @property
     def defects(self) -> list[FairnessFinding]:
         """The findings that are worse than advice."""
-        return [finding for finding in self.findings if finding.level != "advice"]
+        return find_defects(self.findings)
 
     @property
     def passed(self) -> bool:
@@ -161,28 +161,13 @@ class FairnessReport(Exportable):
 
     def document(self) -> dict[str, Any]:
         """Return the report as a JSON-serialisable dict."""
-        return to_jsonable(
-            {
-                "subject": self.subject,
-                "headline": self.headline,
-                "passed": self.passed,
-                "people": self.people,
-                "attributes": {name: self.find_state(name) for name in self.attributes},
-                "measure": self.wording.measure,
-                "decision": self.wording.decision,
-                "findings": [asdict(finding) for finding in self.findings],
-                "groups": [asdict(table) for table in self.tables],
-                "effects": [asdict(effect) for effect in self.effects],
-                "combinations": [asdict(effect) for effect in self.combinations],
-                "proxies": [asdict(proxy) for proxy in self.proxies],
-                "relations": list(self.relations),
-                "threshold": self.threshold,
-                "min_effect": self.min_effect,
-                "notes": list(self.notes),
-                "seed": self.seed,
-                "calls": self.calls,
-                "seconds": self.seconds,
-            }
+        return self._collect(
+            *("subject", "headline", "passed", "people", "findings", "effects", "combinations", "proxies", "relations"),
+            *("threshold", "min_effect", "notes", "seed", "calls", "seconds"),
+            attributes={name: self.find_state(name) for name in self.attributes},
+            measure=self.wording.measure,
+            decision=self.wording.decision,
+            groups=self.tables,
         )
 
     def test_cases(self) -> list[JUnitCase]:
@@ -213,9 +198,6 @@ class FairnessReport(Exportable):
             message="; ".join(finding.title for finding in findings),
             detail="\n".join(f"{finding.detail} {finding.remedy}" for finding in findings),
         )
-
-    def _export_name(self) -> str:
-        return self.subject
 
     def _export_properties(self) -> Mapping[str, str]:
         return {"protected": ", ".join(self.attributes), "people": str(self.people), "seed": str(self.seed)}

@@ -14,6 +14,7 @@ from ..._clock import read_clock
 from ..._text import suggest_name
 from ..._typing import DataLike, ModelLike
 from ..._validation import to_generator
+from ...core.result import Measure
 from ...errors import AmbiguousData, DataError
 from ...morphisms.subject import SubjectUnderTest, build_subject
 from ...relations.promises import Promises
@@ -24,7 +25,6 @@ from .counterfactuals import CounterfactualMaker
 from .effects import AttributeEffect, CombinationEffect, EffectMeter
 from .findings import Judge
 from .groups import PeopleGroups, combine_groups, group_people
-from .intervals import measure_share
 from .options import FairnessOptions
 from .people import People, Rows
 from .proxies import Proxy, ProxyMeter
@@ -164,8 +164,8 @@ def _measure_attribute(meter: EffectMeter, people: People, groups: PeopleGroups,
     return AttributeEffect(
         attribute=name,
         is_input=False,
-        share=measure_share(0, count),
-        strong_share=measure_share(0, count),
+        share=Measure.from_counts(0, count),
+        strong_share=Measure.from_counts(0, count),
         repaired_share=0.0,
         left_out=0,
         judges_repaired=False,

@@ -8,9 +8,10 @@ from math import comb
 
 import numpy as np
 
+from ...core.result import Measure
 from ...space.features import Mask
 from .groups import PeopleGroups
-from .intervals import MeasuredValue, correct_confidence, measure_gap, measure_level
+from .intervals import correct_confidence, measure_gap, measure_level
 from .people import Floats
 
 
@@ -20,8 +21,8 @@ class GroupShare:
 
     label: str
     people: int
-    level: MeasuredValue  # the share with the decision, or the mean of a probability or number
-    wrong: MeasuredValue | None = None  # the share with the decision among those whose label is another one
+    level: Measure  # the share with the decision, or the mean of a probability or number
+    wrong: Measure | None = None  # the share with the decision among those whose label is another one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +31,7 @@ class GroupTable:
 
     attributes: tuple[str, ...]
     rows: tuple[GroupShare, ...]
-    gap: MeasuredValue | None  # between the groups with the highest and the lowest level
+    gap: Measure | None  # between the groups with the highest and the lowest level
     highest: str = ""
     lowest: str = ""
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..._text import format_short, join_names
-from .answers import AnswerReader, Measure
-from .intervals import MeasuredValue
+from ...core.result import Measure
+from .answers import AnswerReader, LevelKind
 
 MAX_LISTED_NAMES = 3
 
@@ -41,7 +41,7 @@ def format_of_hundred(share: float) -> str:
 class Wording:
     """How the levels of one model are put into words."""
 
-    measure: Measure
+    measure: LevelKind
     decision: str  # the decision that is counted
     spread: float = 1.0  # the standard deviation of answers that are numbers
 
@@ -82,11 +82,11 @@ class Wording:
             return f"get {self.decision}"
         return "average answer" if self.measure == "number" else f"average probability of {self.decision}"
 
-    def format_people(self, share: MeasuredValue) -> str:
+    def format_people(self, share: Measure) -> str:
         """Return a share of people with its interval."""
-        count = round(share.value * share.total)
+        count = round(share.value * (share.cases or 0))
         low, high = format_round_percent(share.low), format_round_percent(share.high)
-        return f"{count:,} of {share.total:,} people ({format_round_percent(share.value)}; between {low} and {high})"
+        return f"{count:,} of {share.cases:,} people ({format_round_percent(share.value)}; between {low} and {high})"
 
     def format_level(self, level: float) -> str:
         """Return the level of a group as the rest of a sentence."""
@@ -100,11 +100,11 @@ class Wording:
         """Return a level as the text of a cell."""
         return f"{level:.4g}" if self.measure == "number" else format_round_percent(level)
 
-    def format_interval(self, level: MeasuredValue) -> str:
+    def format_interval(self, level: Measure) -> str:
         """Return an interval as the text of a cell."""
         return f"{self.format_value(level.low)} to {self.format_value(level.high)}"
 
-    def format_effect(self, who: str, condition: str, effect: float, interval: MeasuredValue) -> str:
+    def format_effect(self, who: str, condition: str, effect: float, interval: Measure) -> str:
         """Return a difference of levels as a sentence.
 
         For example: "of 100 women, 8 more would get a loan as men (between 5 and 11)".
