@@ -89,7 +89,7 @@ def test_rows_at_limits_are_recognised_and_others_are_not():
         chosen = made_with(offset, space=SPACE)
         again = dm.cover(TREE, chosen.rows, target="given", criterion="BVA", offset=offset, space=SPACE)
         assert again.share == 1
-        assert "16 of 16 leaves reached at their limits, 100%" in again.describe()
+        assert "The tests reach 16 of 16 leaves at their limits (100%)" in again.describe()
     real = dm.cover(TREE, DATA, target="given", criterion="BVA")
     assert real.share < 0.3
     extra = real.fix()

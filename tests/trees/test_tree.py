@@ -85,7 +85,7 @@ def test_the_training_rows_reach_every_leaf():
     assert found.covered.all()
     assert found.counts.sum() == found.rows == 400
     assert found.uncovered().empty
-    assert "Not reached" not in found.describe()
+    assert "that no row reaches" not in found.describe()
     assert list(found.uncovered().columns) == ["tree", "node", "answer", "training", "rule"]
 
 
@@ -103,8 +103,8 @@ def test_uncovered_leaves_are_sorted_by_training_rows_and_depth():
         assert row.answer == TREE.classes_[TREE.tree_.value[row.node, 0].argmax()]
         assert row.rule == format_rule(read_trees(TREE)[0], row.node)
     assert found.uncovered(3).equals(absent[:3])
-    told = found.describe(n=2)
-    assert f"{len(absent) - 2:,} more" in told
+    told = " ".join(found.describe(n=2).split())
+    assert f"The first 2 of {len(absent):,} are listed." in told
     assert absent.rule.iloc[1] in told
     assert absent.rule.iloc[2] not in told
 
@@ -120,16 +120,16 @@ def test_a_forest_counts_the_leaves_of_all_its_trees():
         assert found.rule(leaf) == format_rule(found.trees[tree], node)
         assert forest.estimators_[tree].tree_.children_left[node] == -1
     assert f"of {sum(sizes)} leaves of 7 trees" in repr(found)
-    assert "Per tree from" in found.describe()
+    assert "\nPer tree\n  From " in found.describe()
 
 
 def test_boosting_reports_the_meaning_of_its_numbers():
     three = np.where(LOANS.debt > 1, "perhaps", GIVEN)
-    told = cover(GradientBoostingClassifier(n_estimators=2).fit(LOANS, three), FEW).describe(n=100)
-    assert all(f"(added to the score of {label!r})" in told for label in ("no", "perhaps", "yes"))
-    told = cover(GradientBoostingClassifier(n_estimators=2).fit(LOANS, GIVEN), FEW).describe(n=100)
-    assert "of 'yes'" in told
-    assert "of 'no'" not in told
+    text = str(cover(GradientBoostingClassifier(n_estimators=2).fit(LOANS, three), FEW).page(brief=True, n=100))
+    assert all(f"(added to the score of {label!r})" in text for label in ("no", "perhaps", "yes"))
+    text = str(cover(GradientBoostingClassifier(n_estimators=2).fit(LOANS, GIVEN), FEW).page(brief=True, n=100))
+    assert "of 'yes'" in text
+    assert "of 'no'" not in text
 
 
 @pytest.mark.parametrize("model", [DecisionTreeClassifier(), RandomForestClassifier(3)], ids=["tree", "forest"])

@@ -16,7 +16,7 @@ COLUMN_GAP = "  "
 
 
 def format_page(page: Page, width: int = LINE_CHARACTERS) -> str:
-    """Return a page as text, wrapped to a width. Tables with many columns, commands and long words may be wider.
+    """Return a page as text, wrapped to a width. The headline, commands and tables with many columns may be wider.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def format_page(page: Page, width: int = LINE_CHARACTERS) -> str:
     """
     headline = f"{page.subject}: {page.verdict}" if page.subject else page.verdict or page.title
     facts = [fact for fact in page.facts if fact[1] != page.subject]
-    lines = [*_wrap(headline, "", width), *_format_facts(facts, "", width)]
+    lines = [_clean(headline), *_format_facts(facts, "", width)]
     for section in page.sections:
         lines += ["", *_format_section(section, "", width)]
     return "\n".join(lines)

@@ -12,7 +12,7 @@ from ...audit.page import build_page as build_audit_page
 from ...exploration.page import build_pair_pictures
 from ...hunting.measures import estimate
 from ...reporting.document import Line, Page, Section, Table
-from ...risk.credit.text import format_verdict
+from ...risk.credit.page import format_verdict
 from ...trees.coverage.draw import draw_tree
 from .demo import GENERATORS, MONOTONE_FEATURES, PRODUCTS, Demo
 

@@ -7,19 +7,7 @@ from itertools import pairwise
 
 from ..._text import format_percent, pluralize
 from ...relations.change import ChangeRelation
-from ...reporting.document import (
-    Axis,
-    Drawing,
-    Line,
-    Page,
-    Scatter,
-    Section,
-    SectionState,
-    Shape,
-    Table,
-    TextLabel,
-    Tile,
-)
+from ...reporting.document import Axis, Drawing, Line, Page, Scatter, Section, Shape, Table, TextLabel, Tile
 from ...reporting.text import NO_VALUE_TEXT
 from .judging import WRONGNESS_EDGES
 from .measures import Estimate
@@ -39,7 +27,6 @@ from .terms import (
     format_percentage_points,
     judge_share,
 )
-from .text import describe_rejection, describe_signs, find_main_model, format_basis, format_verdict
 
 MAX_VERDICT_MODELS = 7  # rows of the comparison on one page
 MAX_VERDICT_RELATIONS = 8
@@ -47,8 +34,8 @@ MIN_LINE_SIZES = 3  # of a family, to draw violations by size
 BAR_WIDTH, BAR_HEIGHT, BAR_GAP, BAR_LEFT = 420.0, 20.0, 8.0, 150.0
 
 
-def build_page(report: CreditReport, one_page: bool = False) -> Page:
-    """Build the page of a report; with `one_page`, the verdict alone."""
+def build_page(report: CreditReport, one_page: bool = False, brief: bool = False) -> Page:
+    """Build the page of a report; with `one_page`, the verdict alone; with `brief`, the short form for terminals."""
     shown_relations = report.relations[:MAX_VERDICT_RELATIONS] if one_page else report.relations
     sections = [
         _build_promises(report, shown_relations),
@@ -56,26 +43,8 @@ def build_page(report: CreditReport, one_page: bool = False) -> Page:
         _build_comparison(report),
         *_build_price(report),
     ]
-    if one_page:
-        return Page(
-            title=f"Credit model verdict: {report.data}",
-            lead=_write_lead(report),
-            verdict=format_verdict(report),
-            state=_find_state(report),
-            tiles=_build_tiles(report),
-            sections=[*sections, _build_method(report)],
-            compact=True,
-        )
-    return Page(
-        title=f"Credit models: {report.data}",
-        lead=_write_lead(report),
-        verdict=format_verdict(report),
-        state=_find_state(report),
-        facts=[("Data", format_basis(report)), *(("Note", note) for note in report.notes)],
-        tiles=_build_tiles(report),
-        contents=True,
-        sections=[
-            *sections,
+    if not one_page and not brief:
+        sections += [
             _build_map(report),
             *_build_growth(report),
             _build_models(report),
@@ -83,24 +52,23 @@ def build_page(report: CreditReport, one_page: bool = False) -> Page:
             _build_violations(report),
             *_build_histogram(report),
             _build_worst_cases(report),
-            _build_method(report),
-        ],
+        ]
+    return Page(
+        title=f"Credit model{' verdict' if one_page else 's'}: {report.data}",
+        lead="A lender expects that a better applicant is never given a higher risk. Every applicant was improved on paper, all "
+        "else equal, and each model answered again.",
+        verdict=format_verdict(report),
+        state="good" if report.passed else "warn" if report.usable else "bad",
+        facts=[] if one_page else [("Data", _format_basis(report)), *(("Note", note) for note in report.notes)],
+        tiles=_build_tiles(report),
+        contents=not one_page,
+        sections=sections if brief else [*sections, _build_method(report)],
+        compact=one_page,
     )
-
-
-def _write_lead(report: CreditReport) -> str:
-    return (
-        "A lender expects that a better applicant is never given a higher risk. Every applicant was improved on paper, all "
-        "else equal, and each model answered again."
-    )
-
-
-def _find_state(report: CreditReport) -> SectionState:
-    return "good" if report.passed else "warn" if report.usable else "bad"
 
 
 def _build_tiles(report: CreditReport) -> list[Tile]:
-    model = find_main_model(report)
+    model = _find_main_model(report)
     kept_count, tested_count = count_kept(model)
     share = model.worst_share.value
     tiles = [
@@ -126,19 +94,124 @@ def _build_tiles(report: CreditReport) -> list[Tile]:
     return tiles
 
 
+# -- sentences ----------------------------------------------------------------------------------------------------------
+
+
+def format_verdict(report: CreditReport) -> str:
+    """Return the verdict in a few sentences; the first one says so if not everything was measured."""
+    if report.complete:
+        return _format_verdict(report)
+    cause = "the measurements were stopped" if report.interrupted else "the budget was spent"
+    return f"Incomplete: {cause} before everything was measured. So far: {_format_verdict(report)}"
+
+
+def _format_verdict(report: CreditReport) -> str:
+    choice = report.choice
+    if not report.trained:
+        return _format_given_verdict(report)
+    if choice.selected is None:
+        return (
+            f"Do not use any of these {pluralize(len(report.models), 'model')}: each treats more than "
+            f"{format_percent(report.threshold)} of applicants wrongly in some respect."
+        )
+    kept_count, tested_count = count_kept(report[choice.selected])
+    all_kept = kept_count == tested_count
+    keeps = f"It keeps {'all' if all_kept else f'{kept_count} of'} {pluralize(tested_count, 'expectation')}."
+    if not all_kept:
+        keeps = f"{keeps} The others stay within the limit of {format_percent(report.threshold)} of applicants."
+    assert choice.auc_cost is not None
+    assert choice.best is not None
+    price = describe_price(choice.auc_cost, f"that of the best model, {choice.best}")
+    if not choice.within_band:
+        price = f"Every model that ranks as well as the best one was rejected. {price}"
+    return f"Use {choice.selected}. {keeps} {price}"
+
+
+def _format_given_verdict(report: CreditReport) -> str:
+    rejections = report.choice.rejections
+    if len(report.models) == 1:
+        model = report.models[0]
+        if rejections:
+            return f"Reject {model.name}: it is {_describe_rejection(report, model)}."
+        kept_count, tested_count = count_kept(model)
+        limit = ""
+        if kept_count < tested_count:
+            limit = f" The others stay within the limit of {format_percent(report.threshold)} of applicants."
+        return f"Accept {model.name}: it keeps {kept_count} of {pluralize(tested_count, 'expectation')}.{limit}"
+    if report.selected is None:
+        return f"Reject all {pluralize(len(report.models), 'model')}: none keeps what is expected of it."
+    rejection_text = f" Rejected: {', '.join(rejections)}." if rejections else ""
+    cost = report.choice.auc_cost
+    price = "" if cost is None else f" {describe_price(cost, f'that of the best model, {report.choice.best}')}"
+    return f"Use {report.selected}.{price}{rejection_text}"
+
+
+def _describe_rejection(report: CreditReport, model: ModelResult) -> str:
+    """Return why a model is rejected."""
+    rejection = report.choice.rejections[model.name]
+    relation = next(relation for relation in report.relations if relation.name == rejection.relation)
+    changes = describe_changes(relation)
+    share = describe_share(model.shares[rejection.relation].strong)
+    return f"wrong for {share} applicants after the change '{changes[0].lower()}{changes[1:]}'"
+
+
+def _format_basis(report: CreditReport, *, with_cost: bool = True) -> str:
+    """Return what the report is based on, and what it cost."""
+    rate = "" if report.default_rate is None else f", of which {format_percent(report.default_rate)} defaulted"
+    name = report.data if "." in report.data else f"{report.data[:1].upper()}{report.data[1:]}"
+    parts = [f"{name}: {pluralize(report.loans, 'loan')}{rate}"]
+    if report.trained:
+        loans = pluralize(report.settings["test_loans"], "loan")
+        repetitions = report.settings["repetitions"]
+        where = f"tested on {loans} of later years" if report.later else f"{loans} held out"
+        parts.append(f"{pluralize(repetitions, 'repetition')}, {where}{' in each' if repetitions > 1 else ''}")
+    if with_cost:
+        parts.append(f"{pluralize(report.answers, 'answer')} in {_format_seconds(report.seconds)}")
+    return "; ".join(parts)
+
+
+def _find_main_model(report: CreditReport) -> ModelResult:
+    """Return the model that a report is about: the selected one, or else the one with the highest AUC, or the first."""
+    return report[report.choice.selected or report.choice.best or report.models[0].name]
+
+
+def _describe_signs(report: CreditReport, model: ModelResult) -> list[str]:
+    """Return whether the weights of a linear model have the expected signs; nothing for other models."""
+    wrong = model.count_wrong_signs(report.directions)
+    if not wrong:
+        return []
+    columns = [column for column, count in wrong.items() if count]
+    if columns:
+        return [f"Its weights of {', '.join(columns)} have the wrong sign in some repetition."]
+    return [f"Its weights of {', '.join(wrong)} have the right sign in every repetition."]
+
+
+def _format_seconds(seconds: float) -> str:
+    """Return a duration, with a decimal below ten seconds.
+
+    Examples
+    --------
+    >>> [_format_seconds(seconds) for seconds in (0.04, 7.31, 104.2, 4210.0)]
+    ['0.0 s', '7.3 s', '104 s', '70 min']
+    """
+    if seconds >= 600:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+
+
 # -- the verdict -------------------------------------------------------------------------------------------------------
 
 
 def _find_contrast(report: CreditReport) -> ModelResult | None:
     """Return a model to show beside the main one: the best rejected one, or else the best other one."""
-    main = find_main_model(report)
+    main = _find_main_model(report)
     others = [model for model in report.models if model.name != main.name]
     rejected_models = [model for model in others if model.name in report.choice.rejections]
     return max(rejected_models or others, key=lambda model: 0.0 if model.auc is None else model.auc.value, default=None)
 
 
 def _build_promises(report: CreditReport, relations: Sequence[ChangeRelation]) -> Section:
-    main, contrast = find_main_model(report), _find_contrast(report)
+    main, contrast = _find_main_model(report), _find_contrast(report)
     strong = report.settings["strong"]
     models = [main] if contrast is None else [main, contrast]
     promises = {DIRECTION_PROMISES[relation.direction] for relation in relations}
@@ -189,7 +262,7 @@ def _name_in_table(model: ModelResult) -> str:
 
 def _build_example(report: CreditReport) -> list[Section]:
     """Return the worst case of the main model, or of a rejected one, as an example."""
-    main, contrast = find_main_model(report), _find_contrast(report)
+    main, contrast = _find_main_model(report), _find_contrast(report)
     for model in filter(None, (main, contrast)):
         cases = [case for own_cases in model.worst_cases.values() for case in own_cases]
         strong_cases = [case for case in cases if case.wrongness >= report.settings["strong"]]
@@ -288,7 +361,7 @@ def _build_price(report: CreditReport) -> list[Section]:
 
 def _build_method(report: CreditReport) -> Section:
     settings = report.settings
-    lines = [f"{format_basis(report, with_cost=False)}."]
+    lines = [f"{_format_basis(report, with_cost=False)}."]
     if report.trained:
         share = format_percent(1 - settings["test_share"])
         lines.append(f"Each model was trained on {share} of the loans and tested on loans that it had not seen.")
@@ -301,9 +374,9 @@ def _build_method(report: CreditReport) -> Section:
         "Ranking power is the chance that a loan that defaults was given a higher risk than one that was repaid. Nothing is said "
         "about expectations that are not listed."
     )
-    main = find_main_model(report)
+    main = _find_main_model(report)
     return Section(
-        heading="How this was measured", text=" ".join([*lines, *describe_signs(report, main), *report.notes])
+        heading="How this was measured", text=" ".join([*lines, *_describe_signs(report, main), *report.notes])
     )
 
 
@@ -394,7 +467,7 @@ def _build_rejections(report: CreditReport) -> list[Section]:
     if not rejections:
         return []
     rows = [
-        [name, rejection.relation, describe_rejection(report, report[name])] for name, rejection in rejections.items()
+        [name, rejection.relation, _describe_rejection(report, report[name])] for name, rejection in rejections.items()
     ]
     return [
         Section(

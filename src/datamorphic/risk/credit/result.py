@@ -50,7 +50,6 @@ class CreditReport(Exportable):
     """
 
     _PAGE: ClassVar[str] = "risk.credit.page:build_page"
-    _TEXT: ClassVar[str] = "risk.credit.text:format_credit"
 
     data: str
     loans: int

@@ -96,9 +96,15 @@ def cover(
     >>> tree = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0).fit(iris.data, iris.target_names[iris.target])
     >>> coverage = dm.cover(tree, iris.data[:70])
     >>> print(coverage.describe())
-    2 of 3 leaves reached, 66.7%, by 70 rows (DTC).
-    Not reached, most training rows first:
-      leaf 2: petal width (cm) > 1.75 -> virginica
+    The tests reach 2 of 3 leaves (66.7%)
+    Criterion: DTC: every leaf is reached by a row
+    Rows:      70
+    Model:     5 nodes, 3 leaves
+    <BLANKLINE>
+    1 leaf that no row reaches
+      Leaves that most training rows reached come first.
+      leaf  condition                answer     training rows
+         2  petal width (cm) > 1.75  virginica          30.7%
     >>> coverage.example(2)["petal width (cm)"].item()
     1.76
     >>> dm.cover(tree, iris.data[:70], criterion="DTMT")

@@ -57,7 +57,6 @@ class Coverage(DrawableResult):
     """
 
     _PAGE: ClassVar[str] = "trees.coverage.page:build_coverage_page"
-    _TEXT: ClassVar[str] = "trees.coverage.text:format_coverage"
 
     trees: tuple[Tree, ...]
     counts: npt.NDArray[np.int64]

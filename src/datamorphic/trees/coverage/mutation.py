@@ -59,7 +59,6 @@ class MutationScore(DrawableResult):
     """
 
     _PAGE: ClassVar[str] = "trees.coverage.page:build_mutation_page"
-    _TEXT: ClassVar[str] = "trees.coverage.text:format_mutation_score"
 
     forest: Forest
     leaves: Coverage

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from .selection import Selection
 if TYPE_CHECKING:
     import pandas as pd
 
-MAX_LISTED_LEAVES, MAX_LISTED_MUTANTS, MAX_LISTED_ROWS, MAX_LISTED_LIMITS = 20, 20, 100, 300
+MAX_LISTED_ITEMS, MAX_LISTED_ROWS, MAX_LISTED_LIMITS = 20, 100, 300  # items: leaves, and mutants
 MAX_LISTED_TREES = 10
 MAX_LISTED_COLUMNS = 8  # changed columns of one example row
 BAR_COUNT, BAR_WIDTH, BAR_MAX_HEIGHT = 20, 30.0, 110.0  # widths and heights in pixels
@@ -38,10 +39,15 @@ SELECTION_TEXTS = {
 }
 
 
-def build_coverage_page(coverage: Coverage, score: MutationScore | None = None) -> Page:
-    """Build the page of a coverage, or of a mutation score of the same rows."""
+def build_coverage_page(
+    coverage: Coverage, score: MutationScore | None = None, brief: bool = False, n: int = MAX_LISTED_ITEMS
+) -> Page:
+    """Build the page of a coverage, or of a mutation score of the same rows, that lists at most `n` leaves and `n` mutants.
+
+    With `brief`, it is the short form for terminals, without example rows.
+    """
     result = coverage if score is None else score
-    complete, sections, facts = _describe_result(coverage, score, result.criterion)
+    complete, sections, facts = _describe_result(coverage, score, result.criterion, brief, n)
     return Page(
         title=f"Is the test set good enough for {_format_owner(coverage.inputs)}?",
         lead="Each leaf of a tree stands for inputs that the tree treats alike. If no row reaches a leaf, this kind of input "
@@ -53,37 +59,42 @@ def build_coverage_page(coverage: Coverage, score: MutationScore | None = None) 
     )
 
 
-def build_mutation_page(score: MutationScore) -> Page:
-    """Build the page of a mutation score."""
-    return build_coverage_page(score.leaves, score)
+def build_mutation_page(score: MutationScore, brief: bool = False, n: int = MAX_LISTED_ITEMS) -> Page:
+    """Build the page of a mutation score; `brief` and `n` as for a coverage."""
+    return build_coverage_page(score.leaves, score, brief, n)
 
 
-def build_selection_page(selection: Selection) -> Page:
-    """Build the page of a selected test set."""
-    complete, sections, facts = _describe_result(selection.leaves, selection.mutation, selection.criterion)
+def build_selection_page(selection: Selection, brief: bool = False, n: int = MAX_LISTED_ITEMS) -> Page:
+    """Build the page of a selected test set; `brief` and `n` as for a coverage."""
+    complete, sections, facts = _describe_result(selection.leaves, selection.mutation, selection.criterion, brief, n)
+    if not brief:
+        limits = [_build_limits_section(selection)] if selection.limits else []
+        sections = [_build_rows_section(selection), *limits, *sections]
     minimality = {True: " No smaller set suffices.", False: " A smaller set may suffice.", None: ""}[selection.smallest]
-    limits = [_build_limits_section(selection)] if selection.limits else []
     return Page(
         title=f"A test set for {_format_owner(selection.leaves.inputs)}",
-        lead=f"{SELECTION_TEXTS[selection.criterion]}{minimality} No choice covers more than all the data: "
-        "the tree below shows what they cover.",
-        sections=[_build_rows_section(selection), *limits, *sections],
+        lead="No choice covers more than all the data: the tree below shows what they cover.",
+        sections=sections,
         verdict=selection.headline(),
         state="good" if complete else "warn",
-        facts=[*facts, *_list_notes([*selection.notes, *selection.data_result.notes])],
+        facts=[
+            ("Test set", f"{SELECTION_TEXTS[selection.criterion]}{minimality}"),
+            *facts,
+            *_list_notes([*selection.notes, *selection.data_result.notes]),
+        ],
         contents=True,
     )
 
 
 def _describe_result(
-    coverage: Coverage, score: MutationScore | None, criterion: str
+    coverage: Coverage, score: MutationScore | None, criterion: str, brief: bool, n: int
 ) -> tuple[bool, list[Section], list[tuple[str, str]]]:
     """Return whether nothing is missing, and the sections and facts of a page."""
     facts = _list_facts(coverage, criterion)
     if score is None:
         sizes = [len(tree.leaves) for tree in coverage.trees]
-        return bool(coverage.covered.all()), _build_sections(coverage, None, coverage.shares, sizes), facts
-    sections = _build_sections(coverage, score, score.shares, list(map(len, score.of)))
+        return bool(coverage.covered.all()), _build_sections(coverage, None, coverage.shares, sizes, brief, n), facts
+    sections = _build_sections(coverage, score, score.shares, list(map(len, score.of)), brief, n)
     return not score.unmet, sections, [*facts, *_list_mutant_facts(score)]
 
 
@@ -111,6 +122,7 @@ def _list_mutant_facts(score: MutationScore) -> list[tuple[str, str]]:
         text += "; killed means that the answer of the whole forest changes"
     if live and score.explained:
         text += f". Of the live ones, {score.killable:,} could be killed, and no possible input kills {score.proved:,}"
+        text += f", so at most {format_percent(1 - score.proved / len(score.counts))} can be killed"
         unknown = live - score.killable - score.proved
         if unknown:
             text += f"; for {unknown:,} this is unknown"
@@ -127,17 +139,18 @@ def _list_notes(notes: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _build_sections(
-    coverage: Coverage, score: MutationScore | None, shares: Floats, sizes: Sequence[int]
+    coverage: Coverage, score: MutationScore | None, shares: Floats, sizes: Sequence[int], brief: bool, n: int
 ) -> list[Section]:
     """Build the sections; `shares` and `sizes` are those of each tree."""
-    sections = [_build_tree_section(coverage, shares, score)]
+    sections = [] if brief else [_build_tree_section(coverage, shares, score)]
     if score is not None and len(score.live):
-        sections.append(_build_live_mutants_section(score))
+        sections.append(_build_live_mutants_section(score, brief, n))
     if not coverage.covered.all():
-        sections.append(_build_uncovered_section(coverage))
+        sections.append(_build_uncovered_section(coverage, brief, n))
     if len(coverage.trees) > 1:
         unit, verb = ("leaves", "reached") if score is None else ("mutants", "killed")
-        sections.append(_build_trees_section(shares, sizes, unit, verb))
+        section = _build_trees_section(shares, sizes, unit, verb)
+        sections.append(replace(section, table=None) if brief else section)
     return sections
 
 
@@ -153,25 +166,29 @@ def _build_tree_section(coverage: Coverage, shares: Floats, score: MutationScore
     return Section(heading=heading, text=text.strip(), anchor="tree", drawing=draw_tree(coverage, score, tree=tree))
 
 
-def _build_uncovered_section(coverage: Coverage) -> Section:
-    table = coverage.uncovered(MAX_LISTED_LEAVES)
+def _build_uncovered_section(coverage: Coverage, brief: bool, n: int) -> Section:
+    table = coverage.uncovered(n)
     has_many_trees, at_limits = len(coverage.trees) > 1, coverage.criterion == "BVA"
-    columns = ["leaf", *(["tree"] if has_many_trees else []), "condition", "answer", "training rows", "example row"]
-    columns += ["at its limits"] if at_limits else []
+    columns = ["leaf", *(["tree"] if has_many_trees else []), "condition", "answer", "training rows"]
+    if not brief:
+        columns += ["example row", *(["at its limits"] if at_limits else [])]
     rows = []
     for leaf in table.itertuples():
         tree, training = [str(leaf.tree)] if has_many_trees else [], format_percent(leaf.training)
-        example = _describe_reaching_row(coverage, int(leaf.Index))
-        row = [str(leaf.Index), *tree, leaf.rule, format_short(leaf.answer), training, *example]
+        meaning = coverage.trees[leaf.tree].meaning
+        answer = f"{format_short(leaf.answer)} ({meaning})" if meaning else format_short(leaf.answer)
+        example = () if brief else _describe_reaching_row(coverage, int(leaf.Index))
+        row = [str(leaf.Index), *tree, leaf.rule, answer, training, *example]
         rows.append(row[: len(columns)])
     count = int((~coverage.covered).sum())
     limit_text = " at its limits" if at_limits else ""
+    sentences = ["" if brief else "Each example row was sent through the tree and does reach the leaf."]
+    sentences.append(_format_listed(len(rows), count))
     return Section(
         heading=f"{pluralize(count, 'leaf', 'leaves')} that no row reaches{limit_text}",
-        text="Leaves that most training rows reached come first. Each example row was sent through the tree and does reach "
-        f"the leaf. {_format_listed(len(rows), count)}",
+        text=" ".join(["Leaves that most training rows reached come first.", *filter(None, sentences)]),
         state="warn",
-        table=Table(columns=columns, rows=rows),
+        table=Table(columns=columns, rows=rows, main_rows=n) if rows else None,
         anchor="leaves",
     )
 
@@ -221,35 +238,36 @@ def _format_value(value: object) -> str:
     return "missing" if value is None or value != value else format_short(value)
 
 
-def _build_live_mutants_section(score: MutationScore) -> Section:
-    table = score.uncovered(MAX_LISTED_MUTANTS)
+def _build_live_mutants_section(score: MutationScore, brief: bool, n: int) -> Section:
+    table = score.uncovered(n)
     has_many_trees = len(score.of) > 1
     rows = []
     for mutant in table.itertuples():
         tree = [str(mutant.tree)] if has_many_trees else []
         example = "none"
-        if mutant.killable is not False:
+        if mutant.killable is not False and not brief:
             try:
                 example = _describe_row(score.example(int(mutant.Index)), score.leaves.frame)
             except DataError:
                 example = "none was found"
         reasons = {True: f"could be killed: {mutant.why}", False: f"equivalent for every possible input: {mutant.why}"}
         reason = reasons.get(mutant.killable, mutant.why)
-        rows.append([str(mutant.Index), *tree, mutant.change, mutant.where, reason, example])
+        row = [str(mutant.Index), *tree, mutant.change, mutant.where, reason]
+        rows.append(row if brief else [*row, example])
     tree_column = ["tree"] if has_many_trees else []
-    columns = ["mutant", *tree_column, "change", "for rows with", "why it survives", "a row that kills it"]
+    columns = ["mutant", *tree_column, "change", "for rows with", "why it survives"]
+    columns += [] if brief else ["a row that kills it"]
     count = len(score.live)
     text = "Each of them answers like the tree for every possible input, so no test can tell them apart."
     if score.unmet:
-        text = (
-            "Mutants that a row could kill come first. Each example row was sent through the tree and the mutant, and their "
-            "answers do differ."
-        )
+        text = "Mutants that a row could kill come first."
+        if not brief:
+            text += " Each example row was sent through the tree and the mutant, and their answers do differ."
     return Section(
         heading=f"{pluralize(count, 'mutant')} that no row kills",
         text=f"{text} {_format_listed(len(rows), count)}",
         state="warn" if score.unmet else "good",
-        table=Table(columns=columns, rows=rows),
+        table=Table(columns=columns, rows=rows, main_rows=n) if rows else None,
         anchor="mutants",
     )
 

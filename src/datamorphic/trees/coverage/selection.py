@@ -52,7 +52,6 @@ class Selection(AdequacyResult):
     """
 
     _PAGE: ClassVar[str] = "trees.coverage.page:build_selection_page"
-    _TEXT: ClassVar[str] = "trees.coverage.text:format_selection"
 
     criterion: str
     rows: pd.DataFrame
