@@ -81,7 +81,7 @@ def test_violation_is_printed_with_its_inputs(run):
     found = run("hunt", "program:tanh/emu10", "--seed", "1")
     assert found.exit_code == 1, found.output
     assert found.stdout.startswith("tanh/emu10 violates 'tripling': 1 violation in ")
-    assert "  tripling: f(" in found.stdout
+    assert "  - tripling: f(" in found.stdout
     assert found.stdout.split("calls")[0] == run("hunt", "program:TANH/emu10", "--seed", "1").stdout.split("calls")[0]
 
 
@@ -218,7 +218,7 @@ def test_groups_are_printed_where_no_file_is_named(run):
 def test_one_generator_is_described(run):
     found = run("simulate", "--generator", "IPART", "--rate", "0.05", "--trials", "60")
     assert found.exit_code == 0, found.output
-    assert "IPART on block regions with rate 0.05 in 2 dimensions: F-measure" in found.stdout
+    assert "Setting: block regions with rate 0.05 in 2 dimensions" in found.stdout
 
 
 @pytest.mark.slow
@@ -226,10 +226,12 @@ def test_several_generators_are_compared(run, folder):
     words = ["simulate", "--generator", "MT-RT", "--generator", "mt-bart", "--rate", "0.05", "--trials", "60"]
     found = run(*words, "--scenario", "a1", "--html", "simulated.html")
     assert found.exit_code == 0, found.output
-    head, columns, *rows = found.stdout.splitlines()
-    assert head.startswith("A1 regions with rate 0.05 in 2 dimensions, 60 trials each")
-    assert [row.split()[0] for row in rows[:2]] == ["MT-RT", "MT-BART"]
-    assert len({len(line) for line in (columns, *rows[:2])}) == 1
+    head, setting, trials, *_, columns, first, second = found.stdout.splitlines()[:-1]  # the last one names the file
+    assert "of the groups that random testing needs, the least of 2" in head
+    assert setting == "Setting: A1 regions with rate 0.05 in 2 dimensions"
+    assert trials.startswith("Trials:  60 each")
+    assert [row.split()[0] for row in (first, second)] == ["MT-RT", "MT-BART"]
+    assert len(columns) == len(first) == len(second)
     told = json.loads(run(*words, "--json").stdout)["simulations"]
     assert [item["generator"] for item in told] == ["MT-RT", "MT-BART"]
     assert "MT-BART" in (folder / "simulated.html").read_text(encoding="utf-8")

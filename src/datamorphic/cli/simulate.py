@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-from .._text import pluralize
 from ..errors import UsageError
 from . import options as opt
-from .console import prepare_output_files, print_json, print_line, print_text, print_written_files, redirect_user_output
+from .console import prepare_output_files, print_json, print_text, print_written_files, redirect_user_output
 from .generate import load_function_relation
 from .load import load_candidates, load_named
-
-if TYPE_CHECKING:
-    from ..hunting.simulation import Simulation
 
 
 def simulate(
@@ -77,6 +73,7 @@ def simulate(
     from ..hunting.page import build_simulation_page
     from ..hunting.simulation import make_mixed_relations
     from ..reporting.html import write_page
+    from ..reporting.terminal import format_page
 
     if generator and selector:
         raise UsageError("Compare generators or selectors, not both. Leave out --generator or --selector.")
@@ -128,26 +125,5 @@ def simulate(
         documents = [simulation.document() for simulation in simulations]
         print_json((documents[0] if len(documents) == 1 else {}) | {"simulations": documents})
         return
-    if len(simulations) == 1:
-        print_text(simulations[0].describe())
-    else:
-        _print_comparison(simulations, trials)
+    print_text(format_page(build_simulation_page(*simulations, brief=True)))
     print_written_files(html)
-
-
-def _print_comparison(simulations: list[Simulation], trials: int) -> None:
-    """Print one row per simulation."""
-    from ..hunting.page import build_simulation_rows
-    from ..hunting.text import format_setting
-
-    rows = build_simulation_rows(simulations)
-    setting = format_setting(simulations[0], with_relations=True)
-    columns = ["", "F-measure", "F-ratio", "from", "to", "Cohen's d", "ended", "seconds"]
-    cells = [columns, *(["–" if cell is None else str(cell) for cell in row] for row in rows)]
-    widths = [max(len(row[i]) for row in cells) for i in range(len(columns))]
-    print_text(
-        f"{setting[:1].upper()}{setting[1:]}, {pluralize(trials, 'trial')} each; F-ratio relative to random testing."
-    )
-    for name, *figures in cells:
-        padded_figures = [f"{figure:>{width}}" for figure, width in zip(figures, widths[1:], strict=True)]
-        print_line("  ".join([f"{name:<{widths[0]}}", *padded_figures]))

@@ -17,12 +17,14 @@ from ..space.features import Categorical
 from ..space.space import Space
 from .charts import draw_f_measure_chart, draw_ratio_chart
 from .loop import MAX_GROUPS_PLOTTED
-from .measures import estimate
+from .measures import estimate, name_effect
 from .plots import COLUMN_LETTERS, DEFAULT_SOURCES, MAX_PLANE_DIMENSIONS, draw_region_picture, sample_violations
 from .result import ExecutedSources, Hunt, decode_inputs
 from .simulation import Simulation
-from .text import format_effect, format_headline, format_measures, format_setting
 
+MAX_EXAMPLES = 3  # in one line each
+P_MEASURE_GROUPS = (1, 10, 100, 1_000, 10_000)
+UNJUDGED_TEXT = "A group is undefined if an output is missing or is not a number, and not applicable if the relation says nothing about it."
 MAX_GROUPS_LISTED = 100
 MAX_COLUMNS_LISTED = 60
 MAX_REGIONS_DRAWN = 5
@@ -30,17 +32,24 @@ REGIONS_BUDGET_SECONDS = 20.0  # for all regions, at the pace of the hunt
 MIN_SOURCES_PER_REGION = 1_000  # a region with fewer is not drawn
 
 
-def build_page(hunt: Hunt, system: Callable[..., Any] | None = None) -> Page:
-    """Return a hunt as a page; given the function that was hunted, show where relations are violated."""
-    sections = [
-        _build_relations_section(hunt),
-        *_build_f_measure_sections(hunt),
-        *_build_sources_sections(hunt),
-        *([] if system is None else _build_regions_sections(hunt, system)),
-        *_build_violations_sections(hunt),
-    ]
+def build_page(hunt: Hunt, system: Callable[..., Any] | None = None, brief: bool = False) -> Page:
+    """Return a hunt as a page; given the function that was hunted, show where relations are violated.
+
+    With `brief`, it is the short form for terminals.
+    """
+    if brief:
+        sections = [*_build_violations_sections(hunt, brief), *_build_f_measure_sections(hunt, brief)]
+        if len(hunt.relations) > 1 or (hunt.table[["inapplicable", "undefined"]].to_numpy() > 0).any():
+            sections.append(_build_relations_section(hunt, brief))
+    else:
+        sections = [
+            _build_relations_section(hunt, brief),
+            *_build_f_measure_sections(hunt, brief),
+            *_build_sources_sections(hunt),
+            *([] if system is None else _build_regions_sections(hunt, system)),
+            *_build_violations_sections(hunt, brief),
+        ]
     facts = [
-        ("System", to_one_line(hunt.name)),
         ("Chosen by", f"{hunt.generator}, seed {hunt.seed}"),
         ("Groups", f"{hunt.groups:,} in {pluralize(len(hunt.trials), 'trial')}, at most {hunt.budget:,} each"),
         (
@@ -55,12 +64,45 @@ def build_page(hunt: Hunt, system: Callable[..., Any] | None = None) -> Page:
         lead="A relation states how the outputs for some inputs (sources) and for inputs derived from them (follow-ups) "
         "depend on each other. A violation shows a fault, and no correct output has to be known.",
         sections=sections,
-        verdict=format_headline(hunt),
+        verdict=_format_verdict(hunt),
         state=_get_state(hunt, hunt.violated),
         facts=facts,
         contents=len(sections) > 3,
         tiles=_build_tiles(hunt),
     )
+
+
+def _format_verdict(hunt: Hunt) -> str:
+    """Return the outcome of a hunt in one sentence."""
+    if not hunt.found:
+        no_violation = "No violation" if hunt.judged_groups else "Nothing could be judged: no violation"
+        count = len(hunt.relations)
+        relations = repr(hunt.relations[0].name) if count == 1 else pluralize(count, "relation")
+        return f"{no_violation} of {relations} by {hunt.name} in {pluralize(hunt.groups, 'group')}."
+    violated = f"{hunt.name} violates {_format_violated(hunt)}"
+    if len(hunt.trials) == 1:
+        return (
+            f"{violated}: {pluralize(hunt.violated, 'violation')} in {pluralize(hunt.groups, 'group')}, "
+            f"the first in group {hunt.trials[0].violated[0]:,}."
+        )
+    measures = hunt.measured
+    mean = estimate(measures.counts)
+    is_censored = measures.censored.any()
+    bound = "at least " if is_censored else ""
+    censored = f"; {format_percent(measures.censored_share)} of the trials found none" if is_censored else ""
+    return (
+        f"{violated}: the first violation after {bound}{mean.value:.1f} groups on average "
+        f"(95% interval {mean.low:.1f} to {mean.high:.1f}) in {pluralize(len(hunt.trials), 'trial')}{censored}."
+    )
+
+
+def _format_violated(hunt: Hunt) -> str:
+    """Return the violated relations, by name if they are few."""
+    names = [repr(row.relation) for row in hunt.table.itertuples() if row.violated]
+    if len(names) == len(hunt.relations) == 1:
+        return names[0]
+    listed = names if len(names) <= MAX_EXAMPLES else [*names[:MAX_EXAMPLES], "..."]
+    return f"{len(names):,} of {pluralize(len(hunt.relations), 'relation')} ({', '.join(listed)})"
 
 
 def _build_tiles(hunt: Hunt) -> list[Tile]:
@@ -92,7 +134,7 @@ def _get_state(hunt: Hunt, violated: int) -> SectionState:
 # -- relations, F-measures and violations ----------------------------------------------------------------------------
 
 
-def _build_relations_section(hunt: Hunt) -> Section:
+def _build_relations_section(hunt: Hunt, brief: bool) -> Section:
     table = hunt.table
     rows: list[list[str | None]] = [
         [to_one_line(relation.name), to_one_line(relation.statement) or None, *(f"{count:,}" for count in counts)]
@@ -101,8 +143,7 @@ def _build_relations_section(hunt: Hunt) -> Section:
     violated_count = int((table["violated"] > 0).sum())
     return Section(
         heading=f"{violated_count:,} of {pluralize(len(rows), 'relation')} violated",
-        text="A group is undefined if an output is missing or is not a number, and not applicable if the relation says "
-        "nothing about it.",
+        text="" if brief else UNJUDGED_TEXT,
         state=_get_state(hunt, violated_count),
         table=Table(
             columns=["relation", "says", "groups", "holds", "violated", "not applicable", "undefined"], rows=rows
@@ -111,7 +152,28 @@ def _build_relations_section(hunt: Hunt) -> Section:
     )
 
 
-def _build_f_measure_sections(hunt: Hunt) -> list[Section]:
+def _format_measures(hunt: Hunt) -> list[str]:
+    """Return F2-, P- and E-measure of several trials, each with what it says; those that cannot be computed are left out."""
+    lines = []
+    if len(hunt.f2_measures):
+        second = estimate(hunt.f2_measures)
+        lines.append(f"F2-measure {second.value:.1f}: groups from the first violation to the second, on average.")
+    measures = hunt.measured
+    longest = int(measures.counts[measures.censored].min(initial=hunt.budget))  # as far as every trial without one went
+    first_certain = next((size for size in P_MEASURE_GROUPS if measures.counts.max() <= size), longest)
+    sizes = [size for size in P_MEASURE_GROUPS if size <= min(longest, first_certain)]
+    shares = [f"{size:,} {format_percent(hunt.p_measure(size).value)}" for size in sizes]
+    if shares:
+        lines.append(f"P-measure, trials with a violation by number of groups: {', '.join(shares)}.")
+    shortest = min(trial.groups for trial in hunt.trials)
+    if shortest == hunt.budget:
+        lines.append(
+            f"E-measure {hunt.e_measure(shortest).value:.1f}: violations in {pluralize(shortest, 'group')}, on average."
+        )
+    return lines
+
+
+def _build_f_measure_sections(hunt: Hunt, brief: bool) -> list[Section]:
     """Return a section about F-measures if there are several trials."""
     measures = hunt.measured
     if len(hunt.trials) < 2 or measures.censored.all():
@@ -121,7 +183,7 @@ def _build_f_measure_sections(hunt: Hunt) -> list[Section]:
     lines = [f"• The F-measure is {bound}{mean.value:.1f} (95% interval {mean.low:.1f} to {mean.high:.1f})."]
     if measures.censored.any():
         lines.append(f"• {format_percent(measures.censored_share)} of the trials found nothing within their budget.")
-    lines += [f"• {line}" for line in format_measures(hunt)]
+    lines += [f"• {line}" for line in _format_measures(hunt)]
     times = hunt.f_times[~np.isnan(hunt.f_times)]
     lines.append(f"• The first violation took {1000 * times.mean():.3g} ms on average.")
     return [
@@ -129,14 +191,22 @@ def _build_f_measure_sections(hunt: Hunt) -> list[Section]:
             heading="How soon the first violation was found",
             text="\n".join(lines),
             anchor="soon",
-            drawing=draw_f_measure_chart(measures),
+            drawing=None if brief else draw_f_measure_chart(measures),
         )
     ]
 
 
-def _build_violations_sections(hunt: Hunt) -> list[Section]:
+def _build_violations_sections(hunt: Hunt, brief: bool) -> list[Section]:
+    """Return a section with a few violations in one line each, and with a table of all, if there are any."""
     if not hunt.found:
         return []
+    heading = pluralize(hunt.violated, "violating group")
+    examples = "\n".join(
+        f"• {hunt.relations[violation.relation].name}: {violation.format_calls(hunt.space)}"
+        for violation in hunt.kept[:MAX_EXAMPLES]
+    )
+    if brief:
+        return [Section(heading=f"{heading}, for example", text=examples)]
     frame = hunt.violations if len(hunt.trials) > 1 else hunt.violations.drop(columns="trial")
     text = "x1 is the first input of a group, y1 its output, and so on."
     if len(frame.columns) > MAX_COLUMNS_LISTED:  # such as the pixels of images
@@ -146,8 +216,8 @@ def _build_violations_sections(hunt: Hunt) -> list[Section]:
     more = f" The first {len(rows):,} of {hunt.violated:,} are listed." if len(rows) < hunt.violated else ""
     return [
         Section(
-            heading=pluralize(hunt.violated, "violating group"),
-            text=f"{text}{more}",
+            heading=heading,
+            text=f"For example:\n{examples}\n\n{text}{more}",
             state="bad",
             table=Table(columns=[to_one_line(str(name)) for name in frame.columns], rows=rows),
             anchor="violations",
@@ -287,8 +357,8 @@ def _build_regions_sections(hunt: Hunt, system: Callable[..., Any]) -> list[Sect
 # -- simulations -----------------------------------------------------------------------------------------------------
 
 
-def build_simulation_page(*simulations: Simulation) -> Page:
-    """Return simulations of the same setting side by side as a page."""
+def build_simulation_page(*simulations: Simulation, brief: bool = False) -> Page:
+    """Return simulations of the same setting side by side as a page; with `brief`, the short form for terminals."""
     first = simulations[0]
     notes = [
         f"• {simulation.name}: {format_percent(simulation.censored)} of the trials found nothing in "
@@ -304,25 +374,44 @@ def build_simulation_page(*simulations: Simulation) -> Page:
             rows=build_simulation_rows(simulations),
         ),
         anchor="ratios",
-        drawing=draw_ratio_chart([(simulation.name, simulation.ratio) for simulation in simulations]),
+        drawing=None
+        if brief
+        else draw_ratio_chart([(simulation.name, simulation.ratio) for simulation in simulations]),
     )
     verdict, state = _format_best(simulations)
     return Page(
-        title=f"How soon violations are found: {format_setting(first)}",
+        title=f"How soon violations are found: {_format_setting(first)}",
         lead="Nothing is executed here. A region, drawn again for each trial, stands for a program that is wrong there. "
         "The F-measure is the number of groups until one lies in the region. The F-ratio compares it with random "
         "testing, whose mean is known exactly.",
         sections=[ratios],
         verdict=verdict,
         state=state,
-        facts=[("Trials", f"{len(first.found):,} each, seed {first.setting.options.seed}")],
+        facts=[
+            ("Setting", _format_setting(first, with_relations=True)),
+            ("Trials", f"{len(first.found):,} each, seed {first.setting.options.seed}"),
+        ],
     )
+
+
+def _format_setting(simulation: Simulation, *, with_relations: bool = False) -> str:
+    """Return what was simulated: the regions and, if there are any, the relations."""
+    setting = simulation.setting
+    text = (
+        f"{setting.options.scenario or setting.region_kind} regions with rate {format_short(setting.rate)} in "
+        f"{pluralize(len(setting.domain[0]), 'dimension')}"
+    )
+    if with_relations and setting.options.has_selector:
+        text += f", one of {pluralize(setting.relation_count, 'relation')} violated"
+    return text
 
 
 def _format_best(simulations: Sequence[Simulation]) -> tuple[str, SectionState]:
     """Return a sentence about the least F-ratio without censored trials."""
     uncensored = [simulation for simulation in simulations if not simulation.censored]
     if not uncensored:
+        if len(simulations) == 1:
+            return f"{simulations[0].name} has trials that ended without a violation: give it a greater budget", "warn"
         return "All generators have trials that ended without a violation: give them a greater budget", "warn"
     best = min(uncensored, key=lambda simulation: simulation.f_ratio)
     ratio = best.ratio
@@ -339,7 +428,7 @@ def build_simulation_rows(simulations: Sequence[Simulation]) -> list[list[str | 
         ratio = simulation.ratio
         # with censored trials the F-ratio is a lower bound, and its interval is not known
         ends = [None, None] if bound else [format_percent(end) for end in (ratio.low, ratio.high)]
-        d = None if np.isnan(simulation.cohens_d) else format_effect(simulation.cohens_d)
+        d = None if np.isnan(simulation.cohens_d) else f"{simulation.cohens_d:.3f} ({name_effect(simulation.cohens_d)})"
         figures = [f"{bound}{simulation.f_measure:.1f}", f"{bound}{format_percent(ratio.value)}", *ends, d]
         rows.append([simulation.name, *figures, format_percent(simulation.censored), f"{simulation.seconds:.1f}"])
     return rows

@@ -141,7 +141,6 @@ class Hunt(Exportable):
     """
 
     _PAGE: ClassVar[str] = "hunting.page:build_page"
-    _TEXT: ClassVar[str] = "hunting.text:format_hunt"
 
     name: str
     generator: str

@@ -137,7 +137,6 @@ class Simulation(Exportable):
     """
 
     _PAGE: ClassVar[str] = "hunting.page:build_simulation_page"
-    _TEXT: ClassVar[str] = "hunting.text:format_simulation"
 
     name: str
     setting: SimulationSetting
