@@ -19,6 +19,7 @@ TESTS = Path(__file__).parent
 FOUNDATION = [
     "_text",
     "errors",
+    "_registry",
     "_clock",
     "_files",
     "_tables",

@@ -11,14 +11,16 @@ import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from .._registry import CaseInsensitiveMapping
+from .._tables import read_document
 from .._text import suggest_name
 from .._validation import check_types
-from ..errors import ArgumentError, DataError
+from ..errors import ArgumentError
 from ..systems.base import Executor, Function
 from .programs.registry import programs
 
@@ -118,25 +120,6 @@ PRODUCTS = tuple(
     Product(BRANDS[i // 3 % 3], COLOURS[i * 5 // 2 % 4], NOUNS[i % 3], 15 + 7 * (i * 11 % 24), DEPARTMENTS[i // 2 % 2])
     for i in range(24)
 )
-SEARCH_FAULTS = {
-    "filters ignore the query": "a filter by brand or department shows all its articles",
-    "shows all departments": "the filter by department has no effect",
-    "filters lose items": "the first article is missing if a filter is set",
-    "advertises": "one article is shown with every filter by brand",
-    "or means and": "alternatives must all match",
-    "long lists are cut": "sorting by falling price shows three articles only",
-    "sorts upwards only": "the falling order of prices is ignored",
-    "knows no plurals": "words must have the same number as in the catalogue",
-    "first word decides": "words after the first one have no effect",
-    "word order matters": "a possessive is not understood",
-    "linking words count": "words such as 'for' must occur in the title",
-    "departments are no words": "words of the query do not match departments",
-    "letter case matters": "capital letters in a query match nothing",
-    "cents are euros": "a price limit in cent is read as euros",
-    "phones see less": "on a phone, the last article is missing",
-    "last colour only": "of several colours only the last one counts",
-    "ignores the query": "the query has no effect",
-}
 
 
 @dataclass(frozen=True)
@@ -255,17 +238,6 @@ WORDS = {
 }
 PHRASES = {"united nations": "naciones unidas", "un": "naciones unidas"}
 VERBS = ("drinks", "likes", "eats", "sees", "helps")
-TRANSLATOR_FAULTS = {
-    "a space confuses it": "the word before a lonely mark stays as it is",
-    "small letters confuse it": "a sentence that begins with a small letter stays as it is",
-    "knows no abbreviations": "UN is not translated as United Nations",
-    "skips verbs": "verbs are lost",
-    "needs spaces": "what follows a mark without a space stays as it is",
-    "double marks confuse it": "what follows a double mark is lost",
-    "forgets sentences": "only the first of several sentences is translated",
-    "no way back": "some words are not translated back",
-    "unstable": "every fifth answer lacks its last mark",
-}
 _answers_of_unstable_translator = itertools.count()
 
 
@@ -349,12 +321,6 @@ ROADS = {
     ("Dunham", "Ford"): 3.7,
     ("Caster", "Ford"): 3.9,
 }
-ROUTE_FAULTS = {
-    "one-way roads": "roads are longer from their second place to the first",
-    "swaps coordinates": "x and y of coordinates are exchanged",
-    "closes at night": "roads are longer at night",
-    "the app rounds": "in the app, lengths are whole kilometres",
-}
 
 
 @dataclass(frozen=True)
@@ -410,13 +376,6 @@ _ROUTE_COLUMNS = ["start", "goal", "time", "client"]
 
 # -- temperatures ------------------------------------------------------------------------------------------------------
 
-CONVERTER_FAULTS = {
-    "wrong way back": "the way from Fahrenheit to Celsius subtracts 30",
-    "wrong factor": "a degree Celsius is two degrees Fahrenheit",
-    "freezes": "temperatures below 0 Celsius are converted as 0",
-    "jumps": "Fahrenheit are rounded to hundreds above 100",
-}
-
 
 @dataclass(frozen=True)
 class TemperatureConverter:
@@ -444,14 +403,6 @@ def make_temperatures() -> pd.DataFrame:
 
 # -- numeric programs --------------------------------------------------------------------------------------------------
 
-_PROGRAM_COLUMNS = {
-    "Sin": ["x"],
-    "Erf": ["x"],
-    "tanh": ["x"],
-    "TriSquare": ["a", "b", "c"],
-    "PntLinePos": ["x1", "y1", "x2", "y2", "x", "y"],
-}
-
 
 @dataclass(frozen=True)
 class ProgramFunction:
@@ -467,46 +418,17 @@ class ProgramFunction:
         for mutant in self.faults:
             function = program.mutants[mutant].function
         with np.errstate(all="ignore"):
-            return function(*(frame[name].to_numpy(float) for name in _PROGRAM_COLUMNS[self.program]))
+            return function(*(frame[name].to_numpy(float) for name in _read_facts()[self.program].columns))
 
 
-@dataclass(frozen=True)
-class ProgramMaker:
-    """Makes the function of a program with some faults."""
+def make_inputs(program: str) -> pd.DataFrame:
+    """Return 40 inputs of a program: small numbers, where the programs have their branches, and large ones."""
+    import pandas as pd
 
-    program: str
-
-    def __call__(self, faults: Faults) -> ProgramFunction:
-        """Return the function."""
-        return ProgramFunction(self.program, faults)
-
-
-@dataclass(frozen=True)
-class ProgramCases:
-    """Draws inputs of a program."""
-
-    program: str
-
-    def __call__(self) -> pd.DataFrame:
-        """Return 40 inputs: small numbers, where the programs have their branches, and large ones."""
-        import pandas as pd
-
-        columns = _PROGRAM_COLUMNS[self.program]
-        rng = np.random.default_rng(0)
-        high = np.where(np.arange(40) < 20, 4.0, 60.0)[:, None]
-        return pd.DataFrame(rng.uniform(0.05, high, size=(40, len(columns))), columns=columns)
-
-
-def _build_program(name: str, domain: str, summary: str) -> ExampleSystem:
-    return ExampleSystem(
-        name=name,
-        domain=domain,
-        summary=summary,
-        make=ProgramMaker(name),
-        make_cases=ProgramCases(name),
-        faults=_ProgramFaults(name),
-        batched=True,
-    )
+    columns = list(_read_facts()[program].columns)
+    rng = np.random.default_rng(0)
+    high = np.where(np.arange(40) < 20, 4.0, 60.0)[:, None]
+    return pd.DataFrame(rng.uniform(0.05, high, size=(40, len(columns))), columns=columns)
 
 
 class _ProgramFaults(Mapping[str, str]):
@@ -531,79 +453,53 @@ class _ProgramFaults(Mapping[str, str]):
         return f"the mutants of {self.program}"
 
 
-class ExampleSystems(Mapping[str, ExampleSystem]):
-    """The example systems by name.
+# -- the systems ---------------------------------------------------------------------------------------------------------
 
-    Examples
-    --------
-    >>> import datamorphic as dm
-    >>> list(dm.data.example_systems)[:4]
-    ['product search', 'translator', 'route finder', 'temperature converter']
-    """
 
-    def __init__(self, systems: tuple[ExampleSystem, ...]) -> None:
-        self._systems = {system.name: system for system in systems}
+@dataclass(frozen=True)
+class _SystemFacts:
+    """What example_systems.toml says about a system."""
 
-    def __getitem__(self, name: str) -> ExampleSystem:
-        if name not in self._systems:
-            raise DataError(f"There is no example system {name!r}. {suggest_name(name, self._systems)}")
-        return self._systems[name]
+    domain: str
+    summary: str
+    faults: Mapping[str, str] = field(default_factory=dict)
+    columns: tuple[str, ...] = ()
 
-    def __contains__(self, name: object) -> bool:
-        return name in self._systems
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._systems)
+@dataclass(frozen=True)
+class _SystemFile:
+    systems: Mapping[str, _SystemFacts]
 
-    def __len__(self) -> int:
-        return len(self._systems)
+
+@cache
+def _read_facts() -> Mapping[str, _SystemFacts]:
+    return read_document(__package__, "example_systems.toml", _SystemFile).systems
+
+
+#: the function and the cases of each system that is not a program
+_MAKERS: dict[str, tuple[Callable[[Faults], Callable[..., Any]], Callable[[], pd.DataFrame]]] = {
+    "product search": (ProductSearch, make_searches),
+    "translator": (WordTranslator, make_sentences),
+    "route finder": (RouteFinder, make_journeys),
+    "temperature converter": (TemperatureConverter, make_temperatures),
+}
+
+
+def _build_system(name: str, facts: _SystemFacts) -> ExampleSystem:
+    is_program = name not in _MAKERS
+    make, make_cases = _MAKERS.get(name, (partial(ProgramFunction, name), partial(make_inputs, name)))
+    return ExampleSystem(
+        name=name,
+        domain=facts.domain,
+        summary=facts.summary,
+        make=make,
+        make_cases=make_cases,
+        faults=_ProgramFaults(name) if is_program else facts.faults,
+        batched=is_program,
+    )
 
 
 #: the example systems by name
-example_systems = ExampleSystems(
-    (
-        ExampleSystem(
-            name="product search",
-            domain="product searches",
-            summary="a search over 24 products; it answers the list of their titles",
-            make=ProductSearch,
-            make_cases=make_searches,
-            faults=SEARCH_FAULTS,
-        ),
-        ExampleSystem(
-            name="translator",
-            domain="machine translation",
-            summary="a word-by-word translator between English and Spanish; it answers a text",
-            make=WordTranslator,
-            make_cases=make_sentences,
-            faults=TRANSLATOR_FAULTS,
-        ),
-        ExampleSystem(
-            name="route finder",
-            domain="maps and routes",
-            summary="the shortest way between six places; it answers a dict with the length and the places on the way",
-            make=RouteFinder,
-            make_cases=make_journeys,
-            faults=ROUTE_FAULTS,
-        ),
-        ExampleSystem(
-            name="temperature converter",
-            domain="conversions of units",
-            summary="Celsius to Fahrenheit and back; it answers a number",
-            make=TemperatureConverter,
-            make_cases=make_temperatures,
-            faults=CONVERTER_FAULTS,
-        ),
-        _build_program("Sin", "numeric programs", "the sine, after Ying (2024); its faults are mutants"),
-        _build_program("Erf", "numeric programs", "the error function, after Ying (2024); its faults are mutants"),
-        _build_program("tanh", "numeric programs", "the hyperbolic tangent, after Ying (2024); its faults are mutants"),
-        _build_program(
-            "TriSquare", "numeric programs", "the area of a triangle, after Ying (2024); its faults are mutants"
-        ),
-        _build_program(
-            "PntLinePos",
-            "numeric programs",
-            "on which side of a line a point is, after Ying (2024); its faults are mutants",
-        ),
-    )
+example_systems: Mapping[str, ExampleSystem] = CaseInsensitiveMapping(
+    "example system", {name: _build_system(name, facts) for name, facts in _read_facts().items()}
 )

@@ -6,13 +6,12 @@ are defined on the whole plane.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
 
-from .._text import suggest_name
-from ..errors import DataError
+from .._registry import CaseInsensitiveMapping
 from ..morphisms.decorators import datamorphism, executor, seed_maker
 from ..morphisms.morphism import normalize_name
 from ..morphisms.system import TestSystem
@@ -115,28 +114,17 @@ RULES: dict[str, Callable[[Numbers, Numbers], Labels]] = {
 }
 
 
-class Subjects(Mapping[str, TestSystem]):
+class Subjects(CaseInsensitiveMapping[TestSystem]):
     """The subjects by name. Case, spaces and underscores do not matter: ``subjects["box_1"]`` is "Box 1"."""
 
+    def __init__(self) -> None:
+        super().__init__("subject", RULES, normalize=normalize_name)
+
     def __getitem__(self, name: str) -> TestSystem:
-        for full_name, rule in RULES.items():
-            if normalize_name(full_name) == normalize_name(str(name)):
-                system = TestSystem.collect(CodedClassifier(full_name, rule))
-                system.hashed_code = CodedClassifier
-                return system
-        raise DataError(f"There is no subject {name!r}. {suggest_name(name, RULES)}")
-
-    def __contains__(self, name: object) -> bool:
-        return any(normalize_name(full_name) == normalize_name(str(name)) for full_name in RULES)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(RULES)
-
-    def __len__(self) -> int:
-        return len(RULES)
-
-    def __repr__(self) -> str:
-        return f"Subjects({', '.join(RULES)})"
+        full_name = self.find_name(name)
+        system = TestSystem.collect(CodedClassifier(full_name, RULES[full_name]))
+        system.hashed_code = CodedClassifier
+        return system
 
 
 subjects = Subjects()

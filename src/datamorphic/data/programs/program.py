@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import importlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib.resources import files
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy.typing as npt
 
-from ..._text import suggest_name
+from ..._registry import CaseInsensitiveMapping
 from ...errors import ArgumentError, DataError
 from ...mutation.forge import load_module, read_program
 from ...relations.box import Box
@@ -29,34 +29,6 @@ def read_rows(name: str) -> tuple[dict[str, str], ...]:
     """Return the rows of a CSV file in this folder."""
     text = files(__package__).joinpath(name).read_text(encoding="utf-8")
     return tuple(csv.DictReader(text.splitlines()))
-
-
-class CaseInsensitiveMapping(Mapping[str, T]):
-    """Items by name, whatever the case of its letters; one with aliases is found by all names and counted once."""
-
-    def __init__(self, kind: str, items: Mapping[str, T], aliases: Mapping[str, str] | None = None) -> None:
-        self._kind = kind
-        self._items = dict(items)
-        self._names = {name.casefold(): name for name in items}
-        self._names |= {alias.casefold(): name for alias, name in (aliases or {}).items()}
-
-    def __getitem__(self, name: str) -> T:
-        full_name = self._names.get(str(name).casefold())
-        if full_name is None:
-            raise DataError(f"There is no {self._kind} {name!r}. {suggest_name(name, self._items)}")
-        return self._items[full_name]
-
-    def __contains__(self, name: object) -> bool:
-        return str(name).casefold() in self._names
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._items)
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-    def __repr__(self) -> str:
-        return f"CaseInsensitiveMapping({self._kind}: {', '.join(self._items)})"
 
 
 @dataclass(frozen=True)

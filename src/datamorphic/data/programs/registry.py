@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copyreg
 import importlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from ..._registry import CaseInsensitiveMapping
 from ...relations.box import Box
 from . import relations
-from .program import CaseInsensitiveMapping, NumericMutant, NumericProgram
+from .program import NumericMutant, NumericProgram
 
 #: per program its module, the limits of its inputs (Ying 2024, Table 2), and their number
 _PROGRAMS: dict[str, tuple[str, tuple[float, float], int]] = {
@@ -46,7 +47,7 @@ def _build_program(name: str) -> NumericProgram:
     )
 
 
-class Programs(Mapping[str, NumericProgram]):
+class Programs(CaseInsensitiveMapping[NumericProgram]):
     """The programs by name, whatever the case of its letters.
 
     Examples
@@ -55,22 +56,11 @@ class Programs(Mapping[str, NumericProgram]):
     'a third of the angle: S1 = 3 S2 - 4 S2^3'
     """
 
-    _names = CaseInsensitiveMapping("program", {name: name for name in _PROGRAMS})
+    def __init__(self) -> None:
+        super().__init__("program", _PROGRAMS)
 
     def __getitem__(self, name: str) -> NumericProgram:
-        return _build_program(self._names[name])
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._names
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_PROGRAMS)
-
-    def __len__(self) -> int:
-        return len(_PROGRAMS)
-
-    def __repr__(self) -> str:
-        return f"Programs({', '.join(_PROGRAMS)})"
+        return _build_program(self.find_name(name))
 
 
 programs = Programs()

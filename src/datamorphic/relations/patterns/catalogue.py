@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
-from ..._text import suggest_name
-from ...errors import ArgumentError, DataError
+from ..._registry import CaseInsensitiveMapping
+from ...errors import ArgumentError
 from ...reporting.export import Exportable
 from ...reporting.junit import JUnitCase
 from .hierarchy import find_children, find_layers, find_roots, measure_abstraction, validate_hierarchy
@@ -21,7 +21,7 @@ ANY_SYSTEM = "no restriction"
 SCOPES = tuple(dict.fromkeys(pattern.scope for pattern in read_patterns()))
 
 
-class PatternCatalogue(Mapping[str, Pattern], Exportable):
+class PatternCatalogue(CaseInsensitiveMapping[Pattern], Exportable):
     """Patterns by name; upper and lower case make no difference.
 
     ``describe()`` lists them, ``to_html("patterns.html")`` writes a page with the trees drawn.
@@ -42,23 +42,8 @@ class PatternCatalogue(Mapping[str, Pattern], Exportable):
             if pattern.name.casefold() in {name.casefold() for name in self._patterns}:
                 raise ArgumentError(f"Two patterns are called {pattern.name!r}. Give each a name of its own.")
             self._patterns[pattern.name] = pattern
-        self._names = {name.casefold(): name for name in self._patterns}
+        super().__init__("pattern", self._patterns)
         validate_hierarchy(self._patterns)
-
-    def __getitem__(self, name: str) -> Pattern:
-        full_name = self._names.get(str(name).casefold())
-        if full_name is None:
-            raise DataError(f"There is no pattern {name!r}. {suggest_name(name, self._patterns)}")
-        return self._patterns[full_name]
-
-    def __contains__(self, name: object) -> bool:
-        return str(name).casefold() in self._names
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._patterns)
-
-    def __len__(self) -> int:
-        return len(self._patterns)
 
     def add(self, *patterns: Pattern) -> PatternCatalogue:
         """Return a catalogue with further patterns, such as those that the guide derives."""
