@@ -91,7 +91,7 @@ def test_a_wrong_document_is_named(text, message):
 def _read_all_tables() -> dict[str, Any]:
     """Return what each data file of the package is read as."""
     from datamorphic.audit import columns
-    from datamorphic.data import learners, products, sentences
+    from datamorphic.data import learners, pattern_examples, products, sentences
     from datamorphic.data.loans import freddie_mac, german_credit
     from datamorphic.relations.first_names import FIRST_NAMES
     from datamorphic.relations.learner import table
@@ -102,6 +102,7 @@ def _read_all_tables() -> dict[str, Any]:
 
     return {
         "audit/columns.toml": columns.read_words().protected_words,
+        "data/example_systems.toml": pattern_examples.example_systems,
         "data/loans/freddie_mac.csv": freddie_mac.list_origination_fields(),
         "data/loans/german_credit.csv": german_credit.read_expectations(),
         "data/products.csv": products.read_product_kinds(),
