@@ -32,7 +32,7 @@ from datamorphic.audit.draft.code import (
     format_literal,
     make_unique,
     tidy_feature,
-    to_class_name,
+    to_system_name,
 )
 from datamorphic.cli.load import load_data
 from datamorphic.cli.main import app
@@ -356,7 +356,7 @@ def test_values_that_cannot_be_written_are_rejected(value):
     ],
 )
 def test_names_of_classes(words, name):
-    assert to_class_name(words) == name
+    assert to_system_name(words) == name
     assert name.isidentifier()
 
 

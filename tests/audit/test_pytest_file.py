@@ -18,12 +18,11 @@ import datamorphic as dm
 import datamorphic.audit.api  # runs of pytest inside this one drop modules that are imported later
 from datamorphic.audit.options import AuditOptions
 from datamorphic.audit.outcome import Outcome
-from datamorphic.audit.pytest_file import format_comment
 from datamorphic.audit.result import AuditResult
 from datamorphic.audit.runner import run_audit
 from datamorphic.core.result import Example, Finding
 from datamorphic.errors import UsageError
-from datamorphic.reporting.python_code import format_literal
+from datamorphic.reporting.python_code import format_comment, format_literal
 from datamorphic.runs.flow import Budget
 
 pytest_plugins = ["pytester"]
@@ -558,8 +557,8 @@ def test_other_objects_become_text_literals():
     assert format_literal({"x": pd.Timestamp("2020-01-02")}) == '{"x": "2020-01-02 00:00:00"}'
     assert format_literal(float("nan")) == 'float("nan")'
     assert eval(format_literal(Shouting), {}) == str(Shouting)
-    assert format_comment("a\nb\u2028c") == "# a b c"
-    assert "hunter2" not in format_comment("https://me:hunter2@host/?token=hunter2")
+    assert format_comment("a\nb\u2028c", 0, None) == "# a b c"
+    assert "hunter2" not in format_comment("https://me:hunter2@host/?token=hunter2", 0)
 
 
 def test_a_border_that_cannot_be_saved_is_not_pinned(tmp_path):

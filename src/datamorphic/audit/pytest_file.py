@@ -5,21 +5,20 @@ from __future__ import annotations
 import math
 import os
 import re
-from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from .._files import prepare_file, write_file
 from .._text import redact
 from ..core.result import Example, Finding
 from ..errors import DataError, UsageError
-from ..reporting.python_code import format_literal, format_path, render_template
+from ..reporting.python_code import format_comment, format_data, format_literal, format_path, render_module
 from ..runs.flow import Budget
 from ..systems.files import is_weka_name
 from .expectations import merge_expectations
 from .result import NO_LIMIT, AuditResult, format_space_code
 
+TITLE = "The result of dm.test, pinned: checks that pass must go on passing, and fixed findings are reported."
 SIGNATURE = "Written by result.to_pytest(...)."
 MAX_HEADER_BYTES = 1_000  # in which the signature is sought
 MIN_BUDGET_SECONDS = 300  # of the tests, since other machines may be slower
@@ -76,15 +75,11 @@ def _save_front(result: AuditResult, path: Path) -> str | None:
     return file.name
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Fixture:
-    """The docstring and the body of a fixture, and which imports it needs."""
+class _Fixture(NamedTuple):
+    """The docstring and the body of a fixture."""
 
     docstring: str
     body: str
-    uses_pandas: bool = False
-    uses_sys_path: bool = False
-    uses_load_model: bool = False
 
 
 class _TestFile:
@@ -132,26 +127,25 @@ class _TestFile:
 
     def to_text(self) -> str:
         """Return the text of the file."""
-        model, data, tests = self._build_model(), self._build_data(), self._build_tests()
+        tests = self._build_tests()
         passed = [outcome.check for outcome in self.result.outcomes if outcome.state == "passed"]
         target = self.request.get("target")
-        uses_ask = any(test["uses_ask"] for test in tests)
-        return render_template(
-            files(__package__) / "pytest_file.py.j2",
-            {},
-            signature=SIGNATURE,
+        return render_module(
+            "pytest_file",
+            TITLE,
+            [f"{SIGNATURE} Change it as you like, or write it again when the model is meant to change."],
             about=[
-                format_comment(f"Tested: {self.result.subject}, {self.result.kind}."),
-                format_comment(f"Data: {self.result.data}."),
-                format_comment(f"Result: {self.result.headline}."),
-                *(format_comment(f"Not pinned: {check} ({reason}).") for check, reason in self.omissions.items()),
+                _format_line(f"Tested: {self.result.subject}, {self.result.kind}."),
+                _format_line(f"Data: {self.result.data}."),
+                _format_line(f"Result: {self.result.headline}."),
+                *(_format_line(f"Not pinned: {check} ({reason}).") for check, reason in self.omissions.items()),
             ],
             target=None if target is None else format_literal(target),
             passed=format_literal([check for check in passed if check not in self.omissions]),
             found=format_literal([(finding.check, finding.about) for finding in self.findings]),
             omitted=format_literal(list(self.omissions)),
-            model=model,
-            data=data,
+            model=self._build_model(),
+            data=self._build_data(),
             options=self._format_options(),
             from_files=self.from_files,
             is_learner=self.is_learner,
@@ -159,10 +153,7 @@ class _TestFile:
             wrap_options=self.wrap_options,
             tests=tests,
             front_file=format_literal(self.front_file) if self.front_file else "",
-            uses_ask=uses_ask,
-            uses_pandas=uses_ask or data.uses_pandas,
-            uses_sys_path=model.uses_sys_path,
-            uses_load_model=model.uses_load_model,
+            uses_ask=any(test["uses_ask"] for test in tests),
         )
 
     def _build_model(self) -> _Fixture:
@@ -176,22 +167,18 @@ class _TestFile:
             )
         if request.get("subject") is not None:
             subject = format_literal(str(request["subject"]))
-            return _Fixture(docstring=docstring, body=f"    return dm.subjects[{subject}]")
+            return _Fixture(docstring, f"return dm.subjects[{subject}]")
         if is_weka_name(request["model"]):
-            body = f"    return load_model({format_literal(request['model'])})"
-            return _Fixture(docstring="The learner under test.", body=body, uses_load_model=True)
+            return _Fixture("The learner under test.", f"return load_model({format_literal(request['model'])})")
         match = _OBJECT.fullmatch(str(request["model"]))
         if match and not os.path.exists(str(request["model"])):
-            lines = [
-                f"    sys.path.insert(0, str({format_path(os.curdir, self.folder)}))",
-                f"    return attrgetter({format_literal(match[2])})(import_module({format_literal(match[1])}))",
-            ]
-            return _Fixture(docstring=docstring, body="\n".join(lines), uses_sys_path=True)
+            folder = format_path(os.curdir, self.folder)
+            code = f"attrgetter({format_literal(match[2])})(import_module({format_literal(match[1])}))"
+            return _Fixture(docstring, f"sys.path.insert(0, str({folder}))\n    return {code}")
         file = format_path(str(request["model"]), self.folder)
         if self.is_learner:
-            body = f"    return load_model({file}{self.trust_option})"
-            return _Fixture(docstring="The learner under test.", body=body, uses_load_model=True)
-        return _Fixture(docstring="The file of the model under test.", body=f"    return {file}")
+            return _Fixture("The learner under test.", f"return load_model({file}{self.trust_option})")
+        return _Fixture("The file of the model under test.", f"return {file}")
 
     def _build_data(self) -> _Fixture:
         docstring, data = "The data of the test.", self.request.get("data")
@@ -199,17 +186,12 @@ class _TestFile:
             instruction = "return the data of the test, None if there were none"
             return self._build_unfilled("data", self.result.data, instruction, docstring)
         if data is None:
-            return _Fixture(docstring="No data: the system generates its own.", body="    return None")
-        prefix, _, name = str(data).partition(":")
-        if prefix == "data":
-            return _Fixture(docstring=docstring, body=f"    return dm.data.load({format_literal(name)})")
-        reader = "read_parquet" if str(data).lower().endswith(".parquet") else "read_csv"
-        body = f"    return pd.{reader}({format_path(str(data), self.folder)})"
-        return _Fixture(docstring=docstring, body=body, uses_pandas=True)
+            return _Fixture("No data: the system generates its own.", "return None")
+        return _Fixture(docstring, f"return {format_data(str(data), self.folder)}")
 
     def _build_unfilled(self, name: str, expected: str, instruction: str, docstring: str) -> _Fixture:
         message = format_literal(f"Fill in the fixture {name!r} of this file: return {expected}.")
-        return _Fixture(docstring=docstring, body=f"    # FILL IN: {instruction}\n    pytest.fail({message})")
+        return _Fixture(docstring, f"# FILL IN: {instruction}\n    pytest.fail({message})")
 
     def _format_options(self) -> list[str]:
         request = self.request
@@ -273,7 +255,7 @@ class _TestFile:
             unanswered = finding.check == "answers" and example.answer is None and example.new_answer is None
             has_two_answers = bool(example.changed) and example.answer != example.new_answer
             uses_ask = bool(example.case) and (has_two_answers or unanswered)
-            lines = [format_comment(f"The smallest example: {example.text}")]
+            lines = [_format_line(f"The smallest example: {example.text}")]
             lines += self._format_example(example, uses_ask)
         return {
             "name": name,
@@ -301,7 +283,6 @@ class _TestFile:
         return [*code, f"assert {query} != {format_literal(today)}  # the answers today"]
 
 
-def format_comment(text: str) -> str:
-    """Return a text as a comment of one line, without passwords."""
-    printable = "".join(character if character.isprintable() else " " for character in redact(text))
-    return f"# {' '.join(printable.split())}"
+def _format_line(text: str) -> str:
+    """Return a text as a comment of one line."""
+    return format_comment(text, 0, width=None)

@@ -7,7 +7,6 @@ import keyword
 import os
 import pkgutil
 import re
-import sysconfig
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -21,27 +20,19 @@ from ..._typing import FilePath, ModelLike
 from ...errors import AmbiguousData, DataError, ModelError, SystemFailed, UsageError
 from ...morphisms.subject import DEFAULT_SEED_CASES, SubjectUnderTest, build_subject
 from ...morphisms.system import has_morphisms
-from ...reporting.python_code import format_comment, format_path
+from ...reporting.python_code import format_comment, format_data, format_module_folder, format_path, render_module
 from ...runs.driver import drive
 from ...space.description import read_space
 from ...space.features import Feature
 from ...space.options import SpaceOptions
 from ...space.points import Points
 from ...space.space import Space
-from ...space.table_files import find_csv_options, read_table
+from ...space.table_files import read_table
 from ...systems.base import Executor, Function
 from ...systems.clustering import has_predictions
 from ...systems.files import PICKLE_SUFFIXES, is_model_file
 from ..columns import find_identifiers
-from .code import (
-    format_comment_literal,
-    format_feature,
-    format_literal,
-    has_other_dtypes,
-    render_draft,
-    tidy_feature,
-    to_class_name,
-)
+from .code import format_comment_literal, format_feature, format_literal, has_other_dtypes, tidy_feature, to_system_name
 from .relations import DraftRelation, try_relations
 
 if TYPE_CHECKING:
@@ -133,10 +124,12 @@ def draft_system(
             f"{pluralize(silent, 'case')} of the tests in the file get no answer today. The file states this number."
         )
     kind, _, data_set = data_text.partition(":")
-    name = to_class_name(data_set if kind == "data" else Path(data_text).stem)
-    text = render_draft(
+    name = to_system_name(data_set if kind == "data" else Path(data_text).stem)
+    text = render_module(
+        "draft",
+        f"The test system {name}, drafted by `datamorphic init`. Change it as you like.",
+        [*_format_commands(file.stem, name), "", "Run the commands in this folder."],
         name=name,
-        commands=_format_commands(file.stem, name),
         features=[line for feature in features for line in format_feature(feature, inputs[feature.name])],
         dtypes=has_other_dtypes(space, inputs),
         space_code=""
@@ -263,8 +256,8 @@ def _choose_rows(space: Space, frame: pd.DataFrame) -> Points:
 # -- code --------------------------------------------------------------------------------------------------------
 
 
-def _format_commands(module: str, name: str) -> list[tuple[str, str]]:
-    """Return commands for the file, padded to equal width, and their purposes."""
+def _format_commands(module: str, name: str) -> list[str]:
+    """Return commands for the file and their purposes, aligned."""
     commands = {
         f"pytest {module}.py": "do the relations hold?",
         f"datamorphic test {module}:{name}": "run all checks that apply",
@@ -272,7 +265,7 @@ def _format_commands(module: str, name: str) -> list[tuple[str, str]]:
         f"datamorphic explore {module}:{name}": "where does the answer change?",
     }
     width = max(map(len, commands))
-    return [(command.ljust(width), purpose) for command, purpose in commands.items()]
+    return [f"    {command.ljust(width)}  {purpose}" for command, purpose in commands.items()]
 
 
 def _format_relations(relations: list[DraftRelation]) -> Iterator[dict[str, Any]]:
@@ -303,22 +296,13 @@ def _format_relations(relations: list[DraftRelation]) -> Iterator[dict[str, Any]
         }
 
 
-def _format_data_code(text: str, frame: pd.DataFrame, space: Space, file: Path) -> dict[str, str]:
-    kind, _, name = text.partition(":")
-    if kind == "data":
-        code = f"dm.data.load({format_literal(name)})"
-    elif text.lower().endswith(".parquet"):
-        code = f"pd.read_parquet({format_path(text, file.parent)})"
-    else:
-        csv_options = find_csv_options(text).items()
-        options = "".join(f", {option}={format_literal(value)}" for option, value in csv_options)
-        code = f"pd.read_csv({format_path(text, file.parent)}{options})"
+def _format_data_code(text: str, frame: pd.DataFrame, space: Space, file: Path) -> dict[str, Any]:
     comment = f"Typical inputs, {pluralize(len(frame), 'row')}."
     unused_columns = [format_comment_literal(str(name)) for name in frame.columns if name not in space.names]
     if unused_columns:
         ellipsis = ", ..." if len(unused_columns) > MAX_COLUMNS_LISTED else ""
         comment += f" Columns that are not features: {', '.join(unused_columns[:MAX_COLUMNS_LISTED])}{ellipsis}."
-    return {"rows": code, "rows_comment": format_comment(comment, 0)}
+    return {"rows": format_data(text, file.parent), "rows_comment": format_comment(comment, 0)}
 
 
 def _format_model_code(
@@ -354,16 +338,5 @@ def _format_model_code(
         "model": f"model{'.' + rest if rest else ''}{options}{data_option}",
         "model_comment": format_comment(remark, 0),
         "imported": (module, first),
-        "path": _format_import_path(module, file),
+        "path": format_module_folder(module, file.parent),
     }
-
-
-def _format_import_path(module: str, file: Path) -> str:
-    """Return the code of the folder of a module; empty if the module is installed."""
-    origin = getattr(importlib.import_module(module), "__file__", None)
-    if origin is None:
-        return ""
-    root = Path(origin).parents[module.count(".") + (Path(origin).stem == "__init__")]
-    if str(root) in sysconfig.get_paths().values():
-        return ""
-    return "str(HERE)" if root == file.parent else f"str({format_path(str(root), file.parent)})"

@@ -6,18 +6,15 @@ nothing in them can become code.
 
 from __future__ import annotations
 
-import keyword
 import math
-import re
 from collections.abc import Iterable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from ..._text import format_short
 from ...errors import DataError
 from ...reporting import python_code
-from ...reporting.python_code import format_comment
+from ...reporting.python_code import to_class_name
 from ...space.features import Categorical, Continuous, Feature, Integer
 from ...space.space import Space
 
@@ -55,13 +52,11 @@ def format_comment_literal(value: object) -> str:
     return format_literal(value)
 
 
-def to_class_name(text: str) -> str:
-    """Return a class name from the name of the data."""
-    name = "".join(word[:1].upper() + word[1:] for word in re.split(r"[^A-Za-z0-9]+", text))
-    name = name[:MAX_CLASS_NAME_CHARACTERS]
+def to_system_name(text: str) -> str:
+    """Return the name of the class of a test system from the name of its data."""
+    name = to_class_name(text, "My", MAX_CLASS_NAME_CHARACTERS, RESERVED_NAMES)
     # pytest would collect a class whose name starts with "Test"
-    valid = name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("Test")
-    return name if valid and name not in RESERVED_NAMES else f"My{name or 'System'}"
+    return "MySystem" if name == "My" else f"My{name}" if name.startswith("Test") else name
 
 
 def make_unique(name: str, used_names: set[str]) -> str:
@@ -144,11 +139,3 @@ def has_other_dtypes(space: Space, frame: pd.DataFrame) -> bool:
     """Return whether the space alone would give columns other dtypes than the frame has, which models may require."""
     own = Space(space.features).points(frame).frame
     return any(own[name].dtype != frame[name].dtype for name in space.names)
-
-
-# -- the file --------------------------------------------------------------------------------------------------
-
-
-def render_draft(**parts: object) -> str:
-    """Return the file. The parts must be code already."""
-    return python_code.render_template(files(__package__) / "system.py.j2", {"remark": format_comment}, **parts)

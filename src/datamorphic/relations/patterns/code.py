@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from ...reporting.python_code import format_literal
 from .catalogue import patterns
 from .relation import BothOutputs, ChainedInput, ConditionalInput, InputPattern, OutputPattern, PatternRelation
 
@@ -17,11 +18,11 @@ def format_code(relation: PatternRelation) -> str:
     >>> import datamorphic as dm
     >>> relation = dm.patterns["Monotone"].input(columns=("x",), amount=2.0) >> dm.patterns["Monotone"].output()
     >>> format_code(relation.named("f.MR1"))
-    '(dm.patterns["Monotone"].input(columns=(\\'x\\',), amount=2.0) >> dm.patterns["Monotone"].output()).named("f.MR1")'
+    '(dm.patterns["Monotone"].input(columns=("x",), amount=2.0) >> dm.patterns["Monotone"].output()).named("f.MR1")'
     """
-    options = "" if relation.promise == "MR" else f', promise="{relation.promise}"'
-    name = relation.name.replace("\\", "\\\\").replace('"', '\\"')
-    return f'({format_input(relation.input)} >> {format_output(relation.output)}).named("{name}"{options})'
+    options = "" if relation.promise == "MR" else f", promise={format_literal(relation.promise)}"
+    sides = f"({format_input(relation.input)} >> {format_output(relation.output)})"
+    return f"{sides}.named({format_literal(relation.name)}{options})"
 
 
 def format_input(change: InputPattern) -> str:
@@ -29,7 +30,7 @@ def format_input(change: InputPattern) -> str:
     if isinstance(change, ChainedInput):
         return f"{format_input(change.first)}.then({format_input(change.second)})"
     if isinstance(change, ConditionalInput):
-        conditions = ", ".join(f"{name}={value!r}" for name, value in change.conditions.items())
+        conditions = ", ".join(f"{name}={format_literal(value)}" for name, value in change.conditions.items())
         return f"{format_input(change.change)}.where({conditions})"
     if change.pattern in patterns and patterns[change.pattern].inputs is type(change):
         return f'dm.patterns["{change.pattern}"].input({_format_fields(change)})'
@@ -49,7 +50,7 @@ def _format_fields(pattern: Any) -> str:
     """Return the fields that differ from their defaults as keyword arguments; derived ones are left out."""
     derived = {"factor"} if hasattr(pattern, "odd") else set()
     return ", ".join(
-        f"{item.name}={getattr(pattern, item.name)!r}"
+        f"{item.name}={format_literal(getattr(pattern, item.name))}"
         for item in dataclasses.fields(pattern)
         if item.name not in derived and getattr(pattern, item.name) != item.default
     )
