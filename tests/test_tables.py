@@ -97,7 +97,7 @@ def _read_all_tables() -> dict[str, Any]:
     from datamorphic.relations.learner import table
     from datamorphic.relations.patterns.published import published_relations
     from datamorphic.relations.patterns.tables import read_patterns
-    from datamorphic.studies import study
+    from datamorphic.studies import figures, study
     from datamorphic.systems import missing_packages, untrusted
 
     return {
@@ -114,6 +114,7 @@ def _read_all_tables() -> dict[str, Any]:
         "relations/learner/necessity.csv": table.read_sections(),
         "relations/patterns/patterns.toml": read_patterns(),
         "relations/patterns/published.toml": published_relations,
+        "studies/figures.toml": figures.read_figures(),
         "studies/studies.toml": study.STUDIES,
         "studies/tables.csv": study.TABLES,
         "systems/packages.toml": missing_packages.read_known_packages().same_name,

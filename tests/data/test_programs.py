@@ -15,9 +15,9 @@ from datamorphic.data.programs import programs
 from datamorphic.data.programs.program import NumericMutant
 from datamorphic.errors import DataError
 from datamorphic.mutation.operators import find_changes
-from datamorphic.studies.program_mutants import OPERATORS
 from datamorphic.studies.program_regions import measure_regions
 from support.cases import in_one_test
+from support.program_mutants import OPERATORS
 
 LONG = "DATAMORPHIC_LONG" in os.environ
 KNOWN = {"emu10", "branch3.1", "sign2.5"}  # of tanh, as published, and of Erf

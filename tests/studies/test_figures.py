@@ -20,7 +20,7 @@ from datamorphic.studies.figure_panels import (
     draw_dot_panel,
     draw_line_panel,
 )
-from datamorphic.studies.figures import FIGURES, build_figure_sections, draw_figure
+from datamorphic.studies.figures import build_figure_sections, draw_figure, read_figures
 from datamorphic.studies.rows import Row
 from datamorphic.studies.study import STUDIES, build_published_rows, list_studies
 
@@ -97,13 +97,13 @@ def test_a_legend_names_what_is_drawn():
 def test_the_figures_of_the_documents_are_complete():
     expected = {f"000-{number}" for number in range(8, 19)} | {f"001-{number}" for number in range(7, 12)}
     expected |= {f"002-{number}" for number in range(11, 16)} | {"004-9"}
-    assert {figure.name for figure in FIGURES} == expected
+    assert {figure.name for figure in read_figures()} == expected
     listing = list_studies().set_index("name")["figures"]
     assert listing["random_target"] == "000-11, 001-10"
     assert set(", ".join(filter(None, listing)).split(", ")) == expected
 
 
-@pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)
+@pytest.mark.parametrize("figure", read_figures(), ids=lambda figure: figure.name)
 def test_every_figure_has_data(figure):
     for part in figure.parts:
         name, entry = next((name, entry) for name, entry in STUDIES.items() if part in entry.parts)

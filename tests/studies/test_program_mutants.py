@@ -9,8 +9,8 @@ import pytest
 from datamorphic.data.programs import programs
 from datamorphic.data.programs.program import NumericMutant
 from datamorphic.errors import ArgumentError
-from datamorphic.studies.program_mutants import choose_mutants
 from datamorphic.studies.program_regions import measure_regions
+from support.program_mutants import choose_mutants
 
 LONG = "DATAMORPHIC_LONG" in os.environ
 

@@ -7,7 +7,8 @@ others from all rows.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -89,6 +90,16 @@ def reference_space(name: str, frame: pd.DataFrame) -> Space:
 
 
 # -- the models --------------------------------------------------------------------------------------
+
+
+@contextmanager
+def ignore_convergence_warnings() -> Iterator[None]:
+    """Silence the warning that training stopped at its limit, which is part of published settings."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        yield
 
 
 def reference_model(name: str, model: str, frame: pd.DataFrame) -> Any:

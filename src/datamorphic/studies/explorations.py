@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import time
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..data.learners import learns_from_part, reference_model, reference_space, training_rows
+from ..data.learners import (
+    ignore_convergence_warnings,
+    learns_from_part,
+    reference_model,
+    reference_space,
+    training_rows,
+)
 from ..data.sets import TARGET, load
 from ..data.subjects import PLANE, RULES
 from ..exploration.api import explore
@@ -144,7 +147,7 @@ class ModelTraining(Job):
         # rows must be shuffled: in file order, trees of wines score 50% instead of the published 61%
         chance = np.random.RandomState(np.random.MT19937(make_seed_sequence(self, seed, repetition)))
         folds = KFold(FOLDS, shuffle=True, random_state=chance)
-        with _ignore_convergence_warnings():
+        with ignore_convergence_warnings():
             rounds = cross_validate(model, inputs, labels, cv=folds, return_estimator=True)
         accuracy = model.score(inputs, labels)
         last = rounds["estimator"][-1].score(test.drop(columns=TARGET), test[TARGET].to_numpy())
@@ -192,15 +195,5 @@ def _load_model(data: str, model: str) -> Any:
 
 
 def _train_model(data: str, model: str, frame: pd.DataFrame) -> Any:
-    with _ignore_convergence_warnings():
+    with ignore_convergence_warnings():
         return reference_model(data, model, frame)
-
-
-@contextmanager
-def _ignore_convergence_warnings() -> Iterator[None]:
-    """Ignore convergence warnings: the final estimator of Stack1 does not converge, as published."""
-    from sklearn.exceptions import ConvergenceWarning
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        yield

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal
 
+from .._tables import read_document
 from ..reporting.document import Chart, Section
 from .figure_panels import (
     MEAN,
@@ -76,7 +78,7 @@ class PublishedFigure:
         return f"Figure {self.number} of {DOCUMENTS[self.document]}: {self.title}"
 
 
-# -- explorations --------------------------------------------------------------------------------------------------
+# -- panels ----------------------------------------------------------------------------------------------------------
 
 MEASURES = {
     "runs": ("Runs", "calls of the classifier"),
@@ -84,28 +86,29 @@ MEASURES = {
     "cost": ("Cost", "calls per new test case"),
     "capability": ("Capability", "% of walks that find a border"),
 }
-WALKS, SEEDS = "walks", "seed cases"
+#: the strategies, with what their walks are counted in
+STRATEGY_NOUNS = {"random target": "walks", "random walk": "walks", "directed walk": "rows, every way"}
+TYPICAL_MODELS = ("LR", "KNN", "DT", "NB", "SVM", "Stack1")
+SCORE_TITLES = {"precision": "Precision", "recall": "Recall", "accuracy": "Accuracy", "F1": "F1"}
 
 
 def _make_walk_panels(
-    measures: Iterable[str], noun: str = "walks", column: str = "", title: str = ""
-) -> tuple[FigurePanel, ...]:
-    """Return a panel per measure over the number of walks or seeds, with a line per classifier."""
-    return tuple(
-        FigurePanel(
+    measures: Iterable[str] = tuple(MEASURES), noun: str = "walks", column: str = "", title: str = ""
+) -> Iterator[FigurePanel]:
+    """Yield a panel per measure over the number of walks or seeds, with a line per classifier."""
+    for letter, measure in zip("abcd", measures, strict=False):
+        yield FigurePanel(
             kind="lines",
             pattern=rf"(?P<series>.+), (?P<place>[\d,]+) {noun} \| {measure}{column}",
             title=f"({letter}) {MEASURES[measure][0]}{title}",
             values=MEASURES[measure][1],
-            places=SEEDS if noun == "seeds" else WALKS,
+            places="seed cases" if noun == "seeds" else "walks",
         )
-        for letter, measure in zip("abcd", measures, strict=False)
-    )
 
 
-def _make_mean_panel(noun: str = "walks", column: str = "", title: str = "") -> FigurePanel:
-    """Return the panel of the mean cost per classifier."""
-    return FigurePanel(
+def _make_mean_panel(noun: str = "walks", column: str = "", title: str = "") -> Iterator[FigurePanel]:
+    """Yield the panel of the mean cost per classifier."""
+    yield FigurePanel(
         kind="dots",
         pattern=rf"(?P<place>.+), mean over {noun} \| cost{column}",
         title=f"(d) Mean cost{title}",
@@ -113,9 +116,9 @@ def _make_mean_panel(noun: str = "walks", column: str = "", title: str = "") -> 
     )
 
 
-def _make_strategy_panel(measure: str, column: str, title: str, logarithmic: bool) -> FigurePanel:
-    """Return a panel of a measure per classifier, with a lane per strategy."""
-    return FigurePanel(
+def _make_strategy_panel(measure: str, column: str, title: str, logarithmic: bool = False) -> Iterator[FigurePanel]:
+    """Yield a panel of a measure per classifier, with a lane per strategy."""
+    yield FigurePanel(
         kind="dots",
         pattern=rf"(?P<place>.+), (?P<series>directed walk|random walk|random target) \| {measure}{column}",
         title=title,
@@ -124,228 +127,97 @@ def _make_strategy_panel(measure: str, column: str, title: str, logarithmic: boo
     )
 
 
-#: the strategies, with what their walks are counted in
-STRATEGY_NOUNS = {"random target": "walks", "random walk": "walks", "directed walk": "rows, every way"}
-TYPICAL_MODELS = ("LR", "KNN", "DT", "NB", "SVM", "Stack1")
-DATA_TABLES = (14, 18, 22)  # the first of four tables of each data set: runs, mutants, cost, capability
-
-
-def _make_model_figure(number: int, measure: str, by_walks: bool, parts: Iterable[str] = ()) -> PublishedFigure:
-    """Return a figure of a measure of models: over walks for some models, or the mean of each of them."""
-    own_parts = tuple(f"000-{first + list(MEASURES).index(measure)}" for first in DATA_TABLES)
-    title, values = MEASURES[measure]
-    if by_walks:
-        models = "|".join(TYPICAL_MODELS)
-        panels = [
-            FigurePanel(
-                kind="lines",
-                pattern=rf"{strategy}, (?P<series>{models}), (?P<place>[\d,]+) {noun} \| {measure}",
-                title=f"({letter}) {strategy.capitalize()}",
-                values=values,
-                places="walks" if noun == "walks" else "rows, walked in every direction",
-            )
-            for letter, (strategy, noun) in zip("abc", STRATEGY_NOUNS.items(), strict=True)
-        ]
-        note = (
-            f"The paper draws typical examples, without naming them; here are {', '.join(TYPICAL_MODELS)}, "
-            "as far as the scale has them."
+def _make_typical_model_panels(measure: str) -> Iterator[FigurePanel]:
+    """Yield a panel of a measure over walks per strategy, with a line per model."""
+    for letter, (strategy, noun) in zip("abc", STRATEGY_NOUNS.items(), strict=True):
+        yield FigurePanel(
+            kind="lines",
+            pattern=rf"{strategy}, (?P<series>{'|'.join(TYPICAL_MODELS)}), (?P<place>[\d,]+) {noun} \| {measure}",
+            title=f"({letter}) {strategy.capitalize()}",
+            values=MEASURES[measure][1],
+            places="walks" if noun == "walks" else "rows, walked in every direction",
         )
-    else:
-        panels = [
-            FigurePanel(
-                kind="dots",
-                pattern=rf"{strategy}, (?P<place>.+), mean \| {measure}",
-                title=f"({letter}) {strategy.capitalize()}",
-                values=f"{values}, mean over walks",
-            )
-            for letter, strategy in zip("abc", STRATEGY_NOUNS, strict=True)
-        ]
-        note = ""
-    title = f"{title} by the number of walks" if by_walks else f"{title} of testing each model"
-    return PublishedFigure(
-        document="000", number=number, title=title, parts=(*own_parts, *parts), panels=tuple(panels), note=note
-    )
 
 
-FIRST_STEP, AS_WRITTEN, AS_TARGET = ", first step only", ", as written", ", random target"
-MEAN_PARTS = ("000-16 and 000-17", "000-20 and 000-21", "000-24 and 000-25")
-THREE_MEASURES = ("runs", "mutants", "cost")
+def _make_model_mean_panels(measure: str) -> Iterator[FigurePanel]:
+    """Yield a panel of the mean of a measure per strategy, with a row per model."""
+    for letter, strategy in zip("abc", STRATEGY_NOUNS, strict=True):
+        yield FigurePanel(
+            kind="dots",
+            pattern=rf"{strategy}, (?P<place>.+), mean \| {measure}",
+            title=f"({letter}) {strategy.capitalize()}",
+            values=f"{MEASURES[measure][1]}, mean over walks",
+        )
 
-# -- generators of groups, and trees --------------------------------------------------------------------------------
 
-F_MEASURE_NOTE = (
-    "The paper has the published points in an image only; the effects of the table are computed from "
-    "them. Fewer groups are better. Where the parts of the figure divide is not said."
-)
-
-
-def _make_mutant_figure(number: int, part: str, table: str, mutants: range) -> PublishedFigure:
-    """Return a figure of F-measures, with a panel per mutant and a row per generator."""
-    numbers = "|".join(map(str, mutants))
-    panel = FigurePanel(
+def _make_mutant_panels(first: int, last: int) -> Iterator[FigurePanel]:
+    """Yield panels of F-measures, one per mutant, with a row per generator."""
+    numbers = "|".join(map(str, range(first, last + 1)))
+    yield FigurePanel(
         kind="dots",
         pattern=rf"(?P<title>.+ mutant (?:{numbers})(?:, \w+)?), ours .+ \| (?P<place>.+), F",
         values="groups until a violation",
         narrow=True,
     )
-    return PublishedFigure(
-        document="002",
-        number=number,
-        title=f"F-measures of generators of groups ({part})",
-        parts=(table,),
-        panels=(panel,),
-        note=F_MEASURE_NOTE,
-    )
 
 
-SCORE_TITLES = {"precision": "Precision", "recall": "Recall", "accuracy": "Accuracy", "F1": "F1"}
-
-
-def _make_score_panels() -> tuple[FigurePanel, ...]:
+def _make_score_panels() -> Iterator[FigurePanel]:
+    """Yield a panel per score of 3-NN, with a box per approach."""
     names = "|".join([*(re.escape(format_name(name)) for name in list_published_sets()), MEAN])
-    return tuple(
-        FigurePanel(
+    for letter, (score, title) in zip("abcd", SCORE_TITLES.items(), strict=True):
+        yield FigurePanel(
             kind="boxes",
             pattern=rf"(?P<series>{names}) \| (?P<place>DTC|BVA|DTMT|CV) {score}",
             title=f"({letter}) {title}",
             values="score of 3-NN, over data sets",
         )
-        for letter, (score, title) in zip("abcd", SCORE_TITLES.items(), strict=True)
-    )
 
+
+PANEL_MAKERS: dict[str, Callable[..., Iterable[FigurePanel]]] = {
+    "walks": _make_walk_panels,
+    "mean": _make_mean_panel,
+    "strategies": _make_strategy_panel,
+    "models over walks": _make_typical_model_panels,
+    "means of models": _make_model_mean_panels,
+    "mutants": _make_mutant_panels,
+    "scores": _make_score_panels,
+    "panel": lambda **fields: [FigurePanel(**fields)],
+}
 
 # -- the figures ---------------------------------------------------------------------------------------------------
 
-FIGURES: tuple[PublishedFigure, ...] = (
-    PublishedFigure(
-        document="000",
-        number=8,
-        title="Directed walk, by the number of walks",
-        parts=("000-9",),
-        panels=(
-            *_make_walk_panels(MEASURES, column=AS_WRITTEN, title=", as written"),
-            *_make_walk_panels(MEASURES, column=AS_TARGET, title=", random target"),
-        ),
-        note="The published points are those of Table 9, which are of random target: they lie on our lines of the second four "
-        "panels. The paper says of this figure that the runs of all classifiers nearly coincide, which is true of directed "
-        "walks (the first four panels, and Figure 7 of Zhu & Bayley 2020).",
-    ),
-    PublishedFigure(
-        document="000",
-        number=9,
-        title="Random walk, by the number of walks",
-        parts=("000-10",),
-        panels=_make_walk_panels(MEASURES),
-    ),
-    PublishedFigure(
-        document="000",
-        number=10,
-        title="Random walk, by the number of seed cases",
-        parts=("000-11",),
-        panels=_make_walk_panels(MEASURES, noun="seeds"),
-    ),
-    PublishedFigure(
-        document="000",
-        number=11,
-        title="Random target, by the number of walks",
-        parts=("000-12",),
-        panels=_make_walk_panels(MEASURES),
-    ),
-    PublishedFigure(
-        document="000",
-        number=12,
-        title="Cost and capability on the coded classifiers",
-        parts=("000-1",),
-        panels=(
-            _make_strategy_panel("cost", f"(?:{FIRST_STEP})?", "(a) Cost", logarithmic=True),
-            _make_strategy_panel("capability", f"(?:{AS_TARGET})?", "(b) Capability", logarithmic=False),
-        ),
-        note="Ours of the directed walk are the figures that the published ones belong to: cost with success at the first step "
-        "only, and capability of random target. The table has the strategy as written, too.",
-    ),
-    _make_model_figure(13, "runs", by_walks=True),
-    _make_model_figure(14, "mutants", by_walks=True),
-    _make_model_figure(15, "capability", by_walks=True),
-    _make_model_figure(16, "capability", by_walks=False, parts=MEAN_PARTS),
-    _make_model_figure(17, "cost", by_walks=True),
-    _make_model_figure(18, "cost", by_walks=False, parts=MEAN_PARTS),
-    PublishedFigure(
-        document="001",
-        number=7,
-        title="Directed walk",
-        parts=("001-1",),
-        panels=tuple(
-            panel
-            for column in (FIRST_STEP, AS_WRITTEN)
-            for panel in (
-                *_make_walk_panels(THREE_MEASURES, column=column, title=column),
-                _make_mean_panel(column=column, title=column),
-            )
-        ),
-        note="The published points lie on our lines of the first four panels: walks that can succeed at their first step only.",
-    ),
-    PublishedFigure(
-        document="001",
-        number=8,
-        title="Random walk, by the number of walks",
-        parts=("001-2",),
-        panels=(*_make_walk_panels(THREE_MEASURES), _make_mean_panel()),
-    ),
-    PublishedFigure(
-        document="001",
-        number=9,
-        title="Random walk, by the number of seed cases",
-        parts=("001-3",),
-        panels=(*_make_walk_panels(THREE_MEASURES, noun="seeds"), _make_mean_panel("seeds")),
-    ),
-    PublishedFigure(
-        document="001",
-        number=10,
-        title="Random target, by the number of walks",
-        parts=("001-4",),
-        panels=(*_make_walk_panels(THREE_MEASURES), _make_mean_panel()),
-    ),
-    PublishedFigure(
-        document="001",
-        number=11,
-        title="Cost on the coded classifiers",
-        parts=("001-5",),
-        panels=(_make_strategy_panel("cost", f"(?:{FIRST_STEP})?", "Cost", logarithmic=True),),
-        note="Ours of the directed walk can succeed at their first step only, as in print. The table has the strategy as "
-        "written, too.",
-    ),
-    _make_mutant_figure(11, "part 1", "002-5", range(1, 13)),
-    _make_mutant_figure(12, "part 2", "002-5", range(13, 25)),
-    PublishedFigure(
-        document="002",
-        number=13,
-        title="Seconds to make 10,000 groups",
-        parts=("Figure 13",),
-        panels=(
-            FigurePanel(
-                kind="dots",
-                pattern=r"(?P<place>.+) \| (?P<series>.+), s",
-                title="Generation time by relation",
-                values="seconds, logarithmic",
-                logarithmic=True,
-            ),
-        ),
-        note="The paper has the published points in an image only. The hollow marks are those of Table 12, "
-        "for the two generators and the relations that it shares with this figure.",
-    ),
-    _make_mutant_figure(14, "part 1", "002-11", range(1, 10)),
-    _make_mutant_figure(15, "part 2", "002-11", range(10, 18)),
-    PublishedFigure(
-        document="004",
-        number=9,
-        title="Effectiveness of the four approaches",
-        parts=("004-5",),
-        panels=_make_score_panels(),
-        note="The lower the scores of the tested 3-NN, the stronger the test rows. A box goes from the first to the third "
-        "quartile over data sets, with a line at the median and a dot at the mean, and its whiskers to the least and "
-        "greatest score. Our boxes lack the data sets that are not available.",
-    ),
-)
+
+@dataclass(frozen=True, kw_only=True)
+class _FigureFacts:
+    """What figures.toml says about a figure."""
+
+    document: str
+    number: int
+    title: str
+    parts: tuple[str, ...]
+    panels: tuple[Any, ...]
+    note: str = ""
+
+    def build(self, notes: Mapping[str, str]) -> PublishedFigure:
+        """Return the figure with its panels."""
+        panels: list[FigurePanel] = []
+        for fields in self.panels:
+            options = {name: value for name, value in fields.items() if name != "make"}
+            panels += PANEL_MAKERS[fields["make"]](**options)
+        return PublishedFigure(**vars(self) | {"panels": tuple(panels), "note": notes.get(self.note, self.note)})
+
+
+@dataclass(frozen=True)
+class _FigureFile:
+    notes: Mapping[str, str]
+    figures: tuple[_FigureFacts, ...]
+
+
+@cache
+def read_figures() -> tuple[PublishedFigure, ...]:
+    """Return the published figures."""
+    document = read_document(__package__, "figures.toml", _FigureFile)
+    return tuple(facts.build(document.notes) for facts in document.figures)
 
 
 def list_figures(parts: Iterable[str]) -> list[PublishedFigure]:
@@ -357,7 +229,7 @@ def list_figures(parts: Iterable[str]) -> list[PublishedFigure]:
     ['000-11', '001-10']
     """
     names = set(parts)
-    return [figure for figure in FIGURES if names.intersection(figure.parts)]
+    return [figure for figure in read_figures() if names.intersection(figure.parts)]
 
 
 def draw_figure(figure: PublishedFigure, rows: Iterable[Row]) -> Chart | None:

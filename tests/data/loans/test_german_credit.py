@@ -10,9 +10,9 @@ from sklearn.linear_model import LogisticRegression
 
 import datamorphic as dm
 from datamorphic.data.loans.german_credit import (
+    BAD_LABEL,
     LEVELS,
     UNKNOWN_CODES,
-    format_german_credit_promises,
     german_credit_relations,
     load_german_credit,
     read_expectations,
@@ -80,6 +80,21 @@ def test_a_linear_model_with_the_expected_signs_satisfies_them(loans: pd.DataFra
 
 
 RISING = ("duration_months", "credit_amount", "installment_rate")
+
+
+def format_german_credit_promises() -> str:
+    """Return the expectations as the text of a promises file."""
+    lines = ["# German credit: what a lender expects, all else equal", f"outcome: {BAD_LABEL}"]
+    for expectation in read_expectations():
+        if expectation.promise:
+            statement = (
+                expectation.promise if expectation.promise == "protected" else f"{expectation.promise} {BAD_LABEL}"
+            )
+            change = expectation.change
+            if change is not None and change.sentinels:
+                statement += f", {change.low:g} to {change.high:g}, {change.sentinels[0]} means unavailable"
+            lines.append(f"{expectation.column}: {statement}  # {expectation.reason}")
+    return "\n".join(lines) + "\n"
 
 
 def test_the_expectations_are_a_promises_file(tmp_path: Path) -> None:

@@ -131,18 +131,3 @@ def german_credit_relations(*, outcome: object = BAD_LABEL) -> dict[str, ChangeR
     }
     relations["german.safer"] = compose(*relations.values(), name="german.safer")
     return relations
-
-
-def format_german_credit_promises() -> str:
-    """Return the expectations as the text of a promises file."""
-    lines = ["# German credit: what a lender expects, all else equal", f"outcome: {BAD_LABEL}"]
-    for expectation in read_expectations():
-        if expectation.promise:
-            statement = (
-                expectation.promise if expectation.promise == "protected" else f"{expectation.promise} {BAD_LABEL}"
-            )
-            change = expectation.change
-            if change is not None and change.sentinels:
-                statement += f", {change.low:g} to {change.high:g}, {change.sentinels[0]} means unavailable"
-            lines.append(f"{expectation.column}: {statement}  # {expectation.reason}")
-    return "\n".join(lines) + "\n"

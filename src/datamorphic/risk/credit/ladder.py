@@ -6,9 +6,7 @@ forests are grown and dropped in chunks, so that 20,000 trees need no more memor
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -16,6 +14,7 @@ import numpy as np
 
 from ..._text import pluralize, suggest_name
 from ..._validation import import_optional, reject
+from ...data.learners import ignore_convergence_warnings
 from ...errors import ArgumentError
 from .measures import Flags, Floats
 
@@ -83,16 +82,6 @@ class ModelFamily:
         raise NotImplementedError
 
 
-@contextmanager
-def _ignore_convergence() -> Iterator[None]:
-    """Silence the warning that training stopped at its limit, which is part of the published settings."""
-    from sklearn.exceptions import ConvergenceWarning
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        yield
-
-
 # -- single models -----------------------------------------------------------------------------------------------------
 
 
@@ -111,7 +100,7 @@ class LogisticFamily(ModelFamily):
         """Train, and yield the answers with the coefficients of the columns that have a direction."""
         from sklearn.linear_model import LogisticRegression
 
-        with _ignore_convergence():
+        with ignore_convergence_warnings():
             model = LogisticRegression(max_iter=1000).fit(training.matrix, training.defaulted)
         weights = dict(zip(training.columns, model.coef_[0].tolist(), strict=True))
         yield RungAnswer(
@@ -178,7 +167,7 @@ class NetworkFamily(ModelFamily):
         from sklearn.neural_network import MLPClassifier
 
         for (neurons, layers), rung in zip(self.shapes, self.rungs, strict=True):
-            with _ignore_convergence():
+            with ignore_convergence_warnings():
                 network = MLPClassifier((neurons,) * layers, random_state=seed)
                 network.fit(training.matrix, training.defaulted)
             yield RungAnswer(rung=rung, probabilities=network.predict_proba(inputs)[:, 1])

@@ -1,4 +1,4 @@
-"""Choose a mix of mutants of a program that its relations can detect."""
+"""Choose a mix of mutants of a program that its relations can detect: how data/programs/mutants.csv was made."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..data.programs.program import NumericProgram
-from ..mutation.forge import SourceMutant, load_module, make_mutants
-from ..relations.base import VIOLATED
-from .program_regions import DEFAULT_SEED, GroupSample
+from datamorphic.data.programs.program import NumericProgram
+from datamorphic.mutation.forge import SourceMutant, load_module, make_mutants
+from datamorphic.relations.base import VIOLATED
+from datamorphic.studies.program_regions import DEFAULT_SEED, GroupSample
 
 OPERATORS = ("CRP", "AOR", "ROR", "RSR")
 DEFAULT_MUTANT_COUNT = 12
