@@ -13,12 +13,12 @@ import pytest
 import datamorphic as dm
 from datamorphic import Affine, FunctionRelation
 from datamorphic.errors import ArgumentError, SystemFailed
-from datamorphic.hunting.function_runner import FunctionRunner
 from datamorphic.hunting.generators import make_generator
 from datamorphic.hunting.loop import RoundRobin
 from datamorphic.hunting.selectors import SELECTORS
 from datamorphic.relations.base import VIOLATED
 from datamorphic.relations.predictor import PREDICTOR_RELATIONS
+from datamorphic.systems.function_runner import FunctionRunner
 from support.cases import LONG, in_one_test, rotate
 
 

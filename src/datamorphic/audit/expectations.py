@@ -11,8 +11,9 @@ from .._text import suggest_name
 from .._typing import FilePath
 from .._validation import reject, validate_choice
 from ..errors import DataError, PromiseError, UsageError
-from ..relations.base import Relation
+from ..relations.base import MetamorphicRelation, SystemRelation
 from ..relations.feature import DIRECTION_SIGNS, Monotone
+from ..relations.learner.base import LearnerRelation
 from ..relations.promises import Promises, read_promises
 from ..space.document_files import read_document
 from ..space.labels import to_label_key
@@ -22,7 +23,9 @@ EXPECTATION_KEYS = ("monotone", "invariant", "protected", "towards", "relations"
 
 
 #: A mapping of expectations, relations of the user, or the path of a TOML or YAML file.
-ExpectLike: TypeAlias = Mapping[str, Any] | Relation | Sequence[Relation] | str | os.PathLike[str] | None
+ExpectLike: TypeAlias = (
+    Mapping[str, Any] | MetamorphicRelation | Sequence[MetamorphicRelation] | str | os.PathLike[str] | None
+)
 #: The path of a promises file, or the promises of one.
 PromisesLike: TypeAlias = Promises | str | os.PathLike[str] | None
 
@@ -35,8 +38,18 @@ class Expectations:
     invariant: tuple[str, ...] = ()  # features that must not matter
     protected: tuple[str, ...] = ()  # features on which the decision must not depend, such as attributes of people
     towards: Any = None  # the class that "up" makes more likely
-    relations: tuple[Relation, ...] = ()  # of the user
+    relations: tuple[MetamorphicRelation, ...] = ()  # of the user
     promises: Promises | None = None  # where some of these come from
+
+    @property
+    def model_relations(self) -> list[SystemRelation]:
+        """The user's relations about the model as it is."""
+        return [relation for relation in self.relations if isinstance(relation, SystemRelation)]
+
+    @property
+    def learner_relations(self) -> dict[str, LearnerRelation]:
+        """The user's relations about training, by name."""
+        return {relation.name: relation for relation in self.relations if isinstance(relation, LearnerRelation)}
 
     def validate_features(self, space: Space, unused_columns: Collection[str] = ()) -> None:
         """Raise `DataError` if an expectation names a feature that does not exist.
@@ -111,9 +124,9 @@ def parse_expectations(expect: ExpectLike = None, protected: Sequence[str] | str
         expect = {}
     elif isinstance(expect, str | os.PathLike):
         expect = read_expectations(expect)
-    elif isinstance(expect, Relation):
+    elif isinstance(expect, MetamorphicRelation):
         expect = {"relations": [expect]}
-    elif isinstance(expect, Sequence) and expect and all(isinstance(item, Relation) for item in expect):
+    elif isinstance(expect, Sequence) and expect and all(isinstance(item, MetamorphicRelation) for item in expect):
         expect = {"relations": list(expect)}
     if not isinstance(expect, Mapping):
         reject("expect", "test", "a mapping, relations, or the path of a TOML or YAML file", expect)
@@ -126,7 +139,7 @@ def parse_expectations(expect: ExpectLike = None, protected: Sequence[str] | str
     for name, direction in monotone.items():
         validate_choice(f"monotone.{name}", "expect", direction, DIRECTION_SIGNS)
     relations = expect.get("relations") or ()
-    if isinstance(relations, str) or not all(isinstance(item, Relation) for item in relations):
+    if isinstance(relations, str) or not all(isinstance(item, MetamorphicRelation) for item in relations):
         reject("relations", "expect", "relations (objects, so only in Python)", relations)
     protected_names = [
         *_validate_option_names("protected", expect.get("protected")),

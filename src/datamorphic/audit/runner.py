@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from ..errors import AmbiguousData, ArgumentError, DataError, ModelError, OutOfB
 from ..exploration.front import Front
 from ..morphisms.subject import SubjectUnderTest, build_subject
 from ..morphisms.system import has_morphisms
+from ..relations.learner.base import LearnerRelation
 from ..runs.deadline import DeadlinePassed, TimeLimit, can_end_work
 from ..runs.engines import PersistentEngine, make_engine, needs_processes
 from ..runs.interrupts import Interrupts
@@ -84,6 +86,8 @@ def run_audit(model: ModelLike, data: DataLike | None, options: AuditOptions) ->
     options.expectations.validate_features(subject.seeds.space, [str(name) for name in getattr(data, "columns", ())])
     for relation in options.expectations.build_monotone_relations():
         relation.find_obstacle(subject.sut, subject.seeds)  # raises if `towards` is not a class of the model
+    learner = None if _learns_from_other_forms(subject) else loaded.learner
+    _validate_learner_relations(options.expectations.learner_relations, learner, subject.name)
     frame: Any = data
     labels = None
     if options.target is not None and hasattr(data, "columns"):
@@ -101,7 +105,7 @@ def run_audit(model: ModelLike, data: DataLike | None, options: AuditOptions) ->
         subject=subject,
         expectations=options.expectations,
         clock=clock,
-        learner=None if _learns_from_other_forms(subject) else loaded.learner,
+        learner=learner,
         truth=labels,
         baseline=baseline,
         reference=reference,
@@ -164,6 +168,19 @@ def run_audit(model: ModelLike, data: DataLike | None, options: AuditOptions) ->
 
 def _is_overtime(clock: BudgetClock) -> bool:
     return clock.budget.seconds is not None and clock.seconds > clock.budget.seconds + TOLERATED_OVERTIME_SECONDS
+
+
+def _validate_learner_relations(relations: Mapping[str, LearnerRelation], learner: object, name: str) -> None:
+    """Raise an error if relations about training are declared, and the model cannot be trained for them."""
+    for relation_name, relation in relations.items():
+        if learner is None:
+            raise ModelError(
+                f"The relation {relation_name!r} is about learners, and {name} cannot be trained here. Give an estimator of "
+                "scikit-learn, and labelled data with target=."
+            )
+        if relation.labelled is is_clusterer(learner):
+            kind = "learners with labels" if relation.labelled else "clusterers"
+            raise ModelError(f"The relation {relation_name!r} is about {kind}, but {name} is not one.")
 
 
 def _learns_from_other_forms(subject: SubjectUnderTest) -> bool:

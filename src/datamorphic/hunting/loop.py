@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator as Steps
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from .._estimates import WorkPace
 from .._typing import SeedLike
 from ..relations.base import VIOLATED, Mask, Verdicts
 from ..relations.box import Floats
-from ..relations.function import FunctionRelation
+from ..relations.function import FunctionRelation, GroupAnswers
 from ..runs.progress import Progress
 from .generator_base import Generator
 from .options import DEFAULT_MAX_SECONDS, HuntOptions
@@ -179,30 +179,15 @@ def keep_violations(violations: list[ViolatingGroup], batch: list[ViolatingGroup
 
 def _judge_groups(
     relation: FunctionRelation, draws: Floats, progress: float
-) -> Steps[HuntQuery, tuple[Any, Mask], tuple[Verdicts, Floats, list[Floats], list[Any]]]:
-    """Query the inputs of the groups of a relation; return verdicts, margins, inputs and outputs."""
-    sources = relation.source_inputs(draws)
-    outputs, sources_answered = yield from _query_inputs(sources, progress)
-    follow_ups = relation.follow_inputs(relation.follow(draws, outputs))
-    follow_up_outputs, follow_ups_answered = yield from _query_inputs(follow_ups, progress)
-    inputs, outputs = [*sources, *follow_ups], [*outputs, *follow_up_outputs]
-    verdicts, margins = relation.judge(inputs, outputs, sources_answered & follow_ups_answered)
-    return verdicts, margins, inputs, outputs
-
-
-def _query_inputs(inputs: list[Floats], progress: float) -> Steps[HuntQuery, tuple[Any, Mask], tuple[list[Any], Mask]]:
-    """Return the outputs part by part; parts of the same width are queried at once."""
-    rows = len(inputs[0])
-    if len({part.shape[1] for part in inputs}) == 1 and len(inputs) > 1:
-        values, answered = yield HuntQuery(np.concatenate(inputs), progress)
-        parts = [values[i * rows : (i + 1) * rows] for i in range(len(inputs))]
-        return parts, np.asarray(answered.reshape(len(inputs), rows).all(axis=0))
-    parts, all_answered = [], np.ones(rows, dtype=bool)
-    for part in inputs:
-        values, answered = yield HuntQuery(part, progress)
-        parts.append(values)
-        all_answered &= answered
-    return parts, all_answered
+) -> Steps[HuntQuery, tuple[Any, Mask], GroupAnswers]:
+    """Query the inputs of the groups of a relation, and judge them."""
+    steps = relation.query_groups(draws)
+    try:
+        inputs = next(steps)
+        while True:
+            inputs = steps.send((yield HuntQuery(inputs, progress)))
+    except StopIteration as stop:
+        return cast("GroupAnswers", stop.value)
 
 
 def record_batch(

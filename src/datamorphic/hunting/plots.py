@@ -19,8 +19,8 @@ from ..relations.box import Box, Floats
 from ..relations.function import FunctionRelation
 from ..reporting.document import Drawing, Shape, TextLabel
 from ..reporting.panel import PLANE_GAP_PX, PLANE_SIDE_PX, STRIP_HEIGHT_PX, STRIP_WIDTH_PX, Panel, PanelItem
+from ..systems.function_runner import COLUMN_LETTERS, FunctionRunner
 from .classify_region import Classification, classify
-from .function_runner import FunctionRunner
 from .generator_base import DomainLike, GroupBatch
 from .regions import Region
 
@@ -33,7 +33,6 @@ MAX_ZOOMED_SHARE = 0.25  # of each side; a smaller region is drawn a second time
 LEFT_MARGIN_PX = 52.0  # for the ticks of the first plane
 MAX_STRIPS = 8
 MAX_PLANE_DIMENSIONS = 3  # more inputs are drawn as strips
-COLUMN_LETTERS = "xyzuvw"
 
 DrawingParts = tuple[list[PanelItem], float, float]  # shapes, width and height
 SpreadSources = Mapping[str, tuple[Floats, Floats | None]]  # sources and follow-ups per generator

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from .._text import format_short, pluralize, to_jsonable
 from .._validation import validate_integer
 from ..errors import ArgumentError
-from ..relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, JudgedGroups, Mask, Relation, Verdicts
+from ..relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, JudgedGroups, Mask, MetamorphicRelation, Verdicts
 from ..relations.box import Floats
 from ..relations.function import FunctionRelation
 from ..reporting.export import Exportable
@@ -144,7 +144,7 @@ class Hunt(Exportable):
 
     name: str
     generator: str
-    relations: tuple[FunctionRelation | Relation, ...]
+    relations: tuple[MetamorphicRelation, ...]
     trials: list[HuntTrial]
     kept: list[ViolatingGroup]
     columns: tuple[str, ...]

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from .._clock import read_clock
 from ..errors import ArgumentError
-from ..relations.base import INAPPLICABLE, VIOLATED, JudgedGroups, Relation
+from ..relations.base import (
+    INAPPLICABLE,
+    VIOLATED,
+    JudgedGroups,
+    Relation,
+    SystemRelation,
+    Verdicts,
+    find_worst_verdicts,
+)
 from ..relations.change import ChangeRelation
 from ..relations.image import BlockRelation
 from ..relations.patterns.relation import PatternRelation
@@ -21,6 +30,7 @@ from .options import HuntOptions
 from .result import HuntTrial, ViolatingGroup
 from .selector_base import Picks
 
+Places = npt.NDArray[np.intp]
 #: the name of this way to choose sources, in place of that of a generator
 ROWS = "rows"
 
@@ -43,20 +53,27 @@ def uses_rows(relations: Sequence[object], options: HuntOptions, inputs: Points 
 def _needs_rows(relation: object) -> bool:
     if isinstance(relation, PatternRelation | BlockRelation):
         return True
-    return isinstance(relation, Relation) and not relation.whole and type(relation).follow_up is Relation.follow_up
+    return isinstance(relation, Relation) and type(relation).follow_up is Relation.follow_up
 
 
-def prepare_executor(relations: Sequence[object], executor: Executor) -> Executor:
-    """Return the system as the relations query it: with probabilities, if one of them compares those."""
+def prepare_executor(relations: Sequence[SystemRelation], executor: Executor) -> Executor:
+    """Return the system as the relations query it: with probabilities if one compares those, or with bare frames."""
     changes = [relation for relation in relations if isinstance(relation, ChangeRelation)]
-    return changes[0].system(executor) if changes else executor
+    others = [relation for relation in relations if not isinstance(relation, ChangeRelation)]
+    special = [relation for relation in others if relation.system(executor) is not executor]
+    if special and len(special) < len(relations):
+        raise ArgumentError(
+            f"The relation {special[0].name!r} queries {executor.name} in another way than the other relations do. Hunt with it "
+            "alone."
+        )
+    return [*special, *changes, *others][0].system(executor)
 
 
-def fit_relations(relations: Sequence[Any], executor: Executor, inputs: Points) -> tuple[Relation, ...]:
+def fit_relations(relations: Sequence[object], executor: Executor, inputs: Points) -> tuple[SystemRelation, ...]:
     """Return relations with what they need to know of the system; raise if one cannot be judged row by row."""
     fitted_relations = []
     for relation in relations:
-        if not isinstance(relation, Relation) or relation.whole:
+        if not isinstance(relation, SystemRelation) or relation.draws_inputs:
             raise ArgumentError(
                 f"The relation {getattr(relation, 'name', relation)!r} is not about rows of data. Choose another "
                 "generator than 'rows', or check it with dm.check."
@@ -67,43 +84,77 @@ def fit_relations(relations: Sequence[Any], executor: Executor, inputs: Points) 
     return tuple(fitted_relations)
 
 
-def run_row_trial(
-    relations: Sequence[Relation],
-    inputs: Points,
+class JudgedSources(NamedTuple):
+    """The verdict on each of some sources, and the violating groups."""
+
+    verdicts: Verdicts
+    violations: list[ViolatingGroup]
+
+
+#: judges some sources, by their positions, with a relation, by its number; the numbers of the groups count from 0
+SourceJudge = Callable[[int, Places, Places], Flow[JudgedSources]]
+
+
+class RowJudge:
+    """Judges rows of data in one trial."""
+
+    def __init__(
+        self, relations: Sequence[SystemRelation], inputs: Points, trial: int, seed: int, record: HuntTrial
+    ) -> None:
+        self.relations, self.inputs = relations, inputs
+        self.trial, self.seed, self.record = trial, seed, record
+
+    def __call__(self, number: int, rows: Places, groups: Places) -> Flow[JudgedSources]:
+        """Judge some rows with one relation."""
+        rng = np.random.default_rng([self.seed, self.trial, self.record.groups, number])
+        judged = yield from self.relations[number].check(self.inputs.take(rows), rng)
+        if self.trial == 0 and self.record.groups < MAX_GROUPS_PLOTTED:
+            self.record.first_rows.append((number, groups[judged.rows] + 1, judged))
+        violating = np.flatnonzero(judged.verdicts == VIOLATED)
+        _, first = np.unique(
+            judged.rows[violating], return_index=True
+        )  # a relation of batches may judge a row several times
+        violations = [
+            _to_violating_group(judged, i, self.trial, int(groups[judged.rows[i]]) + 1, number)
+            for i in violating[first][:MAX_VIOLATIONS_KEPT]
+        ]
+        return JudgedSources(find_worst_verdicts(judged, len(rows)), violations)
+
+
+def run_source_trial(
+    judge: SourceJudge,
+    relation_count: int,
+    sources: Places | None,
     trial: int,
     options: HuntOptions,
     violations: list[ViolatingGroup],
     record: HuntTrial,
     monitor: HuntMonitor,
 ) -> Flow[None]:
-    """Hunt in a random order of the rows, relations in turn, until every row was tried with every relation.
+    """Hunt among sources in an order, relations in turn, until every source was tried with every relation.
 
-    Outcomes are written to `record` batch by batch, and violating groups appended to `violations`.
+    Without `sources`, these are the whole numbers from 0. Outcomes are written to `record` batch by batch, and violating groups
+    appended to `violations`.
     """
-    order = np.random.default_rng([options.seed, trial]).permutation(len(inputs))
-    budget, stop_after = min(options.max_groups, len(order) * len(relations)), options.stop_after
-    record.counts = np.zeros((len(relations), 4), dtype=np.int64)
+    budget, stop_after = options.max_groups, options.stop_after
+    if sources is not None:
+        budget = min(budget, len(sources) * relation_count)
+    record.counts = np.zeros((relation_count, 4), dtype=np.int64)
     start_time = read_clock()
     monitor.start_clock()
     while record.groups < budget and not monitor.is_over and (stop_after is None or len(record.violated) < stop_after):
         monitor.show(trial, record.groups)
         count = choose_batch_size(record.groups, budget, options.batch)
         groups = record.groups + np.arange(count)
-        relation_numbers, rows = groups % len(relations), order[groups // len(relations)]
-        verdicts = np.full(count, INAPPLICABLE, dtype=np.int8)  # of the rows that a relation leaves out
+        relation_numbers = groups % relation_count
+        verdicts = np.full(count, INAPPLICABLE, dtype=np.int8)
         batch_violations: list[ViolatingGroup] = []
         for number in np.unique(relation_numbers):
             places = np.flatnonzero(relation_numbers == number)
-            rng = np.random.default_rng([options.seed, trial, int(groups[0]), int(number)])
-            judged = yield from relations[number].check(inputs.take(rows[places]), rng)
-            places = places[judged.rows]
+            positions = groups[places] // relation_count
+            judged = yield from judge(int(number), positions if sources is None else sources[positions], groups[places])
             verdicts[places] = judged.verdicts
-            if trial == 0 and record.groups < MAX_GROUPS_PLOTTED:
-                record.first_rows.append((int(number), groups[places] + 1, judged))
-            batch_violations += [
-                _to_violating_group(judged, i, trial, int(groups[places[i]]) + 1, int(number))
-                for i in np.flatnonzero(judged.verdicts == VIOLATED)[:MAX_VIOLATIONS_KEPT]
-            ]
+            batch_violations += judged.violations
         record_batch(record, Picks(relation_numbers, np.zeros((count, 0))), verdicts, start_time, stop_after)
         keep_violations(violations, batch_violations, record)
     record.exhausted = stop_after is None or len(record.violated) < stop_after

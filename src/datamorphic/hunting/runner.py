@@ -16,8 +16,9 @@ from .._typing import DataLike, ModelLike
 from .._validation import reject
 from ..errors import ArgumentError, Interrupted
 from ..morphisms.subject import build_subject
-from ..relations.base import Relation
-from ..relations.function import FunctionRelation
+from ..relations.base import MetamorphicRelation, Relation
+from ..relations.function import FunctionRelation, read_columns
+from ..relations.learner.base import LearnerRelation
 from ..relations.registry import find_relation
 from ..runs.driver import CallCounter, drive
 from ..runs.engines import needs_processes
@@ -26,31 +27,30 @@ from ..runs.progress import Progress
 from ..space.points import Points
 from ..space.space import Space
 from ..systems.base import Executor
-from .function_runner import FunctionRunner
+from ..systems.function_runner import FunctionRunner, name_columns
 from .generator_base import DomainLike, Generator, GroupBatch
 from .generators import make_generator
 from .loop import HuntMonitor, HuntSteps, Proposer, RoundRobin, run_trial
 from .options import GenerateOptions, HuntOptions
-from .plots import COLUMN_LETTERS
 from .result import Hunt, HuntTrial, ViolatingGroup
-from .row_runner import ROWS, fit_relations, prepare_executor, run_row_trial, uses_rows
+from .row_runner import ROWS, RowJudge, fit_relations, prepare_executor, run_source_trial, uses_rows
 from .selectors import make_selector
 from .system_runner import (
     OutputReader,
     find_source_box,
     fit_changes,
-    read_values,
     to_change_function,
     to_flow,
     to_function_relation,
     validate_columns,
 )
+from .training_runner import TRAINING_SETS, TrainingJudge
 
 MIN_TIMED_GROUPS = 1_000_000  # to generate: fewer take hours at most
 TIMED_GROUPS = 1000  # of the first sample; the second has four times as many
 
 #: a relation, its class, or the name of a relation of the system under test
-RelationLike: TypeAlias = FunctionRelation | Relation | type[Relation] | str
+RelationLike: TypeAlias = MetamorphicRelation | type[MetamorphicRelation] | str
 #: one relation or several; None for all relations of the system under test
 RelationsLike: TypeAlias = RelationLike | Collection[RelationLike] | Mapping[str, RelationLike] | None
 
@@ -65,6 +65,15 @@ def run_hunt(
     target: str | None = None,
 ) -> Hunt:
     """Return the result of hunting violations of relations by a system."""
+    items = _list_relations(sut, relations)
+    learner_relations = [item for item in items if isinstance(item, LearnerRelation)]
+    if learner_relations:
+        if len(learner_relations) < len(items):
+            raise ArgumentError(
+                f"The relation {learner_relations[0].name!r} is about training, other relations are about a model as it is. Hunt "
+                "with each kind of relation alone."
+            )
+        return _hunt_training_sets(sut, learner_relations, options, data, target)
     is_system = isinstance(sut, Executor | str) or hasattr(sut, "predict") or space is not None or data is not None
     if not is_system:
         _reject_system_options(sut, engine=options.engine, timeout=options.timeout, target=target)
@@ -81,7 +90,6 @@ def run_hunt(
             isolated=needs_processes(options.engine),
         )
         known_space = subject.seeds.space
-    items = _list_relations(sut, relations, known_space is not None)
     if uses_rows(items, options, subject.seeds if is_system and data is not None else None):
         return _hunt_rows(subject.sut, subject.seeds, items, options)
     changes = [] if known_space is None else fit_changes(items, subject.sut, known_space)
@@ -158,7 +166,11 @@ def _hunt_function(runner: FunctionRunner, proposer: Proposer, options: HuntOpti
 
 
 def _hunt_system(
-    executor: Executor, space: Space, proposer: Proposer, options: HuntOptions, read_outputs: OutputReader = read_values
+    executor: Executor,
+    space: Space,
+    proposer: Proposer,
+    options: HuntOptions,
+    read_outputs: OutputReader = read_columns,
 ) -> Hunt:
     """Run the trials against a system whose inputs are those of a space."""
 
@@ -176,17 +188,38 @@ def _hunt_system(
 
 def _hunt_rows(executor: Executor, inputs: Points, relations: Sequence[object], options: HuntOptions) -> Hunt:
     """Run the trials on rows of data."""
-    executor = prepare_executor(relations, executor)
     fitted_relations = fit_relations(relations, executor, inputs)
+    executor = prepare_executor(fitted_relations, executor)
 
     def run_one(number: int, record: HuntTrial, violations: list[ViolatingGroup], monitor: HuntMonitor) -> None:
         counter = CallCounter()
-        flow = run_row_trial(fitted_relations, inputs, number, options, violations, record, monitor)
+        judge = RowJudge(fitted_relations, inputs, number, options.seed, record)
+        order = np.random.default_rng([options.seed, number]).permutation(len(inputs))
+        flow = run_source_trial(judge, len(fitted_relations), order, number, options, violations, record, monitor)
         drive(flow, executor, tally=counter, engine=options.engine, timeout=options.timeout, progress=False)
         record.calls = counter.calls
 
     with Interrupts():
         return _run_trials(executor.name, inputs.space.names, ROWS, fitted_relations, options, run_one)
+
+
+def _hunt_training_sets(
+    learner: Any, relations: Sequence[LearnerRelation], options: HuntOptions, data: DataLike | None, target: str | None
+) -> Hunt:
+    """Run the trials of a learner on training sets."""
+    judge = TrainingJudge(learner, relations, data, target, options.seed)
+
+    def run_one(number: int, record: HuntTrial, violations: list[ViolatingGroup], monitor: HuntMonitor) -> None:
+        counter = CallCounter()
+        flow = run_source_trial(
+            judge.start_trial(number), len(relations), None, number, options, violations, record, monitor
+        )
+        drive_options: dict[str, Any] = {"cache": None, "recheck": 0, "alive": True, "progress": False}
+        drive(flow, judge.system, tally=counter, engine=options.engine, timeout=options.timeout, **drive_options)
+        record.calls = counter.calls
+
+    with Interrupts():
+        return _run_trials(judge.name, judge.columns, TRAINING_SETS, relations, options, run_one)
 
 
 def _start_trial(
@@ -206,7 +239,7 @@ def _run_trials(
     name: str,
     columns: Sequence[str],
     generator: str,
-    relations: Sequence[FunctionRelation | Relation],
+    relations: Sequence[MetamorphicRelation],
     options: HuntOptions,
     run_one: TrialRunner,
 ) -> Hunt:
@@ -259,7 +292,7 @@ def _set_answerer(proposer: Proposer, answer: Callable[[list[Any]], list[Any]]) 
             generator.answer_with(answer)
 
 
-def _list_relations(sut: ModelLike, relations: RelationsLike, has_space: bool) -> list[RelationLike]:
+def _list_relations(sut: ModelLike, relations: RelationsLike) -> list[RelationLike]:
     """Return the requested relations one by one, classes as objects, and names of registered relations of models resolved."""
     own_relations: Mapping[str, FunctionRelation] = getattr(sut, "relations", None) or {}
     items: list[RelationLike]
@@ -278,18 +311,13 @@ def _list_relations(sut: ModelLike, relations: RelationsLike, has_space: bool) -
         items = [relations]  # type: ignore[list-item]
     if not items:
         reject("relations", "hunt", "at least one relation", relations)
-    if has_space:
-        items = [
-            _find_model_relation(item) if isinstance(item, str) and item not in own_relations else item
+    return [
+        item() if isinstance(item, type) and issubclass(item, MetamorphicRelation) else item
+        for item in (
+            find_relation(item) or item if isinstance(item, str) and item not in own_relations else item
             for item in items
-        ]
-    return [item() if isinstance(item, type) and issubclass(item, Relation) else item for item in items]
-
-
-def _find_model_relation(name: str) -> RelationLike:
-    """Return the registered relation of models with a name; the name itself if there is none."""
-    relation = find_relation(name)
-    return relation if isinstance(relation, Relation) else name
+        )
+    ]
 
 
 def _resolve_relations(
@@ -354,4 +382,4 @@ def _make_proposer(relations: Sequence[FunctionRelation], options: HuntOptions, 
 def _name_columns(relation: FunctionRelation) -> tuple[str, ...]:
     """Return names for the inputs of a function: letters, or numbers if many."""
     width = relation.follow_domains()[0].dimension if relation.follow_ups else relation.domain[0].dimension
-    return tuple(COLUMN_LETTERS[:width]) if width <= len(COLUMN_LETTERS) else tuple(str(j) for j in range(width))
+    return name_columns(width)

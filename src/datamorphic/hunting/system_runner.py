@@ -12,7 +12,7 @@ from ..errors import ArgumentError, DataError
 from ..relations.base import ROUNDING_TOLERANCE, Relation
 from ..relations.box import Box, Floats
 from ..relations.change import ChangeRelation
-from ..relations.function import FunctionRelation
+from ..relations.function import FunctionRelation, read_columns
 from ..runs.flow import Flow, Query
 from ..space.outputs import Outputs
 from ..space.points import Points
@@ -23,10 +23,7 @@ from .loop import HuntSteps
 
 def validate_columns(relation: FunctionRelation, space: Space) -> FunctionRelation:
     """Return a relation; raise if its inputs do not have the columns of the space."""
-    widths = {box.dimension for box in relation.follow_domains()}
-    if relation.make_inputs is None:
-        widths |= {box.dimension for box in relation.domain}
-    if widths != {len(space.names)}:
+    if (widths := relation.find_input_widths()) != {len(space.names)}:
         raise ArgumentError(
             f"Inputs of the relation {relation.name!r} have {sorted(widths)} columns, but the system takes "
             f"{len(space.names)}: {', '.join(map(str, space.names[:6]))}. Give the relation the space of the system."
@@ -38,14 +35,9 @@ def validate_columns(relation: FunctionRelation, space: Space) -> FunctionRelati
 OutputReader = Callable[[Outputs], npt.NDArray[Any]]
 
 
-def read_values(outputs: Outputs) -> npt.NDArray[Any]:
-    """Return the answers themselves."""
-    return outputs.values
-
-
-def to_flow(steps: HuntSteps, space: Space, read_outputs: OutputReader = read_values) -> Flow[None]:
+def to_flow(steps: HuntSteps, space: Space, read_outputs: OutputReader = read_columns) -> Flow[None]:
     """Return the steps of a trial as a flow of queries about points of a space."""
-    needs_scores = read_outputs is not read_values
+    needs_scores = read_outputs is not read_columns
     try:
         query = next(steps)
         while True:
@@ -66,8 +58,8 @@ def to_function_relation(relation: Relation, space: Space) -> FunctionRelation:
     """
     if relation.whole or type(relation).follow_up is Relation.follow_up:
         raise ArgumentError(
-            f"The relation {relation.name!r} does not make one follow-up from one case. Check it with dm.check, or "
-            "hunt with a relation that has follow_up()."
+            f"The relation {relation.name!r} does not make one follow-up from one case, so sources cannot be drawn. Hunt among "
+            "rows of data, hunt(..., data=...), or check it with dm.check."
         )
 
     def make_follow_ups(codes: Floats) -> Floats:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +43,8 @@ class JudgedGroups:
     verdicts: Verdicts  # INAPPLICABLE: the relation does not apply to the case; UNDEFINED: an answer is missing
     batch: Batch | None = None  # the batch of the follow-up cases, if the relation is about batches
     further: tuple[tuple[Batch, Outputs], ...] = ()  # the second and later follow-ups of each group, with their answers
+    #: all source inputs with their answers, if a group has several, or if they are computed from what `source` holds
+    sources: tuple[tuple[Batch, Outputs], ...] = ()
     types: npt.NDArray[Any] | None = (
         None  # the type of each violation, empty for other groups; None if there are no types
     )
@@ -58,12 +61,10 @@ class JudgedGroups:
         """The number of groups that hold or are violated."""
         return self.count(HOLDS) + self.count(VIOLATED)
 
-    def take(self, rows: RowSelection) -> JudgedGroups:
+    def take(self, rows: RowSelection) -> Self:
         """Return some of the groups."""
-        parts = {name: getattr(self, name).take(rows) for name in ("source", "follow_up", "before", "after")}
-        further = tuple((batch.take(rows), outputs.take(rows)) for batch, outputs in self.further)
-        types = None if self.types is None else self.types[rows]
-        return replace(self, rows=self.rows[rows], verdicts=self.verdicts[rows], further=further, types=types, **parts)
+        parts = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "batch"}
+        return replace(self, **{name: _take_rows(part, rows) for name, part in parts.items()})
 
     def count_types(self) -> dict[str, int]:
         """Return the number of violations per type, in the order of the types' names."""
@@ -73,9 +74,18 @@ class JudgedGroups:
         return dict(zip(names.tolist(), counts.tolist(), strict=True))
 
     @property
-    def violations(self) -> JudgedGroups:
+    def violations(self) -> Self:
         """The groups that violate the relation."""
         return self.take(np.flatnonzero(self.verdicts == VIOLATED))
+
+
+def _take_rows(part: Any, rows: RowSelection) -> Any:
+    """Return some rows of a part of groups: an array, cases, answers, or pairs of these."""
+    if part is None:
+        return None
+    if isinstance(part, tuple):
+        return tuple((batch.take(rows), outputs.take(rows)) for batch, outputs in part)
+    return part[rows] if isinstance(part, np.ndarray) else part.take(rows)
 
 
 def _deprecate_why_not(find_obstacle: Callable[..., str]) -> Callable[..., str]:
@@ -142,7 +152,70 @@ class MetamorphicRelation:
         return format_relation(self.domain_noun, (self.input_noun, *self.needs), self.name, self.statement)
 
 
-class Relation(MetamorphicRelation):
+class SystemRelation(MetamorphicRelation):
+    """A relation about the answers of a system: a model, a function, a service.
+
+    A checker asks `find_obstacle`, takes `fitted_to` the system and its inputs, lets the relation `draw_inputs`, and drives the
+    flow `check`, which queries `system` and returns the judged groups.
+    """
+
+    whole: bool = False  # whether it is about batches as a whole, not about single cases
+    draws_inputs: bool = False  # whether it draws its inputs itself instead of taking those of the data
+    size_noun: str = ""  # what the size of a violation is, such as "difference of hits", if violations have sizes
+    about: tuple[str, ...] = ()  # the features whose values an example must keep
+    tolerance: float = 0.0  # by which answers that are numbers, or scores, may differ beyond rounding
+
+    @property
+    def keeps_follow_ups(self) -> bool:
+        """Whether a stored violation is replayed with its follow-up; otherwise `check` makes new ones from its source."""
+        return False
+
+    def find_obstacle(self, sut: Executor, inputs: Points) -> str:
+        """Return why the relation does not apply to a system; empty if it applies."""
+        return ""
+
+    def fitted_to(self, sut: Executor, inputs: Points) -> SystemRelation:
+        """Return the relation with what it needs to know of a system and its inputs.
+
+        The same fitted relation is used for all cases.
+        """
+        return self
+
+    def with_tolerance(self, tolerance: float) -> SystemRelation:
+        """Return the relation with another tolerance."""
+        relation = copy.copy(self)
+        relation.tolerance = tolerance
+        return relation
+
+    def system(self, sut: Executor) -> Executor:
+        """Return the system as this relation queries it; by default as it is."""
+        return sut
+
+    def draw_inputs(self, inputs: Points, rng: np.random.Generator) -> Points:
+        """Return as many source inputs as there are inputs; by default these themselves."""
+        return inputs
+
+    def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
+        """Query source and follow-up cases, and judge the answers."""
+        raise NotImplementedError
+
+    def measure_violations(self, violations: JudgedGroups) -> npt.NDArray[np.float64] | None:
+        """Return the size of each violation, as a positive number; None if violations have no size.
+
+        Reports count violations by the powers of ten of their sizes.
+        """
+        return None
+
+    def violation_types(self) -> dict[str, str]:
+        """Return the types of violations that the relation tells apart, with their meanings; by default none."""
+        return {}
+
+    def explain_violation(self, groups: JudgedGroups) -> list[tuple[str, str]]:
+        """Return more about the first of some violations, as terms and texts; by default nothing."""
+        return []
+
+
+class Relation(SystemRelation):
     """A metamorphic relation of a model: a change of a case and its effect.
 
     To write your own, implement `follow_up`, which makes the follow-up cases, and `expects`, which compares the two answers.
@@ -176,30 +249,11 @@ class Relation(MetamorphicRelation):
 
     domain_noun = "systems that answer single cases"
     input_noun = "the input is a case, the output is the answer of the system"
-    whole: bool = False  # whether it is about batches as a whole, not about single cases
-    size_noun: str = ""  # what the size of a violation is, such as "difference of hits", if violations have sizes
-    about: tuple[str, ...] = ()  # the features whose values an example must keep
-    tolerance: float = 0.0  # by which answers that are numbers, or scores, may differ beyond rounding
 
     @property
     def keeps_follow_ups(self) -> bool:
         """Whether a stored violation is replayed with its follow-up; otherwise `check` makes new ones from its source."""
         return type(self).check is Relation.check
-
-    def find_obstacle(self, sut: Executor, inputs: Points) -> str:
-        """Return why the relation does not apply to a system; empty if it applies."""
-        return ""
-
-    def fitted_to(self, sut: Executor, inputs: Points) -> Relation:
-        """Return the relation with what it needs to know of a system and its inputs.
-
-        The same fitted relation is used for all cases.
-        """
-        return self
-
-    def system(self, sut: Executor) -> Executor:
-        """Return the system as this relation queries it; by default as it is."""
-        return sut
 
     def applies(self, frame: pd.DataFrame) -> Mask:
         """Return to which source cases the relation applies; by default to all."""
@@ -216,14 +270,6 @@ class Relation(MetamorphicRelation):
             size = np.maximum(np.maximum(np.abs(before), np.abs(after)), np.ptp(before))
             return np.abs(before - after) <= np.maximum(rounding * size, self.tolerance)
         return Outputs.of(before).same(Outputs.of(after), rounding=ROUNDING_TOLERANCE)
-
-    def violation_types(self) -> dict[str, str]:
-        """Return the types of violations that the relation tells apart, with their meanings; by default none."""
-        return {}
-
-    def explain_violation(self, groups: JudgedGroups) -> list[tuple[str, str]]:
-        """Return more about the first of some violations, as terms and texts; by default nothing."""
-        return []
 
     def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
         """Query source and follow-up cases, and judge the answers."""
@@ -262,12 +308,13 @@ class Relation(MetamorphicRelation):
             rows=rows, source=source, follow_up=follow_up, before=before, after=after, verdicts=verdicts
         )
 
-    def measure_violations(self, violations: JudgedGroups) -> npt.NDArray[np.float64] | None:
-        """Return the size of each violation, as a positive number; None if violations have no size.
 
-        Reports count violations by the powers of ten of their sizes.
-        """
-        return None
+def find_worst_verdicts(groups: JudgedGroups, inputs: int) -> Verdicts:
+    """Return the verdict on each input: that of its worst group; inputs without a group are inapplicable."""
+    worst = np.full(inputs, INAPPLICABLE, dtype=np.int8)
+    for verdict in (HOLDS, UNDEFINED, VIOLATED):
+        worst[groups.rows[groups.verdicts == verdict]] = verdict
+    return worst
 
 
 def to_batch(frame: pd.DataFrame, space: Space) -> Batch:

@@ -30,7 +30,7 @@ from ..space.encoding import to_numbers, to_numpy_dtype
 from ..space.features import Categorical, Feature
 from ..space.labels import to_label_key
 from ..space.outputs import Outputs, find_rounding
-from ..space.points import Batch, Points, RowSelection
+from ..space.points import Batch, Points
 from ..space.text_feature import Text
 from ..systems.base import Executor
 from ..systems.coerce import Labels
@@ -225,12 +225,6 @@ class ChangeGroups(JudgedGroups):
     after_levels: Floats
     wrongness: Floats  # by how much the level moves in the wrong direction; NaN for groups that are not judged
     clipped: Mask  # the change was cut at the end of a range
-
-    def take(self, rows: RowSelection) -> ChangeGroups:
-        """Return some of the groups."""
-        parts = {name: getattr(self, name).take(rows) for name in ("source", "follow_up", "before", "after")}
-        columns = ("rows", "verdicts", "before_levels", "after_levels", "wrongness", "clipped")
-        return replace(self, **{name: getattr(self, name)[rows] for name in columns}, **parts)
 
     @property
     def strong(self) -> Mask:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -14,13 +14,22 @@ import numpy.typing as npt
 from .._deprecation import deprecated, rename_keywords
 from .._validation import check_types, is_number, reject, validate_integer
 from ..errors import ArgumentError, TestSystemError
+from ..runs.flow import Flow, Query
+from ..space.features import Continuous
+from ..space.outputs import Outputs
+from ..space.points import Points
+from ..space.space import Space
+from ..systems.base import Executor
+from ..systems.function_runner import NumericFunction, make_number_space, name_inputs
 from .base import (
     HOLDS,
     INAPPLICABLE,
     UNDEFINED,
     VIOLATED,
+    JudgedGroups,
     Mask,
     MetamorphicRelation,
+    SystemRelation,
     Verdicts,
     format_relation,
     validate_booleans,
@@ -43,9 +52,18 @@ class Comparison(NamedTuple):
     defined: Mask
 
 
+class GroupAnswers(NamedTuple):
+    """The verdicts and margins of groups, and their inputs and outputs: one array per source, then one per follow-up."""
+
+    verdicts: Verdicts
+    margins: Floats
+    inputs: list[Floats]
+    outputs: ColumnList
+
+
 @check_types
 @dataclass(frozen=True, eq=False, kw_only=True)
-class FunctionRelation(MetamorphicRelation):
+class FunctionRelation(SystemRelation):
     """A relation of a function between source inputs, follow-ups and outputs.
 
     The functions passed here get whole columns. Inputs are arrays with one row per group and one column per input of the
@@ -92,7 +110,7 @@ class FunctionRelation(MetamorphicRelation):
     [3.1416, 2.1416]
     """
 
-    name: str
+    name: str = field()  # without a default, although the base class has one
     domain: Any
     follow_up: Any
     equal: SidesFunction | None = None
@@ -328,6 +346,55 @@ class FunctionRelation(MetamorphicRelation):
         boxes = [Box(a, b, box.kind) for a, b in zip(np.split(low, splits), np.split(high, splits), strict=True)]
         return replace(self, domain=tuple(boxes), follow_domain=None)
 
+    # -- checking a system -------------------------------------------------------------------------------------
+
+    draws_inputs = True
+
+    def find_obstacle(self, sut: Executor, inputs: Points) -> str:
+        """Return why the relation does not apply: the system takes other inputs."""
+        space = inputs.space
+        if any(feature.kind == "text" for feature in space.features):
+            return "the relation draws numbers, but the system takes texts"
+        if (widths := self.find_input_widths()) != {len(space)}:
+            counts = " and ".join(map(str, sorted(widths)))
+            return f"its inputs have {counts} columns, but the system takes {len(space)}: {', '.join(space.names[:6])}"
+        return ""
+
+    def list_input_boxes(self) -> tuple[Box, ...]:
+        """Return the limits of inputs, as far as they are known: of the sources, unless they are computed, and of follow-ups."""
+        return self.follow_domains() if self.make_inputs is not None else (*self.domain, *self.follow_domains())
+
+    def find_input_widths(self) -> set[int]:
+        """Return the numbers of columns that inputs have, source inputs and follow-ups."""
+        return {box.dimension for box in self.list_input_boxes()}
+
+    def fitted_to(self, sut: Executor, inputs: Points) -> SystemRelation:
+        """Return the relation with the space of the system."""
+        return _FittedFunctionRelation(self, sut.space or inputs.space)
+
+    def with_tolerance(self, tolerance: float) -> FunctionRelation:
+        """Return the relation with another tolerance."""
+        return replace(self, tolerance=tolerance)
+
+    def draw_inputs(self, inputs: Points, rng: np.random.Generator) -> Points:
+        """Return as many groups as there are inputs: points of their space, or the numbers that several sources are made of."""
+        space = inputs.space
+        if self.sources > 1 or self.make_inputs is not None:
+            box = self.source_box
+            limits = zip(box.low.tolist(), box.high.tolist(), strict=True)
+            space = Space([Continuous(f"drawn_{i}", low, high) for i, (low, high) in enumerate(limits, 1)])
+        return Points(space, self.source_box.sample(len(inputs), rng))
+
+    def query_groups(self, drawn: Floats) -> Generator[Floats, tuple[Any, Mask], GroupAnswers]:
+        """Yield inputs of the function, take their outputs and a mask of the answered ones, and judge the groups."""
+        sources = self.source_inputs(drawn)
+        outputs, sources_answered = yield from _query_inputs(sources)
+        follow_ups = self.follow_inputs(self.follow(drawn, outputs))
+        follow_up_outputs, follow_ups_answered = yield from _query_inputs(follow_ups)
+        inputs, outputs = [*sources, *follow_ups], [*outputs, *follow_up_outputs]
+        verdicts, margins = self.judge(inputs, outputs, sources_answered & follow_ups_answered)
+        return GroupAnswers(verdicts, margins, inputs, outputs)
+
     # -- judging -----------------------------------------------------------------------------------------------
 
     def judge(self, x: ColumnList, y: ColumnList, answered: Mask | None = None) -> tuple[Verdicts, Floats]:
@@ -382,6 +449,97 @@ class FunctionRelation(MetamorphicRelation):
 FunctionRelation.__init__ = rename_keywords("0.2", says="statement", given="make_inputs")(  # type: ignore[method-assign]
     FunctionRelation.__init__
 )
+
+
+class _FittedFunctionRelation(SystemRelation):
+    """A relation of a function, for a system whose inputs are those of a space."""
+
+    draws_inputs = True
+
+    def __init__(self, relation: FunctionRelation, space: Space) -> None:
+        self.relation, self.space = relation, space
+        self.name, self.statement, self.necessary = relation.name, relation.statement, relation.necessary
+
+    def draw_inputs(self, inputs: Points, rng: np.random.Generator) -> Points:
+        return self.relation.draw_inputs(inputs, rng)
+
+    def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
+        steps, pairs = self.relation.query_groups(inputs.codes), []
+        try:
+            codes = next(steps)
+            while True:
+                batch = Points(self.space, codes)
+                outputs = yield Query(batch, note=self.name)
+                pairs += [
+                    (batch.take(part), outputs.take(part))
+                    for part in (slice(start, start + len(inputs)) for start in range(0, len(batch), len(inputs)))
+                ]
+                codes = steps.send((read_columns(outputs), outputs.ok))
+        except StopIteration as stop:
+            judged: GroupAnswers = stop.value
+        count = self.relation.sources
+        sources, ((follow_up, after), *further) = pairs[:count], pairs[count:]
+        is_drawn = inputs.space is not self.space  # numbers from which the source inputs are made
+        return JudgedGroups(
+            rows=np.arange(len(inputs)),
+            source=inputs,
+            follow_up=follow_up,
+            before=sources[0][1],
+            after=after,
+            verdicts=judged.verdicts,
+            further=tuple(further),
+            sources=tuple(sources) if is_drawn else (),
+        )
+
+
+def prepare_function(model: Any, relations: Sequence[MetamorphicRelation], has_inputs: bool) -> Any:
+    """Return a plain function of numbers as a system whose inputs are those of its relations; any other model as it is.
+
+    It is called with one array per input, as in a hunt. If it `has_inputs` of its own, from data or a space, it is a model.
+    """
+    is_function = callable(model) and not isinstance(model, Executor | type)
+    if has_inputs or not is_function or hasattr(model, "predict") or hasattr(model, "fit"):
+        return model
+    boxes = [
+        box for relation in relations if isinstance(relation, FunctionRelation) for box in relation.list_input_boxes()
+    ]
+    if not boxes or not all(isinstance(relation, FunctionRelation) for relation in relations):
+        return model
+    boxes = [box for box in boxes if box.dimension == boxes[0].dimension]
+    low, high = np.min([box.low for box in boxes], axis=0), np.max([box.high for box in boxes], axis=0)
+    whole = np.all([box.kind != NUMBER for box in boxes], axis=0)
+    names = name_inputs(model, boxes[0].dimension)
+    return NumericFunction(model, make_number_space(names, low, high, whole), getattr(model, "name", None))
+
+
+def read_columns(outputs: Outputs) -> npt.NDArray[Any]:
+    """Return answers as a relation compares them: numbers as such, with NaN for no answer, tuples as rows of a matrix."""
+    values, ok = outputs.values, outputs.ok
+    if values.dtype.kind != "O" or not ok.any():
+        return values
+    answers = values[ok].tolist()
+    parts = answers if isinstance(answers[0], tuple | list) else [[answer] for answer in answers]
+    width = len(parts[0])
+    if not all(isinstance(part, tuple | list) and len(part) == width and all(map(is_number, part)) for part in parts):
+        return values
+    numbers = np.full((len(values), width), np.nan)
+    numbers[ok] = parts
+    return numbers if isinstance(answers[0], tuple | list) else numbers[:, 0]
+
+
+def _query_inputs(inputs: list[Floats]) -> Generator[Floats, tuple[Any, Mask], tuple[ColumnList, Mask]]:
+    """Return the outputs part by part; parts of the same width are queried at once."""
+    rows = len(inputs[0])
+    if len({part.shape[1] for part in inputs}) == 1 and len(inputs) > 1:
+        values, answered = yield np.concatenate(inputs)
+        parts = [values[i * rows : (i + 1) * rows] for i in range(len(inputs))]
+        return parts, np.asarray(answered.reshape(len(inputs), rows).all(axis=0))
+    parts, all_answered = [], np.ones(rows, dtype=bool)
+    for part in inputs:
+        values, answered = yield part
+        parts.append(values)
+        all_answered &= answered
+    return parts, all_answered
 
 
 def _flatten(part: Floats) -> Floats:

@@ -117,12 +117,13 @@ class _FrameRelation(_BatchRelation):
     def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
         """Query the cases as they are, and in another frame."""
         count = min(len(inputs), self.MAX_CASES)
-        inputs = inputs.take(np.linspace(0, len(inputs) - 1, count).astype(np.intp))  # data may be sorted by label
+        rows = np.linspace(0, len(inputs) - 1, count).astype(np.intp)  # data may be sorted by label
+        inputs = inputs.take(rows)
         frame = inputs.frame
         follow_up = Rows(self.rewrite(frame, rng))
         before = yield from self.query(Rows(frame))
         after = yield from self.query(follow_up)
-        groups = self.judge(np.arange(len(inputs)), inputs, follow_up, before, after)
+        groups = self.judge(rows, inputs, follow_up, before, after)
         if before.ok.any() and not after.ok.any():
             groups.verdicts[:] = INAPPLICABLE  # the system rejects the frame, so nobody gets a wrong answer
         return groups

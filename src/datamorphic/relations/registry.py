@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from .._text import suggest_name
 from .._validation import reject
 from ..errors import ArgumentError
-from .base import Relation
+from .base import MetamorphicRelation, Relation
 from .clusterer.relations import CLUSTER_RELATIONS
 from .credit import CREDIT_RELATIONS
 from .image import FLIPS, image_relations, sequence_relations
@@ -18,13 +18,12 @@ from .learner.sklearn import LEARNER_RELATIONS
 from .predictor import PREDICTOR_RELATIONS
 from .text import text_relations
 
-AnyRelation: TypeAlias = Relation | LearnerRelation
-RelationLike: TypeAlias = str | AnyRelation | type[Relation] | type[LearnerRelation]
+RelationLike: TypeAlias = str | MetamorphicRelation | type[MetamorphicRelation]
 RelationsLike: TypeAlias = RelationLike | Collection[RelationLike] | Mapping[str, RelationLike]
 LearnerRelationLike: TypeAlias = str | LearnerRelation | type[LearnerRelation]
 LearnerRelationsLike: TypeAlias = LearnerRelationLike | Collection[LearnerRelationLike]
 
-RELATIONS: dict[str, AnyRelation] = {
+RELATIONS: dict[str, MetamorphicRelation] = {
     **PREDICTOR_RELATIONS,
     **LEARNER_RELATIONS,
     **CLUSTER_RELATIONS,
@@ -40,7 +39,7 @@ FAMILIES: dict[str, Callable[..., Mapping[str, Relation]]] = {
 COLUMN_MARK = " of "  # before the column in a name: "text.letter case of review"
 
 
-def find_relation(name: str) -> AnyRelation | None:
+def find_relation(name: str) -> MetamorphicRelation | None:
     """Return the relation with a name; None if there is none.
 
     Relations of texts, images and sequences may name their column. By default texts are in the column "text", and all images and
@@ -62,16 +61,21 @@ def find_relation(name: str) -> AnyRelation | None:
     return relation
 
 
-def resolve_relations(request: RelationsLike | None, argument: str, owner: str, words: str = "") -> list[AnyRelation]:
-    """Return the relations that a user named or passed.
+def resolve_relations(
+    request: RelationsLike | None, argument: str, owner: str, words: str = "", own_relations: object = None
+) -> list[MetamorphicRelation]:
+    """Return the relations that a user named or passed; `own_relations` are those of the system under test, by name, if it has any.
 
     `argument` and `owner` are the argument and the public function that messages name, `words` the other values that the
     argument accepts, such as ``"'auto', "``.
     """
-    family_names = [name for build in FAMILIES.values() for name in build()]
-    return _resolve(
-        request, find_relation, [*RELATIONS, *family_names], AnyRelation, argument, owner, f"{words}a relation"
-    )
+    own_relations = own_relations if isinstance(own_relations, Mapping) else {}
+    known_names = [*own_relations, *RELATIONS, *(name for build in FAMILIES.values() for name in build())]
+
+    def find(name: str) -> MetamorphicRelation | None:
+        return own_relations[name] if name in own_relations else find_relation(name)
+
+    return _resolve(request, find, known_names, MetamorphicRelation, argument, owner, f"{words}a relation")
 
 
 def resolve_learner_relations(
@@ -103,7 +107,7 @@ def _resolve(
         relation = find(item) if isinstance(item, str) else item
         if relation is None and isinstance(item, str):
             raise ArgumentError(f"There is no relation {item!r}. {suggest_name(item, known_names)}")
-        if isinstance(item, type) and issubclass(item, AnyRelation):
+        if isinstance(item, type) and issubclass(item, MetamorphicRelation):
             relation = item()
         if not isinstance(relation, kind):
             reject(argument, owner, f"{noun}, the name of one, or several of these", relation)

@@ -12,7 +12,7 @@ from ..runs.flow import Flow
 from ..space.features import Codes
 from ..space.points import Points
 from ..space.space import Space
-from .base import VIOLATED, JudgedGroups, Relation
+from .base import VIOLATED, JudgedGroups, SystemRelation
 
 Places = npt.NDArray[np.intp]
 MAX_BATCH_ROUNDS = 40
@@ -33,7 +33,7 @@ def find_usual_values(points: Points) -> Codes:
 
 
 def shrink_violation(
-    relation: Relation,
+    relation: SystemRelation,
     inputs: Points,
     groups: JudgedGroups,
     seed: int = 0,
@@ -59,7 +59,12 @@ def shrink_violation(
 
 
 def _shrink_case(
-    relation: Relation, inputs: Points, violations: JudgedGroups, seed: int, usual_values: Codes, plausible_space: Space
+    relation: SystemRelation,
+    inputs: Points,
+    violations: JudgedGroups,
+    seed: int,
+    usual_values: Codes,
+    plausible_space: Space,
 ) -> Flow[JudgedGroups]:
     """Give one violating case the usual value in as many features as possible."""
     space = inputs.space
@@ -97,7 +102,7 @@ def _shrink_case(
     return best
 
 
-def _shrink_batch(relation: Relation, inputs: Points, violations: JudgedGroups, seed: int) -> Flow[JudgedGroups]:
+def _shrink_batch(relation: SystemRelation, inputs: Points, violations: JudgedGroups, seed: int) -> Flow[JudgedGroups]:
     """Remove rows of the batch while it still violates the relation."""
     best = replace(violations, batch=inputs)
     rows: Places = np.arange(len(inputs))

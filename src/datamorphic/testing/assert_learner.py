@@ -6,20 +6,14 @@ from .._clock import read_clock
 from .._typing import DataLike, ModelLike, SupportsFit
 from ..errors import DataError
 from ..relations.base import INAPPLICABLE, UNDEFINED
-from ..relations.check.learner_session import LearnerSession, make_random_sampler, prepare_outcomes
+from ..relations.check.learner_session import LearnerSession, make_training_source, prepare_outcomes
 from ..relations.clusterer.base import ClusterRelation
-from ..relations.clusterer.sampling import make_rows_sampler
 from ..relations.learner.base import LearnerRelation
 from ..relations.learner.necessity import Stance
-from ..relations.learner.sampling import make_data_sampler
-from ..relations.learner.waves import TrainingSource
 from ..runs.flow import Budget
 from ..systems.learner import format_learner
 from .assert_relation import AssertionOutcome
 from .replay import Memory
-
-CASES_PER_TRAINING_SET = 20  # many, since a fit may be slow
-MIN_TRAINING_ROWS = 20  # of a random training set, so that most relations apply
 
 
 def check_learner_relation(
@@ -41,11 +35,7 @@ def check_learner_relation(
     """
     name, began = relation.name, read_clock()
     clusters = isinstance(relation, ClusterRelation)
-    if data is None:
-        sampler = make_random_sampler(learner, min_rows=MIN_TRAINING_ROWS, clusters=clusters)
-    else:
-        sampler = make_rows_sampler(learner, data, target) if clusters else make_data_sampler(data, target)
-    inputs = TrainingSource(sampler, cases, CASES_PER_TRAINING_SET, seed)
+    inputs = make_training_source(learner, data, target, clusters=clusters, count=cases, seed=seed)
     (outcome,) = prepare_outcomes([relation], {name: stance}, seed)
     session = LearnerSession(learner=learner, outcomes=[outcome], inputs=inputs, drive_options={"progress": False})
     replay_results, violations = [], []

@@ -14,7 +14,7 @@ from .._stats import compute_wilson_interval
 from .._text import format_percent, pluralize
 from ..errors import Interrupted, OutOfBudget
 from ..morphisms.subject import SubjectUnderTest
-from ..relations.base import HOLDS, UNDEFINED, VIOLATED, JudgedGroups, Relation, get_relation_name
+from ..relations.base import HOLDS, UNDEFINED, VIOLATED, JudgedGroups, SystemRelation, get_relation_name
 from ..relations.check.model_session import count_verdicts
 from ..relations.check.runner import run_relation_check
 from ..relations.check.violation import format_example
@@ -102,7 +102,7 @@ def stop_on_interrupt() -> Iterator[None]:
 
 
 def check_model_relation(
-    relation: Relation,
+    relation: SystemRelation,
     subject: SubjectUnderTest,
     memory: Memory,
     *,
@@ -120,6 +120,7 @@ def check_model_relation(
         return AssertionOutcome(
             relation=name, says=says, system=subject.name, unjudged_reason=obstacle, note=f"not applicable: {obstacle}"
         )
+    inputs = relation.draw_inputs(inputs, np.random.default_rng(seed))
     began, counter = read_clock(), CallCounter()
     restored_cases = [restore_case(failure, inputs.space) for failure in memory.recall(name)]
     known_cases = [case for case in restored_cases if case is not None]

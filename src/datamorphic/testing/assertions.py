@@ -13,6 +13,8 @@ from .._typing import DataLike, FilePath, ModelLike
 from .._validation import check_types, is_number, reject, validate_integer, validate_option_names, validate_seed
 from ..errors import DatamorphicError
 from ..morphisms.subject import build_subject, find_system_name
+from ..relations.base import SystemRelation
+from ..relations.function import prepare_function
 from ..relations.learner.base import LearnerRelation
 from ..relations.learner.necessity import find_stance
 from ..relations.registry import RelationsLike, resolve_relations
@@ -101,7 +103,10 @@ def assert_holds(
     __tracebackhide__ = True
     outcomes: list[AssertionOutcome] = []
     try:
-        settings, relations = get_settings(), resolve_relations(relation, "relation", "assert_holds")
+        settings, relations = (
+            get_settings(),
+            resolve_relations(relation, "relation", "assert_holds", own_relations=getattr(model, "relations", None)),
+        )
         if not is_number(tolerated) or not 0 <= tolerated < 1:
             reject("tolerated", "assert_holds", "a share from 0 to below 1", tolerated)
         start_seed = settings.seed if seed is None else validate_seed("seed", "assert_holds", seed)
@@ -117,10 +122,10 @@ def assert_holds(
                     outcome = check_learner_relation(
                         single_relation, model, stance, memory, data=data, target=target, cases=case_count, **limits
                     )
-                else:
+                elif isinstance(single_relation, SystemRelation):
                     rng = np.random.default_rng(start_seed)
                     subject = subject or build_subject(
-                        model,
+                        prepare_function(model, relations, data is not None or space is not None),
                         data,
                         target=target,
                         space=space,

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._typing import FilePath
 from ..errors import DataError, StoreError
-from ..relations.base import JudgedGroups, Relation
+from ..relations.base import JudgedGroups, Relation, SystemRelation
 from ..runs.flow import Flow, Query
 from ..runs.keep import KeepOptions, open_store
 from ..space.encoding import is_missing
@@ -82,12 +82,12 @@ class ReplayCase:
 
 
 def replay_violations(
-    relation: Relation, sut: Executor, replay_cases: Sequence[ReplayCase]
+    relation: SystemRelation, sut: Executor, replay_cases: Sequence[ReplayCase]
 ) -> Flow[list[JudgedGroups]]:
     """Query known violations again, and return the groups of each that still violate."""
     violations = []
     for case in replay_cases:
-        if case.follow_up is None:
+        if case.follow_up is None or not isinstance(relation, Relation):
             fitted_relation = relation.fitted_to(sut, case.rows)  # so that the values that violated it are tried again
             groups = yield from fitted_relation.check(case.rows, np.random.default_rng(case.seed))
         else:
@@ -100,7 +100,7 @@ def replay_violations(
 
 
 def to_stored_cases(
-    relation: Relation, smallest: JudgedGroups | None, others: JudgedGroups, seed: int
+    relation: SystemRelation, smallest: JudgedGroups | None, others: JudgedGroups, seed: int
 ) -> list[dict[str, Any]]:
     """Return violations as JSON: the smallest and some others.
 
@@ -128,7 +128,7 @@ def to_stored_cases(
             case: dict[str, Any] = {"rows": _to_records(rows), "seed": seed}
             if relation.keeps_follow_ups and follow_up is not None:
                 case["follow_up"] = _to_records(follow_up)
-            elif isinstance(follow_up, Points):
+            elif isinstance(follow_up, Points) and not relation.draws_inputs:
                 case["rows"] += _to_records(follow_up)
         except DataError:
             continue

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,7 +13,7 @@ from ..._text import format_percent, pluralize
 from ...core.result import Example, Finding, format_share
 from ...errors import Interrupted, OutOfBudget
 from ...exploration.changes import format_answers
-from ...relations.base import VIOLATED, JudgedGroups, Relation
+from ...relations.base import VIOLATED, JudgedGroups, SystemRelation
 from ...relations.change import ChangeGroups, ChangeRelation
 from ...relations.check.runner import RelationCheck, run_relation_check
 from ...relations.feature import Invariant, Monotone
@@ -80,12 +79,11 @@ class _Trials:
 
 
 def _try_relation(
-    context: CheckContext, budget: CheckBudget, check: str, relation: Relation, part: float
+    context: CheckContext, budget: CheckBudget, check: str, relation: SystemRelation, part: float
 ) -> _RelationTrial:
     """Check a relation within a part of what is left of the budget."""
     if context.tolerance is not None:
-        relation = copy.copy(relation)
-        relation.tolerance = context.tolerance
+        relation = relation.with_tolerance(context.tolerance)
     values = MAX_VALUES_PER_NUMBER if isinstance(relation, Monotone | Invariant) else 2
     options = {
         "seed": context.seed,
@@ -94,13 +92,14 @@ def _try_relation(
         **context.drive_options,
     }
     known_cases, known_result = context.known_failures.get(check), None
-    if known_cases is not None:
+    if known_cases is not None and not relation.draws_inputs:
         known_result = run_relation_check(
             relation, context.sut, known_cases, budget=budget.remaining(0.3 * part), **options
         )
     inputs = context.sample_inputs(
         context.count_affordable(budget.remaining(0.6 * part), MAX_CASES_PER_RELATION, runs_per_case=values)
     )
+    inputs = relation.draw_inputs(inputs, np.random.default_rng(context.seed))
     fresh_result = run_relation_check(relation, context.sut, inputs, budget=budget.remaining(part), **options)
     violated, judged = fresh_result.groups.count(VIOLATED), fresh_result.groups.judged_count
     share_text = format_share(violated, judged)
@@ -122,7 +121,11 @@ def _try_relation(
 
 
 def _try_relations(
-    context: CheckContext, budget: CheckBudget, check: str, relations: Sequence[Relation], unseen: Sequence[str] = ()
+    context: CheckContext,
+    budget: CheckBudget,
+    check: str,
+    relations: Sequence[SystemRelation],
+    unseen: Sequence[str] = (),
 ) -> _Trials:
     """Check several relations, each within its part of the budget."""
     outcome = _Trials(unseen=unseen)
@@ -287,7 +290,7 @@ def check_invariant(context: CheckContext, budget: CheckBudget) -> CheckFindings
     """Check the features that must not matter, and the user's own relations."""
     unseen = [name for name in context.expectations.invariant if name not in context.space.names]
     declared = [Invariant(name) for name in context.expectations.invariant if name not in unseen]
-    outcome = _try_relations(context, budget, "invariant", [*declared, *context.expectations.relations], unseen)
+    outcome = _try_relations(context, budget, "invariant", [*declared, *context.expectations.model_relations], unseen)
     findings = [_build_invariant_finding(context, trial) for trial in outcome.trials if trial.violated]
     return outcome.summarise("relation", findings)
 
@@ -503,7 +506,7 @@ INVARIANT = Check(
     weight=3,
     find_skip_reason=lambda context: (
         ""
-        if context.expectations.invariant or context.expectations.relations
+        if context.expectations.invariant or context.expectations.model_relations
         else 'nothing is declared: expect={"invariant": ["id"]}, or relations of your own'
     ),
     run=check_invariant,

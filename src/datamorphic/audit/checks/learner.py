@@ -19,6 +19,7 @@ from ...relations.learner.necessity import Stance, find_stance
 from ...relations.learner.result import JudgingOptions, LearnerSubject, LearnerVerdicts
 from ...relations.learner.runner import check_relation
 from ...relations.learner.sklearn import LEARNER_RELATIONS
+from ...relations.learner.stance import must_hold
 from ...reporting.document import Section, Table
 from ...runs.flow import Flow, Query
 from ...systems.clusterer import Clusterer, is_clusterer
@@ -67,10 +68,18 @@ def _check_relations(context: CheckContext, budget: CheckBudget, sets: list[Trai
     assert context.learner is not None
     clusters = is_clusterer(context.learner)
     make_system = Clusterer if clusters else Learner
-    relations: Mapping[str, LearnerRelation] = CLUSTER_RELATIONS if clusters else LEARNER_RELATIONS
+    declared_relations = context.expectations.learner_relations
+    relations: Mapping[str, LearnerRelation] = {
+        **(CLUSTER_RELATIONS if clusters else LEARNER_RELATIONS),
+        **declared_relations,
+    }
     system, subject = make_system(_use_one_thread(context.learner), seed=context.seed), LearnerSubject(context.learner)
     source, data = TrainingBatch(sets), sets[0]
     views = {name: find_stance(name, context.learner, None if clusters else data) for name in relations}
+    views |= {
+        name: must_hold("you declared it", "score_exact" if relation.about_scores else "class_exact")
+        for name, relation in declared_relations.items()
+    }
     # the necessary ones first: only they can find a fault
     names = sorted(relations, key=lambda name: not views[name].necessary)
     start_time = read_clock()

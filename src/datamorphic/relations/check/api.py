@@ -34,11 +34,12 @@ from ...systems.base import Executor
 from ...systems.clusterer import is_clusterer
 from ...systems.files import load_model, name_model
 from ...systems.learner import Learner, format_learner, is_regressor
-from ..base import Relation
+from ..base import MetamorphicRelation, SystemRelation
 from ..clusterer.base import ClusterRelation
 from ..clusterer.relations import CLUSTER_RELATIONS
 from ..clusterer.sampling import describe_random_groups
 from ..clusterer.source import make_cluster_source
+from ..function import prepare_function
 from ..learner.base import LearnerRelation
 from ..learner.necessity import Stance, find_stance, is_known_learner, override_stance
 from ..learner.sampling import MAX_TRAINING_ROWS, RANDOM_DATA, describe_random_data, is_random
@@ -209,8 +210,9 @@ def run_check(
     if model_relations:
         if isinstance(data, Space):  # inputs are drawn, changed, and made into frames
             refuse_many_rows("check", "inputs", options.inputs, 4 * len(data))
+        has_inputs = not is_random(data) or options.space is not None
         subject = build_subject(
-            model,
+            prepare_function(model, model_relations, has_inputs),
             None if is_random(data) else data,
             target=options.target,
             space=options.space,
@@ -277,7 +279,9 @@ def _load_model(model: Any, trust: bool, name: str | None) -> tuple[Any, str | N
     return (model.learner, name or model.name) if isinstance(model, Learner) else (model, name)
 
 
-def _select_relations(options: CheckOptions, model: Any, data: object) -> tuple[list[LearnerRelation], list[Relation]]:
+def _select_relations(
+    options: CheckOptions, model: Any, data: object
+) -> tuple[list[LearnerRelation], list[SystemRelation]]:
     """Return the relations that need training, and those that need queries."""
     if isinstance(model, type):
         raise ModelError(f"{model.__name__} is a class, not a learner. Create one: {model.__name__}().")
@@ -304,14 +308,16 @@ def _select_relations(options: CheckOptions, model: Any, data: object) -> tuple[
             )
         known_relations = CLUSTER_RELATIONS if clusters else LEARNER_RELATIONS
         return list(known_relations.values()) if trains else [], list(PREDICTOR_RELATIONS.values()) if answers else []
-    relations: dict[str, LearnerRelation | Relation] = {}
-    for relation in resolve_relations(options.relations, "relations", "check", "'auto', 'necessary', "):
+    relations: dict[str, MetamorphicRelation] = {}
+    for relation in resolve_relations(
+        options.relations, "relations", "check", "'auto', 'necessary', ", getattr(model, "relations", None)
+    ):
         if not relation.name:
             raise ArgumentError(f"The relation {type(relation).__name__} has no name. Give it one: name = '...'.")
         if relations.setdefault(relation.name, relation) is not relation:
             raise ArgumentError(f"Two relations are called {relation.name!r}. Give each a name of its own.")
     learner_relations = [relation for relation in relations.values() if isinstance(relation, LearnerRelation)]
-    model_relations = [relation for relation in relations.values() if isinstance(relation, Relation)]
+    model_relations = [relation for relation in relations.values() if isinstance(relation, SystemRelation)]
     if learner_relations and not learns:
         raise ModelError(
             f"The relation {learner_relations[0].name!r} is about learners, but {type(model).__name__} has no fit and "
@@ -325,7 +331,8 @@ def _select_relations(options: CheckOptions, model: Any, data: object) -> tuple[
         raise ArgumentError(
             "Relations of clusterers compare clusters, and other relations of learners labels. Check them one after the other."
         )
-    if model_relations and random_data:
+    has_inputs = options.space is not None or all(relation.draws_inputs for relation in model_relations)
+    if model_relations and random_data and not has_inputs:
         raise ArgumentError(
             f"The relation {model_relations[0].name!r} is about fitted models. Give a frame of inputs as data."
         )
@@ -395,7 +402,11 @@ def _keep_engine_up(drive_options: dict[str, Any]) -> Iterator[None]:
 
 def _format_data(data: object, options: CheckOptions, learner_relations: list[LearnerRelation]) -> str:
     if is_random(data):
-        return describe_random_data(options.rows)
+        return (
+            describe_random_data(options.rows)
+            if learner_relations
+            else "inputs drawn from the domains of the relations"
+        )
     size = pluralize(len(data), "row") if hasattr(data, "__len__") else "inputs drawn from a space"
     if not learner_relations:
         return size

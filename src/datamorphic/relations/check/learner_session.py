@@ -21,12 +21,19 @@ from ...systems.training import TrainingBatch
 from ..base import VIOLATED
 from ..clusterer.base import ClusterRelation
 from ..clusterer.relations import CLUSTER_RELATIONS
-from ..clusterer.sampling import make_cluster_sampler
+from ..clusterer.sampling import make_cluster_sampler, make_rows_sampler
 from ..learner.base import LearnerRelation
 from ..learner.necessity import Stance
 from ..learner.result import JudgingOptions, LearnerSubject
 from ..learner.runner import answer_flow
-from ..learner.sampling import MAX_TRAINING_ROWS, RANDOM_ATTRIBUTE_COUNT, TrainingSampler, draw_random_training
+from ..learner.sampling import (
+    CASES_PER_TRAINING_SET,
+    MAX_TRAINING_ROWS,
+    RANDOM_ATTRIBUTE_COUNT,
+    TrainingSampler,
+    draw_random_training,
+    make_data_sampler,
+)
 from ..learner.shrink import shrink_training_data
 from ..learner.sklearn import LEARNER_RELATIONS
 from ..learner.waves import LearnerRelationOutcome, TrainingSource, ViolatingCase, check_again, check_in_waves
@@ -34,6 +41,7 @@ from .violation import LearnerViolation, build_violation, training_from_json, tr
 
 Result = TypeVar("Result")
 FITTED_AGAIN = "fitted again"  # the relation of clusterers that needs no other one
+MIN_TRAINING_ROWS = 20  # of a random training set, so that most relations apply
 REPEATABILITY_INPUTS = 20  # on which to find out whether a learner gives the same labels twice
 
 
@@ -128,8 +136,7 @@ class LearnerSession:
         pace: WorkPace | None = None,
     ) -> Result:
         seed = self.inputs.seed if seed is None else seed
-        make_system = Clusterer if self.clusters else Learner
-        system = self._systems.setdefault(seed, make_system(self.learner, seed=seed))
+        system = self._systems.setdefault(seed, make_system(self.learner, seed, clusters=self.clusters))
         cost = CallCounter()  # a drive overwrites the figures of its counter
         # no cache and no second query: relations find out themselves whether labels repeat
         options: dict[str, Any] = {"recheck": 0, "alive": True, "cache": None, "pace": pace}
@@ -141,6 +148,29 @@ class LearnerSession:
             self.counter.seconds += cost.seconds
             self.counter.exhausted |= cost.exhausted
             self.counter.interrupted |= cost.interrupted
+
+
+def make_system(learner: Any, seed: int, *, clusters: bool) -> Learner:
+    """Return a learner as a system whose cases are training sets with test cases."""
+    return (Clusterer if clusters else Learner)(learner, seed=seed)
+
+
+def make_training_source(
+    learner: Any,
+    data: object,
+    target: str | None,
+    *,
+    clusters: bool,
+    cases: int = CASES_PER_TRAINING_SET,
+    count: int = 1,
+    seed: int = 0,
+) -> TrainingSource:
+    """Return a source of random training sets that most relations apply to or, with data, of parts of them."""
+    if data is None:
+        sampler = make_random_sampler(learner, min_rows=MIN_TRAINING_ROWS, clusters=clusters)
+    else:
+        sampler = make_rows_sampler(learner, data, target) if clusters else make_data_sampler(data, target)
+    return TrainingSource(sampler, count, cases, seed)
 
 
 def make_random_sampler(
@@ -161,8 +191,7 @@ def make_random_sampler(
         else draw_random_training(np.random.default_rng(0), min_rows=MAX_TRAINING_ROWS)
     )
     probe = ask(TrainingBatch([first_set]))
-    make_system = Clusterer if clusters else Learner
-    outputs = answer_flow(probe, make_system(learner)) if run_flow is None else run_flow(probe)
+    outputs = answer_flow(probe, make_system(learner, 0, clusters=clusters)) if run_flow is None else run_flow(probe)
     if clusters:
         return make_cluster_sampler(learner, max_rows, framed=not outputs.ok.all())
     return partial(draw_random_training, min_rows=min_rows, max_rows=max_rows, framed=not outputs.ok.all())

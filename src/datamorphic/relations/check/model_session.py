@@ -15,7 +15,8 @@ from ...morphisms.subject import SubjectUnderTest
 from ...runs.driver import CallCounter, drive
 from ...runs.flow import Budget
 from ...space.outputs import Outputs
-from ..base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, JudgedGroups, Relation, get_relation_name
+from ...space.points import Points
+from ..base import INAPPLICABLE, VIOLATED, JudgedGroups, SystemRelation, find_worst_verdicts, get_relation_name
 from ..change import ChangeGroups
 from ..learner.waves import ViolatingCase
 from ..shrink import shrink_violation
@@ -27,11 +28,12 @@ from .violation import ModelViolation
 class ModelRelationOutcome:
     """The outcome of one relation on a model so far."""
 
-    relation: Relation
+    relation: SystemRelation
     counts: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(4, dtype=np.int64))  # of inputs, by verdict
     violations: list[ViolatingCase] = field(default_factory=list)
     messages: dict[str, int] = field(default_factory=dict)  # why inputs could not be judged, with their numbers
     groups: JudgedGroups | None = None  # None if the relation was not checked
+    inputs: Points | None = None  # the source inputs of the groups
     smallest: JudgedGroups | None = None
     sizes: tuple[float, ...] = ()  # of the violations, if the relation measures them
 
@@ -46,7 +48,7 @@ class ModelSession:
     """A model, the relations to check on it, and their outcomes."""
 
     subject: SubjectUnderTest
-    relations: Sequence[Relation]
+    relations: Sequence[SystemRelation]
     seed: int
     drive_options: Mapping[str, Any]
     shrinks: bool = True  # whether to search the smallest violation of each relation
@@ -72,7 +74,7 @@ class ModelSession:
                 result = run_relation_check(
                     relation,
                     sut,
-                    inputs,
+                    relation.draw_inputs(inputs, np.random.default_rng(self.seed)),
                     budget=remaining_budget(),
                     source_answers=source_answers,
                     shrink=self.shrinks,
@@ -83,7 +85,7 @@ class ModelSession:
                 self.counter.exhausted = True
                 self.counter.interrupted |= isinstance(error, Interrupted)
                 continue
-            outcome.groups, outcome.smallest = result.groups, result.smallest
+            outcome.groups, outcome.inputs, outcome.smallest = result.groups, result.inputs, result.smallest
             if isinstance(result.groups, ChangeGroups):
                 source_answers = result.groups.before
             outcome.counts = count_verdicts(result.groups, len(inputs))
@@ -98,14 +100,14 @@ class ModelSession:
 
     def shrink(self, outcome: ModelRelationOutcome, violating_case: ViolatingCase) -> ModelViolation | None:
         """Return the smallest violation of an input; None if not reproducible."""
-        if outcome.groups is None:
+        if outcome.groups is None or outcome.inputs is None:
             return None
         groups = outcome.smallest
         if violating_case != outcome.violations[0] or groups is None:
             violated = (outcome.groups.rows == violating_case.input) & (outcome.groups.verdicts == VIOLATED)
-            sut, inputs = self.subject.sut, self.subject.seeds
-            relation = outcome.relation.fitted_to(sut, inputs)
-            flow = shrink_violation(relation, inputs, outcome.groups.take(np.flatnonzero(violated)), self.seed)
+            sut = self.subject.sut
+            relation = outcome.relation.fitted_to(sut, self.subject.seeds)
+            flow = shrink_violation(relation, outcome.inputs, outcome.groups.take(np.flatnonzero(violated)), self.seed)
             options = {"progress": False, "recheck": 0, "alive": True} | dict(self.drive_options)
             groups = drive(flow, relation.system(sut), **options)
         if not len(groups):
@@ -116,7 +118,4 @@ class ModelSession:
 
 def count_verdicts(groups: JudgedGroups, inputs: int) -> npt.NDArray[np.int64]:
     """Return the number of inputs per verdict, each by its worst group."""
-    worst = np.full(inputs, INAPPLICABLE, dtype=np.int8)
-    for verdict in (HOLDS, UNDEFINED, VIOLATED):
-        worst[groups.rows[groups.verdicts == verdict]] = verdict
-    return np.bincount(worst, minlength=4)
+    return np.bincount(find_worst_verdicts(groups, inputs), minlength=4)

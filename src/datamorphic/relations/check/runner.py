@@ -17,7 +17,7 @@ from ...space.outputs import Outputs
 from ...space.points import Points
 from ...space.space import Space
 from ...systems.base import Executor
-from ..base import JudgedGroups, Relation
+from ..base import JudgedGroups, SystemRelation
 from ..change import ChangeRelation
 from ..shrink import shrink_violation
 
@@ -28,7 +28,7 @@ Result = TypeVar("Result")
 class RelationCheck:
     """The outcome of one relation on one system."""
 
-    relation: Relation  # fitted to the system
+    relation: SystemRelation  # fitted to the system
     inputs: Points
     groups: JudgedGroups
     smallest: JudgedGroups | None  # the smallest violation; None if there is none, or it was not searched
@@ -63,7 +63,7 @@ class QueryPace:
 
 
 def run_relation_check(
-    relation: Relation,
+    relation: SystemRelation,
     sut: Executor,
     inputs: Points,
     *,
@@ -79,6 +79,7 @@ def run_relation_check(
 ) -> RelationCheck:
     """Query a system, judge its answers, and shrink the first violation.
 
+    `inputs` are what `relation.draw_inputs` returns.
     `usual_values` replace the values of an example that do not matter, by default those usual among the inputs, as far as the
     example satisfies the constraints of `plausible_space`. `source_answers` are the answers to the inputs, if another
     relation about changes queried them. Without `shrink`, no smallest violation is searched. `query_pace` refuses the
@@ -86,6 +87,8 @@ def run_relation_check(
     options of `drive`. The caller has to find out whether the relation applies, with ``relation.find_obstacle(sut, inputs)``.
     """
     fitted_relation, system = relation.fitted_to(sut, inputs), relation.system(sut)
+    if relation.draws_inputs:
+        usual_values = plausible_space = None  # those of the data
     drive_options = {"progress": False, "recheck": 0, "alive": True, **drive_options}
     if query_pace is not None:
         drive_options |= {"pace": query_pace.pace, "on_piece": query_pace.add_answers}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -337,7 +337,9 @@ class ModelViolation:
             "before": value_to_json(first.before.values[0]),
             "after": value_to_json(first.after.values[0]),
             **dict(self.remarks),
-        } | ({"further": self._further_to_json(first)} if first.further else {})
+            **({"further": self._to_json(first.further)} if first.further else {}),
+            **({"sources": self._to_json(first.sources, "source", "before")} if first.sources else {}),
+        }
 
     def list_parts(self) -> list[tuple[str, str]]:
         """Return the violation as terms and texts for a table: the marked change of each text, both answers, the remarks."""
@@ -361,13 +363,15 @@ class ModelViolation:
         return {str(name): text for name, text in marked_texts.items()}
 
     @staticmethod
-    def _further_to_json(group: JudgedGroups) -> list[dict[str, Any]]:
+    def _to_json(
+        pairs: Sequence[tuple[Batch, Outputs]], case_key: str = "follow_up", answer_key: str = "after"
+    ) -> list[dict[str, Any]]:
         return [
             {
-                "follow_up": {str(name): value_to_json(value) for name, value in _to_dict(batch).items()},
-                "after": value_to_json(outputs.values[0]),
+                case_key: {str(name): value_to_json(value) for name, value in _to_dict(batch).items()},
+                answer_key: value_to_json(outputs.values[0]),
             }
-            for batch, outputs in group.further
+            for batch, outputs in pairs
         ]
 
 
@@ -389,6 +393,8 @@ def format_example(groups: JudgedGroups) -> str:
 def list_example_parts(groups: JudgedGroups) -> list[tuple[str, str]]:
     """Return the first group as headings and texts: the case, its answer, the change."""
     first = groups.take(slice(0, 1))
+    if first.sources:
+        return _list_group_parts(first)
     source, follow_up = _to_dicts(first)
     changed_values = _find_changes(source, follow_up)
     format_changed = _format_marked if isinstance(first.source, Points) else _format_plain
@@ -406,6 +412,16 @@ def list_example_parts(groups: JudgedGroups) -> list[tuple[str, str]]:
         lines.append(("becomes", _format_value(outputs.values[0])))
     if groups.batch is not None:
         lines.append(("among", pluralize(len(groups.batch), "row")))
+    return lines
+
+
+def _list_group_parts(group: JudgedGroups) -> list[tuple[str, str]]:
+    """Return a group of several sources: all its inputs with their answers."""
+    follow_ups = [(group.follow_up, group.after), *group.further]
+    headings = [*["case"] * len(group.sources), *["follows"] * len(follow_ups)]
+    lines = []
+    for heading, (batch, outputs) in zip(headings, [*group.sources, *follow_ups], strict=True):
+        lines += [(heading, _format_case(_to_dict(batch))), ("answer", _format_value(outputs.values[0]))]
     return lines
 
 

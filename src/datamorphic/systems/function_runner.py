@@ -1,18 +1,27 @@
-"""Call a function under test in batches, and separate answers from failures."""
+"""Call a function of numbers in batches, with one array per input, and separate answers from failures."""
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..errors import BadAnswer, SystemFailed, format_error_line
-from ..relations.base import Mask
-from ..relations.box import Floats
+from ..space.features import Continuous, Integer
+from ..space.outputs import Outputs, Status
+from ..space.points import Batch, Points
+from ..space.space import Space
+from .base import Executor, ScoreRequest
+from .coerce import to_outputs
 
+Floats = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+COLUMN_LETTERS = "xyzuvw"  # names of inputs without names
 MAX_FAILURES_WITHOUT_ANSWER = 200  # inputs; a function that fails on all of them is given up
 
 
@@ -131,3 +140,46 @@ def _join_halves(parts: tuple[Any, Any]) -> Any:
         wider_half = a if a.ndim > b.ndim else b
         a, b = (half if half is wider_half else np.full((len(half), *wider_half.shape[1:]), np.nan) for half in (a, b))
     return np.concatenate([a, b])
+
+
+class NumericFunction(Executor):
+    """A function that is called with one array per input, as a system with a space of numbers."""
+
+    def __init__(self, function: Callable[..., Any], space: Space, name: str | None = None) -> None:
+        self._runner = FunctionRunner(function, name)
+        self.name, self.space = self._runner.name, space
+
+    def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
+        """Call the function; a row on which it fails has no answer."""
+        codes = batch.codes if isinstance(batch, Points) else batch.frame.to_numpy(dtype=np.float64)
+        values, answered = self._runner(codes)
+        outputs = to_outputs(values, len(codes))
+        if not answered.all():
+            failed_rows = np.flatnonzero(~answered)
+            outputs.status[failed_rows] = Status.ERROR
+            outputs.messages.update(dict.fromkeys(failed_rows.tolist(), self._runner.most_frequent_message))
+        return outputs
+
+
+def name_inputs(function: Callable[..., Any], count: int) -> tuple[str, ...]:
+    """Return names for the inputs of a function: those of its parameters, if it has as many."""
+    try:
+        names = [
+            parameter.name
+            for parameter in inspect.signature(function).parameters.values()
+            if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+        ]
+    except (TypeError, ValueError):  # a compiled function
+        names = []
+    return tuple(names) if len(names) == count else name_columns(count)
+
+
+def name_columns(count: int) -> tuple[str, ...]:
+    """Return letters as names of columns, or numbers if they are many."""
+    return tuple(COLUMN_LETTERS[:count]) if count <= len(COLUMN_LETTERS) else tuple(str(j) for j in range(count))
+
+
+def make_number_space(names: Sequence[str], low: Floats, high: Floats, whole: Mask) -> Space:
+    """Return a space of numbers between limits, whole ones where `whole`."""
+    limits = zip(names, low.tolist(), high.tolist(), whole.tolist(), strict=True)
+    return Space([(Integer if is_whole else Continuous)(name, a, b) for name, a, b, is_whole in limits])
