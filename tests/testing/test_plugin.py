@@ -1026,7 +1026,7 @@ def test_user_defined_relations():
         (([sklearn.naive_bayes.GaussianNB],), "GaussianNB is a class, not a learner. Create one: GaussianNB()."),
         (([3],), "objects with fit and predict"),
         (([FirstColumn()], ["MR-1.3"]), "There is no relation 'MR-1.3'. Did you mean 'MR-1.2'?"),
-        (([FirstColumn()], [3]), "'auto', a relation of learners, the name of one"),
+        (([FirstColumn()], [3]), "'auto', a relation, the name of one"),
     ],
 )
 def test_invalid_learners_and_relations_are_rejected(arguments, told):

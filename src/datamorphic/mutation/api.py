@@ -13,9 +13,11 @@ from .._text import pluralize
 from .._typing import DataLike, FilePath, SupportsFit
 from .._validation import check_types
 from ..errors import ArgumentError, SystemFailed
+from ..relations.base import MetamorphicRelation
+from ..relations.learner.base import LearnerRelation
 from ..relations.learner.sampling import MAX_TRAINING_ROWS, RANDOM_DATA
 from ..relations.learner.waves import TrainingSource
-from ..relations.registry import LearnerRelationsLike, resolve_learner_relations
+from ..relations.registry import RelationsLike, resolve_relations
 from ..runs.jobs import JobError, JobOutcome, JobSuccess, run_jobs
 from ..runs.progress import Progress
 from ..space.table_forms import accept_tables
@@ -36,7 +38,7 @@ MIN_TIMED_FACTOR = 100  # time is estimated only for more than this many times t
 @check_types
 def mutate(
     program: ModuleType | FilePath,
-    relations: LearnerRelationsLike = "auto",
+    relations: RelationsLike = "auto",
     operators: str | Sequence[str] = "all",
     limit: int | None = None,
     seed: int = 0,
@@ -65,16 +67,17 @@ def mutate(
     ----------
     program : module or path
         The module, or its file ``*.py``. It either has a function ``learners()`` that returns the learners to test by
-        name, or a single class with ``fit`` and ``predict``.
-    relations : "auto", str, LearnerRelation, or a sequence of these
+        name, or a single class with ``fit`` and ``predict``. For relations that are not about training, models and functions
+        are tested, too: by name, or the single public function of the module.
+    relations : "auto", str, relation, or a sequence of these
         The relations that count. By default all that every correct implementation satisfies: those of the estimator that a
-        learner says it is `like`.
+        learner says it is `like`. For a relation that is not about training, a learner is fitted to the data first.
     operators : "all" or sequence of str
         The mutation operators: AOR, ROR, COR, SOR, LOR, ASR, CRP, RSR.
     limit, seed : int
         The number of mutants to try, drawn at random (all by default), and the seed.
     learners : callable, optional
-        Makes the learners from the module, by name.
+        Makes the learners, models or functions to test from the module, by name.
     like : estimator, optional
         An estimator of scikit-learn whose necessary relations the learners must satisfy, unless they name one themselves.
     data : "random", or DataFrame
@@ -144,11 +147,14 @@ def run_mutation(program: ModuleType | FilePath, options: MutateOptions) -> Muta
     rules = None if options.rival is None else CrossValidationRules(options.rival, options.seed)
     relations = None
     if not isinstance(options.relations, str) or options.relations != "auto":
-        relations = resolve_learner_relations(options.relations, "relations", "mutate", "'auto', ")
+        relations = resolve_relations(options.relations, "relations", "mutate", "'auto', ")
     plan = MutationPlan(
         program=source,
-        inputs=TrainingSource.of(options.data, options.target, options.rows, options.inputs, options.seed),
+        inputs=_make_source(options, relations),
         relations=relations,
+        data=options.data,
+        target=options.target,
+        rows=options.rows,
         learners=options.learners,
         like=options.like,
         compared_inputs=options.compared,
@@ -188,6 +194,15 @@ def run_mutation(program: ModuleType | FilePath, options: MutateOptions) -> Muta
         seed=options.seed,
         seconds=read_clock() - began,
     )
+
+
+def _make_source(options: MutateOptions, relations: Sequence[MetamorphicRelation] | None) -> TrainingSource:
+    """Return the source of training sets with labels; of random ones if no relation needs those of the user."""
+    needs_labels = relations is None or any(
+        isinstance(relation, LearnerRelation) and relation.labelled for relation in relations
+    )
+    data = options.data if needs_labels else RANDOM_DATA
+    return TrainingSource.of(data, options.target, options.rows, options.inputs, options.seed)
 
 
 def _refuse_many_cases(plan: MutationPlan, options: MutateOptions, mutants: int) -> None:

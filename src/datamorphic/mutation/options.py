@@ -13,7 +13,7 @@ from .._validation import validate_integer, validate_seed, validate_timeout
 from ..errors import ArgumentError
 from ..relations.check.options import validate_like
 from ..relations.learner.sampling import MAX_TRAINING_ROWS, RANDOM_ATTRIBUTE_COUNT, RANDOM_DATA, is_random
-from ..relations.registry import LearnerRelationsLike
+from ..relations.registry import RelationsLike
 from ..runs.engines import MAX_WORKERS
 
 LearnerFactory = Callable[[ModuleType], Mapping[str, Any]]
@@ -24,7 +24,7 @@ DEFAULT_MEMORY_BYTES = 1 << 30  # that a mutant may add to its process
 class MutateOptions:
     """The options of a mutation analysis; see `datamorphic.mutate`."""
 
-    relations: LearnerRelationsLike = "auto"
+    relations: RelationsLike = "auto"
     operators: str | Sequence[str] = "all"
     limit: int | None = None
     seed: int = 0

@@ -12,23 +12,31 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import FrameType, ModuleType
+from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
-from .._typing import SupportsFit
+from .._typing import DataLike, SupportsFit
 from ..errors import ModelError
-from ..relations.base import UNDEFINED
+from ..morphisms.subject import SubjectUnderTest
+from ..relations.base import UNDEFINED, MetamorphicRelation, SystemRelation
 from ..relations.check.learner_session import prepare_outcomes
+from ..relations.check.model_session import ModelRelationOutcome, ModelSession, build_fitted_subject
+from ..relations.clusterer.source import make_cluster_source
 from ..relations.learner.base import LearnerRelation
 from ..relations.learner.necessity import find_stance
 from ..relations.learner.result import LearnerSubject
 from ..relations.learner.runner import answer_flow, check_relation
+from ..relations.learner.sampling import MAX_TRAINING_ROWS, RANDOM_DATA
 from ..relations.learner.sklearn import LEARNER_RELATIONS
 from ..relations.learner.stance import Stance, must_hold
 from ..relations.learner.waves import LearnerRelationOutcome, TrainingSource, check_in_waves
 from ..runs.flow import Flow, Query
+from ..space.points import Batch
+from ..systems.base import Executor
+from ..systems.clusterer import Clusterer
+from ..systems.guard import GuardedSystem
 from ..systems.learner import Learner
 from ..systems.training import TrainingBatch
 from .cross_validation import CrossValidationRules, compute_error_rates
@@ -47,18 +55,31 @@ class MutationPlan:
 
     program: ModuleSource
     inputs: TrainingSource
-    relations: Sequence[LearnerRelation] | None = None  # None: all that every correct implementation satisfies
+    relations: Sequence[MetamorphicRelation] | None = None  # None: all that every correct implementation satisfies
+    data: DataLike | str = RANDOM_DATA
+    target: str | None = None
+    rows: int = MAX_TRAINING_ROWS
     learners: LearnerFactory | None = None
     like: SupportsFit | None = None
     compared_inputs: int = 1000
     rules: CrossValidationRules | None = None  # None: no cross-validation
 
     @cached_property
-    def catalogue(self) -> Mapping[str, LearnerRelation]:
+    def catalogue(self) -> Mapping[str, MetamorphicRelation]:
         """The relations that may count, by name."""
         if self.relations is None:
             return LEARNER_RELATIONS
         return {relation.name: relation for relation in self.relations}
+
+    @property
+    def model_relations(self) -> list[SystemRelation]:
+        """The relations that are not about training."""
+        return [relation for relation in self.catalogue.values() if isinstance(relation, SystemRelation)]
+
+    @property
+    def has_learner_relations(self) -> bool:
+        """Whether a relation is about training."""
+        return len(self.model_relations) < len(self.catalogue)
 
 
 @dataclass(kw_only=True)
@@ -87,20 +108,35 @@ class MutantOutcome:
     errors: dict[str, tuple[float, ...]] = field(default_factory=dict)  # the error rates of cross-validation
 
 
-def make_learners(module: ModuleType, make: LearnerFactory | None) -> dict[str, Any]:
-    """Return the learners of a module, by name."""
+def make_learners(module: ModuleType, make: LearnerFactory | None, trains: bool = True) -> dict[str, Any]:
+    """Return the learners of a module, by name; models and functions, too, unless the relations are about training."""
     if make is not None:
         return dict(make(module))
     if callable(getattr(module, "learners", None)):
         return dict(module.learners())
-    classes = [
+    own_values = [
         value
         for name, value in vars(module).items()
-        if not name.startswith("_") and isinstance(value, type) and value.__module__ == module.__name__
-        if callable(getattr(value, "fit", None)) and callable(getattr(value, "predict", None))
+        if not name.startswith("_") and getattr(value, "__module__", None) == module.__name__
+    ]
+    classes = [
+        value
+        for value in own_values
+        if isinstance(value, type)
+        and hasattr(value, "fit")
+        and (hasattr(value, "predict") or hasattr(value, "fit_predict"))
     ]
     if len(classes) == 1:
         return {classes[0].__name__: classes[0]()}
+    functions = [value for value in own_values if isinstance(value, FunctionType)]
+    if not trains and not classes:
+        if len(functions) == 1:
+            return {functions[0].__name__: functions[0]}
+        names = ", ".join(function.__name__ for function in functions) or "none"
+        raise ModelError(
+            f"The module must have one public function. It has {names}. Give learners=, a function of the module that returns "
+            "the functions or models to test by name."
+        )
     names = ", ".join(learner_class.__name__ for learner_class in classes) or "none"
     raise ModelError(
         f"The module must have one class with fit and predict. It has {names}. Add a function learners() that returns the "
@@ -112,7 +148,10 @@ def _select_stances(learner: SupportsFit, plan: MutationPlan) -> dict[str, Stanc
     """Return the stances of the relations that count."""
     if plan.relations is not None:
         return {
-            relation.name: must_hold("requested by the user", "score_exact" if relation.about_scores else "class_exact")
+            relation.name: must_hold(
+                "requested by the user",
+                "score_exact" if isinstance(relation, LearnerRelation) and relation.about_scores else "class_exact",
+            )
             for relation in plan.relations
         }
     like = plan.like if plan.like is not None else learner
@@ -124,7 +163,7 @@ def study_original(plan: MutationPlan) -> OriginalOutcome:
     """Return the behaviour of the original."""
     program, original = plan.program, OriginalOutcome()
     with load_module(program.text, program.name, program.package) as module:
-        for name, learner in make_learners(module, plan.learners).items():
+        for name, learner in make_learners(module, plan.learners, plan.has_learner_relations).items():
             stances = _select_stances(learner, plan)
             original.relations[name] = list(stances)
             for outcome in _check_relations(learner, stances, plan):
@@ -133,7 +172,7 @@ def study_original(plan: MutationPlan) -> OriginalOutcome:
                 original.judged_counts[key] = outcome.judged_count
                 original.undefined_counts[key] = int(outcome.counts[UNDEFINED])
             original.labels[name] = [label for part in _iter_labels(learner, plan) for label in part]
-            if plan.rules is not None:
+            if plan.rules is not None and hasattr(learner, "fit"):
                 original.errors[name] = compute_error_rates(learner, plan.rules)
     _trace_lines(plan, original)
     return original
@@ -144,7 +183,7 @@ def study_mutant(job: tuple[MutationPlan, OriginalOutcome, str]) -> MutantOutcom
     plan, original, source = job
     program, mutant = plan.program, MutantOutcome()
     with load_module(source, program.name, program.package) as module:
-        for name, learner in make_learners(module, plan.learners).items():
+        for name, learner in make_learners(module, plan.learners, plan.has_learner_relations).items():
             if name not in original.relations:
                 continue
             own_stances = _select_stances(learner, plan)
@@ -160,34 +199,91 @@ def study_mutant(job: tuple[MutationPlan, OriginalOutcome, str]) -> MutantOutcom
                 mutant.message = mutant.message or outcome.fit_failure
             alive = not any(mutant.violation_counts.values())
             mutant.different_count += _count_differences(learner, plan, original.labels[name], count_all=alive)
-            if plan.rules is not None:
+            if plan.rules is not None and hasattr(learner, "fit"):
                 mutant.errors[name] = compute_error_rates(learner, plan.rules, informative_only=True)
     return mutant
 
 
 def _check_relations(
-    learner: SupportsFit, stances: Mapping[str, Stance], plan: MutationPlan
-) -> Sequence[LearnerRelationOutcome]:
+    learner: Any, stances: Mapping[str, Stance], plan: MutationPlan
+) -> Sequence[LearnerRelationOutcome | ModelRelationOutcome]:
     relations = [plan.catalogue[name] for name in stances]
-    outcomes = prepare_outcomes(relations, stances, plan.inputs.seed, TIES)
-    flow = check_in_waves(outcomes, LearnerSubject(learner, plan.like), plan.inputs)
-    return answer_flow(flow, _make_system(learner, plan))
+    outcomes: list[LearnerRelationOutcome | ModelRelationOutcome] = []
+    for labelled in (True, False):  # clusterers answer with clusters, other learners with labels
+        training_relations = [
+            relation
+            for relation in relations
+            if isinstance(relation, LearnerRelation) and relation.labelled is labelled
+        ]
+        if training_relations:
+            learner_outcomes = prepare_outcomes(training_relations, stances, plan.inputs.seed, TIES)
+            source = _make_source(learner, plan, labelled)
+            flow = check_in_waves(learner_outcomes, LearnerSubject(learner, plan.like), source)
+            outcomes += answer_flow(flow, _make_system(learner, plan, labelled))
+    if plan.model_relations:
+        session = ModelSession(
+            subject=_build_model(learner, plan, plan.inputs.count),
+            relations=plan.model_relations,
+            seed=plan.inputs.seed,
+            drive_options={"progress": False},
+            shrinks=False,
+        )
+        session.run()
+        outcomes += session.outcomes
+    return outcomes
 
 
-def _make_system(learner: SupportsFit, plan: MutationPlan) -> Learner:
-    return Learner(learner, seed=plan.inputs.seed, limited=True)
+def _make_system(learner: Any, plan: MutationPlan, labelled: bool = True) -> Learner:
+    _require_learner(learner)
+    seed = plan.inputs.seed
+    return Learner(learner, seed=seed, limited=True) if labelled else Clusterer(learner, seed=seed)
 
 
-def _iter_labels(learner: SupportsFit, plan: MutationPlan) -> Iterator[list[Any]]:
+def _require_learner(learner: Any) -> None:
+    if not hasattr(learner, "fit"):
+        name = getattr(learner, "__name__", type(learner).__name__)
+        raise ModelError(f"A relation about training needs a learner, but {name} has no fit")
+
+
+def _make_source(learner: Any, plan: MutationPlan, labelled: bool) -> TrainingSource:
+    source = plan.inputs
+    return (
+        source
+        if labelled
+        else make_cluster_source(learner, plan.data, plan.target, plan.rows, source.count, source.seed)
+    )
+
+
+def _build_model(learner: Any, plan: MutationPlan, count: int) -> SubjectUnderTest:
+    return build_fitted_subject(
+        learner, plan.model_relations, plan.data, plan.target, count=count, seed=plan.inputs.seed, owner="mutate"
+    )
+
+
+def _iter_labels(learner: Any, plan: MutationPlan) -> Iterator[list[Any]]:
     """Yield the labels of the compared inputs, in blocks; None for no answer."""
-    system = _make_system(learner, plan)
-    for start in range(0, plan.compared_inputs, INPUTS_PER_COMPARISON):
+    trains = plan.has_learner_relations
+    if trains:
+        labelled = all(
+            relation.labelled for relation in plan.catalogue.values() if isinstance(relation, LearnerRelation)
+        )
+        system: Executor = _make_system(learner, plan, labelled)
+        source = _make_source(learner, plan, labelled)
+    else:
+        subject = _build_model(learner, plan, plan.compared_inputs)
+        system, points = GuardedSystem(subject.sut, alive=True), subject.seeds
+    for start in range(0, plan.compared_inputs if trains else len(points), INPUTS_PER_COMPARISON):
         numbers = range(start, min(start + INPUTS_PER_COMPARISON, plan.compared_inputs))
-        outputs = system.execute(TrainingBatch([plan.inputs.draw_training(number).cases([0]) for number in numbers]))
+        batch: Batch = (
+            TrainingBatch([source.draw_training(number).cases([0]) for number in numbers])
+            if trains
+            else points.take(slice(start, start + INPUTS_PER_COMPARISON))
+        )
+        outputs = system.execute(batch)
         yield [label if ok else None for label, ok in zip(outputs.values.tolist(), outputs.ok.tolist(), strict=True)]
 
 
-def _count_differences(learner: SupportsFit, plan: MutationPlan, original_labels: list[Any], count_all: bool) -> int:
+def _count_differences(learner: Any, plan: MutationPlan, original_labels: list[Any], count_all: bool) -> int:
     """Return the number of inputs with another label than the original's.
 
     Without `count_all`, stop after the first block that has a difference.
@@ -204,21 +300,48 @@ def _count_differences(learner: SupportsFit, plan: MutationPlan, original_labels
 def _trace_lines(plan: MutationPlan, original: OriginalOutcome) -> None:
     """Record the executed lines, and how much they differ per relation."""
     program = plan.program
-    sets = [plan.inputs.draw_training(number).cases([0]) for number in range(min(TRACED_INPUTS, plan.inputs.count))]
     with load_module(program.text, program.name, program.package) as module:
-        for name, learner in make_learners(module, plan.learners).items():
-            system, subject = _make_system(learner, plan), LearnerSubject(learner, plan.like)
-            relations = [plan.catalogue[relation_name] for relation_name in original.relations[name]]
-            for outcome in prepare_outcomes(relations, _select_stances(learner, plan), plan.inputs.seed, TIES):
-                distances = []
-                for number, data in enumerate(sets):
-                    flow = check_relation(outcome.relation, subject, TrainingBatch([data]), [number], outcome.judging)
+        for name, learner in make_learners(module, plan.learners, plan.has_learner_relations).items():
+            stances = _select_stances(learner, plan)
+            if plan.model_relations:
+                with count_lines(module) as counts:
+                    _build_model(learner, plan, min(TRACED_INPUTS, plan.inputs.count))
+                original.lines.update(counts)
+            for relation_name in original.relations[name]:
+                relation, distances = plan.catalogue[relation_name], []
+                for flow, system in _iter_traced_checks(learner, relation, stances, plan):
                     traces = _trace_flow(flow, system, module)
                     original.lines.update(*traces)
                     if len(traces) == 2:
                         distances.append(_compute_trace_distance(*traces))
-                mean = float(np.mean(distances)) if distances else float("nan")
-                original.traces[name, outcome.relation.name] = mean
+                original.traces[name, relation_name] = float(np.mean(distances)) if distances else float("nan")
+
+
+def _iter_traced_checks(
+    learner: Any, relation: MetamorphicRelation, stances: Mapping[str, Stance], plan: MutationPlan
+) -> Iterator[tuple[Flow[Any], Executor]]:
+    """Yield checks of a relation on one input each, and the systems that answer them."""
+    count = min(TRACED_INPUTS, plan.inputs.count)
+    if isinstance(relation, LearnerRelation):
+        subject, (outcome,) = (
+            LearnerSubject(learner, plan.like),
+            prepare_outcomes([relation], stances, plan.inputs.seed, TIES),
+        )
+        system: Executor = _make_system(learner, plan, relation.labelled)
+        source = _make_source(learner, plan, relation.labelled)
+        for number in range(count):
+            data = TrainingBatch([source.draw_training(number).cases([0])])
+            yield check_relation(relation, subject, data, [number], outcome.judging), system
+    elif isinstance(relation, SystemRelation):
+        model = _build_model(learner, plan, count)
+        if relation.find_obstacle(model.sut, model.seeds):
+            return
+        system = GuardedSystem(relation.system(model.sut), alive=True)
+        fitted_relation = relation.fitted_to(model.sut, model.seeds)
+        rng = np.random.default_rng(plan.inputs.seed)
+        inputs = relation.draw_inputs(model.seeds, rng)
+        for number in range(len(inputs)):
+            yield fitted_relation.check(inputs.take(slice(number, number + 1)), rng), system
 
 
 @contextmanager
@@ -247,7 +370,7 @@ def count_lines(module: ModuleType) -> Iterator[Counter[int]]:
         threading.settrace(before_in_threads)
 
 
-def _trace_flow(flow: Flow[Any], system: Learner, module: ModuleType) -> list[Counter[int]]:
+def _trace_flow(flow: Flow[Any], system: Executor, module: ModuleType) -> list[Counter[int]]:
     """Answer a flow, and return the executed lines of a module per query."""
     traces = []
     try:

@@ -13,15 +13,12 @@ from .base import MetamorphicRelation, Relation
 from .clusterer.relations import CLUSTER_RELATIONS
 from .credit import CREDIT_RELATIONS
 from .image import FLIPS, image_relations, sequence_relations
-from .learner.base import LearnerRelation
 from .learner.sklearn import LEARNER_RELATIONS
 from .predictor import PREDICTOR_RELATIONS
 from .text import text_relations
 
 RelationLike: TypeAlias = str | MetamorphicRelation | type[MetamorphicRelation]
 RelationsLike: TypeAlias = RelationLike | Collection[RelationLike] | Mapping[str, RelationLike]
-LearnerRelationLike: TypeAlias = str | LearnerRelation | type[LearnerRelation]
-LearnerRelationsLike: TypeAlias = LearnerRelationLike | Collection[LearnerRelationLike]
 
 RELATIONS: dict[str, MetamorphicRelation] = {
     **PREDICTOR_RELATIONS,
@@ -64,52 +61,29 @@ def find_relation(name: str) -> MetamorphicRelation | None:
 def resolve_relations(
     request: RelationsLike | None, argument: str, owner: str, words: str = "", own_relations: object = None
 ) -> list[MetamorphicRelation]:
-    """Return the relations that a user named or passed; `own_relations` are those of the system under test, by name, if it has any.
+    """Return the relations that a user named, as objects or classes or by name.
 
     `argument` and `owner` are the argument and the public function that messages name, `words` the other values that the
-    argument accepts, such as ``"'auto', "``.
+    argument accepts, such as ``"'auto', "``. `own_relations` are those of the system under test by name, if it has any.
     """
-    own_relations = own_relations if isinstance(own_relations, Mapping) else {}
-    known_names = [*own_relations, *RELATIONS, *(name for build in FAMILIES.values() for name in build())]
-
-    def find(name: str) -> MetamorphicRelation | None:
-        return own_relations[name] if name in own_relations else find_relation(name)
-
-    return _resolve(request, find, known_names, MetamorphicRelation, argument, owner, f"{words}a relation")
-
-
-def resolve_learner_relations(
-    request: LearnerRelationsLike, argument: str, owner: str, words: str = ""
-) -> list[LearnerRelation]:
-    """Return the relations of learners that a user named or passed."""
-    known = LEARNER_RELATIONS | CLUSTER_RELATIONS
-    return _resolve(request, known.get, list(known), LearnerRelation, argument, owner, f"{words}a relation of learners")
-
-
-def _resolve(
-    request: object,
-    find: Callable[[str], Any],
-    known_names: Collection[str],
-    kind: Any,
-    argument: str,
-    owner: str,
-    noun: str,
-) -> list[Any]:
-    """Return relations by their names, from their classes, or as they are."""
     groups = list(request) if isinstance(request, list | tuple | set | frozenset) else [request]
     items: list[Any] = []
     for group in groups:
         items += group.values() if isinstance(group, Mapping) else [group]  # such as dm.search_relations()
     if not items:
         reject(argument, owner, "at least one relation", request)
+    known = own_relations if isinstance(own_relations, Mapping) else {}
     relations = []
     for item in items:
-        relation = find(item) if isinstance(item, str) else item
-        if relation is None and isinstance(item, str):
-            raise ArgumentError(f"There is no relation {item!r}. {suggest_name(item, known_names)}")
-        if isinstance(item, type) and issubclass(item, MetamorphicRelation):
+        relation = item
+        if isinstance(item, str):
+            relation = known[item] if item in known else find_relation(item)
+            if relation is None:
+                names = [*known, *RELATIONS, *(name for build in FAMILIES.values() for name in build())]
+                raise ArgumentError(f"There is no relation {item!r}. {suggest_name(item, names)}")
+        elif isinstance(item, type) and issubclass(item, MetamorphicRelation):
             relation = item()
-        if not isinstance(relation, kind):
-            reject(argument, owner, f"{noun}, the name of one, or several of these", relation)
+        if not isinstance(relation, MetamorphicRelation):
+            reject(argument, owner, f"{words}a relation, the name of one, or several of these", relation)
         relations.append(relation)
     return relations

@@ -4,33 +4,38 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._text import suggest_name
-from .._typing import DataLike, SupportsFit
+from .._typing import DataLike, ModelLike, SupportsFit
 from .._validation import check_types, is_list, reject
 from ..errors import ArgumentError, DatamorphicError, MissingExtra
 from ..morphisms.subject import find_system_name
+from ..relations.base import MetamorphicRelation, SystemRelation
+from ..relations.check.model_session import build_fitted_subject
 from ..relations.clusterer.relations import CLUSTER_RELATIONS
 from ..relations.learner.base import LearnerRelation
 from ..relations.learner.necessity import Stance, find_stance
 from ..relations.learner.sklearn import LEARNER_RELATIONS
-from ..relations.registry import LearnerRelationLike, resolve_learner_relations
+from ..relations.learner.stance import must_hold
+from ..relations.registry import RelationLike, resolve_relations
 from ..space.table_forms import accept_tables
 from ..systems.clusterer import is_clusterer
 from ..systems.learner import format_learner
 from .assert_learner import check_learner_relation
+from .assert_relation import AssertionOutcome, check_model_relation
 from .assertions import raise_if_violated, record_outcome, reraise
-from .profiles import get_settings
+from .profiles import Settings, get_settings
 from .replay import Memory
 
 if TYPE_CHECKING:
     import pandas as pd
 
-RelationChoice = LearnerRelationLike | Iterable[LearnerRelationLike]
+RelationChoice = RelationLike | Iterable[RelationLike]
 Reasons = Mapping[str, str] | Callable[[Any], Mapping[str, str]]
 TEST_ARGUMENTS = ("learner", "relation")
+DECLARED = must_hold("you declared it")
 
 
 class RelationAssertion:
@@ -41,7 +46,7 @@ class RelationAssertion:
     """
 
     def __init__(
-        self, relation: LearnerRelation, stance: Stance, strict: bool, data: pd.DataFrame | None, target: str | None
+        self, relation: MetamorphicRelation, stance: Stance, strict: bool, data: pd.DataFrame | None, target: str | None
     ) -> None:
         self.relation, self.stance, self.strict = relation, stance, strict
         self._data, self._target = data, target
@@ -62,18 +67,7 @@ class RelationAssertion:
         settings = get_settings()
         start_seed = settings.seed if seed is None else seed
         try:
-            outcome = check_learner_relation(
-                self.relation,
-                learner,
-                self.stance,
-                Memory(settings, None, find_system_name(learner)),
-                data=self._data,
-                target=self._target,
-                cases=cases or settings.cases,
-                seed=start_seed,
-                budget=settings.budget,
-                shrink=self.strict,
-            )
+            outcome = self._check(learner, settings, cases or settings.cases, start_seed)
         except DatamorphicError as error:
             reraise(error)
         hypothesis = "" if self.strict or not outcome.is_failing() else f"a hypothesis only: {self.stance.reason}"
@@ -83,11 +77,32 @@ class RelationAssertion:
         if self.strict or outcome.undefined_count:
             raise_if_violated([outcome], settings, start_seed if seed is None else None, 0.0, f"seed={start_seed}")
 
+    def _check(self, learner: Any, settings: Settings, cases: int, seed: int) -> AssertionOutcome:
+        relation, memory = self.relation, Memory(settings, None, find_system_name(learner))
+        if isinstance(relation, LearnerRelation):
+            return check_learner_relation(
+                relation,
+                learner,
+                self.stance,
+                memory,
+                data=self._data,
+                target=self._target,
+                cases=cases,
+                seed=seed,
+                budget=settings.budget,
+                shrink=self.strict,
+            )
+        assert isinstance(relation, SystemRelation)
+        subject = build_fitted_subject(
+            learner, [relation], self._data, self._target, count=cases, seed=seed, owner="parametrize_with_relations"
+        )
+        return check_model_relation(relation, subject, memory, seed=seed, budget=settings.budget)
+
 
 @accept_tables
 @check_types
 def parametrize_with_relations(
-    learners: SupportsFit | Iterable[SupportsFit],
+    learners: SupportsFit | ModelLike | Iterable[SupportsFit | ModelLike],
     relations: RelationChoice = "auto",
     *,
     data: DataLike | None = None,
@@ -105,9 +120,11 @@ def parametrize_with_relations(
     Parameters
     ----------
     learners : sequence of estimators
-        Anything with ``fit`` and ``predict``; copies of them are fitted.
-    relations : "auto", or a sequence of str or LearnerRelation
-        All known relations, or the named ones. Named relations must hold, necessary or not.
+        Anything with ``fit`` and ``predict``; copies of them are fitted. Models and functions, too, if no relation is about
+        training.
+    relations : "auto", or a sequence of str or relations
+        All known relations of learners, or the named ones. Named relations must hold, necessary or not. For a relation that is
+        not about training, a learner is fitted to the data first.
     data : DataFrame, optional
         Labelled data from which training rows and cases are drawn. By default random data: up to 50 rows of 4 numbers
         from 1 to 20, with labels L0, L1 and L2.
@@ -131,27 +148,30 @@ def parametrize_with_relations(
         raise MissingExtra("parametrize_with_relations needs pytest. Install it: pip install pytest") from error
     from sklearn.base import clone
 
-    learner_list = _list_learners(learners)
+    chosen_relations = None if _is_auto(relations) else _resolve(relations)
+    trains = chosen_relations is None or any(isinstance(relation, LearnerRelation) for relation in chosen_relations)
+    learner_list = _list_learners(learners, trains)
     if data is None and target is not None:
         raise ArgumentError(
             f"target={target!r} names a column of the data, but there are no data. Give data=, or leave out target=."
         )
-    needs_labels = not all(map(is_clusterer, learner_list))
+    needs_labels = trains and not all(map(is_clusterer, learner_list))
     if data is not None and needs_labels and (target is None or target not in getattr(data, "columns", ())):
         raise ArgumentError("data must be a frame with labels. Give the column of the labels as target=.")
     tests = []
     for learner in learner_list:
-        chosen_relations, strict = _select_relations(relations, learner)
-        reasons = _read_reasons(expected_failures, learner, chosen_relations)
-        for relation in chosen_relations:
-            stance = find_stance(relation.name, learner)
+        known_relations = CLUSTER_RELATIONS if is_clusterer(learner) else LEARNER_RELATIONS
+        tested_relations = list(known_relations.values()) if chosen_relations is None else chosen_relations
+        reasons = _read_reasons(expected_failures, learner, tested_relations)
+        for relation in tested_relations:
+            stance = find_stance(relation.name, learner) if isinstance(relation, LearnerRelation) else DECLARED
             reason = reasons.get(relation.name)
             if reason is None and stance.strictness == "expected_failure":
                 reason = stance.reason
             marks = [] if reason is None else [pytest.mark.xfail(reason=reason, raises=AssertionError)]
-            must_hold = strict or stance.necessary or reason is not None
-            assertion = RelationAssertion(relation, stance, must_hold, data, target)
-            test_id = f"{format_learner(learner)}-{relation.name}"
+            strict = chosen_relations is not None or stance.necessary or reason is not None
+            assertion = RelationAssertion(relation, stance, strict, data, target)
+            test_id = f"{_name_subject(learner)}-{relation.name}"
             own_learner = clone(learner) if hasattr(learner, "get_params") else learner  # no other test can change it
             tests.append(pytest.param(own_learner, assertion, id=test_id, marks=marks))
 
@@ -161,29 +181,36 @@ def parametrize_with_relations(
     return decorate
 
 
-def _list_learners(request: SupportsFit | Iterable[SupportsFit]) -> list[Any]:
-    learners = [request] if hasattr(request, "fit") or not isinstance(request, Iterable) else list(request)
+def _list_learners(request: Any, trains: bool) -> list[Any]:
+    is_single = hasattr(request, "fit") or hasattr(request, "predict") or not isinstance(request, Iterable)
+    learners = [request] if is_single else list(request)
     if not learners:
         reject("learners", "parametrize_with_relations", "at least one learner", request)
     for learner in learners:
         if isinstance(learner, type):
             raise ArgumentError(f"{learner.__name__} is a class, not a learner. Create one: {learner.__name__}().")
+        if not trains and (callable(learner) or hasattr(learner, "predict")):
+            continue
         if not is_clusterer(learner) and not (hasattr(learner, "fit") and hasattr(learner, "predict")):
             reject("learners", "parametrize_with_relations", "objects with fit and predict", learner)
     return learners
 
 
-def _select_relations(request: RelationChoice, learner: SupportsFit) -> tuple[list[LearnerRelation], bool]:
-    """Return the relations to test, and whether all of them must hold."""
-    if isinstance(request, str) and request == "auto":
-        relations: Mapping[str, LearnerRelation] = CLUSTER_RELATIONS if is_clusterer(learner) else LEARNER_RELATIONS
-        return list(relations.values()), False
+def _is_auto(request: RelationChoice) -> bool:
+    return isinstance(request, str) and request == "auto"
+
+
+def _resolve(request: RelationChoice) -> list[MetamorphicRelation]:
     items: Any = list(request) if is_list(request) else request
-    return resolve_learner_relations(items, "relations", "parametrize_with_relations", "'auto', "), True
+    return resolve_relations(items, "relations", "parametrize_with_relations", "'auto', ")
+
+
+def _name_subject(subject: Any) -> str:
+    return format_learner(subject) if hasattr(subject, "fit") else find_system_name(subject)
 
 
 def _read_reasons(
-    expected_failures: Reasons | None, learner: SupportsFit, relations: list[LearnerRelation]
+    expected_failures: Reasons | None, learner: SupportsFit, relations: Sequence[MetamorphicRelation]
 ) -> Mapping[str, str]:
     """Return which relations the user expects this learner to violate, and why."""
     reasons: Any = expected_failures(learner) if inspect.isroutine(expected_failures) else expected_failures

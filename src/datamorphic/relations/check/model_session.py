@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,13 +12,25 @@ import numpy.typing as npt
 
 from ..._estimates import LIMIT_TIME
 from ...errors import Interrupted, OutOfBudget
-from ...morphisms.subject import SubjectUnderTest
+from ...morphisms.subject import SubjectUnderTest, build_subject
 from ...runs.driver import CallCounter, drive
 from ...runs.flow import Budget
 from ...space.outputs import Outputs
 from ...space.points import Points
-from ..base import INAPPLICABLE, VIOLATED, JudgedGroups, SystemRelation, find_worst_verdicts, get_relation_name
+from ..base import (
+    HOLDS,
+    INAPPLICABLE,
+    UNDEFINED,
+    VIOLATED,
+    JudgedGroups,
+    MetamorphicRelation,
+    SystemRelation,
+    find_worst_verdicts,
+    get_relation_name,
+)
 from ..change import ChangeGroups
+from ..function import prepare_function
+from ..learner.sampling import MAX_TRAINING_ROWS, draw_random_training, is_random
 from ..learner.waves import ViolatingCase
 from ..shrink import shrink_violation
 from .runner import QueryPace, run_relation_check
@@ -41,6 +54,16 @@ class ModelRelationOutcome:
     def name(self) -> str:
         """The name of the relation."""
         return get_relation_name(self.relation)
+
+    @property
+    def judged_count(self) -> int:
+        """The number of inputs that could be judged."""
+        return int(self.counts[HOLDS] + self.counts[VIOLATED])
+
+    @property
+    def fit_failure(self) -> str:
+        """An error instead of an answer; empty if there was none."""
+        return next(iter(self.messages), "") if self.counts[UNDEFINED] else ""
 
 
 @dataclass(kw_only=True)
@@ -119,3 +142,35 @@ class ModelSession:
 def count_verdicts(groups: JudgedGroups, inputs: int) -> npt.NDArray[np.int64]:
     """Return the number of inputs per verdict, each by its worst group."""
     return np.bincount(find_worst_verdicts(groups, inputs), minlength=4)
+
+
+def build_fitted_subject(
+    learner: Any,
+    relations: Sequence[MetamorphicRelation],
+    data: Any,
+    target: str | None,
+    *,
+    count: int,
+    seed: int,
+    owner: str,
+) -> SubjectUnderTest:
+    """Return what relations about models are checked on: a model, a function, or a copy of a learner fitted to the data.
+
+    Without data, a learner is fitted to random ones, and a function gets the inputs of its relations.
+    """
+    rng = np.random.default_rng(seed)
+    if is_random(data):
+        data = None
+    if not hasattr(learner, "fit"):
+        model = prepare_function(learner, relations, data is not None)
+        return build_subject(model, data, target=target, seeds=count, rng=rng, owner=owner)
+    model = copy.deepcopy(learner)
+    if data is None:
+        training = draw_random_training(rng, count, min_rows=MAX_TRAINING_ROWS, framed=True)
+        model.fit(training.x, training.y)
+        data, target = training.t, None
+    elif target is None:
+        model.fit(data)
+    else:
+        model.fit(data.drop(columns=[target]), data[target])
+    return build_subject(model, data, target=target, seeds=count, rng=rng, owner=owner)
