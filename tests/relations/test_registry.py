@@ -8,7 +8,7 @@ from datamorphic.relations.clusterer.relations import CLUSTER_RELATIONS
 from datamorphic.relations.credit import CREDIT_RELATIONS
 from datamorphic.relations.learner.sklearn import LEARNER_RELATIONS
 from datamorphic.relations.predictor import PREDICTOR_RELATIONS, RowOrder
-from datamorphic.relations.registry import RELATIONS, find_relation, resolve_learner_relations, resolve_relations
+from datamorphic.relations.registry import RELATIONS, find_relation, resolve_relations
 
 
 def test_all_relations_are_registered_by_name():
@@ -41,11 +41,12 @@ def test_invalid_requests_are_rejected(request_, message):
         resolve_relations(request_, "relations", "check", "'auto', ")
 
 
-def test_a_relation_of_models_is_no_relation_of_learners():
-    with pytest.raises(ArgumentError, match="a relation of learners"):
-        resolve_learner_relations(RowOrder(), "relations", "mutate")
-    with pytest.raises(ArgumentError, match="There is no relation 'row order'"):
-        resolve_learner_relations("row order", "relations", "mutate")
+def test_relations_of_the_system_under_test_come_first():
+    own = {"row order": RowOrder()}
+    (relation,) = resolve_relations("row order", "relations", "mutate", own_relations=own)
+    assert relation is own["row order"]
+    with pytest.raises(ArgumentError, match="Did you mean 'tripling'"):
+        resolve_relations("triplin", "relations", "check", own_relations=dm.programs["tanh"].relations)
 
 
 def test_relations_of_texts_and_images_are_found_by_name_and_column():
