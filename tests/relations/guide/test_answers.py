@@ -7,9 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datamorphic.errors import UsageError
-from datamorphic.relations.guide.answers import QUESTION_IDS, Answer, AnswerFile, format_answers
+from datamorphic.relations.guide.answers import Answer, AnswerFile, format_answers
+from datamorphic.relations.guide.tables import list_question_ids
 
-IDS = st.sampled_from([name for name in QUESTION_IDS if not name.endswith("*")] + ["input.columns", "output.part"])
+IDS = st.sampled_from(
+    [name for name in list_question_ids() if not name.endswith("*")] + ["input.columns", "output.part"]
+)
 
 
 @given(st.lists(st.tuples(IDS, st.text(max_size=30)), max_size=6))

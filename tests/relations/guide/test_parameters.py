@@ -9,16 +9,14 @@ import pytest
 import datamorphic as dm
 from datamorphic.errors import ArgumentError
 from datamorphic.relations.guide.parameters import (
-    HIDDEN_PARAMETERS,
-    WORDS,
     build_parameter_question,
     is_usable,
     list_asked_parameters,
     read_parameters,
 )
-from datamorphic.relations.guide.proposals import IMPLIED, STRENGTH
 from datamorphic.relations.guide.session import list_tree
 from datamorphic.relations.guide.systems import open_system, read_space
+from datamorphic.relations.guide.tables import read_guide
 from datamorphic.relations.patterns import inputs, outputs
 from support.cases import in_one_test
 
@@ -38,22 +36,27 @@ def make_system():
 
 
 def test_tables_name_classes_and_parameters_that_exist():
-    for name, parameters in HIDDEN_PARAMETERS.items():
-        assert parameters <= {item.name for item in dataclasses.fields(MAKERS[name])}
+    for name, parameters in read_guide().parameters.hidden.items():
+        assert set(parameters) <= {item.name for item in dataclasses.fields(MAKERS[name])}
     known = {name for name in dir(outputs) if isinstance(getattr(outputs, name), type)}
-    assert {*STRENGTH, *IMPLIED, *set().union(*IMPLIED.values())} <= known
+    table = read_guide().proposals
+    assert {*table.strength, *table.implied, *set().union(*table.implied.values())} <= known
+    assert {*table.about_sets, *table.about_numbers, *table.about_several} <= set(table.strength)
 
 
-@in_one_test(("maker", "parameter"), WORDS)
-def test_the_words_of_a_parameter_are_all_that_it_accepts(maker, parameter):
+@in_one_test(
+    ("maker", "parameter", "words"),
+    [(maker, name, words) for maker, row in read_guide().parameters.words.items() for name, words in row.items()],
+)
+def test_the_words_of_a_parameter_are_all_that_it_accepts(maker, parameter, words):
     required = {"SameMeaning": {"column": "a"}, "AddElement": {"column": "a", "element": "x"}}
     required["ChangeSet"] = {"column": "a", "elements": ("x",)}
     made = MAKERS[maker]
-    for word in WORDS[maker, parameter]:
+    for word in words:
         made(**required.get(maker, {}), **{parameter: word})
     with pytest.raises(ArgumentError) as caught:
         made(**required.get(maker, {}), **{parameter: "nonsense"})
-    assert ", ".join(map(repr, WORDS[maker, parameter])) in str(caught.value)
+    assert ", ".join(map(repr, words)) in str(caught.value)
 
 
 def test_saved_code_finds_every_pattern_by_the_name_that_its_class_has():

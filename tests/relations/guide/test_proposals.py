@@ -35,7 +35,7 @@ def open_example(name, *faults):
 )
 def test_the_pattern_that_the_function_keeps_comes_first_or_is_listed(function, change, says):
     proposals = propose_outputs(dm.patterns, open_function(function).try_input(change))
-    texts = [f"{item.pattern}: {item.output.describe()}" for item in proposals if item.met_count == item.judged]
+    texts = [f"{item.pattern}: {item.side.describe()}" for item in proposals if item.met_count == item.judged]
     assert any(says in text for text in texts), texts
     assert all(item.share >= 0.5 for item in proposals[1:])
 
@@ -44,7 +44,7 @@ def test_a_relation_that_is_broken_in_few_cases_is_proposed_all_the_same():
     system = open_function(lambda frame: frame.x.abs() + 1e3 * (frame.x > 3.5))
     proposals = propose_outputs(dm.patterns, system.try_input(inputs.Negate(columns=("x",))))
     best = proposals[0]
-    assert (best.pattern, best.output) == ("Symmetric", outputs.EvenOrOdd(odd=False))
+    assert (best.pattern, best.side) == ("Symmetric", outputs.EvenOrOdd(odd=False))
     assert 80 < best.met_count < 100
     assert f"in {best.met_count} of 100 cases" in best.describe()
 
@@ -53,7 +53,7 @@ def test_what_the_pattern_expects_is_proposed_first_even_if_the_system_does_some
     search = open_example("product search", "filters ignore the query")
     tried = search.try_input(inputs.Restrict(column="brand", values=("Acme",)))
     first = propose_outputs(dm.patterns, tried)[0]
-    assert (first.pattern, type(first.output)) == ("Conjunctive Conditions", outputs.Within)
+    assert (first.pattern, type(first.side)) == ("Conjunctive Conditions", outputs.Within)
     assert first.share < 0.5
 
 
@@ -72,12 +72,12 @@ def test_effects_are_counted_for_numbers_and_lists():
 def test_parts_of_records_that_stay_are_proposed():
     routes = open_example("route finder").try_input(inputs.Swap(columns=("start", "goal")))
     proposals = {item.pattern: item for item in propose_outputs(dm.patterns, routes)}
-    assert proposals["Partially-Equal"].output.parts == ("km",)
+    assert proposals["Partially-Equal"].side.parts == ("km",)
 
 
 def test_changes_are_proposed_for_an_output_pattern():
     proposals = propose_inputs(open_function(lambda frame: frame.x**2 + 0 * frame.y), outputs.Equal())
-    changes = {item.input.describe(): item.share for item in proposals}
+    changes = {item.side.describe(): item.share for item in proposals}
     assert changes["the same case is queried again"] == 1
     assert changes["x changes its sign"] == 1
     assert any("y is" in text for text in changes)

@@ -15,37 +15,9 @@ from dataclasses import dataclass
 from ..._text import format_short, suggest_name
 from ...errors import UsageError, WrongAnswer
 from .steps import MAX_ANSWER_CHARACTERS
+from .tables import list_question_ids
 
 MAX_FILE_CHARACTERS = 1_000_000
-#: the names of all questions, in the order of the walk; a star stands for a parameter
-QUESTION_IDS = (
-    "system.model",
-    "system.data",
-    "system.target",
-    "inputs.ranges",
-    "output.answer",
-    "side",
-    "pattern",
-    "pattern.take",
-    "input.pattern",
-    "input.start",
-    "input.*",
-    "output.pattern",
-    "output.start",
-    "output.*",
-    "promise",
-    "name",
-    "domain",
-    "test",
-    "save",
-    "overwrite",
-    "derive",
-    "derive.side",
-    "derive.patterns",
-    "derive.name",
-    "derive.definition",
-    "derive.file",
-)
 _ID = re.compile(r"[a-z_]+(\.[a-z_]+)?")
 
 
@@ -114,13 +86,12 @@ def _parse_line(line: str, number: int, name: str) -> Answer:
 def _is_question_id(text: str) -> bool:
     if not _ID.fullmatch(text):
         return False
-    return text in QUESTION_IDS or any(
-        pattern.endswith("*") and text.startswith(pattern[:-1]) for pattern in QUESTION_IDS
-    )
+    ids = list_question_ids()
+    return text in ids or any(pattern.endswith("*") and text.startswith(pattern[:-1]) for pattern in ids)
 
 
 def _suggest(question_id: str) -> str:
-    return suggest_name(question_id, [name for name in QUESTION_IDS if not name.endswith("*")])
+    return suggest_name(question_id, [name for name in list_question_ids() if not name.endswith("*")])
 
 
 def format_answers(answers: Iterable[Answer], remark: str = "") -> str:

@@ -27,34 +27,17 @@ from .steps import (
     read_yes_no,
 )
 from .systems import GuidedSystem, InputParameter, find_answer_kind, format_values, list_parts
+from .tables import read_guide
 
-#: parameters that another pattern is for: adding is Additive, multiplying Multiplicative
-HIDDEN_PARAMETERS: dict[str, frozenset[str]] = {
-    "Add": frozenset({"factor"}),
-    "Multiply": frozenset({"amount"}),
-    "Negate": frozenset({"factor", "amount"}),
-    "AddedAnswer": frozenset({"factor"}),
-    "MultipliedAnswer": frozenset({"amount"}),
-    "EvenOrOdd": frozenset({"factor", "amount"}),
-}
 #: parameters of the input side that name columns
 COLUMN_PARAMETERS = ("columns", "column", "text", "filter", "direction")
-#: the values of parameters that are one of a few words
-WORDS: dict[tuple[str, str], tuple[str, ...]] = {
-    ("SameMeaning", "way"): ("order", "number", "linking words"),
-    ("AddElement", "place"): ("end", "start", "final mark"),
-    ("ChangeSet", "operation"): ("union", "difference", "intersection"),
-    ("NoneShared", "among"): ("all", "follow-ups"),
-    ("Ordered", "direction"): ("up", "down"),
-    ("SetRelation", "relation"): ("subset", "superset", "equal", "disjoint"),
-}
 ALL_PARTS = "all"  # of an answer
 
 
 def list_asked_parameters(pattern: Pattern, side: Side) -> list[PatternParameter]:
     """Return the parameters that a user is asked about."""
     maker = pattern.inputs if side == "input" else pattern.outputs
-    hidden = HIDDEN_PARAMETERS.get(maker.__name__, frozenset()) if maker is not None else frozenset()
+    hidden = read_guide().parameters.hidden.get(maker.__name__, ()) if maker is not None else ()
     return [parameter for parameter in pattern.parameters(side) if parameter.name not in hidden]
 
 
@@ -115,8 +98,7 @@ def build_parameter_question(
         options = _ask_columns(list_columns(pattern, parameter, system), parameter)
         single = not kind.startswith("tuple")
         default = default if default is not None else ("" if parameter.required else NONE)
-    elif (maker.__name__, name) in WORDS:
-        words = WORDS[maker.__name__, name]
+    elif words := read_guide().parameters.words.get(maker.__name__, {}).get(name):
         options = {"choices": tuple(map(Choice, words)), "read": str}
     elif name == "part":
         parts = list_parts(system.answers)
@@ -190,7 +172,7 @@ def read_parameters(instance: InputPattern | OutputPattern) -> dict[str, Any]:
     parameters = {}
     for item in dataclasses.fields(instance):
         value = getattr(instance, item.name)
-        hidden = item.name in HIDDEN_PARAMETERS.get(type(instance).__name__, ())
+        hidden = item.name in read_guide().parameters.hidden.get(type(instance).__name__, ())
         if item.default is dataclasses.MISSING or (value != item.default and not hidden):
             parameters[item.name] = value
     return parameters

@@ -23,6 +23,7 @@ from ..patterns.pattern import Pattern
 from ..patterns.relation import Answers, InputPattern, OutputPattern
 from .parameters import read_parameters
 from .systems import GuidedSystem, InputParameter, TriedChange, find_answer_kind, list_parts
+from .tables import read_guide
 
 MIN_PROPOSED_SHARE = 0.5  # of the groups that keep a proposed pattern
 MAX_PROPOSALS = 8
@@ -30,86 +31,24 @@ INPUT_TRIAL_CASES = 25  # per candidate
 MAX_INPUT_CANDIDATES = 40
 MAX_COLUMNS_TRIED = 8  # of each kind
 
-#: output patterns by the class that makes them, from the strongest statement to the weakest
-STRENGTH = (
-    "FullyEqual",
-    "Equal",
-    "InverseReturned",
-    "Returned",
-    "EvenOrOdd",
-    "AddedAnswer",
-    "MultipliedAnswer",
-    "AffineAnswer",
-    "Reversed",
-    "Split",
-    "SameItems",
-    "Joined",
-    "Union",
-    "Within",
-    "Covers",
-    "NoneShared",
-    "SameSize",
-    "PartlyEqual",
-    "Ordered",
-    "NearlySame",
-    "Alike",
-    "Different",
-)
-#: what follows from a pattern that all groups keep, and need not be proposed
-IMPLIED: dict[str, frozenset[str]] = {
-    "Equal": frozenset(STRENGTH) - {"Equal", "Different", "NoneShared", "Reversed", "Split", "Union", "Joined"},
-    "EvenOrOdd": frozenset({"MultipliedAnswer", "AffineAnswer"}),
-    "AddedAnswer": frozenset({"AffineAnswer", "Ordered", "Different"}),
-    "MultipliedAnswer": frozenset({"AffineAnswer", "Ordered", "Different"}),
-    "Reversed": frozenset({"SameItems", "SameSize", "PartlyEqual", "Within", "Covers", "Alike", "Ordered"}),
-    "SameItems": frozenset({"Within", "Covers", "SameSize", "PartlyEqual", "Alike", "NearlySame", "Ordered"}),
-    "Split": frozenset({"Union", "Within"}),
-    "Union": frozenset({"Within"}),
-    "NearlySame": frozenset({"Alike"}),
-    "Within": frozenset({"Ordered"}),
-    "Covers": frozenset({"Ordered"}),
-}
-SET_PATTERNS = frozenset({"SameItems", "Within", "Covers", "NoneShared", "Union", "Split", "SameSize", "Reversed"})
-NUMBER_PATTERNS = frozenset({"EvenOrOdd", "AddedAnswer", "MultipliedAnswer", "AffineAnswer"})
-SEVERAL_PATTERNS = frozenset({"Union", "Split", "Joined"})
-
 
 @dataclass(frozen=True, kw_only=True)
-class OutputProposal:
-    """An output pattern with the number of groups that keep it."""
+class Proposal:
+    """The other side of a relation, with the number of groups that keep the relation."""
 
     pattern: str
-    output: OutputPattern
+    side: InputPattern | OutputPattern
     met_count: int
     judged: int
 
     @property
     def share(self) -> float:
-        """The share of the groups that keep it."""
+        """The share of the groups that keep the relation."""
         return self.met_count / self.judged if self.judged else 0.0
 
     def describe(self) -> str:
-        """Return the expectation and how often it is met."""
-        return f"{self.output.describe()} ({format_count(self.met_count, self.judged)})"
-
-
-@dataclass(frozen=True, kw_only=True)
-class InputProposal:
-    """A change of the inputs with the number of groups that keep the output pattern."""
-
-    pattern: str
-    input: InputPattern
-    met_count: int
-    judged: int
-
-    @property
-    def share(self) -> float:
-        """The share of the groups that keep the output pattern."""
-        return self.met_count / self.judged if self.judged else 0.0
-
-    def describe(self) -> str:
-        """Return the change and how often the output pattern holds after it."""
-        return f"{self.input.describe()} ({format_count(self.met_count, self.judged)})"
+        """Return the side, and how often the relation is kept."""
+        return f"{self.side.describe()} ({format_count(self.met_count, self.judged)})"
 
 
 def format_count(met_count: int, judged: int) -> str:
@@ -181,13 +120,13 @@ def _name_effect(before: Any, after: Any) -> str:
 # -- output patterns that fit ------------------------------------------------------------------------------------------
 
 
-def propose_outputs(catalogue: PatternCatalogue, tried: TriedChange) -> list[OutputProposal]:
+def propose_outputs(catalogue: PatternCatalogue, tried: TriedChange) -> list[Proposal]:
     """Return output patterns to choose from: what the change's own pattern expects, then those that most groups keep.
 
     The expectation of the own pattern is proposed however few groups keep it: what a faulty system does is no guide.
     """
     answers = tried.before
-    proposals: list[OutputProposal] = []
+    proposals: list[Proposal] = []
     makers_seen: set[tuple[str, str]] = set()
     for pattern in _order_patterns(catalogue, tried.input):
         for output in _list_outputs(pattern, tried, answers):
@@ -195,9 +134,7 @@ def propose_outputs(catalogue: PatternCatalogue, tried: TriedChange) -> list[Out
             met_count = count_kept(output, tried) if key not in makers_seen else None
             makers_seen.add(key)
             if met_count is not None:
-                proposals.append(
-                    OutputProposal(pattern=pattern.name, output=output, met_count=met_count, judged=len(answers))
-                )
+                proposals.append(Proposal(pattern=pattern.name, side=output, met_count=met_count, judged=len(answers)))
     own_proposals = [proposal for proposal in proposals if proposal.pattern == tried.input.pattern]
     expected = max(own_proposals, key=lambda proposal: proposal.met_count, default=None)
     likely = [item for item in proposals if item is expected or item.share >= MIN_PROPOSED_SHARE]
@@ -231,20 +168,20 @@ def _order_patterns(catalogue: PatternCatalogue, change: InputPattern) -> list[P
 def _list_outputs(pattern: Pattern, tried: TriedChange, answers: Answers) -> Iterator[OutputPattern]:
     """Yield the outputs of a pattern that may fit the kind of the answers, with parameters from the answers."""
     assert pattern.outputs is not None
-    name, kind = pattern.outputs.__name__, find_answer_kind(answers)
+    table, name, kind = read_guide().proposals, pattern.outputs.__name__, find_answer_kind(answers)
     is_plain = kind in ("number", "label")
-    if (name in SET_PATTERNS and kind not in ("list", "set")) or (name in NUMBER_PATTERNS and kind != "number"):
+    if (name in table.about_sets and kind not in ("list", "set")) or (name in table.about_numbers and kind != "number"):
         return
     if name == "FullyEqual" and is_plain:
         return  # the same as Equality
-    if (name in SEVERAL_PATTERNS and len(tried.afters) < 2) or (name in ("Alike", "NearlySame") and kind == "label"):
+    if (name in table.about_several and len(tried.afters) < 2) or (name in ("Alike", "NearlySame") and kind == "label"):
         return
     candidates: list[dict[str, Any]] = [{}]
     if name == "Ordered":
         candidates = [] if kind not in ("number", "list", "set") else [{"direction": "up"}, {"direction": "down"}]
     elif name == "EvenOrOdd":
         candidates = [{"odd": False}, {"odd": True}] if pattern.name == tried.input.pattern else [{"odd": True}]
-    elif name in NUMBER_PATTERNS:
+    elif name in table.about_numbers:
         candidates = list(_fit_numbers(name, answers, tried.afters[0]))
     elif name == "SetRelation":
         candidates = []
@@ -296,17 +233,18 @@ def _fit_parts(tried: TriedChange, answers: Answers, kind: str) -> list[dict[str
     return []
 
 
-def _arrange(proposals: list[OutputProposal], own_pattern: str) -> list[OutputProposal]:
+def _arrange(proposals: list[Proposal], own_pattern: str) -> list[Proposal]:
     """Return proposals in order, without those that follow from another one that all groups keep."""
     implied: set[str] = set()
+    table = read_guide().proposals
     for proposal in proposals:
         if proposal.met_count == proposal.judged:
-            implied |= IMPLIED.get(type(proposal.output).__name__, frozenset())
-    remaining = [item for item in proposals if item.pattern == own_pattern or type(item.output).__name__ not in implied]
+            implied |= set(table.implied.get(type(proposal.side).__name__, ()))
+    remaining = [item for item in proposals if item.pattern == own_pattern or type(item.side).__name__ not in implied]
 
-    def rank(proposal: OutputProposal) -> tuple[bool, float, int]:
-        name = type(proposal.output).__name__
-        strength = STRENGTH.index(name) if name in STRENGTH else len(STRENGTH)
+    def rank(proposal: Proposal) -> tuple[bool, float, int]:
+        name = type(proposal.side).__name__
+        strength = table.strength.index(name) if name in table.strength else len(table.strength)
         return (proposal.pattern != own_pattern, -proposal.share, strength)
 
     return sorted(remaining, key=rank)
@@ -315,7 +253,7 @@ def _arrange(proposals: list[OutputProposal], own_pattern: str) -> list[OutputPr
 # -- changes that fit --------------------------------------------------------------------------------------------------
 
 
-def propose_inputs(system: GuidedSystem, output: OutputPattern) -> list[InputProposal]:
+def propose_inputs(system: GuidedSystem, output: OutputPattern) -> list[Proposal]:
     """Return changes of the inputs after which most groups keep an output pattern, the most frequent first."""
     proposals = []
     for _, change in zip(range(MAX_INPUT_CANDIDATES), _list_changes(system, output), strict=False):
@@ -327,7 +265,7 @@ def propose_inputs(system: GuidedSystem, output: OutputPattern) -> list[InputPro
             continue
         met_count, judged = count_kept(output, tried), len(tried.before)
         if met_count is not None and judged and met_count >= MIN_PROPOSED_SHARE * judged:
-            proposals.append(InputProposal(pattern=change.pattern, input=change, met_count=met_count, judged=judged))
+            proposals.append(Proposal(pattern=change.pattern, side=change, met_count=met_count, judged=judged))
     return sorted(proposals, key=lambda proposal: -proposal.share)[: 2 * MAX_PROPOSALS]
 
 

@@ -28,15 +28,7 @@ from ..patterns.relation import InputPattern, OutputPattern, PatternRelation, Pr
 from .answers import Answer
 from .code import CASES_NAME, DerivedPattern, format_pattern_module, format_relation_module, round_up, suggest_file
 from .parameters import build_parameter_question, check_parameters, is_relevant, is_usable, list_asked_parameters
-from .proposals import (
-    InputProposal,
-    OutputProposal,
-    count_effects,
-    count_kept,
-    format_count,
-    propose_inputs,
-    propose_outputs,
-)
+from .proposals import Proposal, count_effects, count_kept, format_count, propose_inputs, propose_outputs
 from .steps import NONE, YES_NO, Choice, Question, pick_names, read_list, read_yes_no
 from .systems import (
     TRIAL_CASES,
@@ -52,6 +44,7 @@ from .systems import (
     restrict_ranges,
     suggest_ranges,
 )
+from .tables import build_question
 
 Walk = Generator[Question, Any, Any]
 ModelLoader = Callable[[str], Any]
@@ -63,12 +56,6 @@ MAX_NAME_CHARACTERS = 60
 MAX_PUBLISHED_SHOWN = 3  # relations of a pattern
 MAX_SENTENCE_CHARACTERS = 300
 MAX_ANSWER_SHOWN = 120  # characters of an answer in an example
-
-PROMISE_CHOICES = (
-    Choice("MR", "every correct system keeps it: a violation is a fault"),
-    Choice("HMR", "a hypothesis: a violation shows how the system behaves"),
-    Choice("MRR", "robustness: a good system keeps it even for faulty or noisy inputs"),
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,16 +191,7 @@ class _GuideWalk:
             self.system = yield from self._ask_ranges()
         self.system = yield from self._ask_outcome()
         self.say(describe_answers(self.system.answers))
-        side: Side = yield Question(
-            id="side",
-            text="Where do you want to start?",
-            choices=(
-                Choice("input", "with a change of the inputs; then see what the answers do"),
-                Choice("output", "with what the answers should do; then see which changes lead to it"),
-            ),
-            default="input",
-            help="A relation has two sides: if the input changes so, then the output changes so. One side is enough to start.",
-        )
+        side: Side = yield build_question("side")
         change, expectation, pattern = yield from (
             self._walk_from_input() if side == "input" else self._walk_from_output()
         )
@@ -222,14 +200,12 @@ class _GuideWalk:
         self.say(f"The relation:\n\n{relation}")
         self.say(describe_verdicts(groups))
         tolerated = yield from self._ask_tolerance(groups)
-        file: Path = yield from self._ask_file(
-            "save", "Where to save the relation and its test?", suggest_file(relation.name)
-        )
+        file: Path = yield from self._ask_file("save", suggest_file(relation.name))
         files = [(file, format_relation_module(self.system, relation, file, tolerated))]
         derived = yield from self._ask_derivation(pattern, relation)
         if derived is not None:
             pattern_file: Path = yield from self._ask_file(
-                "derive.file", "Where to save the pattern?", suggest_file(derived.name, "_pattern"), taken=file
+                "derive.file", suggest_file(derived.name, "_pattern"), taken=file
             )
             files.append((pattern_file, format_pattern_module(derived, pattern_file)))
         return GuideResult(
@@ -245,22 +221,17 @@ class _GuideWalk:
 
     def _ask_system(self) -> Walk:
         session = self.session
-        model_name, model = yield Question(
-            id="system.model",
-            text="What do you want to test?",
-            help="A model file (model.skops), module:object (a function, a fitted model, a function that calls a service), or "
-            "example:NAME (example:product search).",
-            read=lambda text: (text.strip(), session.load_model(text.strip())),
+        model_name, model = yield build_question(
+            "system.model", read=lambda text: (text.strip(), session.load_model(text.strip()))
         )
         has_cases = hasattr(model, CASES_NAME)
         is_function = callable(model) and not hasattr(model, "predict") and not has_cases
-        data_name, data = yield Question(
-            id="system.data",
-            text="Which inputs can it be tried on?",
+        more = " 'none' to name the inputs of a function and their ranges instead." if is_function else ""
+        more += " 'cases' for the inputs that come with it." if has_cases else ""
+        data_name, data = yield build_question(
+            "system.data",
+            {"more": more},
             default=CASES_NAME if has_cases else NONE if is_function else None,
-            help="A CSV or Parquet file, or data:NAME."
-            + (" 'none' to name the inputs of a function and their ranges instead." if is_function else "")
-            + (" 'cases' for the inputs that come with it." if has_cases else ""),
             read=lambda text: self._read_data(text.strip(), model, is_function),
         )
 
@@ -278,11 +249,8 @@ class _GuideWalk:
         if data_name == NONE:
             names = list_parameters(model)
             return (
-                yield Question(
-                    id="inputs.ranges",
-                    text="Which inputs does it have, and which values?",
-                    help="name = low to high for numbers, name = low to high whole for whole numbers, name = a, b, c for words; "
-                    "with semicolons between them: x = -10 to 10; n = 0 to 5 whole; sort = up, down.",
+                yield build_question(
+                    "inputs of a function",
                     default=suggest_ranges(names) or None,
                     read=lambda text: open_(read_space(text), None),
                 )
@@ -291,10 +259,9 @@ class _GuideWalk:
             return open_(data, None)
         columns = [str(column) for column in data.columns]
         return (
-            yield Question(
-                id="system.target",
-                text="Which column holds the labels, and is not an input?",
-                choices=(Choice(NONE, "all columns are inputs"), *map(Choice, columns)),
+            yield build_question(
+                "system.target",
+                choices=map(Choice, columns),
                 default=_guess_target(model, columns),
                 read=lambda text: open_(data, read_target(text, columns)),
             )
@@ -313,12 +280,8 @@ class _GuideWalk:
     def _ask_ranges(self) -> Walk:
         system = self.system
         return (
-            yield Question(
-                id="inputs.ranges",
-                text="Which ranges shall the cases be from?",
-                default=AS_THEY_ARE,
-                help="Cases outside of the ranges are left out: age = 18 to 70; income = 0 to 200000.",
-                read=lambda text: system if text == AS_THEY_ARE else restrict_ranges(system, text),
+            yield build_question(
+                "inputs.ranges", read=lambda text: system if text == AS_THEY_ARE else restrict_ranges(system, text)
             )
         )
 
@@ -327,13 +290,7 @@ class _GuideWalk:
         if not outcomes:
             return self.system
         names = [f"probability of {label}" for label in outcomes[:50]]
-        choice = yield Question(
-            id="output.answer",
-            text="What counts as its answer?",
-            choices=(Choice("label", "the class that it predicts"), *map(Choice, names)),
-            default="label",
-            help="A probability shows more than a label: it can rise and fall.",
-        )
+        choice = yield build_question("output.answer", choices=map(Choice, names))
         return self.system if choice == "label" else self.system.with_outcome(names.index(choice))
 
     # -- patterns (steps 1, 3 to 7) ------------------------------------------------------------------------------------
@@ -348,8 +305,8 @@ class _GuideWalk:
             chosen = yield self._build_output_question(proposals, tried)
             if chosen == AGAIN:
                 continue
-            if isinstance(chosen, OutputProposal):
-                return tried.input, chosen.output, pattern
+            if isinstance(chosen, Proposal):
+                return tried.input, chosen.side, pattern
             if isinstance(chosen, OutputPattern):
                 expectation = chosen
             else:
@@ -373,8 +330,8 @@ class _GuideWalk:
             chosen = yield self._build_input_question(proposals, expectation)
             if chosen == AGAIN:
                 continue
-            if isinstance(chosen, InputProposal):
-                return chosen.input, expectation, pattern
+            if isinstance(chosen, Proposal):
+                return chosen.side, expectation, pattern
             tried: TriedChange = yield from self._instantiate(
                 chosen, "input", partial(self._try_input, expectation=expectation)
             )
@@ -392,12 +349,7 @@ class _GuideWalk:
             for name, depth in list_tree(self.catalogue, side, self.system)
         )
         names = [choice.value for choice in choices]
-        name = yield Question(
-            id="pattern",
-            text=f"Which pattern shall the {side} side follow?",
-            choices=choices,
-            help="Patterns further to the right are more specific. `datamorphic patterns NAME` explains one in full.",
-        )
+        name = yield build_question("pattern", {"side": side}, choices)
         while True:
             pattern = self.catalogue[name]
             more_abstract = [parent for parent in pattern.parents if parent in names]
@@ -405,18 +357,14 @@ class _GuideWalk:
             self.say(self._describe_pattern(pattern))
             if not more_abstract and not more_specific:
                 return pattern
-            name = yield Question(
-                id="pattern.take",
-                text=f"Take {pattern.name}, or go to a more abstract or more specific pattern?",
-                choices=(
-                    Choice(TAKE, f"go on with {pattern.name}"),
-                    *(
-                        Choice(parent, f"more abstract: {self.catalogue[parent].definition}")
-                        for parent in more_abstract
-                    ),
-                    *(Choice(child, f"more specific: {self.catalogue[child].definition}") for child in more_specific),
-                ),
-                default=TAKE,
+            name = yield build_question(
+                "pattern.take",
+                {"pattern": pattern.name},
+                [
+                    Choice(other, f"more {direction}: {self.catalogue[other].definition}")
+                    for direction, others in (("abstract", more_abstract), ("specific", more_specific))
+                    for other in others
+                ],
             )
             if name == TAKE:
                 return pattern
@@ -445,12 +393,8 @@ class _GuideWalk:
         pairs = [pair for pair in zip(relations, examples, strict=True) if type(pair[1]) is maker]
         example = None
         if pairs and side == "input":
-            number = yield Question(
-                id=f"{side}.start",
-                text="Start from your own answers, or from a known relation?",
-                choices=(Choice(OWN), *(Choice(relation.name, relation.statement) for relation, _ in pairs)),
-                default=OWN,
-                help="A known relation fills in the answers that fit your inputs; you can change each of them.",
+            number = yield build_question(
+                "input.start", choices=[Choice(relation.name, relation.statement) for relation, _ in pairs]
             )
             example = next((instance for relation, instance in pairs if relation.name == number), None)
         known: dict[str, Any] = {}
@@ -486,15 +430,8 @@ class _GuideWalk:
         lines.append(_describe_group(tried.groups, int(tried.judged.argmax()), "One of the cases"))
         self.say("\n".join(lines))
 
-    def _build_output_question(self, proposals: list[OutputProposal], tried: TriedChange) -> Question:
-        labels = _name_uniquely([proposal.pattern for proposal in proposals])
-        by_label = dict(zip(labels, proposals, strict=True))
-        names = [name for name, _ in list_tree(self.catalogue, "output")]
-
-        def read(text: str) -> Any:
-            if text in by_label or text == AGAIN:
-                return by_label.get(text, AGAIN)
-            pattern = self.catalogue[pick_names([text.strip()], names, "pattern with an output side")[0]]
+    def _build_output_question(self, proposals: list[Proposal], tried: TriedChange) -> Question:
+        def check(pattern: Pattern) -> Any:
             if not self._list_relevant(pattern, "output", {}, find_answer_kind(tried.before)):
                 return _check_output(pattern.output(), tried)
             return pattern
@@ -502,63 +439,54 @@ class _GuideWalk:
         lead_in = "These patterns fit what was seen:" if proposals else ""
         if proposals and proposals[0].pattern == tried.input.pattern:
             lead_in = f"The first is what {tried.input.pattern} expects, the others fit what was seen:"
-        return Question(
-            id="output.pattern",
-            text=f"What should the answers do? {lead_in}".strip(),
-            choices=(
-                *(Choice(label, item.describe()) for label, item in by_label.items()),
-                Choice(AGAIN, "none of them: go back to the change of the inputs"),
-            ),
-            open=True,
-            default=labels[0] if labels else None,
-            help="Choose what a correct system does, not what this one did: a pattern that many cases do not keep may be a relation "
-            "that the system violates. Any other pattern "
-            f"can be named, too: {', '.join(names)}.",
-            read=read,
-        )
+        names = [name for name, _ in list_tree(self.catalogue, "output")]
+        back = "none of them: go back to the change of the inputs"
+        return self._build_proposal_question("output", {"lead_in": lead_in}, proposals, names, back, check)
 
-    def _build_input_question(self, proposals: list[InputProposal], expectation: OutputPattern) -> Question:
+    def _build_input_question(self, proposals: list[Proposal], expectation: OutputPattern) -> Question:
+        lead_in = "After these changes it held in most of the cases that were tried:" if proposals else ""
+        words = {"expectation": expectation.describe(), "lead_in": lead_in}
+        names = [name for name, _ in list_tree(self.catalogue, "input", self.system)]
+        back = "none of them: go back to the output pattern"
+        return self._build_proposal_question("input", words, proposals, names, back, lambda pattern: pattern)
+
+    def _build_proposal_question(
+        self,
+        side: Side,
+        words: dict[str, str],
+        proposals: list[Proposal],
+        names: list[str],
+        back: str,
+        check: Callable[[Pattern], Any],
+    ) -> Question:
+        """Return the question which of the proposals to take, or else which of the patterns by name."""
         labels = _name_uniquely([proposal.pattern for proposal in proposals])
         by_label = dict(zip(labels, proposals, strict=True))
-        names = [name for name, _ in list_tree(self.catalogue, "input", self.system)]
 
         def read(text: str) -> Any:
             if text in by_label or text == AGAIN:
                 return by_label.get(text, AGAIN)
-            return self.catalogue[pick_names([text.strip()], names, "pattern with an input side")[0]]
+            return check(self.catalogue[pick_names([text.strip()], names, f"pattern with an {side} side")[0]])
 
-        lead_in = "After these changes it held in most of the cases that were tried:" if proposals else ""
-        return Question(
-            id="input.pattern",
-            text=f"When should it hold that {expectation.describe()}? {lead_in}".strip(),
-            choices=(
-                *(Choice(label, item.describe()) for label, item in by_label.items()),
-                Choice(AGAIN, "none of them: go back to the output pattern"),
-            ),
+        return build_question(
+            f"{side}.pattern",
+            {**words, "names": ", ".join(names)},
+            [*(Choice(label, item.describe()) for label, item in by_label.items()), Choice(AGAIN, back)],
             open=True,
             default=labels[0] if labels else None,
-            help=f"Any other pattern can be named, too: {', '.join(names)}.",
             read=read,
         )
 
     # -- the relation (step 8) -----------------------------------------------------------------------------------------
 
     def _ask_relation(self, change: InputPattern, expectation: OutputPattern) -> Walk:
-        promise: Promise = yield Question(
-            id="promise", text="What does the relation promise?", choices=PROMISE_CHOICES, default="HMR"
+        promise: Promise = yield build_question("promise")
+        name: str = yield build_question(
+            "name", default=f"{to_slug(self.system.name)[:20]}.{promise}1", read=lambda text: _read_name(text, "name")
         )
-        name: str = yield Question(
-            id="name",
-            text="What is the relation called?",
-            default=f"{to_slug(self.system.name)[:20]}.{promise}1",
-            help="A short name with a namespace, such as credit.HMR1.",
-            read=lambda text: _read_name(text, "name"),
-        )
-        domain: str = yield Question(
-            id="domain",
-            text="What kind of system is it about? In the domain of ...",
+        domain: str = yield build_question(
+            "domain",
             default=f"systems like {to_one_line(self.system.name)}",
-            help="Such as: credit scoring, product searches, odd functions.",
             read=lambda text: _read_sentence(text, "domain"),
         )
         columns = [name for name in dict.fromkeys(change.columns_read) if self.system.find_input(name) is not None]
@@ -573,64 +501,33 @@ class _GuideWalk:
         share = violated / judged
         if share >= 1:
             return 0.0
-        choice = yield Question(
-            id="test",
-            text=f"{pluralize(violated, 'case')} of {judged:,} violate it today. What shall the test do?",
-            choices=(
-                Choice("fail", "fail until the system is corrected"),
-                Choice(
-                    "tolerate", f"pass as long as at most {format_percent(round_up(share))} of the cases violate it"
-                ),
-            ),
-            default="fail",
-        )
+        words = {
+            "violated": pluralize(violated, "case"),
+            "judged": f"{judged:,}",
+            "share": format_percent(round_up(share)),
+        }
+        choice = yield build_question("test", words)
         return round_up(share) if choice == "tolerate" and round_up(share) < 1 else 0.0
 
-    def _ask_file(self, question_id: str, text: str, default: str, taken: Path | None = None) -> Walk:
+    def _ask_file(self, name: str, default: str, taken: Path | None = None) -> Walk:
         while True:
-            file: Path = yield Question(
-                id=question_id,
-                text=text,
-                default=default,
-                help="A Python file. pytest looks for names that start with test_.",
-                read=lambda answer: read_file_name(answer, taken),
-            )
+            file: Path = yield build_question(name, default=default, read=lambda answer: read_file_name(answer, taken))
             if not file.exists():
                 return file
-            overwrite: bool = yield Question(
-                id="overwrite", text=f"{file} exists. Overwrite it?", choices=YES_NO, default="no", read=read_yes_no
-            )
+            overwrite: bool = yield build_question("overwrite", {"file": file}, YES_NO, read=read_yes_no)
             if overwrite:
                 return file
 
     # -- a new pattern (steps 9 to 15) ---------------------------------------------------------------------------------
 
     def _ask_derivation(self, pattern: Pattern, relation: PatternRelation) -> Walk:
-        way: str = yield Question(
-            id="derive",
-            text=f"Derive a new pattern from {pattern.name}?",
-            choices=(
-                Choice("no", "finish here"),
-                Choice("lower", "a more specific one: your settings become part of the pattern"),
-                Choice("raise", "a more abstract one: what it has in common with other patterns"),
-                Choice("same", "one of the same abstraction: the same parents, another change or expectation"),
-            ),
-            default="no",
-        )
+        way: str = yield build_question("derive", {"pattern": pattern.name})
         if way == "no":
             return None
         if way == "raise":
             return (yield from self._ask_common_pattern(pattern))
-        side: str = yield Question(
-            id="derive.side",
-            text="Which side shall the new pattern describe?",
-            choices=(
-                Choice("input", "the input side alone"),
-                Choice("output", "the output side alone"),
-                Choice("both", "both sides: a pattern of whole relations"),
-            ),
-            default={"MRIP": "input", "MROP": "output"}.get(pattern.kind, "both"),
-        )
+        default_side = {"MRIP": "input", "MROP": "output"}.get(pattern.kind, "both")
+        side: str = yield build_question("derive.side", default=default_side)
         if side != "both":
             instance = relation.input if side == "input" else relation.output
             pattern = self.catalogue[instance.pattern]
@@ -667,12 +564,11 @@ class _GuideWalk:
             and pattern.name not in find_ancestors(self.catalogue, name)
         ]
         siblings = [name for name in related if set(self.catalogue[name].parents) & set(pattern.parents)]
-        children: list[str] = yield Question(
-            id="derive.patterns",
-            text=f"Which other patterns have something in common with {pattern.name}?",
-            choices=tuple(Choice(name, self.catalogue[name].definition) for name in siblings or related),
+        children: list[str] = yield build_question(
+            "derive.patterns",
+            {"pattern": pattern.name},
+            [Choice(name, self.catalogue[name].definition) for name in siblings or related],
             open=True,
-            help="One or more, with commas between them.",
             read=lambda text: [pattern.name, *pick_names(read_list(text), related, "such pattern")],
         )
         shared = set.intersection(*(find_ancestors(self.catalogue, name) for name in children))
@@ -694,14 +590,9 @@ class _GuideWalk:
         )
 
     def _ask_pattern_name(self, default: str) -> Walk:
-        name: str = yield Question(
-            id="derive.name", text="What is the new pattern called?", read=lambda text: self._read_new_name(text)
-        )
-        definition: str = yield Question(
-            id="derive.definition",
-            text="What do its relations have in common, in one sentence?",
-            default=default or None,
-            read=lambda text: _read_sentence(text, "definition"),
+        name: str = yield build_question("derive.name", read=self._read_new_name)
+        definition: str = yield build_question(
+            "derive.definition", default=default or None, read=lambda text: _read_sentence(text, "definition")
         )
         return name, definition
 
